@@ -143,7 +143,7 @@ def judge(function: Callable[[str], Any] | None = None, *, name: str = "", **tab
     """
     from ragbench.judge import own_judge
 
-    return own_judge(function, name, **table)
+    return own_judge(function, name=name, **table)
 
 
 def load(name: str) -> Dataset:

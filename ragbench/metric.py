@@ -246,7 +246,7 @@ def recalled(known: Mapping[str, Any]) -> Metric:
 
     gone.__name__ = gone.__qualname__ = str(known["name"])
     gone.__doc__ = str(known["summary"])
-    kept = {key: tuple(one) if isinstance(one := known[key], list) else one for key in TOLD}
+    kept: dict[str, Any] = {key: tuple(one) if isinstance(one := known[key], list) else one for key in TOLD}
     return Metric(gone, **kept)
 
 

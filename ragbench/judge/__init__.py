@@ -59,8 +59,7 @@ class _Room(ModuleType):
 
     def __call__(self, *args: Any, **kwargs: Any) -> OwnJudge:
         """See `ragbench.judge`; its first name there."""
-        name = kwargs.pop("name", "")
-        return own_judge(*args, name=name, **kwargs)
+        return own_judge(*args, **kwargs)
 
 
 sys.modules[__name__].__class__ = _Room

@@ -34,7 +34,7 @@ class OwnJudge:
         return self.name
 
 
-def own_judge(function: Callable[[str], Any] | None = None, name: str = "", **table: Any) -> OwnJudge:
+def own_judge(function: Callable[[str], Any] | None = None, *, name: str = "", **table: Any) -> OwnJudge:
     """A judge from what a table [judges.NAME] would say, or from a function. Raises ValueError, naming the key."""
     if function is not None and not callable(function):
         raise ValueError(

@@ -25,7 +25,8 @@ Scale = str | tuple[float, float] | tuple[str, ...]
 
 FRAME: Mapping[str, Mapping[str, str]] = {
     "en": {
-        "task": "Judge the response of an assistant by one criterion, and by nothing else.\n\nThe criterion:\n{question}",
+        "task": "Judge the response of an assistant by one criterion, and by nothing else.\n\n"
+        "The criterion:\n{question}",
         "user_input": "What the assistant was asked{may}:",
         "contexts": "Contexts that it was given:",
         "reference": "Reference answer, which is correct:",
@@ -38,10 +39,10 @@ FRAME: Mapping[str, Mapping[str, str]] = {
         "yes/no": 'Give the reason first, in one or two sentences, then the verdict: "yes" or "no".',
         "whole": "Give the reason first, in one or two sentences, then the rating: a whole number from {low} (the "
         "lowest) to {high} (the highest).",
-        "number": "Give the reason first, in one or two sentences, then the rating: a number from {low} (the lowest) to "
-        "{high} (the highest).",
-        "levels": "The levels, from the worst to the best:\n{levels}\n\nGive the reason first, in one or two sentences, "
-        "then the level, word for word as it stands above.",
+        "number": "Give the reason first, in one or two sentences, then the rating: a number from {low} (the lowest) "
+        "to {high} (the highest).",
+        "levels": "The levels, from the worst to the best:\n{levels}\n\nGive the reason first, in one or two "
+        "sentences, then the level, word for word as it stands above.",
     },
     "ru": {
         "task": "Оцените ответ ассистента по одному критерию и ни по чему другому.\n\nКритерий:\n{question}",
@@ -154,6 +155,7 @@ class Criterion:
             "scale": self.scale if isinstance(self.scale, str) else list(self.scale),
             "higher_is_better": self.higher_is_better,
             "needs": list(self.needs or USUAL),
+            "shown": list(self.needs or SHOWN),
             **({"examples": len(self.examples)} if self.examples else {}),
         }
 
@@ -165,7 +167,7 @@ class Criterion:
 
     def _verdict(self) -> Any:
         if _is_numbers(self.scale):
-            low, high = self.scale
+            low, high = self.bounds
             kind: Any = int if _is_whole(self.scale) else float
             return Annotated[kind, Field(ge=kind(low), le=kind(high))]
         legal = ("yes", "no") if self.scale == YES_NO else self.scale

@@ -154,7 +154,7 @@ class Settings(BaseSettings):
         description="the smallest difference that would matter to you: what is not shown is planned for it",
     )
     gate: dict[str, GateSettings] = Field(default={}, description="conditions on a report")
-    metrics: MetricsSettings = Field(default=MetricsSettings(), description="metrics of your own")
+    metrics: MetricsSettings = Field(default=MetricsSettings.model_validate({}), description="metrics of your own")
 
     @classmethod
     def settings_customise_sources(

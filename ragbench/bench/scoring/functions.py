@@ -57,7 +57,7 @@ def declared(given: Callable[..., Any]) -> Metric:
         function = _by_fields(given, [one for one in parameters if one.name in FIELDS])
     is_bool = inspect.signature(given).return_annotation in (bool, "bool")
     made = Metric(
-        function, SOURCE, grain if grain in GRAINS else "sample", (0.0, 1.0) if is_bool else (None, None),  # type: ignore[arg-type]
+        function, SOURCE, grain if grain in GRAINS else "sample", (0.0, 1.0) if is_bool else (None, None),
         fields=fields, levels=(0.0, 1.0) if is_bool else (),
     )  # fmt: skip
     declarations.check(made)
@@ -366,4 +366,4 @@ class _Across:
     ) -> Answer[Shape]:
         asked = self._judge.ask(prompt, texts, language=language, repeat=repeat)
         with self._clock.stopped():
-            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asked, self._loop))  # type: ignore[arg-type]
+            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asked, self._loop))

@@ -61,11 +61,11 @@ def declare() -> None:
             return
         catalogue()
         for name, one in known.metrics.named.items():
-            _kept(lambda name=name, one=one: _table(name, one))
+            _kept(_table, name, one)
         _state.untrusted = _untrusted(known)
         for module in known.metrics.modules:
             if module not in _state.untrusted:
-                _kept(lambda module=module: _module(module))
+                _kept(_module, module)
 
 
 def check() -> None:
@@ -93,9 +93,9 @@ def _untrusted(known: Settings) -> tuple[str, ...]:
     )
 
 
-def _kept(work: Callable[[], None]) -> None:
+def _kept(work: Callable[..., None], *given: Any) -> None:
     try:
-        work()
+        work(*given)
     except ValueError as error:
         _state.faults.append(str(error))
 
@@ -160,7 +160,8 @@ def criterion(
         "examples": tuple(examples),
     }  # fmt: skip
     own = tuple(judges) if isinstance(judges, list | tuple) else (judges,)
-    label = name or name_of(question if isinstance(question, str) else next(iter(texts("question", question).values())))
+    asked = texts("question", question)
+    label = name or name_of(asked if isinstance(asked, str) else next(iter(asked.values())))
     settings = configuration.metric_table(label, table)
     for judge in own:
         if isinstance(judge, str) and judge not in (known := (*OFFLINE_JUDGES, *sorted(configuration.load().judges))):

@@ -140,7 +140,7 @@ def manifest(
         **stood_in(made),
         **answered(made),
         **({"raised": broken} if broken else {}),
-        **({"own_metrics": own} if (own := _own(facts)) else {}),
+        **({"own_metrics": declared} if (declared := _own(facts)) else {}),
         "commit": next((known["commit"] for known in facts.values() if known.get("commit")), None),
         "versions": _versions(facts),
     }

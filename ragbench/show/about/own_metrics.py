@@ -20,7 +20,7 @@ def said(own: Mapping[str, Any], _: Translator) -> str:
     if "scale" in own:
         parts.append(_("scale: {scale}", scale=scale(own["scale"], _)))
         parts.append(_("higher is better") if own["higher_is_better"] else _("lower is better"))
-        parts.append(_("the judge is shown: {fields}", fields=", ".join(own["needs"])))
+        parts.append(_("the judge is shown: {fields}", fields=", ".join(own["shown"])))
     if own.get("examples"):
         parts.append(_.plural("{n} example in the prompt", "{n} examples in the prompt", int(own["examples"])))
     if "module" in own:

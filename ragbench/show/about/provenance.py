@@ -23,7 +23,8 @@ PLAIN = frozenset({"unit", "seed", "data_hash", "commit"})
 WHO = ("name", "model", "mode")
 UNSHOWN = frozenset(
     {
-        "systems", "primary", "doubts", "attendance", "thresholds", "signatures", "own_metrics", "request", "judged", "corrected",
+        "systems", "primary", "doubts", "attendance", "thresholds", "signatures", "own_metrics", "request", "judged",
+        "corrected",
         "asked", "blame", "cached_score", "classes", "cluster_by", "consequences", "constructed", "context", "contexts",
         "cost_hidden", "cost_shown", "cut", "data_language", "delta", "describes", "describes_decisions",
         "describes_users", "distance", "empty",
