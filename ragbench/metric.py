@@ -11,12 +11,11 @@ import contextlib
 import difflib
 import functools
 import inspect
-import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from ragbench import notation
 from ragbench.types import Better, Prompt
 
 Grain = Literal["ranking", "sample", "turns", "table"]
@@ -114,7 +113,7 @@ class Metric:
 
     @staticmethod
     def _written(head: str, cutoff: int | None, options: Mapping[str, Any]) -> str:
-        said = ",".join(f"{key}={_value(value)}" for key, value in sorted(options.items()))
+        said = ",".join(f"{key}={notation.written(value)}" for key, value in sorted(options.items()))
         return head + (f"({said})" if said else "") + (f"@{cutoff}" if cutoff else "")
 
     @property
@@ -315,76 +314,6 @@ def registered() -> Mapping[str, Metric]:
     return dict(sorted(_registry.items()))
 
 
-_HEAD = re.compile(r"\s*(?P<name>\w+)(?P<opened>\()?")
-_TAIL = re.compile(r"(?:@(?P<cutoff>\d+))?\s*")
-_KEY = re.compile(r"\s*(?P<key>\w+)\s*=\s*")
-_BARE = re.compile(r"[^,()]*")
-_AFTER = re.compile(r"\s*(?P<sign>[,)])")
-_READ = json.JSONDecoder()
-
-
-@dataclass(frozen=True)
-class _Label:
-    """A label as it is written. broken: the first of its options that is not written name=value."""
-
-    name: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    cutoff: int | None = None
-    broken: str = ""
-
-
-def _read_label(text: str) -> _Label | None:
-    """A label's parts: values are bare words and numbers, or JSON where they hold a comma or a bracket."""
-    head = _HEAD.match(text)
-    if head is None:
-        return None
-    at, options, broken = head.end(), dict[str, Any](), ""
-    while head["opened"]:
-        if text[at : at + 1] == ")":
-            at += 1
-            break
-        key = _KEY.match(text, at)
-        at = key.end() if key else at
-        if key and text[at : at + 1] in ('"', "{", "["):
-            try:
-                value, at = _READ.raw_decode(text, at)
-            except ValueError:
-                return None
-        else:
-            bare = _BARE.match(text, at)
-            assert bare is not None, "it matches nothing, too"
-            value, at = _literal(bare[0].strip()), bare.end()
-            broken = broken or ("" if key else bare[0].strip())
-        if key:
-            options[key["key"]] = value
-        sign = _AFTER.match(text, at)
-        if sign is None:
-            return None
-        at = sign.end()
-        if sign["sign"] == ")":
-            break
-    tail = _TAIL.fullmatch(text, at)
-    return (
-        None if tail is None else _Label(head["name"], options, int(tail["cutoff"]) if tail["cutoff"] else None, broken)
-    )
-
-
-def parted(text: str) -> list[str]:
-    """Labels or names that stand in one text, parted by commas: one within parentheses parts nothing."""
-    parts, depth, quoted, escaped = [""], 0, False, False
-    for letter in text:
-        if quoted:
-            quoted, escaped = letter != '"' or escaped, letter == "\\" and not escaped
-        elif letter == "," and depth == 0:
-            parts.append("")
-            continue
-        else:
-            quoted = letter == '"' and depth > 0
-            depth = max(0, depth + (letter == "(") - (letter == ")"))
-        parts[-1] += letter
-    return parts
-
-
 def parse(label: str) -> Metric:
     """The registered metric that a label names: `mrr`, `ndcg@10`, `ndcg(gain=exponential)@10`, `avg_rouge1_f`.
 
@@ -409,9 +338,9 @@ def called(name: str) -> tuple[Metric, ...]:
     return (first, *others)
 
 
-def _candidates(label: str) -> tuple[_Label, list[Metric]]:
+def _candidates(label: str) -> tuple[notation.Label, list[Metric]]:
     _look()
-    written = _read_label(label)
+    written = notation.read(label)
     name = written.name if written else label
     found = list(_going_by(name))
     if written is None or not found:
@@ -432,28 +361,8 @@ def _hint(name: str) -> str:
     return f"did you mean {' or '.join(near)}? " if near else ""
 
 
-def _bound(found: Metric, written: _Label) -> Metric:
+def _bound(found: Metric, written: notation.Label) -> Metric:
     if written.broken:
         raise ValueError(f"{found.name}({written.broken}): an option is written name=value")
     bound = found.with_options(**written.options) if written.options else found
     return bound if written.cutoff is None else bound @ written.cutoff
-
-
-_PLAIN = re.compile(r"[^,()\[\]{}\"@\s](?:[^,()\[\]{}\"@\n]*[^,()\[\]{}\"@\s])?")
-
-
-def _value(value: Any) -> str:
-    """An option's value in a label: as it is where `_read_label` reads the same again, else as JSON."""
-    if isinstance(value, Mapping | list | tuple):
-        return json.dumps(value, ensure_ascii=False)
-    plain = not isinstance(value, str) or (_PLAIN.fullmatch(value) and _literal(value) == value)
-    return str(value) if plain else json.dumps(value, ensure_ascii=False)
-
-
-def _literal(text: str) -> Any:
-    """What `str(value)` wrote: a whole number, a decimal one, True, False, None, or else the text itself."""
-    if re.fullmatch(r"-?\d+", text):
-        return int(text)
-    if re.fullmatch(r"-?\d+(\.\d+)?(e[-+]?\d+)?", text):
-        return float(text)
-    return {"True": True, "False": False, "None": None}.get(text, text)

@@ -33,7 +33,7 @@ class ExampleSettings(Table):
     response: str | None = Field(default=None, description="the answer")
     contexts: tuple[str, ...] | None = Field(default=None, description="the passages that were retrieved")
     reference: str | None = Field(default=None, description="the reference answer")
-    verdict: bool | float | str = Field(
+    verdict: bool | int | float | str = Field(
         description="yes or no (true or false), a number of the scale, or the name of a level"
     )
     reason: str = Field(default="", description="why, in a short sentence")

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ragbench import metric, places, trust
+from ragbench import metric, notation, places, trust
 from ragbench import settings as configuration
 from ragbench.bench.basics import bands, interest
 from ragbench.bench.retrieval import own_tables
@@ -192,7 +192,7 @@ def _git(folder: Path, *words: str) -> str:
 
 def parted(given: str | Sequence[str]) -> tuple[str, ...]:
     """Names or labels, comma-separated or as a list, each once; a comma inside parentheses parts nothing."""
-    parts = metric.parted(given) if isinstance(given, str) else given
+    parts = notation.parted(given) if isinstance(given, str) else given
     return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 

@@ -122,7 +122,7 @@ def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:
 
 def _cut(each: Metric, k: int) -> Metric:
     """The metric as it can be had: nothing below rank k is retrieved, so one without a cut-off has that one."""
-    return each @ k if each.grain == "ranking" and each.cutoff is None else each
+    return each @ k if each.grain == "ranking" and each.takes_cutoff and each.cutoff is None else each
 
 
 def measured(session: Session, request: Tier1Request) -> Measurement:

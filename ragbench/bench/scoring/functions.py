@@ -119,20 +119,14 @@ class Functions:
         """
         if lacking := _lacking(metric, of):
             return lacking
-        late = self._late.get(metric.label, 0)
-        if late >= IN_A_ROW:
-            why = f"not called: {late} calls before it ran out of time one after the other ({LIMIT})"
-            return Score.unmeasured(Status.TIMEOUT, why)
         try:
             value = await self._called(metric, of, given)
         except (ModelError, asyncio.CancelledError):
             raise
         except OutOfTimeError as error:
-            self._late[metric.label] = self._late.get(metric.label, 0) + 1
             return Score.unmeasured(Status.TIMEOUT, str(error))
         except BaseException as error:
             return failed(error)
-        self._late[metric.label] = 0
         return scored(metric, value)
 
     async def _called(self, metric: Metric, of: Any, given: Mapping[str, Any]) -> Any:
@@ -146,7 +140,16 @@ class Functions:
             return metric(of, **tools)
 
         async with self._one:  # who waits for the one thread loses no time of his own
-            found = await asyncio.to_thread(lambda: Hands.shared().do(work, self.seconds, over))
+            if (late := self._late.get(metric.label, 0)) >= IN_A_ROW:
+                raise OutOfTimeError(
+                    f"not called: {late} calls before it ran out of time one after the other ({LIMIT})"
+                )
+            try:
+                found = await asyncio.to_thread(lambda: Hands.shared().do(work, self.seconds, over))
+            except OutOfTimeError:
+                self._late[metric.label] = late + 1
+                raise
+            self._late[metric.label] = 0
         if inspect.isawaitable(found):
             return await self._aside.run(lambda _: _awaited(found))
         return found
@@ -252,7 +255,7 @@ class _Clock:
             if self.limit is not None and self.limit.expired():
                 raise OutOfTimeError(_over(self.seconds)) from None
             raise
-        except (SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
+        except (SystemExit, KeyboardInterrupt) as error:
             raise _EndedError(f"{type(error).__name__}: {error}") from None
 
 
@@ -292,7 +295,12 @@ class _Aside:
             if outside in self._works:
                 self._works[outside] = asyncio.current_task()
             clock = _Clock(self._seconds)
-            return await clock.run(make(clock))
+            try:
+                return await clock.run(make(clock))
+            except asyncio.CancelledError:
+                if outside not in self._works:  # nobody waits for it any more
+                    raise
+                raise _EndedError("CancelledError") from None
 
         inner = asyncio.run_coroutine_threadsafe(work(), self._loop)
         inner.add_done_callback(lambda done: here.call_soon_threadsafe(_hand_over, done, outside))

@@ -227,11 +227,11 @@ def _metrics(material: Material, present: frozenset[str]) -> Markup:
             named.setdefault(declared.name, declared)
     for name, declared in named.items():
         title = metric_name(material, present, name)
-        line = html.all(html.b(title), f" {declared.meaning(_, _.language)} ", html.small(_(declared.source)))
         told = next((own[label] for label in material.metrics if label in own and own[label]["name"] == name), None)
-        if told is not None:
-            line += html.all(" ", html.small(own_metrics.said(told["own"], _)), own_metrics.prompts(told, _))
-        items.append(line)
+        said = own_metrics.said(declared.own if told is None else told["own"], _)
+        source = "; ".join(filter(None, (_(declared.source), said)))
+        line = html.all(html.b(title), f" {declared.meaning(_, _.language)} ", html.small(source))
+        items.append(line if told is None else line + own_metrics.prompts(told, _))
     if not items:
         return Markup("")
     return html.fold(_("What the metrics mean"), html.list(items, "rb-glossary"))
