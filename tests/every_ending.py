@@ -18,8 +18,8 @@ from tests.chat_server import generate
 from tests.scripted_judge import ScriptedJudge, Texts, claims, entailment
 
 LEFT_OUT, MORE, TWICE, NOWHERE = "left_out", "more", "twice", "nowhere"
-ENDINGS = tuple(status.value for status in Status if status is not Status.FUNCTION_ERROR)
-"""Statuses of the house's own metrics."""
+ENDINGS = tuple(one.value for one in Status if one not in (Status.FUNCTION_ERROR, Status.INVALID_INPUT))
+"""Statuses that a judge's words can lead to: neither a user's function nor a rubric does."""
 WAYS = (*ENDINGS, LEFT_OUT, MORE, TWICE, NOWHERE)
 """How a measurement ends: by status, or as the judge gave no verdict, one too many, two for one claim, or one that
 names no passage.
@@ -35,8 +35,6 @@ def sample(way: str, name: str = "", system: str | None = None) -> Sample:
         (Chunk("c1", f"[{way}] Paris is in France."), Chunk("c2", f"[{way}] It is old.")),
         (Chunk("c1", f"[{way}] Paris is in France."),), {1: "bad", 2: "good"}, "en", system=system,
     )  # fmt: skip
-    if way == Status.INVALID_INPUT:
-        return replace(made, rubric={1: "bad"})
     if way == Status.MISSING_FIELD:
         return replace(made, response=None, contexts=None)
     return replace(made, response=" ", contexts=(Chunk("c1", " "),)) if way == Status.EMPTY_INPUT else made

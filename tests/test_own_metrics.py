@@ -523,6 +523,25 @@ def test_rankings_by_a_function_of_ones_own(project: Path) -> None:
     assert made.facts["own_metrics"]["first_is_right"]["own"]["module"] == "mine_ranked"
 
 
+def test_a_page_shows_a_criterion_that_the_project_has_no_more(bare: Path) -> None:
+    made = rb.criterion("Is it polite?", name="was_polite", scale=[1, 5], higher_is_better=False)
+    told = json.loads(json.dumps(declarations.told(made)))
+    declarations.withdraw("was_polite")
+    known = declarations.recalled(told)
+    assert (known.label, known.bounds, known.better) == ("was_polite", (1.0, 5.0), "lower")
+    assert known.meaning(str, "ru") == "Is it polite?"
+    assert "was_polite" not in declarations.registered()
+
+
+def test_what_is_wrong_is_a_fault_before_a_run_begins(bare: Path) -> None:
+    add(bare, "[metrics.faithfulness]\noptions = {varint = 1}\n")
+    from ragbench.bench.readiness import parts
+
+    known = settings.load()
+    [said] = parts.faults(parts.Parts(), known)
+    assert "faithfulness has no option 'varint'" in said
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "ru"])
 def test_a_run_with_a_criterion_and_a_module(project: Path, server: ChatServer, language: str) -> None:

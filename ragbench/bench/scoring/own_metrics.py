@@ -75,10 +75,14 @@ def check() -> None:
     known = configuration.load()
     for module in known.metrics.modules:
         trust.require(trust.of_module(module), lambda: trust.of_project(known))
+    if found := faults():
+        raise ConfigurationError("\n".join(found))
+
+
+def faults() -> list[str]:
+    """What the settings say of metrics that cannot be followed, a line each; of modules that are trusted."""
     declare()
-    if _state.faults:
-        name = configuration.config_path().name
-        raise ConfigurationError("\n".join(f"{name}: {fault}" for fault in _state.faults))
+    return [f"{configuration.config_path().name}: {fault}" for fault in _state.faults]
 
 
 def untrusted() -> tuple[str, ...]:
