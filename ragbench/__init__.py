@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,19 +10,33 @@ if TYPE_CHECKING:
     from ragbench.bench.runs.compared import RunComparison
     from ragbench.bench.scoring.result import Scores
     from ragbench.datasets import Dataset
+    from ragbench.judge import OwnJudge
     from ragbench.metric import Metric
     from ragbench.types import Embedder, Judge
 
 __version__ = _version("ragbench")
-__all__ = ["ascore", "bench", "compare", "label", "load", "metric", "score", "settle", "show", "stats"]
+__all__ = [
+    "ascore",
+    "bench",
+    "compare",
+    "criterion",
+    "judge",
+    "label",
+    "load",
+    "metric",
+    "score",
+    "settle",
+    "show",
+    "stats",
+]
 
 Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "consensus"]
 
 
 def score(
     samples: Any,
-    metrics: Sequence[Metric | str] | None = None,
-    judge: Judge | str | Sequence[Judge | str] | None = None,
+    metrics: Sequence[Metric | str | Callable[..., Any]] | Metric | str | Callable[..., Any] | None = None,
+    judge: Judge | OwnJudge | str | Sequence[Judge | OwnJudge | str] | None = None,
     *,
     embedder: Embedder | str | Sequence[Embedder | str] = "hashing",
     language: Literal["en", "ru"] | None = None,
@@ -39,9 +53,10 @@ def score(
 
     samples: a Sample or mapping, a list of either, or a data frame with one row a sample. Columns are named user_input,
         response, reference, retrieved_contexts (also question, answer, ground_truth, contexts).
-    metrics: names or metrics, `"faithfulness"`, `"noise_sensitivity(mode=irrelevant)"`; None: all that the fields
-        allow.
-    judge: a name of ragbench.toml or "lexical", a judge, or several; None: all configured ones, else the lexical one.
+    metrics: names or metrics, `"faithfulness"`, `"noise_sensitivity(mode=irrelevant)"`, a criterion (`rb.criterion`), a
+        function of yours, whose parameters are called as the fields that it needs; None: all that the fields allow.
+    judge: a name of ragbench.toml or "lexical", a judge (`rb.judge`), or several; None: those of a metric's own table,
+        else all configured ones, else the lexical one.
     embedder: a name of ragbench.toml or an embedder, or several: each value is kept, and their mean counts.
     language: of prompts and explanations; without it prompts are in the language of each sample's texts, and
         explanations in that of ragbench.toml.
@@ -62,8 +77,8 @@ def score(
 
 async def ascore(
     samples: Any,
-    metrics: Sequence[Metric | str] | None = None,
-    judge: Judge | str | Sequence[Judge | str] | None = None,
+    metrics: Sequence[Metric | str | Callable[..., Any]] | Metric | str | Callable[..., Any] | None = None,
+    judge: Judge | OwnJudge | str | Sequence[Judge | OwnJudge | str] | None = None,
     *,
     embedder: Embedder | str | Sequence[Embedder | str] = "hashing",
     language: Literal["en", "ru"] | None = None,
@@ -81,6 +96,54 @@ async def ascore(
 
     with _scoring(samples, metrics, judge, locals()) as work:
         return await submit(work)
+
+
+def criterion(
+    question: str | Mapping[str, str],
+    *,
+    name: str = "",
+    scale: str | Sequence[float] | Sequence[str] = "yes/no",
+    higher_is_better: bool = True,
+    needs: Sequence[str] = (),
+    examples: Sequence[Mapping[str, Any]] = (),
+    judges: Judge | OwnJudge | str | Sequence[Judge | OwnJudge | str] = (),
+) -> Metric:
+    """A criterion as a sentence, "Is it polite, and short?", as a metric that asks a judge.
+
+    question: one for all languages, or by language {"en": …, "ru": …}. name: of its numbers; without one made of the
+        question's words.
+    scale: "yes/no" (1 and 0); two numbers, [1, 5] for whole ratings and [0.0, 1.0] for any; or names of levels from the
+        worst to the best, which lie evenly from 0 to 1. higher_is_better: False where a yes is bad.
+    needs: fields without which it is not measured and which alone the judge is shown, of user_input, response, contexts
+        and reference; without them the response, and the user_input where there is one.
+    examples: {"response": …, "verdict": …, "reason": …}, which the judge is shown first.
+    judges: who judges it where a call names nobody.
+
+    The same as a table [metrics.NAME] of ragbench.toml. Raises ValueError, naming the key, the value and what is legal.
+    """
+    from ragbench.bench.scoring import own_metrics
+
+    own = judges if isinstance(judges, list | tuple) else (judges,) if judges else ()
+    return own_metrics.criterion(
+        question, name=name, scale=scale, higher_is_better=higher_is_better, needs=needs, examples=examples, judges=own
+    )
+
+
+def judge(function: Callable[[str], Any] | None = None, *, name: str = "", **table: Any) -> OwnJudge:
+    """A judge for `score`, `criterion` and wherever one is named: a model at an address, or a function of yours.
+
+    rb.judge(model="some-model", base_url="https://api.example.com/v1", key_variable="MY_KEY"), with all that a table
+    [judges.NAME] may say besides.
+    function: is given a prompt as a text and returns the reply, a text or an object for JSON, plain or as a coroutine.
+        What it raises leaves one value unmeasured. With `model`, which says what answers, its replies are kept in the
+        journal; without it only for the call. `timeout_seconds` and `concurrency` hold for it too.
+    name: on pages; without one the function's or the model's.
+
+    Raises ValueError, naming the key, the value and what is legal.
+    """
+    from ragbench.judge import own_judge
+
+    return own_judge(function, name=name, **table)
 
 
 def load(name: str) -> Dataset:
@@ -123,15 +186,15 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     from collections.abc import Iterator
 
     from ragbench.bench.basics.families import leading
-    from ragbench.bench.scoring.measure import Asked, applicable, kept_replies, live_line, measure, rule_of
+    from ragbench.bench.scoring.measure import Asked, applicable, asking, kept_replies, live_line, measure, rule_of
     from ragbench.datasets.samples import samples_of
     from ragbench.progress import Progress, is_watched
 
     judges = () if judge is None else tuple(judge) if isinstance(judge, list | tuple) else (judge,)
     rows = samples_of(samples)
-    chosen = applicable(rows, [metrics] if isinstance(metrics, str) else metrics)
+    chosen = applicable(rows, [metrics] if isinstance(metrics, str) or callable(metrics) else metrics)
     _ = leading(options["primary"], chosen)
-    rule = rule_of(options["aggregate"], options["tolerance"], options["quorum"], judges)
+    rule = rule_of(options["aggregate"], options["tolerance"], options["quorum"], asking(chosen, judges))
     kept: dict[str, Any] = {
         name: options[name] for name in ("embedder", "language", "baseline", "primary", "level", "resamples", "seed")
     }

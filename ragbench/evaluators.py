@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ragbench import score
+from ragbench.bench.scoring import own_metrics
 from ragbench.bench.scoring.measure import applicable
 from ragbench.datasets.samples import NAMES, samples_of
-from ragbench.metric import Metric, parse
+from ragbench.metric import Metric
 from ragbench.types import Judge
 
 __all__ = ["langfuse", "langsmith", "mlflow"]
@@ -102,7 +103,7 @@ def _measuring(
     metric: Metric | str, judge: Any, options: Mapping[str, Any]
 ) -> tuple[str, Callable[[Any, Any, Any], tuple[float | None, str]]]:
     """The metric's label, and what measures one answer: its value, None where there is none, and the comment."""
-    one = parse(metric) if isinstance(metric, str) else metric
+    one = own_metrics.value_of(metric)
     if one.grain != "sample":
         raise ValueError(f"{one.label} works on the grain {one.grain!r}, not on single answers")
 

@@ -11,17 +11,23 @@ import contextlib
 import difflib
 import functools
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from ragbench.types import Better
+from ragbench import notation
+from ragbench.types import Better, Prompt
 
 Grain = Literal["ranking", "sample", "turns", "table"]
 GRAINS: tuple[Grain, ...] = ("ranking", "sample", "turns", "table")
 
+FIELDS = ("user_input", "response", "reference", "contexts", "reference_contexts", "rubric")
+"""What a metric can need of a sample."""
+HOUSE = "ragbench."
+"""What the modules of the house begin with; a metric of any other is its user's own."""
+
 _registry: dict[str, Metric] = {}
+_declarers: list[Callable[[], object]] = []
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,11 @@ class Metric:
     levels: the values that it takes where they are few and not whole numbers of a longer scale: (0, 1) of a yes or no.
     reading: rules of thumb for its values. signed: called with the options, says in another program's own words how
     that program would have to be set to give the same number.
+    prompts: what it asks a judge. refuse: called with its options when they are bound, raises ValueError for values
+    that they cannot have. judges: who judges it where a call names nobody, by name or as objects.
+    usual: options that a project binds wherever the metric is named without them. reworded: a project's texts in place
+    of those of its prompts, by the prompt's name and by language. meanings: its summary by language, where it is not
+    the house's. own: what a project declares of it, as JSON values; empty for what is the house's alone.
     """
 
     function: Callable[..., Any]
@@ -68,8 +79,15 @@ class Metric:
     reading: Reading | None = None
     signed: Callable[..., str] | None = None
     levels: tuple[float, ...] = ()
+    prompts: tuple[Prompt[Any], ...] = ()
+    refuse: Callable[..., object] | None = None
     cutoff: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    judges: tuple[Any, ...] = ()
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    reworded: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    own: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -79,22 +97,24 @@ class Metric:
     @property
     def label(self) -> str:
         """The name with its options and cut-off: the column in every table, `ndcg(gain=exponential)@10`."""
-        return self._written(self.name, self.cutoff)
+        return self._written(self.name, self.cutoff, self.options)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every name that a number of this metric goes by, its label first, the published one next.
 
         Where the specification publishes no cut-offs, also without the one that is bound: on a page that retrieves ten
-        documents `mrr` is mrr@10, and whoever says `mrr` means it.
+        documents `mrr` is mrr@10, and whoever says `mrr` means it. Likewise without options that the project binds.
         """
         heads = (self.name, *([self.published] if self.published else []))
         cuts = (self.cutoff,) if self.cutoffs else (self.cutoff, None)
-        return tuple(dict.fromkeys(self._written(head, cut) for cut in cuts for head in heads))
+        bound = (self.options, {}) if self.usual and self.options == self.usual else (self.options,)
+        return tuple(dict.fromkeys(self._written(head, cut, own) for own in bound for cut in cuts for head in heads))
 
-    def _written(self, head: str, cutoff: int | None) -> str:
-        options = ",".join(f"{key}={value}" for key, value in sorted(self.options.items()))
-        return head + (f"({options})" if options else "") + (f"@{cutoff}" if cutoff else "")
+    @staticmethod
+    def _written(head: str, cutoff: int | None, options: Mapping[str, Any]) -> str:
+        said = ",".join(f"{key}={notation.written(value)}" for key, value in sorted(options.items()))
+        return head + (f"({said})" if said else "") + (f"@{cutoff}" if cutoff else "")
 
     @property
     def signature(self) -> str:
@@ -105,6 +125,15 @@ class Metric:
     def summary(self) -> str:
         """The first line of the docstring."""
         return (inspect.getdoc(self.function) or "").split("\n", 1)[0]
+
+    def meaning(self, translate: Callable[[str], str], language: str) -> str:
+        """The summary in a language: as its user wrote it, or what `translate` makes of the house's."""
+        return self.meanings.get(language) or translate(self.summary)
+
+    @property
+    def is_users(self) -> bool:
+        """Whether its function is its user's, and may do anything."""
+        return not f"{self.function.__module__}.".startswith(HOUSE)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -133,12 +162,18 @@ class Metric:
         return replace(self, cutoff=cutoff)
 
     def with_options(self, **options: Any) -> Metric:
-        """The same metric with keyword arguments bound; an unknown one is an error that lists the legal ones."""
+        """The same metric with keyword arguments bound; a field that is among them is needed of no sample any more.
+
+        Raises ValueError for an unknown one, with the legal ones, and for a value that it cannot have.
+        """
         for name in options:
             if name not in self.legal_options:
                 legal = ", ".join(self.legal_options) or "none"
                 raise ValueError(f"{self.name} has no option {name!r}; it has {legal}")
-        return replace(self, options={**self.options, **options})
+        bound = {**self.options, **options}
+        if self.refuse is not None:
+            self.refuse(**bound)
+        return replace(self, options=bound, fields=tuple(name for name in self.fields if name not in bound))
 
     def __call__(self, first: Any, **more: Any) -> Any:
         if self.cutoff is not None:
@@ -167,11 +202,14 @@ def metric(
     reading: Reading | None = None,
     signed: Callable[..., str] | None = None,
     levels: tuple[float, ...] = (),
+    prompts: tuple[Prompt[Any], ...] = (),
+    refuse: Callable[..., object] | None = None,
     over: Literal["set"] | None = None,
 ) -> Callable[[Callable[..., Any]], Metric]:
     """Declare a metric and enter it in the catalogue; see `Metric` for what each word means.
 
     over: "set" for a statistic of a whole table, which is resampled whole.
+    Raises TypeError or ValueError, naming the function, for what cannot be declared, and for a name that is taken.
     """
 
     def declare(function: Callable[..., Any]) -> Metric:
@@ -181,35 +219,110 @@ def metric(
             raise TypeError(f"{function.__name__}: the first parameter is {first!r}; it is one of {', '.join(GRAINS)}")
         made = Metric(
             function, source, grain, bounds, better, cutoffs, fields, published, unit, formula, edges, differs, reading,
-            signed, levels,
+            signed, levels, prompts, refuse,
         )  # fmt: skip
-        there = _registry.get(made.name)
-        if there is not None and there.function.__module__ != function.__module__:
-            raise ValueError(f"{made.name} is declared in {there.function.__module__} and in {function.__module__}")
-        _registry[made.name] = made
-        for remembered in (_going_by, _hint):
-            remembered.cache_clear()
+        check(made)
+        enter(made)
         return made
 
     return declare
 
 
+TOLD = ("grain", "bounds", "better", "fields", "source", "formula", "edges", "unit", "levels", "meanings", "own")
+
+
+def told(one: Metric) -> dict[str, Any]:
+    """A project's own metric as JSON values: what a page shows of it where the project is another by then."""
+    prompts = {prompt.name: dict(prompt.texts) for prompt in one.prompts}
+    return {"name": one.name, "summary": one.summary, "prompts": prompts, **{key: getattr(one, key) for key in TOLD}}
+
+
+def recalled(known: Mapping[str, Any]) -> Metric:
+    """The metric that `told` told of; it can be shown, and not be measured."""
+
+    def gone(sample: Any) -> Any:
+        raise ValueError(f"{known['name']} is kept to be shown only")
+
+    gone.__name__ = gone.__qualname__ = str(known["name"])
+    gone.__doc__ = str(known["summary"])
+    kept: dict[str, Any] = {key: tuple(one) if isinstance(one := known[key], list) else one for key in TOLD}
+    return Metric(gone, **kept)
+
+
+def check(made: Metric) -> None:
+    """Raises ValueError, naming metric, value and what is legal, for a declaration that cannot be followed."""
+    for name in made.fields:
+        if name not in FIELDS:
+            raise ValueError(f"{made.name}: fields = {name!r}: a sample has {', '.join(FIELDS)}")
+    low, high = made.bounds
+    if low is not None and high is not None and not low < high:
+        raise ValueError(f"{made.name}: bounds = {made.bounds}: the lower end comes first")
+    if made.better not in ("higher", "lower", None):
+        raise ValueError(f"{made.name}: better = {made.better!r}: it is higher, lower or None")
+    if "judge" in made.needs and not inspect.iscoroutinefunction(inspect.unwrap(made.function)):
+        raise ValueError(f"{made.name} asks a judge, whose answer is awaited: write it as async def")
+
+
+def enter(made: Metric) -> None:
+    """Put it into the catalogue, in place of one of the same function or module.
+
+    Raises ValueError for a name that another module has.
+    """
+    there = _registry.get(made.name)
+    if there is not None and there.function.__module__ != made.function.__module__:
+        if there.is_users and not made.is_users:
+            _forget(made.name)  # the house comes in at the next look
+        raise ValueError(
+            f"{made.name} is declared in {there.function.__module__} and in {made.function.__module__}: choose another "
+            "name for yours"
+        )
+    _registry[made.name] = made
+    _refresh()
+
+
+def withdraw(name: str, before: Metric | None = None) -> None:
+    """Take a metric out of the catalogue, or put the one back that was there before."""
+    _forget(name)
+    if before is not None:
+        _registry[name] = before
+    _refresh()
+
+
+def also(declare: Callable[[], object]) -> None:
+    """Have a project's own metrics declared by this function, which is called before any name is looked up."""
+    _declarers.append(declare)
+
+
+def _forget(name: str) -> None:
+    _registry.pop(name, None)
+    _refresh()
+
+
+def _refresh() -> None:
+    for remembered in (_going_by, _hint):
+        remembered.cache_clear()
+
+
+def _look() -> None:
+    for declare in _declarers:
+        declare()
+
+
 def registered() -> Mapping[str, Metric]:
     """Metrics by name, of every module imported so far; `ragbench.metrics.catalogue` imports them all."""
+    _look()
     return dict(sorted(_registry.items()))
-
-
-_NAME = re.compile(r"(?P<name>\w+)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>\d+))?")
 
 
 def parse(label: str) -> Metric:
     """The registered metric that a label names: `mrr`, `ndcg@10`, `ndcg(gain=exponential)@10`, `avg_rouge1_f`.
 
-    A published name is as good as the metric's own; where it is also another metric's own, that one is meant. Raises
-    ValueError with the nearest names for one that does not exist.
+    A value with a comma or a bracket in it is quoted: `aspect_critique(aspect="Polite, and short?")`. A published name
+    is as good as the metric's own; where it is also another metric's own, that one is meant. Raises ValueError with the
+    nearest names for one that does not exist.
     """
-    match, found = _candidates(label)
-    return _bound(found[0], match)
+    written, found = _candidates(label)
+    return _bound(found[0], written)
 
 
 def called(name: str) -> tuple[Metric, ...]:
@@ -217,21 +330,22 @@ def called(name: str) -> tuple[Metric, ...]:
 
     Raises ValueError as `parse` does.
     """
-    first, (match, found) = parse(name), _candidates(name)
+    first, (written, found) = parse(name), _candidates(name)
     others = []
     for each in found[1:]:
         with contextlib.suppress(ValueError):  # without such an option, or without a cut-off: then it is not meant
-            others.append(_bound(each, match))
+            others.append(_bound(each, written))
     return (first, *others)
 
 
-def _candidates(label: str) -> tuple[re.Match[str], list[Metric]]:
-    match = _NAME.fullmatch(label.strip())
-    name = match["name"] if match else label
+def _candidates(label: str) -> tuple[notation.Label, list[Metric]]:
+    _look()
+    written = notation.read(label)
+    name = written.name if written else label
     found = list(_going_by(name))
-    if match is None or not found:
+    if written is None or not found:
         raise ValueError(f"there is no metric {label!r}; {_hint(name)}`ragbench metrics` lists all {len(_registry)}")
-    return match, found
+    return written, found
 
 
 @functools.lru_cache(maxsize=4096)  # a page asks for every number that it shows
@@ -247,23 +361,8 @@ def _hint(name: str) -> str:
     return f"did you mean {' or '.join(near)}? " if near else ""
 
 
-def _bound(found: Metric, match: re.Match[str]) -> Metric:
-    options = dict(_option(found, part) for part in (match["options"] or "").split(",") if part)
-    bound = found.with_options(**options) if options else found
-    return bound @ int(match["cutoff"]) if match["cutoff"] else bound
-
-
-def _option(found: Metric, part: str) -> tuple[str, Any]:
-    key, equals, value = (each.strip() for each in part.partition("="))
-    if not equals:
-        raise ValueError(f"{found.name}({part}): an option is written name=value")
-    return key, _literal(value)
-
-
-def _literal(text: str) -> Any:
-    """What `f"{value}"` wrote: a whole number, a decimal one, True, False, None, or else the text itself."""
-    if re.fullmatch(r"-?\d+", text):
-        return int(text)
-    if re.fullmatch(r"-?\d+(\.\d+)?(e[-+]?\d+)?", text):
-        return float(text)
-    return {"True": True, "False": False, "None": None}.get(text, text)
+def _bound(found: Metric, written: notation.Label) -> Metric:
+    if written.broken:
+        raise ValueError(f"{found.name}({written.broken}): an option is written name=value")
+    bound = found.with_options(**written.options) if written.options else found
+    return bound if written.cutoff is None else bound @ written.cutoff

@@ -38,6 +38,8 @@ class Status(StrEnum):
     TRUNCATED = "truncated"
     VERDICT_MISMATCH = "verdict_mismatch"
     EMBEDDING_ERROR = "embedding_error"
+    INVALID_INPUT = "invalid_input"
+    FUNCTION_ERROR = "function_error"
 
 
 class Verdict(StrEnum):

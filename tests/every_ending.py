@@ -18,7 +18,9 @@ from tests.chat_server import generate
 from tests.scripted_judge import ScriptedJudge, Texts, claims, entailment
 
 LEFT_OUT, MORE, TWICE, NOWHERE = "left_out", "more", "twice", "nowhere"
-WAYS = (*(status.value for status in Status), LEFT_OUT, MORE, TWICE, NOWHERE)
+ENDINGS = tuple(one.value for one in Status if one not in (Status.FUNCTION_ERROR, Status.INVALID_INPUT))
+"""Statuses that a judge's words can lead to: neither a user's function nor a rubric does."""
+WAYS = (*ENDINGS, LEFT_OUT, MORE, TWICE, NOWHERE)
 """How a measurement ends: by status, or as the judge gave no verdict, one too many, two for one claim, or one that
 names no passage.
 """

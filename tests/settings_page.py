@@ -40,8 +40,12 @@ def sections(table: dict[str, Any], place: str) -> Iterator[str]:
     yield f"{heading}{about}| key | type | default | legal | meaning |\n|---|---|---|---|---|\n{''.join(rows)}"
     for name, one in table["properties"].items():
         inner, where = reached(one, place, name)
+        if "properties" in one and inner is not one:  # a table with keys of its own and with tables in it
+            yield from sections(one, f"{place}.{name}".lstrip("."))
         if "properties" in inner:
             yield from sections(inner, where)
+        if "properties" in one.get("items", {}):
+            yield from sections(one["items"], f"[{place}.{name}]")
 
 
 def reached(one: dict[str, Any], place: str, name: str) -> tuple[dict[str, Any], str]:
@@ -59,8 +63,8 @@ def row(name: str, one: dict[str, Any], place: str, required: bool) -> str:
     inner, where = reached(one, place, name)
     if "properties" in inner:
         kind, default = f"table{'s' if inner is not one else ''} `[{where}]`", ""
-    elif one["type"] == "object":
-        kind, default = f"{PLURALS[inner['type']]} by name", "none"
+    elif one.get("type") == "object":
+        kind, default = f"{PLURALS[inner['type']] if inner is not one else 'values'} by name", "none"
     else:
         kind, default = words(one), f"`{json.dumps(one['default'])}`" if "default" in one else "not set"
     return f"| `{name}` | {kind} | {'required' if required else default} | {legal(inner)} | {one['description']} |\n"
@@ -68,6 +72,12 @@ def row(name: str, one: dict[str, Any], place: str, required: bool) -> str:
 
 def words(one: dict[str, Any]) -> str:
     """A value's type."""
+    if "anyOf" in one:
+        return " or ".join(dict.fromkeys(map(words, one["anyOf"])))
+    if one["type"] == "object":
+        return "texts by name"
+    if one["type"] == "array" and "properties" in one["items"]:
+        return "list of tables"
     if one["type"] == "array":
         number = f"{one['minItems']} " if "minItems" in one else ""
         return f"list of {number}{PLURALS[one['items']['type']]}"

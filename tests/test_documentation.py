@@ -19,7 +19,7 @@ from tests.chat_server import ChatServer
 from tests.command_line import ragbench
 from tests.fragments import PAGES, ROOT, SERVES, Fragment
 from tests.judged_project import reply
-from tests.small_project import write_lines
+from tests.small_project import add, write_lines
 
 ALL = [one for page in PAGES for one in fragments.fragments(page)]
 RUN = ("sh", "python", "toml", "json", "yaml")
@@ -131,17 +131,22 @@ def _command(one: Fragment, words: list[str]) -> int:
 def _python(one: Fragment, folder: Path, told: dict[str, Any]) -> None:
     if "def retrieve" in one.text:
         documented_project.package(folder, one.text)
+    if one.text.startswith("# style.py\n"):  # a module that the settings name
+        (folder / "style.py").write_text(one.text, encoding="utf-8")
+        return
     exec(compile(one.text, str(one), "exec"), told)
 
 
 def _toml(one: Fragment, folder: Path, told: dict[str, Any]) -> None:
-    """The settings' own model reads it, beside nothing."""
+    """The settings' own model reads it, beside nothing; metrics are the project's from then on."""
     path = folder / "read.toml"
     path.write_text(one.text, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAGBENCH_CONFIG", str(path))
         settings.load.cache_clear()
         settings.load()
+    if "[metrics" in one.text:
+        add(folder, one.text)
     settings.load.cache_clear()
 
 

@@ -70,7 +70,7 @@ def test_an_odd_number_of_repeats(repeats: Any) -> None:
 
 
 def test_a_question_about_the_answer_is_needed() -> None:
-    with pytest.raises(ValueError, match="aspect is empty"):
+    with pytest.raises(ValueError, match="aspect = ' '; name one of correctness"):
         of("yes", aspect=" ")
 
 

@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from ragbench import settings
-from ragbench.settings import ConfigurationError, Settings, schema
+from ragbench.settings import ConfigurationError, MetricSettings, MetricsSettings, Settings, schema
 from tests import settings_page
 
 
@@ -108,6 +108,8 @@ def models(kind: Any = Settings) -> Iterator[type[BaseModel]]:
         yield kind
         for field in kind.model_fields.values():
             yield from models(field.annotation)
+        if kind is MetricsSettings:  # the one table with tables of any name beside its keys
+            yield from models(MetricSettings)
     for inner in get_args(kind):
         yield from models(inner)
 

@@ -23,7 +23,9 @@ from babel.messages.pofile import write_po
 
 import ragbench.metrics
 from ragbench import bench, language
+from ragbench.bench.scoring import functions
 from ragbench.metric import registered
+from ragbench.metrics.criterion import Criterion
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "ragbench"
@@ -69,6 +71,10 @@ def texts_of_metrics(*grains: str) -> Iterator[tuple[str, str]]:
             for text in (metric.summary, metric.formula, metric.edges, metric.differs, metric.source, *reading):
                 if text:
                     yield f"metric {name}", text
+    for scale in ("yes/no", (1, 5), ("bad", "good")):
+        own = Criterion("own", {"": "Is it?"}, scale).metric()
+        yield from (("criterion", text) for text in (own.formula, own.edges, own.source))
+    yield "function", functions.SOURCE
 
 
 def texts_of_requests() -> Iterator[tuple[str, str]]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ragbench import terminal
-from ragbench.commands.console import options
+from ragbench.commands.console import consent, options
 
 if TYPE_CHECKING:
     from ragbench.metric import Metric
 
 SAID = (
     *("name", "grain", "bounds", "better", "cutoffs", "fields", "needs", "summary", "formula", "edges", "differs"),
-    *("published", "reading", "signature", "source"),
+    *("published", "reading", "signature", "source", "own"),
 )
 
 
@@ -23,18 +23,25 @@ def metrics(
     grain: Annotated[str, typer.Option(help="Only metrics of this grain: ranking, sample, turns or table.")] = "",
     as_json: options.AsJson = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="The tables of all metrics in Markdown.")] = False,
+    language: Annotated[Literal["en", "ru"] | None, typer.Option(help="Of the prompts that are shown.")] = None,
+    trusted: consent.Trust = False,
 ) -> None:
-    """List the metrics that can be measured: name, scale, direction, and what they say.
+    """List the metrics that can be measured, your own among them: name, scale, direction, and what they say.
 
-    With a NAME: also the formula, the edge cases, how it differs from its namesakes elsewhere, and where it comes from.
+    With a NAME: also the formula, the edge cases, how it differs from its namesakes elsewhere, where it comes from, and
+    what a judge is asked, word for word.
 
     Example: `ragbench metrics "ndcg(gain=exponential)@10"`
     """
     from dataclasses import asdict
 
+    from ragbench import settings, trust
+    from ragbench.bench.scoring import own_metrics
     from ragbench.metric import GRAINS, parse
     from ragbench.metrics import catalogue
 
+    consent.required(trust.of_metrics(settings.load()), trusted)
+    own_metrics.check()
     if grain and grain not in GRAINS:
         raise typer.BadParameter(f"{grain!r} is not a grain; there are {', '.join(GRAINS)}", param_hint="--grain")
     known = catalogue()
@@ -56,6 +63,9 @@ def metrics(
     if name:
         import inspect
 
+        from ragbench.language import translator
+        from ragbench.show.about import own_metrics as own
+
         [one] = chosen
         terminal.say(f"{one.label}  {_scale(one.bounds)}, {_direction(one.better)}", bold=True)
         terminal.prose(inspect.getdoc(one.function) or "")
@@ -74,6 +84,13 @@ def metrics(
             for rule in one.reading.rules:
                 terminal.say(f"  {rule}")
         terminal.say(f"Source: {one.source}")
+        if said := own.said(one.own, translator("en")):
+            terminal.prose(f"In this project: {said}")
+        for prompt in one.prompts:
+            spoken = language or settings.load().language
+            terminal.say(f"Prompt {prompt.name}:", bold=True)
+            for line in (prompt.texts.get(spoken) or next(iter(prompt.texts.values()))).splitlines():
+                terminal.say(f"  {line}".rstrip())
         return
     rows_shown = [(*_row(each), each.summary) for each in chosen]
     titles = ("metric", "scale", "better", "what it says")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from ragbench.bench.scoring.measure import Asked
     from ragbench.bench.scoring.result import Scores
     from ragbench.measurement import Measurement
+    from ragbench.metric import Metric
 
 VIEWS = (
     *("answer", "intervals", "table", "side_by_side", "unmeasured", "correlations", "verdicts", "judges", "method"),
@@ -31,6 +34,16 @@ def score(
     metrics: Annotated[
         list[str] | None, typer.Option("--metric", "-m", help="A metric; repeat it. All that the fields allow if none.")
     ] = None,
+    criteria: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--criterion",
+            help="A criterion as a sentence, asked of a judge; 'polite=Is it polite?' names it. Repeat it.",
+        ),
+    ] = None,
+    scale: Annotated[
+        str, typer.Option(help="Of the criteria: yes/no; 1,5; or names of levels from the worst to the best: bad,good.")
+    ] = "yes/no",
     judges: Annotated[
         list[str] | None, typer.Option("--judge", help="A judge of ragbench.toml, or lexical; repeat it for a panel.")
     ] = None,
@@ -92,15 +105,16 @@ def score(
     from ragbench.progress import Progress, is_watched
 
     known = settings.load()
+    consent.required(trust.of_metrics(known), trusted)
     try:
         bounds = dict(bound(text) for text in gates or ())
         forms = Forms()
         samples = read_samples(file, forms)
         if not samples:
             raise ValueError(f"{file.name}: holds no samples; at least one is expected")
-        chosen = applicable(samples, metrics or None)
+        chosen = applicable(samples, [*(metrics or ()), *_criteria(criteria or (), scale)] or None)
         judging = Judging(judges or (), aggregate, tolerance, quorum=quorum)
-        names = judging.judge_names(known)
+        named, names = judging.named(known), judging.asking(known, chosen)
         rule = judging.rule(names)
         if unknown := {one.metric for one in bounds.values() if not meant(one.metric, map(str, chosen))}:
             raise ValueError(f"--gate names {', '.join(sorted(unknown))}; measured are {', '.join(map(str, chosen))}")
@@ -125,7 +139,7 @@ def score(
     outlooks: list[Outlook] = []
     total = len(samples) * len(chosen) if is_watched() else 0
     tally = Tally()
-    with kept_replies(names, chosen) as journal, Progress("scoring", total) as progress:
+    with kept_replies(named, chosen) as journal, Progress("scoring", total) as progress:
         line = live_line(progress)
 
         def heard(found: Tally) -> None:
@@ -134,7 +148,7 @@ def score(
             line(found)
 
         asked = Asked(
-            names, embedder, language, rule, confidence, resamples, seed, journal, progress, heard,
+            named, embedder, language, rule, confidence, resamples, seed, journal, progress, heard,
             outlooks.extend if plan else None, baseline, primary,
         )  # fmt: skip
         found = run(measure(samples, chosen, asked))
@@ -153,22 +167,45 @@ def score(
     if out is None and not bounds:
         return
     answers, spoken = of_samples(samples, file.name), language or known.language
-    request = _request(found, asked, answers, spoken)
-    measured = _measured(found, asked, answers, request)
+    request = _request(found, names, asked, answers, spoken)
+    measured = _measured(found, names, asked, answers, request)
     if out is not None:
         _draw(measured, request, out, spoken)
     if bounds and gate.tell(decide({measured.notebook: measured}, known.model_copy(update={"gate": bounds}))):
         raise typer.Exit(1)
 
 
-def _request(found: Scores, asked: Asked, answers: AnswerTable, language: str) -> RagMetricsRequest:
+def _criteria(given: Sequence[str], scale: str) -> list[Metric]:
+    """The criteria of the command line as metrics. Raises ValueError."""
+    import csv
+
+    from ragbench.bench.scoring import own_metrics
+
+    if scale != "yes/no" and not given:
+        raise ValueError(f"--scale {scale!r} is of criteria: give one, --criterion 'Is it polite?'")
+    parts: list[Any] = next(csv.reader([scale], skipinitialspace=True), [])
+    try:
+        parts = [int(part) if part.strip().lstrip("-").isdigit() else float(part) for part in parts]
+    except ValueError:
+        parts = [part.strip() for part in parts]
+    made = []
+    for text in given:
+        named = re.fullmatch(r"\s*([^\W\d]\w*)\s*=\s*(.*)", text, re.DOTALL)
+        name, question = named.groups() if named else ("", text)
+        made.append(own_metrics.criterion(question, name=name, scale="yes/no" if parts == ["yes/no"] else parts))
+    return made
+
+
+def _request(
+    found: Scores, names: Sequence[str], asked: Asked, answers: AnswerTable, language: str
+) -> RagMetricsRequest:
     """What the notebook rag_metrics would have been asked for."""
     from ragbench.bench.answers.rag_metrics import RagMetricsRequest
 
     given: dict[str, Any] = {
         "answers": str(answers.facts["dataset"]),
         "metrics": ", ".join(metric.label for metric in found.metrics),
-        "judges": ", ".join(map(str, asked.judges)),
+        "judges": ", ".join(names),
         "aggregate": asked.rule.how,
         "tolerance": asked.rule.tolerance,
         "quorum": asked.rule.quorum,
@@ -183,13 +220,15 @@ def _request(found: Scores, asked: Asked, answers: AnswerTable, language: str) -
     return RagMetricsRequest(**given)
 
 
-def _measured(found: Scores, asked: Asked, answers: AnswerTable, request: RagMetricsRequest) -> Measurement:
+def _measured(
+    found: Scores, names: Sequence[str], asked: Asked, answers: AnswerTable, request: RagMetricsRequest
+) -> Measurement:
     """These scores as the notebook rag_metrics would have measured them."""
     from ragbench.bench.answers.rag_metrics import Made, measurement_of
     from ragbench.bench.basics.session import told
 
     embedders = tuple(name.strip() for name in str(asked.embedder).split(","))
-    made = measurement_of(found, answers, Made(tuple(map(str, asked.judges)), asked.rule, embedders))
+    made = measurement_of(found, answers, Made(tuple(names), asked.rule, embedders))
     return told(replace(made, facts={**made.facts, "request": request.told()}))
 
 

@@ -257,7 +257,7 @@ def _sample(item: Mapping[str, Any], place: str, number: int, forms: Forms | Non
         reference_contexts=contexts_of(
             found["reference_contexts"], f"{place}, reference_contexts", forms, found["reference_context_ids"]
         ),
-        rubric=_rubric(found["rubric"], place),
+        rubric=_rubric(found["rubric"]),
         language=label("language"),
         cluster=label("cluster"),
         system=label("system"),
@@ -365,21 +365,24 @@ def _is_of_texts(value: Mapping[str, Any]) -> bool:
     return "text" in value or all(isinstance(one, str | Mapping) for one in value.values())
 
 
-def _rubric(value: Any, place: str) -> dict[int, str] | None:
+def _rubric(value: Any) -> dict[int, str] | None:
+    """The criteria by level. What is no rubric is kept under the texts that it has for levels, so that the metric says
+    of its row what is wrong, and the others are read."""
     if isinstance(value, str) and value.strip():
         try:
             found = held(value)
-        except ValueError as error:
-            raise DatasetError(f"{place}, rubric: {error}") from None
-        value = found[0] if found is not None else parse_json(value, f"{place}, rubric")
+            value = found[0] if found is not None else parse_json(value, "rubric")
+        except ValueError:
+            value = {value: ""}
     if not value:
         return None
     if not isinstance(value, Mapping):
-        raise DatasetError(f"{place}, rubric: an object from level to criteria is expected")
+        return {str(value): ""}  # type: ignore[dict-item]
+    given = {key: str(criteria) for key, criteria in value.items() if criteria is not None}
     try:
-        return {_level(key): str(criteria) for key, criteria in value.items() if criteria is not None}
+        return {_level(key): criteria for key, criteria in given.items()}
     except ValueError:
-        raise DatasetError(f'{place}, rubric: levels are whole numbers, as in {{"1": "…", "5": "…"}}') from None
+        return {str(key): criteria for key, criteria in given.items()}  # type: ignore[misc]
 
 
 def _level(key: Any) -> int:

@@ -43,6 +43,32 @@ class Again:
         return await self.judge.ask(put, texts, language=language, repeat=1000 * self.repeat + repeat)
 
 
+@dataclass(frozen=True)
+class Reworded:
+    """A judge whose prompts a project has put in its own words: texts by the prompt's name and by language."""
+
+    judge: Judge
+    texts: Mapping[str, Mapping[str, str]]
+
+    @property
+    def name(self) -> str:
+        """The judge's."""
+        return self.judge.name
+
+    @property
+    def identity(self) -> str:
+        """The judge's: the words are in what it is asked."""
+        return self.judge.identity
+
+    async def ask(
+        self, prompt: Prompt[Shape], texts: Mapping[str, Any], *, language: str | None = None, repeat: int = 0
+    ) -> Answer[Shape]:
+        """See `ragbench.types.Judge`."""
+        own = self.texts.get(prompt.name)
+        put = prompt if own is None else replace(prompt, texts={**prompt.texts, **own})
+        return await self.judge.ask(put, texts, language=language, repeat=repeat)
+
+
 @lru_cache(maxsize=64)
 def scale_turned(prompt: Prompt[Shape]) -> Prompt[Shape] | None:
     """The prompt with the lines `- 2: …` of its scale in the opposite order; None where a language has no such list."""

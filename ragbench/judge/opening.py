@@ -8,8 +8,20 @@ from dataclasses import dataclass, field
 
 from ragbench.judge.model import ModelJudge
 from ragbench.judge.offline import OFFLINE_JUDGES, legal_names
+from ragbench.judge.own import OwnJudge
 from ragbench.judge.plan import PlanningJudge
-from ragbench.llm import Budget, Client, Journal, Outlook, Providers, Tally, Usage, experience, open_budget
+from ragbench.llm import (
+    Budget,
+    Client,
+    FunctionEndpoint,
+    Journal,
+    Outlook,
+    Providers,
+    Tally,
+    Usage,
+    experience,
+    open_budget,
+)
 from ragbench.settings import ConfigurationError, Settings
 from ragbench.types import Judge
 
@@ -54,22 +66,22 @@ class Rehearsed(OpenJudges):
         found = []
         for judge in self.judges:
             if isinstance(judge, PlanningJudge):
-                model = self.settings.judge(judge.name).model
+                model = judge.model
                 found.append(judge.outlook(await asyncio.to_thread(experience, self.journal, judge.name, model)))
         return found
 
 
 def open_judges(
     settings: Settings,
-    names: Sequence[str] = (),
+    names: Sequence[str | OwnJudge] = (),
     *,
     journal: Journal | None = None,
     language: str | None = None,
     on_change: Callable[[Tally], None] | None = None,
     rehearsed: bool = False,
 ) -> OpenJudges:
-    """The judges of these names (offline ones, or tables [judges.NAME]); without names all configured ones, else the
-    offline one.
+    """The judges of these names (offline ones, or tables [judges.NAME], or described where they are used); without
+    names all configured ones, else the offline one.
 
     journal: where paid replies are kept (`ragbench.store.journal.DatabaseJournal`); None keeps them for this process.
     rehearsed: for a dry run, as `Rehearsed`: they need no key, look up in the journal, and never ask, so that nothing
@@ -79,18 +91,27 @@ def open_judges(
     tally, providers = Tally(on_change=on_change), Providers()
     spoken, legal = language or settings.language, legal_names(settings)
 
-    def opened(name: str) -> Judge:
+    def opened(name: str | OwnJudge) -> Judge:
+        if isinstance(name, OwnJudge):
+            return described(name)
         if name not in legal:
             raise ConfigurationError(
                 f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])"
             )
         if name in OFFLINE_JUDGES:
             return OFFLINE_JUDGES[name]()
-        known = settings.judge(name)
+        return described(OwnJudge(name, settings.judge(name)))
+
+    def described(one: OwnJudge) -> Judge:
+        name, known, kept = one.name, one.settings, journal if one.kept else None
         if rehearsed:
-            return PlanningJudge(name, known, journal, spoken)
-        client = Client(name, known, journal=journal, budget=budget, tally=tally, providers=providers)
+            return PlanningJudge(name, known, kept, spoken)
+        sender = None
+        if one.function is not None:
+            limiter = providers.limiter(known)
+            sender = FunctionEndpoint(f"judge {name!r}", one.function, known, limiter, budget, tally)
+        client = Client(name, known, journal=kept, budget=budget, tally=tally, providers=providers, sender=sender)
         return ModelJudge(client, language=spoken)
 
-    judges = tuple(opened(name) for name in settings.judge_names(names))
+    judges = tuple(opened(name) for name in (names or settings.judge_names()))
     return Rehearsed(judges, tally, budget, settings, journal) if rehearsed else OpenJudges(judges, tally, budget)

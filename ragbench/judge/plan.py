@@ -21,7 +21,7 @@ class PlanningJudge:
     def __init__(
         self, name: str, settings: JudgeSettings, journal: Journal | None = None, language: str = "en"
     ) -> None:
-        self.name = name
+        self.name, self.model = name, settings.model
         self._rehearsal = Rehearsal(name, settings, journal)
         self._judge = ModelJudge(self._rehearsal.client, language=language)
         self._lexical = LexicalJudge()

@@ -168,7 +168,7 @@ def meaning(metric: str, language: str) -> str:
 
     catalogue()
     try:
-        return translator(language)(parse(metric).summary)
+        return parse(metric).meaning(translator(language), language)
     except ValueError:
         return ""
 

@@ -4,6 +4,7 @@ from ragbench.llm.budget import Budget, open_budget
 from ragbench.llm.client import Client, Completion, Providers
 from ragbench.llm.endpoint import Keep, Kept, Received
 from ragbench.llm.errors import BudgetSpent, CallFailed, ModelError, ProviderRefused, ProviderUnreachable
+from ragbench.llm.function import FunctionEndpoint
 from ragbench.llm.journal import Entry, Journal, MemoryJournal
 from ragbench.llm.loop import run, submit
 from ragbench.llm.planning import Experience, Outlook, Plan, experience

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from ragbench.metric import metric
+from ragbench.metrics.claims import CLAIMS, ENTAILMENT
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.factual_correctness import factual_correctness, mixed_f
 from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
@@ -30,6 +31,7 @@ PRESETS: dict[str, tuple[float, float]] = {
     source="the specification, metrics of answers, AnswerCorrectness",
     bounds=(-1.0, 1.0),
     fields=FIELDS,
+    prompts=(CLAIMS, ENTAILMENT),
     formula="(w₁ factual_correctness + w₂ semantic_similarity) / (w₁ + w₂)",
     edges=(
         "If a part is unmeasured, the whole is; a part of weight 0 is not measured. An empty answer gets 0 without a "

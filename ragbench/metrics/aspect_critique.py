@@ -100,11 +100,22 @@ verdict: "yes" or "no".""",
 )
 
 
+def _refuse(aspect: str = "correctness", repeats: int = 1) -> None:
+    if not (isinstance(repeats, int) and not isinstance(repeats, bool)) or not (
+        1 <= repeats <= MOST_REPEATS and repeats % 2
+    ):
+        raise ValueError(f"aspect_critique: repeats = {repeats!r}; an odd number from 1 to {MOST_REPEATS}")
+    if not isinstance(aspect, str) or not aspect.strip():
+        raise ValueError(f"aspect_critique: aspect = {aspect!r}; name one of {', '.join(ASPECTS)}, or ask a question")
+
+
 @metric(
     source="RAGAS' aspect critic; majority over independent repeats",
     levels=(0.0, 1.0),
     better=None,
     fields=FIELDS,
+    prompts=(CRITIQUE,),
+    refuse=_refuse,
     formula="majority of an odd number of yes or no verdicts",
     edges="All repeats must be answered, else it is unmeasured. The offline judge cannot answer it.",
     differs="Whether yes is good depends on the aspect, so no direction is claimed.",
@@ -118,12 +129,7 @@ async def aspect_critique(sample: Sample, judge: Judge, *, aspect: str = "correc
         answered. `detail["verdicts"]` keeps each verdict with its reason.
     No words tell this: the lexical judge cannot answer it.
     """
-    if not (isinstance(repeats, int) and not isinstance(repeats, bool)) or not (
-        1 <= repeats <= MOST_REPEATS and repeats % 2
-    ):
-        raise ValueError(f"aspect_critique: repeats = {repeats!r}; an odd number from 1 to {MOST_REPEATS}")
-    if not aspect.strip():
-        raise ValueError(f"aspect_critique: aspect is empty; name one of {', '.join(ASPECTS)}, or ask a question")
+    _refuse(aspect, repeats)
     inquiry = Inquiry(sample, judge, *FIELDS)
     wordings = ASPECTS.get(aspect, {})
     texts = {

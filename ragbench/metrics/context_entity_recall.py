@@ -71,6 +71,7 @@ Entities: "Eiffel Tower" · "Paris" · "1889" · "World's Fair" """,
 @metric(
     source="the specification, metrics of retrieval, ContextEntityRecall",
     fields=FIELDS,
+    prompts=(ENTITIES,),
     formula="|entities of the reference ∩ entities of the contexts| / |entities of the reference|",
     edges="A reference without entities is unmeasured.",
     differs=(

@@ -88,6 +88,7 @@ Judge the passage by the answer as it is given, not by what you know. Give the r
 @metric(
     source="the specification, metrics of retrieval, ContextPrecision; average precision after Buckley & Voorhees 2000",
     fields=FIELDS,
+    prompts=(USEFULNESS,),
     formula="(1 / useful chunks) Σ (useful chunks up to rank k) / k, over the ranks k of useful chunks",
     edges="None useful: 0. No contexts, or a chunk without a verdict: unmeasured.",
     differs=(

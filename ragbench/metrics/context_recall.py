@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragbench.metric import metric
-from ragbench.metrics.claims import received_on, verdicts_on
+from ragbench.metrics.claims import ENTAILMENT, received_on, verdicts_on
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
 from ragbench.metrics.sentences import sentences
@@ -15,6 +15,7 @@ FIELDS = ("user_input", "contexts", "reference")
 @metric(
     source="the specification, metrics of retrieval, ContextRecall; after RAGAS, arXiv:2309.15217",
     fields=FIELDS,
+    prompts=(ENTAILMENT,),
     formula="supported sentences of the reference / sentences of the reference",
     edges=(
         "A reference without a sentence is unmeasured. Sentences are split here, so the judge can neither drop nor "

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from ragbench.metric import metric
-from ragbench.metrics.claims import Judged, claims_of, verdicts_on
+from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
 from ragbench.types import Judge, Sample, Score, Status
@@ -23,6 +23,7 @@ RAGAS_EPSILON, RAGAS_DIGITS = 1e-8, 2
     source="the specification, metrics of answers, FactualCorrectness; claims after FActScore, Min et al. 2023, "
     "arXiv:2305.14251",
     fields=FIELDS,
+    prompts=(CLAIMS, ENTAILMENT),
     formula=(
         "precision P = supported claims of the answer / its claims; recall R likewise for the reference; F = (1 + "
         "β²) P R / (β² P + R)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragbench.metric import metric
-from ragbench.metrics.claims import claims_of, received_on, verdicts_on
+from ragbench.metrics.claims import CLAIMS, ENTAILMENT, claims_of, received_on, verdicts_on
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
 from ragbench.types import Judge, Sample, Score, Status
@@ -14,6 +14,7 @@ FIELDS = ("user_input", "response", "contexts")
 @metric(
     source="Es et al. 2023, RAGAS, arXiv:2309.15217, section 3",
     fields=FIELDS,
+    prompts=(CLAIMS, ENTAILMENT),
     formula="supported claims / claims",
     edges=(
         "An answer without claims, such as a refusal, is unmeasured. A missing verdict is asked for once more, then"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragbench.metric import metric
-from ragbench.metrics.claims import Entailment, claims_of, verdicts_on
+from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Entailment, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.types import Judge, Sample, Score, Status
@@ -15,6 +15,7 @@ FIELDS = ("user_input", "response", "contexts")
     source="DeepEval's hallucination metric: contradicted contexts / contexts",
     better="lower",
     fields=FIELDS,
+    prompts=(CLAIMS, ENTAILMENT),
     formula="contexts that a claim contradicts / contexts",
     edges=(
         "An answer without claims, such as a refusal, is unmeasured. A missing verdict is asked for once more, then"

@@ -232,6 +232,7 @@ _rating = partial(
 
 
 @_rating(
+    prompts=(FAITHFULNESS,),
     fields=FAITHFULNESS_FIELDS,
     published="avg_faithfulness",
     reading=Reading(
@@ -255,6 +256,7 @@ async def faithfulness_rating(sample: Sample, judge: Judge) -> Score:
 
 
 @_rating(
+    prompts=(RELEVANCE,),
     fields=RELEVANCE_FIELDS,
     published="avg_answer_relevance",
     reading=Reading(
@@ -275,6 +277,7 @@ async def answer_relevance(sample: Sample, judge: Judge) -> Score:
 
 
 @_rating(
+    prompts=(CORRECTNESS,),
     fields=REFERENCE_FIELDS,
     published="avg_answer_correctness",
     edges=_RATING_EDGE + _SILENT,
@@ -290,6 +293,7 @@ async def answer_correctness_rating(sample: Sample, judge: Judge) -> Score:
 
 
 @_rating(
+    prompts=(END_TO_END,),
     fields=REFERENCE_FIELDS,
     published="avg_e2e_score",
     edges=_RATING_EDGE + _SILENT,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from ragbench.metric import Reading, metric
-from ragbench.metrics.claims import Judged, claims_of, verdicts_on
+from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.types import Judge, Sample, Score, Status
@@ -20,6 +20,7 @@ Mode = Literal["relevant", "irrelevant"]
     source="the specification, metrics of retrieval, NoiseSensitivity",
     better="lower",
     fields=FIELDS,
+    prompts=(CLAIMS, ENTAILMENT),
     formula="wrong claims that a relevant (or only an irrelevant) context supports / claims of the answer",
     edges=(
         "An answer without claims, such as a refusal, is unmeasured. A missing verdict is asked for once more, then"

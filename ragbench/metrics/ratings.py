@@ -209,6 +209,7 @@ _TWO_DIFF = "Both templates must answer; elsewhere a failed one is left out and 
 @metric(
     source="NVIDIA's answer accuracy, as in RAGAS: two templates, each 0 to 2",
     fields=ACCURACY_FIELDS,
+    prompts=ACCURACY,
     formula="(rating₁ + rating₂) / 4, ratings of 0, 1 or 2",
     edges=_TWO_EDGE + " An empty answer gets 0 without a question.",
     differs=_TWO_DIFF,
@@ -227,6 +228,7 @@ async def answer_accuracy(sample: Sample, judge: Judge) -> Score:
 @metric(
     source="NVIDIA's context relevance, as in RAGAS: two templates, each 0 to 2",
     fields=RELEVANCE_FIELDS,
+    prompts=RELEVANCE,
     formula="(rating₁ + rating₂) / 4, ratings of 0, 1 or 2",
     edges=_TWO_EDGE,
     differs=_TWO_DIFF,

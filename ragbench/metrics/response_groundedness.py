@@ -75,6 +75,7 @@ rating.""",
 @metric(
     source="the specification, Response Groundedness; after NVIDIA's RAG evaluation, as in RAGAS",
     fields=FIELDS,
+    prompts=(GROUNDEDNESS,),
     formula="rating of 0, 1 or 2 / 2",
     edges=("An empty answer is unmeasured. An answer that stands in a context gets 1 without a call, and is marked."),
     differs=(

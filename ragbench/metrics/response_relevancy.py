@@ -93,6 +93,7 @@ How many questions to write:
     source="Es et al. 2023, RAGAS, arXiv:2309.15217, section 3",
     bounds=(-1.0, 1.0),
     fields=FIELDS,
+    prompts=(QUESTIONS,),
     formula="mean cosine between the question and N questions made from the answer",
     edges="0 when all made questions are noncommittal; without any it is unmeasured.",
     differs="One call makes all questions; the answer is 0 only if all of them evade, not if one does.",

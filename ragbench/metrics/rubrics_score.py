@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any
@@ -11,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema, create_mo
 from ragbench.metric import Reading, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, is_blank, measured
-from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
+from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score, Status
 
 FIELDS = ("response", "rubric")
 MOST_LEVELS = 100
@@ -59,76 +60,6 @@ level.""",
 }
 
 
-@metric(
-    source="the specification, Rubrics Score; after Prometheus, Kim et al. 2023, arXiv:2310.08491",
-    fields=FIELDS,
-    formula="(level − lowest level) / (highest level − lowest level)",
-    edges=(
-        "A rating outside the scale is refused and asked for once more, then unmeasured; nothing is clamped or guessed."
-    ),
-    differs=(
-        "On a scale from 0 to 1 whatever the rubric's levels; elsewhere the level itself is averaged over rubrics "
-        "of different lengths."
-    ),
-    reading=Reading(
-        ("Of five levels: 1 is excellent, 0.75 good, 0.5 satisfactory, 0.25 poor, 0 very poor.",),
-        "the specification, Rubrics Score",
-    ),
-)
-@measured
-async def rubrics_score(sample: Sample, judge: Judge) -> Score:
-    """Level of the sample's rubric that the answer reaches, from 0 for the lowest level to 1 for the highest.
-
-    (level − lowest) / (highest − lowest); `detail["level"]` keeps the level as the judge gave it. Only levels that the
-    rubric has are legal; between them nothing is rounded. The judge also sees question, contexts and reference where
-    the sample has them. One question.
-    Raises ValueError for a rubric with fewer than two levels, for levels that are no whole numbers, and for a level
-    without criteria: there is nothing to choose.
-    """
-    inquiry = Inquiry(sample, judge, *FIELDS)
-    assert sample.rubric is not None
-    assert sample.response is not None
-    levels = _levels(sample.rubric)
-    texts = {
-        "rubric": [f"{level}: {sample.rubric[level]}" for level in levels],
-        "question": sample.user_input or "",
-        "contexts": inquiry.contexts,
-        "reference": sample.reference or "",
-        "response": sample.response,
-    }
-    reply: Any = await inquiry.ask(_prompt(levels), texts)
-    lowest, highest = levels[0], levels[-1]
-    value = (reply.level - lowest) / (highest - lowest)
-    explanation = [
-        sentence(
-            "Level {level} of {lowest} to {highest}; ({level} − {lowest}) / ({highest} − {lowest}) = {value}.",
-            level=reply.level,
-            lowest=lowest,
-            highest=highest,
-            value=value,
-        ),
-        sentence("Its criteria: {criteria}.", criteria=[sample.rubric[reply.level]]),
-        sentence("The judge says: {reason}", reason=reply.reason),
-    ]
-    return inquiry.score(
-        value, explanation, level=reply.level, lowest=lowest, highest=highest, said=reply.reason, levels=list(levels)
-    )
-
-
-def _levels(rubric: Mapping[int, str]) -> tuple[int, ...]:
-    """The levels, rising. Raises ValueError for a rubric that leaves nothing to choose."""
-    if wrong := [level for level in rubric if not isinstance(level, int) or isinstance(level, bool)]:
-        raise ValueError(f"rubrics_score: the level {wrong[0]!r} is no whole number")
-    if not 2 <= len(rubric) <= MOST_LEVELS:
-        raise ValueError(
-            f"rubrics_score: the rubric has the levels {sorted(rubric)}; it needs 2 to {MOST_LEVELS}, so that its "
-            "lowest and its highest level differ"
-        )
-    if blank := [level for level, criteria in rubric.items() if is_blank(criteria)]:
-        raise ValueError(f"rubrics_score: level {blank[0]} has no criteria")
-    return tuple(sorted(rubric))
-
-
 @lru_cache(maxsize=256)
 def _prompt(levels: tuple[int, ...]) -> Prompt[Any]:
     """The prompt whose reply can name these levels only."""
@@ -153,3 +84,90 @@ def _prompt(levels: tuple[int, ...]) -> Prompt[Any]:
         return shape(reason=f"shared words and letters: {strength:.2f}", level=levels[place])
 
     return Prompt(name="rubrics_score", version=1, shape=shape, texts=TEXTS, offline=by_words)
+
+
+def _refuse(rubric: Mapping[Any, str] | None = None) -> None:
+    if rubric is not None:
+        levels_of(rubric)
+
+
+@metric(
+    source="the specification, Rubrics Score; after Prometheus, Kim et al. 2023, arXiv:2310.08491",
+    fields=FIELDS,
+    prompts=(_prompt((1, 2, 3, 4, 5)),),
+    refuse=_refuse,
+    formula="(level − lowest level) / (highest level − lowest level)",
+    edges=(
+        "A rating outside the scale is refused and asked for once more, then unmeasured; nothing is clamped or guessed."
+    ),
+    differs=(
+        "On a scale from 0 to 1 whatever the rubric's levels; elsewhere the level itself is averaged over rubrics "
+        "of different lengths."
+    ),
+    reading=Reading(
+        ("Of five levels: 1 is excellent, 0.75 good, 0.5 satisfactory, 0.25 poor, 0 very poor.",),
+        "the specification, Rubrics Score",
+    ),
+)
+@measured
+async def rubrics_score(sample: Sample, judge: Judge, *, rubric: Mapping[Any, str] | None = None) -> Score:
+    """Level of a rubric that the answer reaches, from 0 for the lowest level to 1 for the highest.
+
+    (level − lowest) / (highest − lowest); `detail["level"]` keeps the level as the judge gave it. Only levels that the
+    rubric has are legal; between them nothing is rounded. The judge also sees question, contexts and reference where
+    the sample has them. One question.
+    rubric: level → criteria, of every answer; None: each sample has its own. One with fewer than two levels, with
+    levels that are no whole numbers, or with a level without criteria leaves nothing to choose: bound, it is a
+    ValueError; a sample's own leaves that sample unmeasured (invalid_input).
+    """
+    inquiry = Inquiry(sample, judge, *(FIELDS if rubric is None else FIELDS[:1]))
+    assert sample.response is not None
+    try:
+        criteria = levels_of(sample.rubric or {} if rubric is None else rubric)
+    except ValueError as error:
+        raise inquiry.unmeasured(Status.INVALID_INPUT, str(error)) from None
+    levels = tuple(criteria)
+    texts = {
+        "rubric": [f"{level}: {text}" for level, text in criteria.items()],
+        "question": sample.user_input or "",
+        "contexts": inquiry.contexts,
+        "reference": sample.reference or "",
+        "response": sample.response,
+    }
+    reply: Any = await inquiry.ask(_prompt(levels), texts)
+    lowest, highest = levels[0], levels[-1]
+    value = (reply.level - lowest) / (highest - lowest)
+    explanation = [
+        sentence(
+            "Level {level} of {lowest} to {highest}; ({level} − {lowest}) / ({highest} − {lowest}) = {value}.",
+            level=reply.level,
+            lowest=lowest,
+            highest=highest,
+            value=value,
+        ),
+        sentence("Its criteria: {criteria}.", criteria=[criteria[reply.level]]),
+        sentence("The judge says: {reason}", reason=reply.reason),
+    ]
+    return inquiry.score(
+        value, explanation, level=reply.level, lowest=lowest, highest=highest, said=reply.reason, levels=list(levels)
+    )
+
+
+def levels_of(rubric: Mapping[Any, Any]) -> dict[int, str]:
+    """Criteria by level, rising; `"3"` is a level as 3 is. Raises ValueError for a rubric that leaves nothing to
+    choose."""
+    if not isinstance(rubric, Mapping):
+        raise ValueError(f'rubrics_score: rubric = {rubric!r:.80}; levels with their criteria, {{"1": "…", "5": "…"}}')
+    found: dict[int, str] = {}
+    for key, criteria in rubric.items():
+        if isinstance(key, bool) or not isinstance(key, int | str) or not re.fullmatch(r"\s*-?\d+\s*", str(key)):
+            raise ValueError(f"rubrics_score: the level {key!r} is no whole number")
+        if not isinstance(criteria, str) or is_blank(criteria):
+            raise ValueError(f"rubrics_score: level {key} has no criteria")
+        found[int(key)] = criteria
+    if not 2 <= len(found) <= MOST_LEVELS:
+        raise ValueError(
+            f"rubrics_score: the rubric has the levels {sorted(found)}; it needs 2 to {MOST_LEVELS}, so that its "
+            "lowest and its highest level differ"
+        )
+    return dict(sorted(found.items()))

@@ -33,6 +33,7 @@ from ragbench.settings.endpoints import (
     ProviderSettings,
     WebSettings,
 )
+from ragbench.settings.metrics import MetricSettings, MetricsSettings
 from ragbench.settings.parts import ChunkerSettings, RerankerSettings, RetrieverSettings, RewriterSettings
 from ragbench.settings.systems import SystemSettings
 from ragbench.settings.tables import (
@@ -153,6 +154,7 @@ class Settings(BaseSettings):
         description="the smallest difference that would matter to you: what is not shown is planned for it",
     )
     gate: dict[str, GateSettings] = Field(default={}, description="conditions on a report")
+    metrics: MetricsSettings = Field(default=MetricsSettings.model_validate({}), description="metrics of your own")
 
     @classmethod
     def settings_customise_sources(
@@ -203,6 +205,13 @@ class Settings(BaseSettings):
                         f"{there} are {', '.join(sorted(legal)) or 'none'}"
                     )
         self._parts_fit()
+        for name, metric in self.metrics.named.items():
+            for judge in metric.judges:
+                if judge != OFFLINE and judge not in self.judges:
+                    raise ValueError(
+                        f"metrics.{name}.judges = {judge!r}: there is no such table; "
+                        f"judges are {', '.join((OFFLINE, *sorted(self.judges)))}"
+                    )
         for name, embedder in self.embedders.items():
             if embedder.queries is not None and self.embedders[embedder.queries].kind == "database":
                 raise ValueError(
@@ -340,6 +349,15 @@ def load() -> Settings:
     return found
 
 
+def metric_table(name: str, table: Mapping[str, Any]) -> MetricSettings:
+    """A table [metrics.NAME] that stands in no file. Raises ConfigurationError as `load` does."""
+    try:
+        return MetricsSettings.model_validate({name: table}).named[name]
+    except ValidationError as error:
+        faults = [{**fault, "loc": ("metrics", *fault["loc"])} for fault in error.errors()]
+        raise ConfigurationError("\n".join(map(_explain, faults))) from None
+
+
 def _refuse_secrets(path: Path) -> None:
     import tomllib
 
@@ -361,6 +379,8 @@ def _explain(fault: Mapping[str, Any]) -> str:
         message = expectation(fault)
         if fault["type"] == "missing":  # the input is the whole table, a key that was put there among it
             return f"{place}: {message}"
+        if fault["type"] == "value_error" and fault["loc"][:1] == ("metrics",) and len(fault["loc"]) > 1:
+            return f"[metrics.{fault['loc'][1]}] {message}"
         given = without_passwords(repr(fault["input"]))
         return f"{place} = {given}: {message}" if place and fault["type"] != "value_error" else message
     legal = _legal_keys(tuple(fault["loc"]))
@@ -376,9 +396,13 @@ def _legal_keys(place: tuple[int | str, ...]) -> list[str]:
     while rest:
         field = model.model_fields.get(str(rest.pop(0)))
         inner: Any = field.annotation if field is not None else None
+        if field is None and model is MetricsSettings:
+            inner = MetricSettings
         while get_origin(inner) is dict:
             inner = get_args(inner)[1]
             rest = rest[1:]
+        if get_origin(inner) is tuple:
+            rest = rest[1:]  # the place of one of them
         found = [each for each in (inner, *get_args(inner)) if isinstance(each, type) and issubclass(each, BaseModel)]
         if not found:
             break

@@ -34,8 +34,11 @@ def _plain(node: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
         named = known[node["$ref"].rpartition("/")[2]]
         node = {**named, **{key: value for key, value in node.items() if key != "$ref"}}
     if "anyOf" in node:
-        [some] = [one for one in node["anyOf"] if one.get("type") != "null"]
-        return _plain({**some, **{key: value for key, value in node.items() if key != "anyOf"}}, known)
+        some = [one for one in node["anyOf"] if one.get("type") != "null"]
+        rest = {key: value for key, value in node.items() if key != "anyOf"}
+        if len(some) == 1:
+            return _plain({**some[0], **rest}, known)
+        return {**_plain(rest, known), "anyOf": [_plain(one, known) for one in some]}
     made = {key: value for key, value in node.items() if key not in ("title", "$defs", "prefixItems")}
     if made.get("default") is None or isinstance(made["default"], dict):
         made.pop("default", None)
@@ -46,6 +49,8 @@ def _plain(node: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
     if "properties" in node:
         inner = {name: _plain(one, known) for name, one in node["properties"].items()}
         made["properties"] = {name: one for name, one in inner.items() if not one.get("writeOnly")}
+    if "items" in node:
+        made["items"] = _plain(node["items"], known)
     if isinstance(node.get("additionalProperties"), dict):
         made["additionalProperties"] = _plain(node["additionalProperties"], known)
     return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Protocol
 
+from ragbench.settings.metrics import MetricsSettings
 from ragbench.settings.tables import Band
 
 UNIT, RATING, COSINE = (0.0, 1.0), (1.0, 5.0), (-1.0, 1.0)
@@ -52,6 +53,8 @@ class Chosen(Protocol):
     def threshold_set(self) -> str: ...
     @property
     def thresholds(self) -> Mapping[str, Mapping[str, Band]]: ...
+    @property
+    def metrics(self) -> MetricsSettings: ...
 
 
 def names(settings: Chosen) -> tuple[str, ...]:
@@ -62,13 +65,15 @@ def names(settings: Chosen) -> tuple[str, ...]:
 def bands(settings: Chosen, name: str | None = None) -> dict[str, Band]:
     """The bands of a set (the settings' `threshold_set` if none is named) by metric.
 
-    A table `[thresholds.NAME]` of a set that comes with ragbench replaces single metrics of it.
+    A table `[thresholds.NAME]` of a set that comes with ragbench replaces single metrics of it, and so does the `band`
+    of a metric's own table, in every set that says nothing else of it.
     Raises ValueError, naming the sets there are.
     """
     wanted = settings.threshold_set if name is None else name
     if wanted not in names(settings):
         raise ValueError(f"threshold_set = {wanted!r}: there are {', '.join(names(settings))}")
-    return {**SETS.get(wanted, {}), **settings.thresholds.get(wanted, {})}
+    own = {name: one.band for name, one in settings.metrics.named.items() if one.band is not None}
+    return {**SETS.get(wanted, {}), **own, **settings.thresholds.get(wanted, {})}
 
 
 def band_of(known: Mapping[str, Band], names: Sequence[str], bounds: tuple[float | None, float | None]) -> Band | None:

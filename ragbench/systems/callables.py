@@ -39,16 +39,7 @@ def find(
     """
     trust.require(trust.of_callable(path), lambda: trust.of_project(settings.load()))
     module_name, _, function_name = path.partition(":")
-    hands = Hands.shared()
-    try:
-        found: Any = hands.do(lambda: _imported(module_name, str(settings.project_folder())))
-    except Exception as error:
-        said = (
-            f"{error}; put it beside ragbench.toml, or install it"
-            if isinstance(error, ModuleNotFoundError)
-            else told(error)
-        )
-        raise ValueError(f"{module_name} cannot be imported: {said}") from error
+    found: Any = module(module_name)
     for part in function_name.split("."):
         if not hasattr(found, part):
             offered = [word for word in dir(found) if not word.startswith("_") and callable(getattr(found, word))]
@@ -92,6 +83,20 @@ def find(
         return answer
 
     return called
+
+
+def module(name: str) -> ModuleType:
+    """The module of that name, looked for beside ragbench.toml first; whoever calls has asked whether it is trusted.
+
+    Raises ValueError where it cannot be imported.
+    """
+    try:
+        return Hands.shared().do(lambda: _imported(name, str(settings.project_folder())))
+    except (Exception, SystemExit) as error:
+        said = f"{error}; put it beside ragbench.toml, or install it"
+        if not isinstance(error, ModuleNotFoundError):
+            said = told(error) if isinstance(error, Exception) else f"SystemExit: {error}"
+        raise ValueError(f"{name} cannot be imported: {said}") from error
 
 
 def of_table(

@@ -4,6 +4,8 @@ from ragbench.trust.reach import (
     Item,
     Reach,
     of_callable,
+    of_metrics,
+    of_module,
     of_namesakes,
     of_notebooks,
     of_project,

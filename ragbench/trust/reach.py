@@ -87,6 +87,7 @@ def of_settings(settings: Settings) -> Reach:
             if one.callable is not None:
                 callables.setdefault(one.callable, []).append(f"{table}.{name}")
     found = [item for path, places in callables.items() for item in of_callable(path, places).items]
+    found += of_metrics(settings).items
     endpoints: dict[str, Any] = {f"judges.{name}": settings.judge(name) for name in settings.judges}
     endpoints |= {f"generators.{name}": settings.generator(name) for name in settings.generators}
     endpoints |= {f"embedders.{name}": one for name, one in settings.embedders.items()}
@@ -131,6 +132,21 @@ def of_callable(path: str, places: Sequence[str] = ()) -> Reach:
     where = "of the project" if files else "of an installed package"
     named = f", named by {', '.join(places)}" if places else ""
     item = Item("callable", path, f"a function {where}{named}", _digest(path, where))
+    return _reach(project, [item, *_files(files, project)])
+
+
+def of_metrics(settings: Settings) -> Reach:
+    """The modules of metrics that the settings name."""
+    items = [item for name in settings.metrics.modules for item in of_module(name).items]
+    return _reach(configuration.project_folder(), items)
+
+
+def of_module(name: str) -> Reach:
+    """A module of metrics, with all files of the project that importing it runs."""
+    project = configuration.project_folder()
+    files = sources.of_module(name, project)
+    where = "of the project" if files else "of an installed package"
+    item = Item("callable", name, f"metrics {where}, named by metrics.modules", _digest(name, where))
     return _reach(project, [item, *_files(files, project)])
 
 

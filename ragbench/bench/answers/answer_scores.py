@@ -15,7 +15,8 @@ from ragbench.bench.answers.written_answers import Answered, sample
 from ragbench.bench.basics import findings, frames
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import BenchError, Session, parted
-from ragbench.bench.scoring import measure, repeats
+from ragbench.bench.scoring import measure, own_metrics, repeats
+from ragbench.bench.scoring.functions import Functions
 from ragbench.bench.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, judged
 from ragbench.language import translator
 from ragbench.measurement import SCORE_COLUMNS, NamedComparison, NamedEstimate
@@ -75,14 +76,20 @@ def chosen(labels: str | Sequence[str], default: Sequence[str]) -> tuple[Metric,
 
     Raises BenchError for one that reads something else, ValueError for one that does not exist.
     """
+    own_metrics.check()
     catalogue()
     found = tuple(parse(label) for label in parted(labels) or default)
     for each in found:
-        if not (each.grain == "sample" or each.name in REPEATED or corpora.is_corpus(each)):
+        if not (each.grain == "sample" or _of_repeats(each) or corpora.is_corpus(each)):
             raise BenchError(
                 f"{each.label} reads a {each.grain}, not answers; `ragbench metrics --grain sample` lists those that do"
             )
     return found
+
+
+def _of_repeats(each: Metric) -> bool:
+    """Whether it reads all answers to one question: one of the house that does, or a function of the user's."""
+    return each.name in REPEATED or (each.grain == "turns" and each.is_users)
 
 
 def measured(
@@ -113,7 +120,7 @@ def measured(
         for place, why in _unanswered(answered.unanswered(), questions, single)
         if (place[0], place[2]) not in there
     ]
-    rows += _repeated(session, asked, answered, [each for each in metrics if each.name in REPEATED], judging)
+    rows += _repeated(session, asked, answered, [each for each in metrics if _of_repeats(each)], judging)
     parts.append(pd.DataFrame(rows, columns=list(SCORE_COLUMNS)))
     scores = pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
     return Worth(_in_order(scores, session, asked, metrics), judgements, facts, repeated)
@@ -245,19 +252,22 @@ def _repeated(
             turns[row["system"], question.id].append(sample(question, row["system"], row["response"], ()))
     works = list(itertools.product(turns.items(), metrics))
     batch = Batch(_embedder(session, turns, metrics, judging))
-    found = llm.run(batch.gather([partial(_score, metric, group, batch) for (_, group), metric in works]))
+    functions = Functions(session.settings.metrics.timeout_seconds)
+    found = llm.run(batch.gather([partial(_score, metric, group, batch, functions) for (_, group), metric in works]))
     once = all(len(group) < 2 for group in turns.values())
     speaker = translator(judging.prompts or session.settings.language)
     rows = []
     for (((system, identifier), group), metric), score in zip(works, found, strict=True):
         reason = explain(score, speaker)
-        if len(group) < 2:
+        if len(group) < 2 and not metric.is_users:
             reason = ONCE if once else LOGGED
         rows.append((system, metric.label, identifier, score.value, score.status.value, reason, None))
     return rows
 
 
-async def _score(metric: Metric, turns: Sequence[Sample], batch: Batch) -> Score:
+async def _score(metric: Metric, turns: Sequence[Sample], batch: Batch, functions: Functions) -> Score:
+    if metric.is_users:
+        return await functions.score(metric, turns, {"embedder": batch} if metric.needs else {})
     found: Score | Coroutine[Any, Any, Score] = metric(turns, **({"embedder": batch} if metric.needs else {}))
     return await found if inspect.isawaitable(found) else found
 

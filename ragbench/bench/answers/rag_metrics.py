@@ -106,15 +106,15 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
         )
     judging = request.take(judged_metrics.Judging)
     embedder = request.embedder or scoring.DEFAULT_EMBEDDER
-    names = judging.judge_names(known)
+    named, names = judging.named(known), judging.asking(known, metrics)
     rule = judging.rule(names)
     total = len(found.samples) * sum(request.repeats if "judge" in metric.needs else 1 for metric in metrics)
     with (
-        scoring.kept_replies(names, metrics) as journal,
+        scoring.kept_replies(named, metrics) as journal,
         Progress("judging", total, part(request.notebook)) as progress,
     ):
         asked = scoring.Asked(
-            judges=names,
+            judges=named,
             embedder=embedder,
             language=request.prompts or None,
             rule=rule,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ragbench import places, trust
+from ragbench import metric, notation, places, trust
 from ragbench import settings as configuration
 from ragbench.bench.basics import bands, interest
 from ragbench.bench.retrieval import own_tables
@@ -24,7 +23,6 @@ from ragbench.names import meant
 from ragbench.progress import Progress
 from ragbench.settings import Settings
 
-_COMMA = re.compile(r",(?![^()]*\))")
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "sqlalchemy", "psycopg", "pgvector", "plotly")
 
 
@@ -141,12 +139,14 @@ def kept(notebook: str, measure: Callable[[], Measurement]) -> Measurement:
 
 def told(made: Measurement) -> Measurement:
     """The same with what a reader needs beside the numbers: the thresholds they are held to, by which other program's
-    words they can be had again, and how many questions would show a difference that matters."""
+    words they can be had again, what the project's own metrics are, and how many questions would show a difference that
+    matters."""
     known = configuration.load()
     labels = list(dict.fromkeys(each.metric for each in made.estimates))
     declared = {label: declaration(label) for label in labels}
     more = {
         "thresholds": bands.told(labels, known),
+        "own_metrics": {label: metric.told(one) for label, one in declared.items() if one is not None and one.own},
         "signatures": {label: one.signature for label, one in declared.items() if one is not None and one.signature},
     }
     return replace(
@@ -192,7 +192,7 @@ def _git(folder: Path, *words: str) -> str:
 
 def parted(given: str | Sequence[str]) -> tuple[str, ...]:
     """Names or labels, comma-separated or as a list, each once; a comma inside parentheses parts nothing."""
-    parts = _COMMA.split(given) if isinstance(given, str) else given
+    parts = notation.parted(given) if isinstance(given, str) else given
     return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 

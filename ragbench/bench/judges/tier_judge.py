@@ -25,6 +25,7 @@ from ragbench.bench.judges.biases import Tried
 from ragbench.bench.judges.items import NOTHING, Answers, Scale
 from ragbench.bench.judges.probes import Limits
 from ragbench.bench.judges.tables import Settled
+from ragbench.bench.scoring import own_metrics
 from ragbench.bench.scoring.judged_metrics import Judging, described
 from ragbench.judge import OFFLINE_JUDGES, Rule
 from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
@@ -190,6 +191,7 @@ def _logged(session: Session, request: TierJudgeRequest) -> Measurement:
 
 
 def _metric(label: str) -> Metric:
+    own_metrics.check()
     catalogue()
     try:
         found = parse(label)

@@ -21,6 +21,7 @@ from ragbench.bench.basics.session import parted
 from ragbench.bench.decisions.deciders import CONSTANTS, is_log
 from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.bench.runs import gate
+from ragbench.bench.scoring import own_metrics
 from ragbench.embed import wheels
 from ragbench.judge import legal_names
 from ragbench.settings import ConfigurationError, Settings, SystemSettings
@@ -103,6 +104,7 @@ def faults(parts: Parts, settings: Settings) -> list[str]:
         *(said for name in parts.generators if (said := _generator(name, settings))),
         *(said for name in parts.judges if (said := _judge(name, settings))),
         *(gate.faults(settings) if settings.gate else ()),
+        *own_metrics.faults(),
     ]
 
 

@@ -20,6 +20,7 @@ from ragbench.bench.basics.session import BenchError, Session, described, parted
 from ragbench.bench.retrieval import consistency, curves, timing
 from ragbench.bench.retrieval.consistency import first
 from ragbench.bench.retrieval.timing import Clock
+from ragbench.bench.scoring import functions, own_metrics
 from ragbench.datasets import Dataset, doubts_of
 from ragbench.measurement import SCORE_COLUMNS, Measurement
 from ragbench.metric import Metric, parse
@@ -102,6 +103,7 @@ def tier1_retrieval(request: Tier1Request) -> Measurement:
 
 
 def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:
+    own_metrics.check()
     known = catalogue()
     usual = [known[name] for name in METRICS]
     chosen = tuple(parse(label) for label in parted(labels)) or (
@@ -120,7 +122,7 @@ def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:
 
 def _cut(each: Metric, k: int) -> Metric:
     """The metric as it can be had: nothing below rank k is retrieved, so one without a cut-off has that one."""
-    return each @ k if each.grain == "ranking" and each.cutoff is None else each
+    return each @ k if each.grain == "ranking" and each.takes_cutoff and each.cutoff is None else each
 
 
 def measured(session: Session, request: Tier1Request) -> Measurement:
@@ -235,7 +237,10 @@ def _scores(
     from ragbench.metrics.evaluation import evaluate
     from ragbench.systems.retrieval import UNTOLD
 
-    values, why, untold = evaluate(ranking, request.rankings), runs[0].errors, runs[0].untold
+    own = {each.label: functions.ranked(each, ranking) for each in request.rankings if each.is_users}
+    values = evaluate(ranking, [each for each in request.rankings if not each.is_users])
+    values |= {label: given for label, (given, _) in own.items()}
+    why, untold = runs[0].errors, runs[0].untold
     rows: list[tuple[Any, ...]] = []
     for each in request.chosen:
         if each.label == consistency.NAME:
@@ -244,10 +249,17 @@ def _scores(
             rows += [
                 (system, each.label, question.id, math.nan, Status.MISSING_FIELD.value, UNTOLD, None)
                 if question.id in untold
+                else (system, each.label, question.id, math.nan, Status.FUNCTION_ERROR.value, said, None)
+                if (said := _failed(float(value), own.get(each.label)))
                 else (system, each.label, question.id, float(value), Status.OK.value, why.get(question.id, ""), None)
                 for question, value in zip(asked, values[each.label], strict=True)
             ]
     return rows
+
+
+def _failed(value: float, own: tuple[Any, str] | None) -> str:
+    """Why a function of the user's gave no value of a question; empty where it did, and of any other metric."""
+    return "" if own is None or not math.isnan(value) else own[1] or "it returned nan"
 
 
 def _retrieved(

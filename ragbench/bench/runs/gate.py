@@ -23,7 +23,7 @@ from ragbench.metrics import declaration, meant
 from ragbench.settings import Band, DifferenceSettings, GateSettings, Settings, thresholds
 from ragbench.types import Estimate
 
-_BOUND = re.compile(r"\s*(?P<metric>[^<>=]+(?:\([^()]*\))?)\s*(?P<sign>>=|<=)\s*(?P<limit>-?\d+(?:\.\d+)?)\s*")
+_BOUND = re.compile(r"\s*(?P<metric>[^<>=]+(?:\(.*\))?(?:@\d+)?)\s*(?P<sign>>=|<=)\s*(?P<limit>-?\d+(?:\.\d+)?)\s*")
 
 
 class Outcome(StrEnum):

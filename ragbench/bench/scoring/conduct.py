@@ -11,10 +11,15 @@ from ragbench.bench.scoring.result import Row, Scores
 from ragbench.judge import Rule, leave_one_out
 from ragbench.types import Score, Status
 
-UNASKED = frozenset({Status.MISSING_FIELD.value, Status.EMPTY_INPUT.value})
+UNASKED = frozenset({Status.MISSING_FIELD.value, Status.EMPTY_INPUT.value, Status.INVALID_INPUT.value})
 """There was nothing to ask a judge about."""
-ANSWERED = frozenset({Status.OK.value, Status.EMPTY_DECOMPOSITION.value, Status.EMBEDDING_ERROR.value})
-"""The judge did its part: it gave a verdict, or found that there is nothing to give one on, or an embedder failed."""
+ANSWERED = frozenset(
+    {
+        Status.OK.value, Status.EMPTY_DECOMPOSITION.value, Status.EMBEDDING_ERROR.value, Status.FUNCTION_ERROR.value
+    }
+)  # fmt: skip
+"""The judge did its part: it gave a verdict, or found that there is nothing to give one on, or somebody else failed: an
+embedder, or the function that asked."""
 
 
 def conduct(found: Scores, judges: Sequence[str], rule: Rule) -> dict[str, dict[str, Any]]:

@@ -43,17 +43,23 @@ class Judging:
     quorum: int | None = None
 
     def names(self, session: Session) -> tuple[str, ...]:
-        """The judges' names, each of them configured; raises BenchError for one that is not."""
-        return self.judge_names(session.settings)
+        """The judges' names, each of them configured: those named, else all; raises BenchError for one that is not."""
+        return session.settings.judge_names(self.named(session.settings))
 
-    def judge_names(self, settings: Settings) -> tuple[str, ...]:
-        """The same, of settings without a session."""
+    def asking(self, settings: Settings, metrics: Sequence[Metric]) -> tuple[str, ...]:
+        """Everybody who judges any of the metrics, by name: those named, else a metric's own, else all.
+
+        Raises BenchError."""
+        return tuple(map(str, measure.asking(metrics, self.named(settings))))
+
+    def named(self, settings: Settings) -> tuple[str, ...]:
+        """The judges that are named, each of them configured; raises BenchError for one that is not."""
         found = parted(self.judges)
         legal = legal_names(settings)
         for name in found:
             if name not in legal:
                 raise BenchError(f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])")
-        return settings.judge_names(found)
+        return found
 
     def rule(self, judges: Sequence[str]) -> Rule:
         """How these judges become one. Raises BenchError."""
@@ -91,7 +97,7 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
     Raises BenchError for a judge or an embedder that is not configured, ModelError when a provider refuses altogether
     or the budget is spent.
     """
-    names = judging.names(session)
+    named, names = judging.named(session.settings), judging.asking(session.settings, metrics)
     rule = judging.rule(names)
     embedder = judging.embedder or measure.DEFAULT_EMBEDDER
     for name in parted(embedder):
@@ -101,11 +107,11 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
             )
     paid = any("judge" in metric.needs for metric in metrics) and not all(map(asks_nobody, names))
     with (
-        measure.kept_replies(names, metrics) if paid else nullcontext() as journal,
+        measure.kept_replies(named, metrics) if paid else nullcontext() as journal,
         session.progress("judging", len(samples) * len(metrics)) as progress,
     ):
         asked = measure.Asked(
-            judges=names,
+            judges=named,
             embedder=embedder,
             language=judging.prompts or session.settings.language,
             rule=rule,

@@ -5,19 +5,33 @@ from __future__ import annotations
 import contextlib
 import inspect
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from ragbench import embed, settings, trust
 from ragbench.bench.basics.requests import Draws
+from ragbench.bench.scoring import own_metrics
+from ragbench.bench.scoring.functions import Functions
 from ragbench.bench.scoring.repeats import together
 from ragbench.bench.scoring.result import Row, Scores
 from ragbench.datasets.russian import language_of
-from ragbench.judge import Again, Aggregate, OpenJudges, Panel, Rehearsed, Rule, asks_nobody, open_judges
+from ragbench.judge import (
+    Again,
+    Aggregate,
+    OpenJudges,
+    OwnJudge,
+    Panel,
+    Rehearsed,
+    Reworded,
+    Rule,
+    asks_nobody,
+    open_judges,
+)
 from ragbench.language import translator
-from ragbench.llm import Journal, Outlook, Tally, planning
-from ragbench.metric import Metric, parse
+from ragbench.llm import Journal, ModelError, Outlook, Tally, planning
+from ragbench.metric import FIELDS, Metric
 from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch
@@ -41,6 +55,9 @@ FIRST = (
 )
 """What comes first where all metrics are measured; the first of these is a page's primary metric."""
 
+AnyJudge = Judge | OwnJudge | str
+"""An open judge, one that is described where it is used, or the name of one."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -48,16 +65,17 @@ class Asked:
 
     repeats: how often every question is put to a judge, each time anew.
 
-    judges, embedder: by name as in ragbench.toml, or as objects; without judges all configured ones, else the lexical
-    one; of several embedders each value is kept, and their mean counts. language: of prompts where a sample names none
-    (else that of its texts), and of explanations (else the settings'). rule: how several judges become one.
+    judges, embedder: by name as in ragbench.toml, or as objects; without judges those that a metric names as its own,
+    else all configured ones, else the lexical one; of several embedders each value is kept, and their mean counts.
+    language: of prompts where a sample names none (else that of its texts), and of explanations (else the settings').
+    rule: how several judges become one.
     journal: where paid replies are kept; None keeps them for this call. advance: called with 1 for each score.
     on_change: called with the count of calls after each of their steps. plan: makes it a dry run and is given what
     each model would be asked; the scores are then those of the journal's replies and the lexical judge's answers. In
     a process that only plans (`ragbench.llm.planning.folder`) it is always one. baseline, primary: see `Scores`.
     """
 
-    judges: tuple[Judge | str, ...] = ()
+    judges: tuple[AnyJudge, ...] = ()
     embedder: Embedder | str | Sequence[Embedder | str] = DEFAULT_EMBEDDER
     language: str | None = None
     rule: Rule = field(default_factory=Rule)
@@ -76,12 +94,13 @@ class Asked:
         Draws(level=self.level, resamples=self.resamples, seed=self.seed)
 
 
-def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str] | None) -> list[Metric]:
+def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str | Callable[..., Any]] | None) -> list[Metric]:
     """The metrics asked for, or all of the grain `sample` that have a good direction and whose fields the samples have.
 
     Raises ValueError for a metric of another grain, and, before anything is paid for, for one that no sample has the
-    fields of.
+    fields of, and where the settings say of metrics what cannot be followed.
     """
+    own_metrics.check()
     known = catalogue()
     if metrics is None:
         found = [each for each in known.values() if each.grain == "sample" and each.better is not None]
@@ -90,7 +109,7 @@ def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str] | None
             raise ValueError(f"no metric can be measured: the samples have {', '.join(_given(samples)) or 'no field'}")
         place = {name: number for number, name in enumerate(FIRST)}
         return sorted(found, key=lambda each: place.get(each.name, len(FIRST)))
-    found = [parse(each) if isinstance(each, str) else each for each in metrics]
+    found = [own_metrics.value_of(each) for each in metrics]
     if not found:
         raise ValueError("no metric is asked for")
     for each in found:
@@ -104,7 +123,21 @@ def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str] | None
     return list({each.label: each for each in found}.values())
 
 
-def rule_of(aggregate: str, tolerance: float | None, quorum: int | None, judges: Sequence[Judge | str]) -> Rule:
+def named_for(metric: Metric, named: Sequence[AnyJudge]) -> tuple[AnyJudge, ...]:
+    """Who judges a metric: those named, else its own, else all configured ones, else the lexical one; none where it
+    asks no judge."""
+    if "judge" not in metric.needs:
+        return ()
+    return tuple(named) or tuple(metric.judges) or settings.load().judge_names()
+
+
+def asking(metrics: Iterable[Metric], named: Sequence[AnyJudge]) -> tuple[AnyJudge, ...]:
+    """Everybody who judges any of the metrics, each once."""
+    found = [one for metric in metrics for one in named_for(metric, named)]
+    return tuple({one if isinstance(one, str | OwnJudge) else id(one): one for one in found}.values())
+
+
+def rule_of(aggregate: str, tolerance: float | None, quorum: int | None, judges: Sequence[AnyJudge]) -> Rule:
     """How these judges (all configured ones if none) become one; quorum: the settings' if None.
 
     Raises ValueError for an aggregate that there is not, and for a quorum that is more than the judges.
@@ -117,10 +150,12 @@ def rule_of(aggregate: str, tolerance: float | None, quorum: int | None, judges:
 
 
 @contextlib.contextmanager
-def kept_replies(judges: Sequence[Judge | str], metrics: Sequence[Metric]) -> Iterator[Journal | None]:
-    """The journal in the database where a model of ragbench.toml will be asked; None where nothing is paid for."""
-    names = [judge for judge in judges if isinstance(judge, str)] if judges else sorted(settings.load().judges)
-    if all(map(asks_nobody, names)) or not any("judge" in metric.needs for metric in metrics):
+def kept_replies(judges: Sequence[AnyJudge], metrics: Sequence[Metric]) -> Iterator[Journal | None]:
+    """The journal in the database where a model will be asked that is no object; None where nothing is paid for."""
+    whom = asking(metrics, judges)
+    if not any(
+        one.kept if isinstance(one, OwnJudge) else isinstance(one, str) and not asks_nobody(one) for one in whom
+    ):
         yield None
         return
     from ragbench.store import Store, server
@@ -140,20 +175,30 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
     """
     tongue, spoken = asked.language, asked.language or settings.load().language
     rows = [each if each.language else replace(each, language=tongue or _spoken(each)) for each in samples]
-    names = [judge for judge in asked.judges if isinstance(judge, str)]
-    if names and len(names) < len(asked.judges):
-        raise ValueError("judges are given either all by name or all as objects")
     judged = [metric.label for metric in metrics if "judge" in metric.needs]
-    opened, needed = None, bool(judged)
-    if needed and len(names) == len(asked.judges):
-        opened = _opened(asked, names)
-    judges = tuple(opened.judges) if opened is not None else () if names else cast(tuple[Judge, ...], asked.judges)
+    whom = asking(metrics, asked.judges)
+    to_open = [one for one in whom if isinstance(one, str | OwnJudge)]
+    opened, needed = _opened(asked, to_open) if to_open else None, bool(judged)
+    by_name: dict[AnyJudge, Judge] = dict(zip(to_open, opened.judges, strict=True)) if opened is not None else {}
+    judges = tuple(by_name[one] if isinstance(one, str | OwnJudge) else one for one in whom)
     try:
         batches: list[Batch] = []
         embedders = _embedders(asked.embedder, samples, metrics)
         for one in embedders:
             batches.append(Batch(one, batches[0] if batches else None))
-        panel = Panel(judges, asked.rule) if len(judges) > 1 else None
+        out: dict[str, ModelError] = {}
+        panels = {
+            metric.label: Panel(
+                [by_name[one] if isinstance(one, str | OwnJudge) else one for one in own],
+                asked.rule if len(own) > 1 else replace(asked.rule, quorum=None),
+                out,
+            )
+            for metric in metrics
+            if (own := named_for(metric, asked.judges))
+        }
+        if twice := [name for name, times in Counter(one.name for one in judges).items() if times > 1]:
+            raise ValueError(f"judges: two of them are called {twice[0]!r}; give one another name")
+        functions = Functions(settings.load().metrics.timeout_seconds)
         pairs = [
             (row, metric, repeat)
             for row in rows
@@ -161,7 +206,7 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
             for repeat in range(asked.repeats if "judge" in metric.needs else 1)
         ]
         works = [
-            _counted(_work(metric, row, judges, panel, batches, spoken, repeat), asked.advance)
+            _counted(_work(metric, row, panels.get(metric.label), batches, spoken, repeat, functions), asked.advance)
             for row, metric, repeat in pairs
         ]
         scores = await batches[0].gather(works)
@@ -198,9 +243,9 @@ def live_line(progress: Progress) -> Callable[[Tally], None]:
     return lambda tally: progress.say(lambda: tally.describe(time.monotonic() - began))
 
 
-def _opened(asked: Asked, names: Sequence[str]) -> OpenJudges:
+def _opened(asked: Asked, names: Sequence[str | OwnJudge]) -> OpenJudges:
     known, kept = settings.load(), asked.journal
-    if not all(map(asks_nobody, names or known.judges)):
+    if not all(isinstance(one, OwnJudge) or asks_nobody(one) for one in names):
         trust.require(trust.of_settings(known), lambda: trust.of_project(known))
     dry = asked.plan is not None or planning.folder() is not None
     language, told = asked.language, asked.on_change
@@ -210,27 +255,33 @@ def _opened(asked: Asked, names: Sequence[str]) -> OpenJudges:
 def _work(
     metric: Metric,
     sample: Sample,
-    judges: Sequence[Judge],
     panel: Panel | None,
     batches: Sequence[Batch],
     language: str,
     repeat: int,
+    functions: Functions,
 ) -> Callable[[], Coroutine[Any, Any, Score]]:
     tools: dict[str, Any] = {"embedder": batches[0] if len(batches) == 1 else batches}
     speaker = translator(language)
 
     async def by(judge: Judge | None) -> Score:
         judge = Again(judge, repeat) if judge is not None and repeat else judge
+        judge = Reworded(judge, metric.reworded) if judge is not None and metric.reworded else judge
         given = {need: tools.get(need, judge) for need in metric.needs}
-        score: Score | Awaitable[Score] = metric(sample, **given)
-        score = await score if inspect.isawaitable(score) else score
+        if metric.is_users:
+            score = await functions.score(metric, sample, given)
+        else:
+            found: Score | Awaitable[Score] = metric(sample, **given)
+            score = await found if inspect.isawaitable(found) else found
+        if judge is not None and score.judge is None:
+            score = replace(score, judge=judge.name)
         return replace(score, reason=explain(score, speaker))
 
     async def work() -> Score:
-        if "judge" not in metric.needs:
-            return await by(None)
         if panel is None:
-            return await by(judges[0])
+            return await by(None)
+        if len(panel.judges) == 1:
+            return await by(panel.judges[0])
         score = await panel.score(by)
         return replace(score, reason=explain(score, speaker))
 
@@ -292,8 +343,7 @@ class _NoEmbedder:
 
 
 def _given(samples: Sequence[Sample]) -> list[str]:
-    fields = ("user_input", "response", "reference", "contexts", "reference_contexts", "rubric")
-    return [name for name in fields if any(getattr(each, name) is not None for each in samples)]
+    return [name for name in FIELDS if any(getattr(each, name) is not None for each in samples)]
 
 
 def _lacking(metric: Metric, samples: Sequence[Sample]) -> list[str]:

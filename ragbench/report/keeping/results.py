@@ -140,6 +140,7 @@ def manifest(
         **stood_in(made),
         **answered(made),
         **({"raised": broken} if broken else {}),
+        **({"own_metrics": declared} if (declared := _own(facts)) else {}),
         "commit": next((known["commit"] for known in facts.values() if known.get("commit")), None),
         "versions": _versions(facts),
     }
@@ -160,6 +161,11 @@ def _raised(made: Measurement) -> list[dict[str, Any]]:
 
 def _by_name(measurements: Measurements) -> dict[str, Measurement]:
     return {name: measurements[name] for name in measurements.names()}
+
+
+def _own(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """What the project's own metrics were, by label."""
+    return {label: one for known in facts.values() for label, one in known.get("own_metrics", {}).items()}
 
 
 def _data(known: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,7 +34,11 @@ def measures(material: Material, present: frozenset[str]) -> Markup:
 
 def _row(material: Material, metric: str, notes: Notes, present: frozenset[str]) -> Markup:
     declared = material.declaration(metric)
-    known = _undeclared(material).get(metric, "") if declared is None else material.text(declared.summary)
+    known = (
+        _undeclared(material).get(metric, "")
+        if declared is None
+        else declared.meaning(material.text, material.text.language)
+    )
     name = html.all(metric_name(material, present, metric), " ", html.small(known) if known else "")
     cells = [_value(material, present, system, metric, notes) for system in material.systems]
     return html.named_row(anchor("measure", metric), name, cells)

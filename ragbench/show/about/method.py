@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.bench.basics.families import said as said_of
-from ragbench.show.about import asked
+from ragbench.show.about import asked, own_metrics
 from ragbench.show.about.provenance import IDENTITIES, flat
 from ragbench.show.answers import who_judged
 from ragbench.show.basics.footnotes import BY_PEOPLE, method_name
@@ -219,6 +219,7 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
 def _metrics(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     items = []
+    own: Mapping[str, Any] = material.facts.get("own_metrics", {})
     named: dict[str, Any] = {}
     for metric in material.metrics:
         declared = material.declaration(metric)
@@ -226,7 +227,11 @@ def _metrics(material: Material, present: frozenset[str]) -> Markup:
             named.setdefault(declared.name, declared)
     for name, declared in named.items():
         title = metric_name(material, present, name)
-        items.append(html.all(html.b(title), f" {_(declared.summary)} ", html.small(_(declared.source))))
+        told = next((own[label] for label in material.metrics if label in own and own[label]["name"] == name), None)
+        said = own_metrics.said(declared.own if told is None else told["own"], _)
+        source = "; ".join(filter(None, (_(declared.source), said)))
+        line = html.all(html.b(title), f" {declared.meaning(_, _.language)} ", html.small(source))
+        items.append(line if told is None else line + own_metrics.prompts(told, _))
     if not items:
         return Markup("")
     return html.fold(_("What the metrics mean"), html.list(items, "rb-glossary"))

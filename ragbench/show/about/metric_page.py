@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from ragbench.language import Translator
 from ragbench.metric import Metric
+from ragbench.show.about import own_metrics
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 
@@ -33,12 +34,14 @@ def draw(metric: Metric, _: Translator, places: Places, titles: Mapping[str, str
         (_("It needs"), _needs(metric, _)),
         (_("Cut-offs"), ", ".join(f"@{_.integer(k)}" for k in metric.cutoffs)),
         (_("Options"), ", ".join(metric.legal_options)),
+        (_("In this project"), own_metrics.said(metric.own, _)),
         (_("In the specification's tables"), metric.published or ""),
         (_("Source"), _(metric.source)),
         (_("In this report"), _places(metric, places, titles)),
     ]
     terms = html.terms([(name, text) for name, text in rows if text])
-    return html.div(html.p(_(metric.summary), "rb-sense") + terms, "rb")
+    prompts = own_metrics.prompts({"own": metric.own, "prompts": {one.name: one.texts for one in metric.prompts}}, _)
+    return html.div(html.p(metric.meaning(_, _.language), "rb-sense") + terms + prompts, "rb")
 
 
 def scale(metric: Metric, _: Translator) -> str:

@@ -13,7 +13,7 @@ from ragbench.bench.basics.verdicts import said, word
 from ragbench.counts import alone
 from ragbench.language import Translator
 from ragbench.measurement import Measurement, NamedEstimate
-from ragbench.metric import Metric
+from ragbench.metric import Metric, recalled
 from ragbench.metrics import declaration, meant
 from ragbench.types import Comparison, Estimate, Verdict
 
@@ -127,8 +127,11 @@ class Material:
         return {metric: c.verdict for metric, c in found if c is not None}
 
     def declaration(self, metric: str) -> Metric | None:
-        """How the metric is declared; None for one that the catalogue does not know."""
-        return declaration(metric)
+        """How the metric is declared: a project's own as it was when it was measured; None for one that neither the
+        measurement nor the catalogue knows."""
+        told = self.facts.get("own_metrics", {}).get(metric)
+        known = declaration(metric)
+        return recalled(told) if told is not None and (known is None or known.own != told["own"]) else known
 
     def lower_is_better(self, metric: str) -> bool:
         """Whether small values are good, by the comparisons, else by the metric's declaration."""

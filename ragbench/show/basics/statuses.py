@@ -20,4 +20,6 @@ def statuses(material: Material) -> dict[str, str]:
         Status.TRUNCATED.value: _("the reply was cut off"),
         Status.VERDICT_MISMATCH.value: _("verdicts do not fit the statements"),
         Status.EMBEDDING_ERROR.value: _("a text has no vector"),
+        Status.INVALID_INPUT.value: _("a field cannot be used"),
+        Status.FUNCTION_ERROR.value: _("the metric's function failed"),
     }
