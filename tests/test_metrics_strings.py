@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragbench.metric import Metric
-from ragbench.metrics.strings import chrf, edit_distance, exact_match, string_similarity
+from ragbench.metrics.alignment import edit_distance
+from ragbench.metrics.strings import chrf, exact_match, string_similarity
 from ragbench.types import Sample
 from tests.scripted_judge import score
 
