@@ -57,7 +57,7 @@ RAGAS = {
     ),
     "recall of facts": Difference(
         ("factual_correctness", "answer_correctness"),
-        "takes the hits of recall from the answer's claims and its misses from the reference's, and rounds to two digits",
+        "takes the hits of recall from the answer's claims and its misses from the reference's; rounds to two digits",
         "each share is one of a single text's claims, not rounded",
         _RAGAS,
         "test_known_differences.py::test_recall_divides_by_the_claims_of_the_reference",
@@ -74,7 +74,7 @@ RAGAS = {
         "ends in an error of its array library",
         "no context is relevant, so that all wrong claims count in mode irrelevant",
         "",
-        "test_metrics_noise_sensitivity.py::test_a_reference_without_claims_makes_every_context_irrelevant",
+        "test_metrics_noise_sensitivity.py::test_no_claims_in_the_reference",
     ),
     "threshold 0": Difference(
         ("semantic_similarity",),
@@ -150,14 +150,14 @@ RAGAS = {
         "gives the level or the rating itself",
         "lays it on a scale from 0 to 1, and keeps what was given",
         "",
-        "test_metrics_rubrics_score.py::test_the_level_is_laid_on_a_scale_from_0_to_1",
+        "test_metrics_rubrics_score.py::test_it_is_a_share_of_the_scale",
     ),
     "verdicts too many": Difference(
         ("faithfulness", "context_recall"),
         "counts verdicts on statements that nobody asked about",
         "trusts no reply that numbers what is not there: it is asked for again",
         "",
-        "test_metrics_faithfulness.py::test_a_number_that_no_claim_has_voids_the_reply",
+        "test_metrics_faithfulness.py::test_numbers_beyond_the_statements_make_the_whole_reply_doubtful",
     ),
     "ROUGE's words": Difference(
         ("rouge1_f", "rougeL_f"),
@@ -266,8 +266,15 @@ SPRING = {
     ),
     "chrF of short texts": Difference(
         ("chrf",),
-        "averages the F of each n, and counts white space; n-grams that neither text has count as shared",
+        "averages the F of each n; n-grams that neither text has count as shared",
         "sacrebleu's: averages precisions and recalls first, over the n that both texts have",
+        "",
+        "test_metrics_strings.py::test_chrf_is_the_librarys",
+    ),
+    "white space": Difference(
+        ("chrf",),
+        "counts white space as a character",
+        "leaves it out as sacrebleu does; whitespace=True counts it",
     ),
     "measure as usual": Difference(
         ("string_similarity",),
@@ -306,8 +313,8 @@ SPRING = {
 _HEAD = """# Where numbers of one name differ
 
 Every intended difference from ragas 0.4.3 and from the library of the specification, Spring AI RAGAS 0.3.3. This page
-is made from the tests (`python -m tests.differences`), and a test holds it equal to them: each row is shown by a test or
-by cases, and a value that agrees where a row says that it differs fails as well.
+is made from the tests (`python -m tests.differences`), and a test holds it equal to them: each row is shown by a test
+or by cases, and a value that agrees where a row says that it differs fails as well.
 
 """
 
@@ -322,8 +329,9 @@ def _lines() -> Iterator[str]:
     scripts, metrics = ragas_cases.CASES, len(ragas_cases.MAKERS)
     yield "## ragas 0.4.3\n\n"
     yield (
-        f"Of {metrics} metrics {scripts} random scripts of verdicts each, with sides that are empty among them, have "
-        f"ragas' own values with\nthe option of the row, to 1e-9 (where vectors are, to what single precision leaves).\n\n"
+        f"On {scripts} random scripts of verdicts for each of {metrics} metrics, with empty sides among them, the\n"
+        "option of the row gives ragas' own values, to 1e-9; where there are vectors, to what single\n"
+        "precision leaves.\n\n"
     )
     yield "| metrics | ragas | here | as ragas with |\n|---|---|---|---|\n"
     for each in RAGAS.values():
@@ -332,11 +340,12 @@ def _lines() -> Iterator[str]:
     tests = sum(cases.COUNTED.values())
     texts = len(cases.TEXTS) + len(cases.RELATIONS)
     yield "\n## Spring AI RAGAS 0.3.3\n\n"
+    counts = f"{len(cases.JUDGED)} of judged metrics, {texts} of texts and {len(cases.DEFAULTS)} of defaults"
     yield (
-        f"Its {len(cases.COUNTED)} test classes of metrics of answers, contexts and texts hold {tests} tests. Those that ask"
-        f" for a value, or that there be\nnone, are cases here: {len(cases.JUDGED)} of judged metrics, {texts} of texts and "
-        f"{len(cases.DEFAULTS)} of defaults. The other tests are about Java (builders,\nrecords, names, prompts' "
-        f"placeholders). Where there is no value there, null or an exception, a value here is unmeasured\nwith its reason. "
+        f"Its {len(cases.COUNTED)} test classes of metrics of answers, contexts and texts hold {tests} tests.\n"
+        f"Those that ask for a value, or that there be none, are cases here: {counts}.\n"
+        "The other tests are about Java (builders, records, names, prompts' placeholders). Where there is no value\n"
+        "there, null or an exception, a value here is unmeasured with its reason.\n"
         f"{sum(used.values())} cases differ, each for one of these reasons; all others agree.\n\n"
     )
     yield "| metrics | Spring AI RAGAS | here | cases |\n|---|---|---|---:|\n"

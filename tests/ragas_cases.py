@@ -10,6 +10,7 @@ can be given the very same. `tests/benchmarks/ragas_metrics.py` does that and ke
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -24,6 +25,9 @@ CASES = 120
 NAMES = ("Paris", "paris", "Eiffel Tower", "1889", "Gustave Eiffel", "France", "FRANCE", "330 m", "Seine")
 LEVELS = (1, 2, 3, 4, 5)
 WEIGHTS = ((0.75, 0.25), (0.5, 0.5), (1.0, 0.0), (0.1, 0.9), (3.0, 1.0))
+ALLOWED = 1e-9
+SINGLE = 3e-7
+"""What single precision leaves between two ways of adding up, of metrics whose vectors it holds."""
 THRESHOLDS = (None, 0.0, 0.3, 0.5, 0.9)
 RESPONSES = ("Response.", "Context 1.", "context 1.", "Context 1.\nContext 2.", "", "  ", "2.\nContext")
 QUESTIONS = ("Q?", "Context 1.\nContext 2.", " Is it Context 1.\nContext 2.?", "", "  ")
@@ -130,6 +134,18 @@ MAKERS: dict[str, Callable[[random.Random, int], Script]] = {
         "contexts": CONTEXTS[number % 7 == 0],
     },
 }
+
+
+def distance(ours: float, theirs: float | None) -> float:
+    """Between two values; 0 where neither is one, infinite where one is."""
+    if theirs is None or math.isnan(ours):
+        return 0.0 if theirs is None and math.isnan(ours) else math.inf
+    return abs(ours - theirs)
+
+
+def allowed(metric: str) -> float:
+    """How far apart two values of a metric may be."""
+    return SINGLE if metric in ("answer_correctness", "response_relevancy", "semantic_similarity") else ALLOWED
 
 
 def ours(metric: str, script: Script) -> float:

@@ -67,6 +67,7 @@ SCALE = (0.0, 1.0)
 FOX = "The quick brown fox jumps over the lazy dog"
 SHORT_FOX = "The quick brown fox"
 LOWER: dict[str, Any] = {"lowercase": True}
+SPACED = {**LOWER, "whitespace": True}
 GREETING = "Привет мир как дела"
 
 
@@ -114,30 +115,33 @@ def _bleu() -> list[Case]:
 
 
 def _chrf() -> list[Case]:
-    plus = {**LOWER, "words": 2}
+    plus = {**SPACED, "words": 2}
+    endings = ("красивый дом красивого дома", "красивые дома красивых домов")
     turned = ("fox brown quick the", "the quick brown fox")
     rows: list[tuple[Any, ...]] = [
-        ("identical", FOX, FOX, _about(1.0), LOWER),
-        ("similar", FOX, FOX.replace("jumps", "jumped"), (0.8, 1.0), LOWER),
-        ("partly similar", "Hello world", "Hello there world wide", (0.3, 0.8), LOWER),
-        ("different", "abcdefgh", "xyz12345", (0.0, 0.3), LOWER),
-        ("one character", "hello", "hallo", (0.5, 1.0), {**LOWER, "chars": 1}),
-        ("six characters", "hello", "hallo", (0.3, 1.0), {**LOWER, "chars": 6}, "chrF of short texts", "computed"),
-        ("identical, no words", "the quick brown fox", "the quick brown fox", _about(1.0), LOWER),
+        ("identical", FOX, FOX, _about(1.0), SPACED),
+        ("similar", FOX, FOX.replace("jumps", "jumped"), (0.8, 1.0), SPACED),
+        ("partly similar", "Hello world", "Hello there world wide", (0.3, 0.8), SPACED),
+        ("different", "abcdefgh", "xyz12345", (0.0, 0.3), SPACED),
+        ("one character", "hello", "hallo", (0.5, 1.0), {**SPACED, "chars": 1}),
+        ("six characters", "hello", "hallo", (0.3, 1.0), {**SPACED, "chars": 6}),
+        ("identical, no words", "the quick brown fox", "the quick brown fox", _about(1.0), SPACED),
         ("identical, words", "the quick brown fox", "the quick brown fox", _about(1.0), plus),
-        ("another order", *turned, (0.5, 1.0), LOWER),
+        ("another order", *turned, (0.5, 1.0), SPACED),
         ("another order, words", *turned, SCALE, plus),
-        ("beta 1", "the quick", "the quick brown fox jumps", SCALE, {**LOWER, "beta": 1.0}),
-        ("beta 3", "the quick", "the quick brown fox jumps", SCALE, {**LOWER, "beta": 3.0}),
-        ("two spellings", "colour behaviour favour", "color behavior favor", (0.5, 1.0), LOWER),
-        ("slips", "recieve occassion accomodate", "receive occasion accommodate", (0.6, 1.0), LOWER),
-        ("letter case, lowercase", "THE QUICK BROWN FOX", "the quick brown fox", _about(1.0), LOWER),
+        ("beta 1", "the quick", "the quick brown fox jumps", SCALE, {**SPACED, "beta": 1.0}),
+        ("beta 3", "the quick", "the quick brown fox jumps", SCALE, {**SPACED, "beta": 3.0}),
+        ("two spellings", "colour behaviour favour", "color behavior favor", (0.5, 1.0), SPACED),
+        ("slips", "recieve occassion accomodate", "receive occasion accommodate", (0.6, 1.0), SPACED),
+        ("letter case, lowercase", "THE QUICK BROWN FOX", "the quick brown fox", _about(1.0), SPACED),
         ("letter case", "THE QUICK BROWN FOX", "the quick brown fox", _about(1.0), {}, "letter case", 0.0),
-        ("Russian", GREETING, GREETING, _about(1.0), LOWER),
-        ("Russian endings", "красивый дом красивого дома", "красивые дома красивых домов", (0.5, 1.0), LOWER),
-        ("at once", SHORT_FOX, SHORT_FOX, _about(1.0), LOWER),
+        ("another order, no spaces", *turned, (0.5, 1.0), LOWER, "white space", "computed"),
+        ("Russian endings, no spaces", *endings, (0.5, 1.0), LOWER, "white space", "computed"),
+        ("Russian", GREETING, GREETING, _about(1.0), SPACED),
+        ("Russian endings", *endings, (0.5, 1.0), SPACED),
+        ("at once", SHORT_FOX, SHORT_FOX, _about(1.0), SPACED),
     ]  # fmt: skip
-    return _text_cases("chrf", rows) + _validation("chrf", LOWER)
+    return _text_cases("chrf", rows) + _validation("chrf", SPACED)
 
 
 def _rouge() -> list[Case]:
@@ -300,7 +304,8 @@ def _context_entity_recall() -> list[Case]:
         Case(name, "all there", WHOLE, ONE, said=said("Paris", "France", "1889")),
         Case(name, "no reference", _without("reference"), ZERO, differs="missing field", here=MISSING),
         Case(name, "no contexts", _without("contexts"), ZERO, differs="missing field", here=MISSING),
-        Case(name, "no entities", WHOLE, ZERO, said=said(), differs="nothing to count", here=Status.EMPTY_DECOMPOSITION),
+        Case(name, "no entities", WHOLE, ZERO, said=said(), differs="nothing to count",
+             here=Status.EMPTY_DECOMPOSITION),
         Case(name, "null for the entities", WHOLE, ZERO, said={"entities": {"entities": None}}, differs="null",
              here=WRONG),
         Case(name, "the model fails", WHOLE, NONE, said={"entities": FAILED}),
@@ -590,6 +595,7 @@ DEFAULTS: list[tuple[str, str, Any, Any, str]] = [
     ("chrf", "words", 0, 0, ""),
     ("chrf", "beta", 2.0, 2.0, ""),
     ("chrf", "lowercase", True, False, "letter case"),
+    ("chrf", "whitespace", True, False, "white space"),
     ("bleu", "lowercase", True, False, "letter case"),
     ("rougeL_f", "mode", "f1", "f1", ""),
     ("string_similarity", "measure", "jaro_winkler", "levenshtein", "measure as usual"),

@@ -17,8 +17,8 @@ UNITS: tuple[Unit, ...] = get_args(Unit)
 
 
 @metric(
-    source="DeepEval's hallucination metric: contradicted contexts / contexts; unit=claims: the specification's "
-    "library, claims without support / claims",
+    source="DeepEval's hallucination metric: contradicted contexts / contexts; unit=claims: Spring AI "
+    "RAGAS' one, claims without support / claims",
     better="lower",
     fields=FIELDS,
     formula="contexts that a claim contradicts / contexts; unit=claims: claims that no context supports / claims",

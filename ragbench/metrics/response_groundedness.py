@@ -113,7 +113,7 @@ Nothing but the passages is evidence, not even what everybody knows. Give the re
 @metric(
     source="the specification, Response Groundedness; after NVIDIA's RAG evaluation, as in RAGAS",
     fields=FIELDS,
-    formula="rating of 0, 1 or 2 / 2; with variant=ragas (rating₁ + rating₂) / 4",
+    formula="rating of 0, 1 or 2 / 2",
     edges=("An empty answer is unmeasured. An answer that stands in a context gets 1 without a call, and is marked."),
     differs=(
         "The rating is divided by 2, so that it lies from 0 to 1; it is kept as it was given, too. Software that reads "
@@ -139,8 +139,9 @@ async def response_groundedness(
     0.0, 0.5 or 1.0; `detail["rating"]` keeps the rating as given, None where nobody was asked.
     shortcuts: 1.0 without a question if the response equals a context or stands in one, compared after NFKC and
         casefold with white space folded; `detail["shortcut"]` then says "equal" or "contained", otherwise None.
-    variant: "ragas" asks two templates and takes the mean, or the first where the second fails; gives 0 without a question to an empty
-        response or empty contexts; and looks for the response, letter by letter, in all contexts joined.
+    variant: "ragas" asks two templates and takes the mean, or the first where the second fails; gives 0 without a
+        question to an empty response or empty contexts; and looks for the response, letter by letter, in all contexts
+        joined.
     One question, at temperature 0.1.
     """
     check_variant("response_groundedness", variant)

@@ -89,7 +89,7 @@ highest rating is allowed. Give the reason first, then the rating.""",
 
 
 @metric(
-    source="the specification's library, SimpleCriteria; RAGAS' simple criteria score",
+    source="RAGAS' simple criteria score, and Spring AI RAGAS' one, which lays it on a scale from 0 to 1",
     better=None,
     fields=FIELDS,
     formula="(median rating − lowest) / (highest − lowest)",
@@ -144,11 +144,12 @@ async def simple_criteria(
     nearest = min(replies, key=lambda reply: abs(reply.rating - rating))
     explanation = [
         sentence(
-            "Rating {rating} on a scale from {lowest} to {highest}; ({rating} − {lowest}) / ({highest} − {lowest}) = "
-            "{value}.",
+            "Rating {rating} on a scale from {lowest} to {highest}; {part} / {whole} = {value}.",
             rating=rating,
             lowest=float(lowest),
             highest=float(highest),
+            part=rating - lowest,
+            whole=float(highest - lowest),
             value=value,
         ),
         sentence("The judge says: {reason}", reason=nearest.reason),

@@ -11,18 +11,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import subprocess
 from collections import Counter
 from pathlib import Path
 
-from tests.ragas_cases import CASES, MAKERS, cases, ours
+from tests.ragas_cases import CASES, MAKERS, allowed, cases, distance, ours
 
 HERE = Path(__file__).parent
 VALUES = HERE.parent / "ragas_values.json"
-ALLOWED = 1e-9
-SINGLE = 3e-7
-"""What single precision leaves between two ways of adding up, of metrics whose vectors it holds."""
 
 
 def main() -> int:
@@ -80,18 +76,6 @@ def main() -> int:
         VALUES.write_text(text, encoding="utf-8")
         print(VALUES)
     return int(differ.total() > 0)
-
-
-def distance(ours: float, theirs: float | None) -> float:
-    """Between two values; 0 where neither is one, infinite where one is."""
-    if theirs is None or math.isnan(ours):
-        return 0.0 if theirs is None and math.isnan(ours) else math.inf
-    return abs(ours - theirs)
-
-
-def allowed(metric: str) -> float:
-    """How far apart two values of a metric may be."""
-    return SINGLE if metric in ("answer_correctness", "response_relevancy", "semantic_similarity") else ALLOWED
 
 
 if __name__ == "__main__":

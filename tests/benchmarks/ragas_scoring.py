@@ -24,8 +24,8 @@ from ragas import metrics as peer  # noqa: E402
 from ragas.embeddings.base import BaseRagasEmbeddings  # noqa: E402
 from ragas.llms.base import BaseRagasLLM  # noqa: E402
 from ragas.metrics._answer_correctness import AnswerCorrectness, AnswerSimilarity  # noqa: E402
-from ragas.metrics._domain_specific_rubrics import RubricsScore  # noqa: E402
 from ragas.metrics._aspect_critic import AspectCriticOutput  # noqa: E402
+from ragas.metrics._domain_specific_rubrics import RubricsScore  # noqa: E402
 from ragas.metrics._nv_metrics import AnswerAccuracy, ContextRelevance, ResponseGroundedness  # noqa: E402
 from ragas.metrics._simple_criteria import SimpleCriteriaOutput, SimpleCriteriaScore  # noqa: E402
 from ragas.run_config import RunConfig  # noqa: E402
