@@ -70,7 +70,7 @@ def _of_noise(draw: random.Random, number: int) -> Script:
 
 def _of_facts(draw: random.Random, number: int) -> Script:
     mode = ("f1", "precision", "recall")[number % 3]
-    sides = {"response": _bits(draw, int(number % 5 > 0)), "reference": _bits(draw, int(number % 7 > 0))}
+    sides = {"response": _bits(draw) if number % 5 else [], "reference": _bits(draw) if number % 7 else []}
     return {**sides, "mode": mode, "beta": (1.0, 0.5, 2.0)[number % 9 // 3]}
 
 
@@ -88,11 +88,11 @@ MAKERS: dict[str, Callable[[random.Random, int], Script]] = {
     "faithfulness": _of_statements,
     "context_recall": _of_statements,
     "context_precision": lambda draw, number: {
-        "useful": _bits(draw, int(number % 9 > 0)),
+        "useful": _bits(draw) if number % 9 else [],
         "strategy": ("reference", "response")[number % 2],
     },
     "context_entity_recall": lambda draw, number: {
-        "reference": draw.choices(NAMES, k=draw.randint(int(number % 9 > 0), 6)),
+        "reference": draw.choices(NAMES, k=draw.randint(1, 6)) if number % 9 else [],
         "contexts": draw.choices(NAMES, k=draw.randint(0, 9)),
     },
     "noise_sensitivity": _of_noise,
@@ -110,8 +110,8 @@ MAKERS: dict[str, Callable[[random.Random, int], Script]] = {
     },
     "factual_correctness": _of_facts,
     "answer_correctness": lambda draw, number: {
-        "response": _bits(draw, int(number % 5 > 0)),
-        "reference": _bits(draw, int(number % 7 > 0)),
+        "response": _bits(draw) if number % 5 else [],
+        "reference": _bits(draw) if number % 7 else [],
         "vectors": [_vector(draw), _vector(draw)],
         "weights": WEIGHTS[number % len(WEIGHTS)],
     },

@@ -53,6 +53,12 @@ def test_jaro_by_hand() -> None:
     assert Jaro.of("", "а").value == Jaro.of("а", "б").value == 0.0
 
 
+def test_a_common_beginning_counts_only_in_texts_that_are_alike() -> None:
+    far = Jaro.of("ABXYZ", "ABPQR")
+    assert (far.prefix, far.winkler) == (2, far.value)
+    assert far.value == pytest.approx((2 / 5 + 2 / 5 + 1) / 3, abs=1e-15)
+
+
 def test_jaro_of_long_texts_is_found_in_one_go() -> None:
     began = time.process_time()
     assert Jaro.of("аб" * 20_000, "ба" * 20_000).matches == 40_000

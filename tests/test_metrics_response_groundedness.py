@@ -131,5 +131,6 @@ def test_ragas_asks_two_raters() -> None:
     assert by_ragas(1, Status.REFUSED).value == 0.5, "the first stands for both"
     assert by_ragas(Status.REFUSED, 1).status is Status.REFUSED
     assert by_ragas(0, 0, "One.\nTwo.").value == 1.0, "in all contexts joined"
+    assert by_ragas(0, 0, "ne.\nTw").value == 1.0
     assert by_ragas(0, 0, "one.").value == 0.0, "letter case counts"
     assert by_ragas(2, 2, " ").value == by_ragas(2, 2, contexts=(" ",)).value == 0.0

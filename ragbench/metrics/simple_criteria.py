@@ -117,7 +117,8 @@ async def simple_criteria(
     """How far the answer meets a criterion, by a judge's rating: from 0 for the lowest rating to 1 for the highest.
 
     (rating − lowest) / (highest − lowest); `detail["rating"]` is on the judge's scale, `detail["ratings"]` keeps each.
-    criterion: one of CRITERIA, or a sentence of your own. Whether a high rating is good depends on it.
+    criterion: correctness, completeness or clarity, or a sentence of your own. Whether a high rating is good depends on
+        it.
     lowest, highest: the ends of the judge's scale; any number between them is a rating, negative ones too.
     repeats: how often it is asked, independently and at once; the median counts. All must be answered.
     variant: "ragas" takes the rating that came most often, of several such the first.
