@@ -1,5 +1,8 @@
 """Scripted verdicts, drawn at random, and what ragbench makes of them where it is to count as ragas does.
 
+Among them are sides without claims, texts and chunks without words, ratings that did not come, and vectors of which
+single precision holds no number exactly.
+
 A case is (metric, script): everything that a judge says and the numbers that an embedder gives, so that other software
 can be given the very same. `tests/benchmarks/ragas_metrics.py` does that and keeps its values in ragas_values.json.
 """
@@ -7,12 +10,13 @@ can be given the very same. `tests/benchmarks/ragas_metrics.py` does that and ke
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ragbench.metrics import catalogue
-from ragbench.types import Chunk, Sample, Score
+from ragbench.types import Chunk, Sample, Score, Status
 from tests.scripted_embedder import ScriptedEmbedder
 from tests.scripted_judge import ScriptedJudge
 
@@ -21,13 +25,19 @@ CASES = 120
 NAMES = ("Paris", "paris", "Eiffel Tower", "1889", "Gustave Eiffel", "France", "FRANCE", "330 m", "Seine")
 LEVELS = (1, 2, 3, 4, 5)
 WEIGHTS = ((0.75, 0.25), (0.5, 0.5), (1.0, 0.0), (0.1, 0.9), (3.0, 1.0))
+ALLOWED = 1e-9
+SINGLE = 3e-7
+"""What single precision leaves between two ways of adding up, of metrics whose vectors it holds."""
 THRESHOLDS = (None, 0.0, 0.3, 0.5, 0.9)
+RESPONSES = ("Response.", "Context 1.", "context 1.", "Context 1.\nContext 2.", "", "  ", "2.\nContext")
+QUESTIONS = ("Q?", "Context 1.\nContext 2.", " Is it Context 1.\nContext 2.?", "", "  ")
+CONTEXTS = {False: ["Context 1.", "Context 2."], True: [" "]}
 
 
-def cases(seed: int = 20) -> list[tuple[str, Script]]:
-    """CASES scripts of every metric, always the same for a seed."""
+def cases(seed: int = 20, count: int = CASES) -> list[tuple[str, Script]]:
+    """So many scripts of every metric, always the same for a seed and a count."""
     draw = random.Random(seed)
-    return [(name, make(draw, number)) for name, make in MAKERS.items() for number in range(CASES)]
+    return [(name, make(draw, number)) for name, make in MAKERS.items() for number in range(count)]
 
 
 def _bits(draw: random.Random, least: int = 1, most: int = 9) -> list[int]:
@@ -36,18 +46,20 @@ def _bits(draw: random.Random, least: int = 1, most: int = 9) -> list[int]:
 
 
 def _vector(draw: random.Random) -> list[float]:
-    """Numbers that single precision holds exactly, and never all of them 0."""
-    return [1.0, *(draw.randint(-64, 64) / 64 for _ in range(3))]
+    """Numbers that are rounded where they are held in single precision, and never all of them 0."""
+    return [1.0, *(draw.uniform(-1, 1) for _ in range(3))]
 
 
 def _of_statements(draw: random.Random, number: int) -> Script:
-    """Every third time the judge passes over some statements."""
-    verdicts = _bits(draw)
+    """Every third time the judge passes over some statements; every eleventh there are none."""
+    verdicts = _bits(draw) if number % 11 else []
+    if not verdicts:
+        return {"verdicts": [], "statements": draw.randint(0, 2)}
     return {"verdicts": verdicts, "statements": len(verdicts) + (draw.randint(1, 3) if number % 3 == 0 else 0)}
 
 
 def _of_noise(draw: random.Random, number: int) -> Script:
-    contexts, said, true = draw.randint(1, 5), draw.randint(1, 6), draw.randint(1, 5)
+    contexts, said, true = draw.randint(1, 5), draw.randint(1, 6) if number % 11 else 0, draw.randint(1, 5)
     return {
         "correct": _bits(draw, said, said),
         "by_context": [_bits(draw, said, said) for _ in range(contexts)],
@@ -58,41 +70,82 @@ def _of_noise(draw: random.Random, number: int) -> Script:
 
 def _of_facts(draw: random.Random, number: int) -> Script:
     mode = ("f1", "precision", "recall")[number % 3]
-    return {"response": _bits(draw), "reference": _bits(draw), "mode": mode, "beta": (1.0, 0.5, 2.0)[number % 9 // 3]}
+    sides = {"response": _bits(draw) if number % 5 else [], "reference": _bits(draw) if number % 7 else []}
+    return {**sides, "mode": mode, "beta": (1.0, 0.5, 2.0)[number % 9 // 3]}
+
+
+def _of_two(draw: random.Random, number: int) -> Script:
+    """Every fourth time one of the two raters gives nothing, and sometimes neither does."""
+    ratings: list[int | None] = [draw.randint(0, 2), draw.randint(0, 2)]
+    if number % 4 == 0:
+        ratings[draw.randint(0, 1)] = None
+    if number % 40 == 0:
+        ratings = [None, None]
+    return {"ratings": ratings}
 
 
 MAKERS: dict[str, Callable[[random.Random, int], Script]] = {
     "faithfulness": _of_statements,
     "context_recall": _of_statements,
     "context_precision": lambda draw, number: {
-        "useful": _bits(draw),
+        "useful": _bits(draw) if number % 9 else [],
         "strategy": ("reference", "response")[number % 2],
     },
     "context_entity_recall": lambda draw, number: {
-        "reference": draw.choices(NAMES, k=draw.randint(1, 6)),
+        "reference": draw.choices(NAMES, k=draw.randint(1, 6)) if number % 9 else [],
         "contexts": draw.choices(NAMES, k=draw.randint(0, 9)),
     },
     "noise_sensitivity": _of_noise,
     "response_relevancy": lambda draw, number: {
         "asked": _vector(draw),
         "generated": [_vector(draw) for _ in range(3)],
+        "blank": number % 13 if number % 13 < 4 else 0,
         "noncommittal": [1, 1, 1] if number % 5 == 0 else _bits(draw, 3, 3),
     },
     "semantic_similarity": lambda draw, number: {
         "response": _vector(draw),
         "reference": _vector(draw),
         "threshold": THRESHOLDS[number % len(THRESHOLDS)],
+        "blank": (None, "response", "reference", "both")[number % 4] if number % 6 == 0 else None,
     },
     "factual_correctness": _of_facts,
     "answer_correctness": lambda draw, number: {
-        "response": _bits(draw),
-        "reference": _bits(draw),
+        "response": _bits(draw) if number % 5 else [],
+        "reference": _bits(draw) if number % 7 else [],
         "vectors": [_vector(draw), _vector(draw)],
         "weights": WEIGHTS[number % len(WEIGHTS)],
     },
-    "response_groundedness": lambda draw, number: {"rating": draw.randint(0, 2), "shortcut": number % 4 == 0},
+    "response_groundedness": lambda draw, number: {
+        **_of_two(draw, number),
+        "response": RESPONSES[number % len(RESPONSES)],
+        "contexts": CONTEXTS[number % 7 == 0],
+    },
     "rubrics_score": lambda draw, number: {"level": draw.choice(LEVELS)},
+    "aspect_critique": lambda draw, number: {"verdicts": _bits(draw, 2 * (number % 3) + 1, 2 * (number % 3) + 1)},
+    "simple_criteria": lambda draw, number: {
+        "ratings": draw.choices(range(-2, 6), k=2 * (number % 3) + 1),
+        "lowest": -2,
+        "highest": 5,
+    },
+    "answer_accuracy": lambda draw, number: {**_of_two(draw, number), "response": RESPONSES[number % len(RESPONSES)]},
+    "context_relevance": lambda draw, number: {
+        **_of_two(draw, number),
+        "asked": QUESTIONS[number % len(QUESTIONS)],
+        "contexts": CONTEXTS[number % 7 == 0],
+    },
 }
+
+
+def distance(ours: float, theirs: float | None) -> float:
+    """Between two values; 0 where neither is one, infinite where one is."""
+    if theirs is None or math.isnan(ours):
+        return 0.0 if theirs is None and math.isnan(ours) else math.inf
+    return abs(ours - theirs)
+
+
+def allowed(metric: str) -> float:
+    """How far apart two values of a metric may be."""
+    return SINGLE if metric in ("answer_correctness", "response_relevancy", "semantic_similarity") else ALLOWED
 
 
 def ours(metric: str, script: Script) -> float:
@@ -182,16 +235,23 @@ async def _noise_sensitivity(script: Script) -> float:
 async def _response_relevancy(script: Script) -> float:
     manners = ["noncommittal" if flag else "committal" for flag in script["noncommittal"]]
     questions = texts("Question", len(manners))
-    embedder = ScriptedEmbedder({"Q?": script["asked"], **dict(zip(questions, script["generated"], strict=True))})
+    questions[: script["blank"]] = [""] * script["blank"]
+    vectors = dict(zip(reversed(questions), reversed(script["generated"]), strict=True))
+    embedder = ScriptedEmbedder({"Q?": script["asked"], **vectors})
     listed = [{"question": text, "manner": manner} for text, manner in zip(questions, manners, strict=True)]
     given = {"response_relevancy": {"questions": listed}}
-    return (await _value("response_relevancy", Sample("s", "Q?", "Response."), embedder, options={}, **given)).value
+    return (
+        await _value(
+            "response_relevancy", Sample("s", "Q?", "Response."), embedder, options={"variant": "ragas"}, **given
+        )
+    ).value
 
 
 async def _semantic_similarity(script: Script) -> float:
-    embedder = ScriptedEmbedder({"Response.": script["response"], "Reference.": script["reference"]})
+    sides = {side: "" if script["blank"] in (side, "both") else f"{side}." for side in ("response", "reference")}
+    embedder = ScriptedEmbedder({text or " ": script[side] for side, text in sides.items()})
     options = {"threshold": script["threshold"], "variant": "ragas"}
-    sample = Sample("s", response="Response.", reference="Reference.")
+    sample = Sample("s", **sides)
     return (await _value("semantic_similarity", sample, embedder, options=options)).value
 
 
@@ -221,11 +281,48 @@ async def _answer_correctness(script: Script) -> float:
     return (await _value("answer_correctness", sample, embedder, options=options, **_facts(script))).value
 
 
+def _rated(script: Script, *prompts: str) -> dict[str, Any]:
+    return {
+        prompt: Status.PARSE_ERROR if rating is None else {"reason": "scripted", "rating": rating}
+        for prompt, rating in zip(prompts, script["ratings"], strict=True)
+    }
+
+
+async def _of_raters(name: str, sample: Sample, script: Script) -> float:
+    return (await _value(name, sample, options={"variant": "ragas"}, **_rated(script, name, f"{name}_turned"))).value
+
+
 async def _response_groundedness(script: Script) -> float:
-    response = "Context 1." if script["shortcut"] else "Response."
-    given = {"response_groundedness": {"reason": "scripted", "rating": script["rating"]}}
-    sample = Sample("s", response=response, contexts=_contexts(2))
-    return (await _value("response_groundedness", sample, options={}, **given)).value
+    contexts = tuple(Chunk(f"c{place}", text) for place, text in enumerate(script["contexts"]))
+    return await _of_raters(
+        "response_groundedness", Sample("s", response=script["response"], contexts=contexts), script
+    )
+
+
+async def _context_relevance(script: Script) -> float:
+    contexts = tuple(Chunk(f"c{place}", text) for place, text in enumerate(script["contexts"]))
+    return await _of_raters("context_relevance", Sample("s", script["asked"], contexts=contexts), script)
+
+
+async def _answer_accuracy(script: Script) -> float:
+    return await _of_raters("answer_accuracy", Sample("s", "Q?", script["response"], "Reference."), script)
+
+
+async def _aspect_critique(script: Script) -> float:
+    said = [{"reason": "scripted", "verdict": ("no", "yes")[verdict]} for verdict in script["verdicts"]]
+    options = {"repeats": len(said)}
+    return (
+        await _value("aspect_critique", Sample("s", response="Response."), options=options, aspect_critique=said)
+    ).value
+
+
+async def _simple_criteria(script: Script) -> float:
+    said = [{"reason": "scripted", "rating": rating} for rating in script["ratings"]]
+    lowest, highest = script["lowest"], script["highest"]
+    options = {"repeats": len(said), "lowest": lowest, "highest": highest, "variant": "ragas"}
+    score = await _value("simple_criteria", Sample("s", response="Response."), options=options, simple_criteria=said)
+    assert score.value == (score.detail["rating"] - lowest) / (highest - lowest)
+    return float(score.detail["rating"])
 
 
 async def _rubrics_score(script: Script) -> float:
@@ -248,4 +345,8 @@ SCORERS = {
     "answer_correctness": _answer_correctness,
     "response_groundedness": _response_groundedness,
     "rubrics_score": _rubrics_score,
+    "aspect_critique": _aspect_critique,
+    "simple_criteria": _simple_criteria,
+    "answer_accuracy": _answer_accuracy,
+    "context_relevance": _context_relevance,
 }

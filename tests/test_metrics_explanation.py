@@ -26,10 +26,12 @@ SAMPLE = Sample(
     rubric={1: "плохо", 2: "хорошо"},
     language="ru",
 )
+UNASKED = ("aspect_critique", "simple_criteria")
+"""Words do not tell these."""
 OFFLINE = [
     each
     for each in catalogue().values()
-    if each.grain == "sample" and each.needs == ("judge",) and each.name != "aspect_critique"
+    if each.grain == "sample" and each.needs == ("judge",) and each.name not in UNASKED
 ]
 
 

@@ -79,3 +79,27 @@ def test_the_offline_judge_sees_another_number_and_a_negation(response: str, con
     assert found.detail["contradicted"] == ["c1"]
     same = score(hallucination(Sample("s", "Q?", context, contexts=contexts), judge=LexicalJudge()))
     assert same.value == 0.0
+
+
+@pytest.mark.parametrize("words", [("supported", "neutral", "contradicted"), ("supported",), ("neutral", "neutral")])
+def test_by_claims_it_is_one_minus_faithfulness(words: tuple[str, ...]) -> None:
+    judge = ScriptedJudge(claims=claims(*(f"Claim {word} {n}." for n, word in enumerate(words))),
+                          entailment=entailment(*words))  # fmt: skip
+    carried = score(faithfulness(SAMPLE, judge=judge))
+    calls = len(judge.calls)
+    found = score(hallucination(SAMPLE, judge=judge, unit="claims"))
+    assert found.value == pytest.approx(1 - carried.value, abs=1e-15)
+    assert len(judge.calls) == calls
+    assert found.detail["statements"] == carried.detail["statements"]
+    russian = explain(found, translator("ru"))
+    assert ("Опровергнуты контекстами" in russian) == ("contradicted" in words)
+    assert ("Нет в контекстах" in russian) == ("neutral" in words)
+
+
+def test_by_claims_a_contradiction_needs_no_context_and_no_claims_stay_unmeasured() -> None:
+    judge = ScriptedJudge(claims=claims("A."), entailment={"verdicts": [verdict(1, "contradicted")]})
+    assert score(hallucination(SAMPLE, judge=judge, unit="claims")).value == 1.0
+    silent = score(hallucination(SAMPLE, judge=ScriptedJudge(claims=claims()), unit="claims"))
+    assert silent.status is Status.EMPTY_DECOMPOSITION
+    with pytest.raises(ValueError, match="unit = 'words'; it is contexts, claims"):
+        score(hallucination(SAMPLE, judge=judge, unit="words"))

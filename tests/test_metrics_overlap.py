@@ -8,6 +8,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -98,6 +99,38 @@ def test_letter_case_alphabets_and_marks() -> None:
     assert of(bleu, "МОСКВА ГОРОД", "москва город") == 0.0
 
 
+@pytest.mark.parametrize(
+    ("options", "theirs"),
+    [
+        ({"orders": 1}, {"max_ngram_order": 1}),
+        ({"orders": 2, "smooth": "none"}, {"max_ngram_order": 2, "smooth_method": "none"}),
+        ({"smooth": "none"}, {"smooth_method": "none"}),
+        ({"smooth": "floor"}, {"smooth_method": "floor"}),
+        ({"smooth": "floor", "smooth_value": 0.3}, {"smooth_method": "floor", "smooth_value": 0.3}),
+        ({"smooth": "add-k", "smooth_value": 2}, {"smooth_method": "add-k", "smooth_value": 2}),
+        ({"orders": 6, "lowercase": True}, {"max_ngram_order": 6, "lowercase": True}),
+    ],
+    ids=str,
+)
+def test_bleu_has_the_librarys_options(options: dict[str, Any], theirs: dict[str, Any]) -> None:
+    one, other = "кот спал там всю ночь и утро", "кот был там всю ночь и всё утро"
+    scorer = BLEU(effective_order=True, **theirs)
+    found = score(bleu.with_options(**options)(Sample("s", response=one, reference=other)))
+    assert found.value == pytest.approx(scorer.sentence_score(one, [other]).score, abs=1e-12)
+    signature = str(found.detail["signature"])
+    assert signature.startswith(str(scorer.get_signature()))
+    assert signature == bleu.with_options(**options).signature
+    assert signature.endswith(f"|order:{options.get('orders')}") == ("orders" in options)
+
+
+def test_precision_and_recall_of_shared_words() -> None:
+    assert of(rouge1_f.with_options(mode="precision"), "the cat slept", "the cat sat down") == 2 / 3
+    assert of(rouge1_f.with_options(mode="recall"), "the cat slept", "the cat sat down") == 1 / 2
+    assert of(rouge2_f.with_options(mode="precision"), "the cat slept", "the cat sat down") == 1 / 2
+    assert of(rougeL_f.with_options(mode="recall"), "cat the sat", "the cat sat down") == 1 / 2
+    assert of(rouge1_f.with_options(mode="precision"), "👍", "да") == 0.0
+
+
 def test_stems_join_forms_of_a_word() -> None:
     stemmed = rouge1_f.with_options(stem=True)
     assert of(rouge1_f, "столицей страны", "столица страна") == 0.0
@@ -120,6 +153,12 @@ def test_wrong_options() -> None:
         of(bleu.with_options(lowercase="no"), "a", "b")
     with pytest.raises(ValueError, match="True or False"):
         of(rouge1_f.with_options(stem="russian"), "a", "b")
+    with pytest.raises(ValueError, match="f1, precision, recall"):
+        of(rouge2_f.with_options(mode="fmeasure"), "a b", "a b")
+    for options in ({"orders": 0}, {"orders": 10}, {"smooth": "half"}, {"smooth_value": 1.0},
+                    {"smooth": "floor", "smooth_value": 0}):  # fmt: skip
+        with pytest.raises(ValueError, match=next(reversed(options))):
+            of(bleu.with_options(**options), "a", "b")
     with pytest.raises(ValueError, match="no corpus measure"):
         sufficient(bleu, [])
 

@@ -117,3 +117,20 @@ def test_the_offline_judge_rates_a_half_invented_answer_in_the_middle(language: 
         for text in (context, context + invented, invented)
     ]
     assert values == [1.0, 0.5, 0.0]
+
+
+def by_ragas(first: Any, second: Any, response: str = "Said.", contexts: tuple[str, ...] = ("One.", "Two.")) -> Score:
+    reply = [rating if isinstance(rating, Status) else {"reason": "", "rating": rating} for rating in (first, second)]
+    judge = ScriptedJudge(response_groundedness=reply[0], response_groundedness_turned=reply[1])
+    chunks = tuple(Chunk(f"c{n}", text) for n, text in enumerate(contexts))
+    return score(response_groundedness(Sample("s", response=response, contexts=chunks), judge=judge, variant="ragas"))
+
+
+def test_ragas_asks_two_raters() -> None:
+    assert by_ragas(2, 1).value == 0.75
+    assert by_ragas(1, Status.REFUSED).value == 0.5, "the first stands for both"
+    assert by_ragas(Status.REFUSED, 1).status is Status.REFUSED
+    assert by_ragas(0, 0, "One.\nTwo.").value == 1.0, "in all contexts joined"
+    assert by_ragas(0, 0, "ne.\nTw").value == 1.0
+    assert by_ragas(0, 0, "one.").value == 0.0, "letter case counts"
+    assert by_ragas(2, 2, " ").value == by_ragas(2, 2, contexts=(" ",)).value == 0.0

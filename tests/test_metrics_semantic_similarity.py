@@ -173,3 +173,20 @@ def test_white_space_around_a_text_is_no_part_of_it() -> None:
     found = score(semantic_similarity(Sample("s", response=" a\n", reference="\tb "), embedder=embedder))
     assert found.value == pytest.approx(0.8, abs=1e-6)
     assert [text for _, texts in embedder.calls for text in texts] == ["a", "b"]
+
+
+def test_a_long_text_is_one_text() -> None:
+    """It is not cut here: what the embedder's model cannot hold is the embedder's matter."""
+    text = "This is a sentence about the response. " * 60
+    embedder = ScriptedEmbedder({text.strip(): [1, 0], "b": [1, 0]})
+    found = score(semantic_similarity(Sample("s", response=text, reference="b"), embedder=embedder))
+    assert found.value == 1.0
+    assert embedder.calls == [("passage", [text.strip(), "b"])]
+
+
+def test_ragas_embeds_a_space_for_an_empty_text() -> None:
+    embedder = ScriptedEmbedder({" ": [1, 0], "b": [0.6, 0.8]})
+    found = score(semantic_similarity(Sample("s", response="", reference="b"), embedder=embedder, variant="ragas"))
+    assert found.value == pytest.approx(0.6, abs=1e-7)
+    plain = score(semantic_similarity(Sample("s", response="", reference="b"), embedder=embedder))
+    assert (plain.value, plain.reason) == (0.0, "empty answer")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Any
 
 import pytest
 import sacrebleu
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from ragbench.metric import Metric
-from ragbench.metrics.strings import chrf, edit_distance, exact_match, string_similarity
+from ragbench.language import translator
+from ragbench.metric import Metric, parse
+from ragbench.metrics.explanation import explain
+from ragbench.metrics.strings import chrf, exact_match, string_similarity
 from ragbench.types import Sample
 from tests.scripted_judge import score
 
@@ -19,18 +20,6 @@ ALL = [exact_match, string_similarity, chrf]
 
 def of(each: Metric, response: str | None, reference: str | None) -> float:
     return score(each(Sample("s", response=response, reference=reference))).value
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "distance"),
-    [("kitten", "sitting", 3), ("", "abc", 3), ("flaw", "lawn", 2), ("Москва", "Москва", 0), ("кот", "кит", 1)],
-)
-def test_edit_distances_by_hand(one: str, other: str, distance: int) -> None:
-    assert edit_distance(one, other) == edit_distance(other, one) == distance
-
-
-def test_long_texts_take_no_time_to_speak_of() -> None:
-    assert edit_distance("а" * 4000 + "б" * 4000, "а" * 4000 + "в" * 4000) == 4000
 
 
 def test_similarity_is_its_share() -> None:
@@ -73,16 +62,108 @@ def test_wrong_options() -> None:
         score(chrf(Sample("s", response="a", reference="b"), words=-1))
 
 
-@settings(deadline=None)
-@given(st.text(max_size=12), st.text(max_size=12), st.text(max_size=12))
-def test_the_distance_is_a_metric(one: str, other: str, third: str) -> None:
-    assert (edit_distance(one, other) == 0) == (one == other)
-    assert edit_distance(one, third) <= edit_distance(one, other) + edit_distance(other, third)
-    assert abs(len(one) - len(other)) <= edit_distance(one, other) <= max(len(one), len(other))
-
-
 def test_chrf_without_options_counts_no_words() -> None:
     response, reference = "the cat sat on a mat", "a cat is sitting on the mat"
     expected = sacrebleu.sentence_chrf(response, [reference], word_order=0).score
     assert of(chrf, response, reference) == pytest.approx(expected, abs=1e-9)
     assert abs(expected - sacrebleu.sentence_chrf(response, [reference], word_order=1).score) > 1
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "said"),
+    [
+        ("levenshtein", 1 - 2 / 6, "расстояние"),
+        ("hamming", 1 - 2 / 6, "мест"),
+        ("jaro", 17 / 18, "перестановок"),
+        ("jaro_winkler", 17 / 18 + 4 * 0.1 / 18, "общее начало"),
+    ],
+)
+def test_measures_by_hand_and_in_russian(measure: str, value: float, said: str) -> None:
+    """All six letters are common, two of them in another order, and the first four agree."""
+    found = score(parse(f"string_similarity(measure={measure})")(Sample("s", response="МАРТЫН", reference="мартны")))
+    assert found.value == pytest.approx(value, abs=1e-15)
+    assert said in explain(found, translator("ru"))
+
+
+def test_places_beyond_the_shorter_text_differ() -> None:
+    hamming = string_similarity.with_options(measure="hamming")
+    assert of(hamming, "hello", "hello world") == pytest.approx(1 - 6 / 11, abs=1e-15)
+
+
+def test_a_common_beginning_counts_only_in_texts_that_are_alike() -> None:
+    near = string_similarity.with_options(measure="jaro_winkler")
+    apart = score(near(Sample("s", response="ITMAN", reference="SMITH")))
+    assert apart.value == pytest.approx(0.467, abs=6e-4)
+    assert "too little" in apart.reason
+
+
+@pytest.mark.parametrize("measure", ["levenshtein", "hamming", "jaro", "jaro_winkler"])
+def test_letter_case_and_yo(measure: str) -> None:
+    each = string_similarity.with_options(measure=measure)
+    assert of(each, "ЁЖИК", "ёжик") == 1.0
+    assert of(each.with_options(case=True), "ёжик", "ЁЖИК") == 0.0
+    assert of(each, "ёжик", "ежик") < of(each.with_options(fold_yo=True), "ёжик", "ежик") == 1.0
+    decomposed = unicodedata.normalize("NFD", "ёжик")
+    assert of(each.with_options(fold_yo=True, case=True), decomposed, "ежик") == 1.0
+
+
+def test_the_reference_within_the_answer() -> None:
+    within = exact_match.with_options(within=True)
+    assert of(within, "Столица — МОСКВА.", "москва") == 1.0
+    assert of(within.with_options(case=True), "Столица — МОСКВА.", "москва") == 0.0
+    assert of(within, "Москва", "Столица — Москва") == 0.0
+    assert of(exact_match.with_options(fold_yo=True), "Ёлка", "елка") == 1.0
+    assert of(exact_match, "Ёлка", "елка") == 0.0
+    assert "содержится в ответе" in explain(score(within(Sample("s", response="да", reference="да"))), translator("ru"))
+
+
+@pytest.mark.parametrize(
+    ("options", "theirs"),
+    [
+        ({"chars": 4}, {"char_order": 4}),
+        ({"beta": 3}, {"beta": 3}),
+        ({"beta": 0.5, "words": 2}, {"beta": 0.5, "word_order": 2}),
+        ({"lowercase": True}, {"lowercase": True}),
+        ({"whitespace": True}, {"whitespace": True}),
+        ({"chars": 2, "words": 1, "lowercase": True, "whitespace": True},
+         {"char_order": 2, "word_order": 1, "lowercase": True, "whitespace": True}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_chrf_has_the_librarys_options(options: dict[str, Any], theirs: dict[str, Any]) -> None:
+    response, reference = "ЁЛКА стояла  в углу", "Ёлка в углу стоит"
+    found = score(chrf.with_options(**options)(Sample("s", response=response, reference=reference)))
+    scorer = sacrebleu.CHRF(**theirs)
+    assert found.value == pytest.approx(scorer.sentence_score(response, [reference]).score, abs=1e-9)
+    assert found.value != pytest.approx(of(chrf, response, reference), abs=1e-6)
+    signature = str(found.detail["signature"])
+    assert signature.startswith(str(scorer.get_signature()))
+    assert chrf.with_options(**options).signature == signature
+    assert signature.endswith(f"|beta:{options['beta']:g}") if "beta" in options else "beta" not in signature
+
+
+def test_chrf_folds_yo_and_forms_of_unicode() -> None:
+    response = unicodedata.normalize("NFD", "Ёлка, ёлочка")
+    assert of(chrf, response, "Ёлка, ёлочка") == pytest.approx(100)
+    folded = chrf.with_options(fold_yo=True)
+    assert of(chrf, response, "Елка, елочка") < 80
+    assert of(folded, response, "Елка, елочка") == pytest.approx(100)
+    assert folded.signature.endswith("|yo:e")
+
+
+@pytest.mark.parametrize(
+    ("each", "options", "message"),
+    [
+        (chrf, {"chars": 0}, "chars = 0"),
+        (chrf, {"beta": 0}, "beta = 0"),
+        (chrf, {"beta": True}, "beta = True"),
+        (chrf, {"whitespace": 1}, "whitespace = 1; it is True or False"),
+        (string_similarity, {"measure": "cosine"}, "levenshtein, hamming, jaro, jaro_winkler"),
+        (string_similarity, {"case": "no"}, "case = 'no'"),
+        (exact_match, {"within": 1}, "within = 1"),
+    ],
+    ids=str,
+)
+def test_wrong_options_are_named(each: Metric, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        of(each.with_options(**options), "a", "b")

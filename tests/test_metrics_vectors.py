@@ -22,7 +22,7 @@ from ragbench.metrics.dialogue import answer_consistency, context_preservation
 from ragbench.metrics.repeatability import response_semantic_consistency
 from ragbench.metrics.response_relevancy import response_relevancy
 from ragbench.metrics.semantic_similarity import semantic_similarity
-from ragbench.metrics.vectors import HOPELESS, Batch, cosine, embedded
+from ragbench.metrics.vectors import HOPELESS, Batch, cosine, embedded, single_cosine
 from ragbench.settings import EmbedderSettings, Settings
 from ragbench.types import EmbeddingError, Sample, Score, Status
 from tests.scripted_embedder import ScriptedEmbedder
@@ -248,3 +248,11 @@ def test_the_looks_at_those_that_wait_grow_with_their_number(monkeypatch: pytest
 
     asyncio.run(measured())
     assert 2000 <= looks <= 4000
+
+
+def test_a_cosine_in_the_precision_that_the_vectors_have() -> None:
+    one, other = np.array([1.0, 0.1, 0.7], np.float32), np.array([0.3, 1.0, 0.2], np.float32)
+    expected = np.float32(one / np.linalg.norm(one)) @ np.float32(other / np.linalg.norm(other))
+    assert single_cosine(one, other) == float(expected)
+    assert 0 < abs(single_cosine(one, other) - cosine(one, other)) < 1e-6
+    assert single_cosine(one.astype(float), other.astype(float)) == pytest.approx(cosine(one, other), abs=1e-15)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,16 @@ import pytest
 
 from ragbench.metrics import catalogue
 from tests import ragas_cases
+from tests.ragas_cases import allowed, distance
 from tests.test_catalogue import SPECIFIED
 
 KEPT = json.loads((Path(__file__).parent / "ragas_values.json").read_text(encoding="utf-8"))
-EXACT = 1e-9
 WITH_VARIANT = {
+    "answer_accuracy",
+    "context_relevance",
+    "response_groundedness",
+    "response_relevancy",
+    "simple_criteria",
     "answer_correctness",
     "context_entity_recall",
     "context_precision",
@@ -33,7 +37,8 @@ WITH_VARIANT = {
 
 def test_the_values_are_those_of_ragas_for_these_very_scripts() -> None:
     assert KEPT["made_by"].endswith("ragas 0.4.3")
-    assert set(KEPT["metrics"]) == SPECIFIED["judged"] == set(ragas_cases.MAKERS)
+    voted = {"answer_accuracy", "aspect_critique", "context_relevance", "simple_criteria"}
+    assert set(KEPT["metrics"]) == SPECIFIED["judged"] | voted == set(ragas_cases.MAKERS)
     drawn = json.loads(json.dumps(ragas_cases.cases()))
     stored = [[metric, script] for metric, rows in KEPT["metrics"].items() for script, _ in rows]
     assert stored == drawn
@@ -43,9 +48,9 @@ def test_the_values_are_those_of_ragas_for_these_very_scripts() -> None:
 def test_equal_to_ragas(metric: str) -> None:
     rows = KEPT["metrics"][metric]
     assert len(rows) >= 100
-    assert len({theirs for _, theirs in rows}) > 2, "the scripts spread over the scale"
+    assert len({theirs for _, theirs in rows}) > (1 if metric == "aspect_critique" else 2), "all over the scale"
     for script, theirs in rows:
-        assert math.isclose(ragas_cases.ours(metric, script), theirs, rel_tol=0, abs_tol=EXACT), script
+        assert distance(ragas_cases.ours(metric, script), theirs) <= allowed(metric), script
 
 
 @pytest.mark.parametrize(("value", "rounded"), [(0.025, 0.02), (0.035, 0.04), (0.125, 0.12), (0.375, 0.38)])
@@ -71,7 +76,7 @@ def test_the_specification_counts_otherwise(metric: str, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(ragas_cases, "_value", specified)
     found = [(ragas_cases.ours(metric, script), theirs) for script, theirs in KEPT["metrics"][metric]]
-    assert any(math.isnan(ours) or abs(ours - theirs) > 1e-12 for ours, theirs in found)
+    assert any(distance(ours, theirs) > 1e-12 for ours, theirs in found)
 
 
 def test_an_unknown_variant_is_refused() -> None:

@@ -57,16 +57,16 @@ async def answer_correctness(
     factual_weight, semantic_weight: both, instead of a preset. Neither is negative, and one at least is above 0; a part
         of weight 0 is not measured.
     variant: "ragas" takes the supported claims of the response and the unsupported ones of the reference for one
-        recall of the factual part.
+        recall of the factual part, which is 1 where neither makes a claim; see also the variants of both parts.
     A part that could not be measured leaves the whole unmeasured, with the part's status. Both parts ask what they ask
     on their own, so beside them this costs no further question. `detail["parts"]` keeps both.
     """
     check_variant("answer_correctness", variant)
     weights = _weights(preset, factual_weight, semantic_weight)
-    inquiry = Inquiry(sample, judge, *FIELDS, empty=0.0)
+    inquiry = Inquiry(sample, judge, *FIELDS, empty=0.0, blank=variant == "ragas")
     parts = {
-        "factual_correctness": lambda: factual_correctness(sample, judge=judge),
-        "semantic_similarity": lambda: semantic_similarity(sample, embedder=embedder),
+        "factual_correctness": lambda: factual_correctness(sample, judge=judge, variant=variant),
+        "semantic_similarity": lambda: semantic_similarity(sample, embedder=embedder, variant=variant),
     }
     wanted = {name: weight for name, weight in zip(parts, weights, strict=True) if weight}
     scores = dict(zip(wanted, await gather([parts[name]() for name in wanted]), strict=True))
@@ -93,8 +93,11 @@ def _mixed(score: Score) -> Score:
     supported = counts["response"].get("supported", 0)
     invented = sum(counts["response"].values()) - supported
     left_out = sum(counts["reference"].values()) - counts["reference"].get("supported", 0)
-    value = mixed_f(supported, invented, left_out)
-    said = [*score.detail["explanation"], sentence("By the formula of ragas: {value}.", value=value)]
+    neither = not any(sum(count.values()) for count in counts.values())
+    value = 1.0 if neither else mixed_f(supported, invented, left_out)
+    formula = sentence("By the formula of ragas: {value}.", value=value)
+    before = [said for said in score.detail["explanation"] if said["text"] != formula["text"]]
+    said = [*before, formula]
     return replace(score, value=value, detail={**score.detail, "explanation": said})
 
 

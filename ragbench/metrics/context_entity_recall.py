@@ -87,14 +87,14 @@ async def context_entity_recall(sample: Sample, judge: Judge, *, variant: Varian
     ё as е. A reference without entities is unmeasured (empty_decomposition). `detail` keeps the names matched, missing
     and those of the contexts. Two questions to the judge, at once.
     variant: "ragas" compares names letter by letter, divides by the names as the judge listed them (copies included),
-        and adds 1e-8 to the divisor.
+        and adds 1e-8 to the divisor: 0 where the reference names none. It asks about empty texts too.
     """
     check_variant("context_entity_recall", variant)
-    inquiry = Inquiry(sample, judge, *FIELDS)
+    inquiry = Inquiry(sample, judge, *FIELDS, blank=variant == "ragas")
     assert sample.reference is not None
     listed, found = await gather([_entities(inquiry, [sample.reference]), _entities(inquiry, inquiry.contexts)])
     wanted, there = _by_name(listed), _by_name(found)
-    if not wanted:
+    if not wanted and variant != "ragas":
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the reference names no entity"))
     matched = [name for folded, name in wanted.items() if folded in there]
     missing = [name for folded, name in wanted.items() if folded not in there]

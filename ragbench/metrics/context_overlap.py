@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ragbench.metric import metric
+from ragbench.metrics.alignment import edit_distance
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, measured
-from ragbench.metrics.strings import edit_distance, plain
+from ragbench.metrics.strings import plain
 from ragbench.types import Chunk, Sample, Score
 
 FIELDS = ("contexts", "reference_contexts")

@@ -110,15 +110,16 @@ async def context_precision(
     divided by the useful chunks that were retrieved; those that were missed are the recall's matter.
     strategy: useful for the reference answer or for the response; "auto" takes the reference where there is one.
         `detail["strategy"]` says which it was.
-    variant: "ragas" adds its 1e-10 to the divisor.
+    variant: "ragas" adds its 1e-10 to the divisor, so that no contexts at all are worth 0, and asks about empty texts
+        too.
     One question for each chunk, all at once; one that stays without a verdict leaves the sample unmeasured. A chunk
     without text is useless, and nobody is asked.
     """
     chosen = _strategy(sample, strategy)
     check_variant("context_precision", variant)
-    inquiry = Inquiry(sample, judge, *FIELDS, chosen)
+    inquiry = Inquiry(sample, judge, *FIELDS, chosen, blank=variant == "ragas")
     answer = getattr(sample, chosen)
-    verdicts = await gather([_judged(inquiry, answer, text) for text in inquiry.contexts])
+    verdicts = await gather([_judged(inquiry, answer, text, variant) for text in inquiry.contexts])
     flags = [verdict.verdict is Use.USEFUL for verdict in verdicts]
     value = average_precision(flags)
     if variant == "ragas":
@@ -136,8 +137,8 @@ def average_precision(useful: Sequence[bool]) -> float:
     return sum(precisions) / len(precisions) if precisions else 0.0
 
 
-async def _judged(inquiry: Inquiry, answer: str, context: str) -> Usefulness:
-    if not context.strip():
+async def _judged(inquiry: Inquiry, answer: str, context: str, variant: str) -> Usefulness:
+    if not context.strip() and variant != "ragas":
         return Usefulness(reason="the chunk has no text", verdict=Use.USELESS)
     question = inquiry.sample.user_input or ""
     return await inquiry.ask(USEFULNESS, {"question": question, "answer": answer, "context": context})

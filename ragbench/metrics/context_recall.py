@@ -30,10 +30,11 @@ async def context_recall(sample: Sample, judge: Judge, *, variant: Variant = "sp
     supported sentences / sentences, 0 to 1. The sentences are split here and numbered, so that the judge can neither
     drop nor add one; it is asked once, for its verdict on each. `detail["statements"]` keeps every sentence with
     verdict, reason and cited chunks. A reference without a sentence is unmeasured (empty_decomposition).
-    variant: "ragas" divides by the verdicts that came, so that sentences which the judge passed over count for nothing.
+    variant: "ragas" divides by the verdicts that came, so that sentences which the judge passed over count for nothing,
+        and asks about empty contexts too.
     """
     check_variant("context_recall", variant)
-    inquiry = Inquiry(sample, judge, *FIELDS)
+    inquiry = Inquiry(sample, judge, *FIELDS, blank=variant == "ragas")
     assert sample.reference is not None
     parts = sentences(sample.reference)
     if not parts:

@@ -53,7 +53,8 @@ async def factual_correctness(
     f1: (1 + β²) P R / (β² P + R), β > 1 for recall; 0.0 where both are 0. All from 0 to 1, not rounded.
     A claim is supported, contradicted or neutral; `detail` keeps each with its reason, and both counts of the three.
     variant: "ragas" takes the supported claims of the response and the unsupported ones of the reference for one
-        recall, adds 1e-8 to the divisor of precision and recall, and rounds to two digits.
+        recall, adds 1e-8 to the divisor of precision and recall, and rounds to two digits. A side without claims
+        supports nothing there and leaves nothing out.
     A side that makes no claim leaves the sample unmeasured. Four questions in two rounds; two for precision or recall.
     """
     if mode not in MODES:
@@ -61,9 +62,9 @@ async def factual_correctness(
     if not beta > 0:
         raise ValueError(f"factual_correctness: beta = {beta}; it is above 0")
     check_variant("factual_correctness", variant)
-    inquiry = Inquiry(sample, judge, *FIELDS, empty=None if mode == "precision" else 0.0)
+    inquiry = Inquiry(sample, judge, *FIELDS, empty=None if mode == "precision" else 0.0, blank=variant == "ragas")
     sides = _sides(mode, variant)
-    verdicts = dict(zip(sides, await gather([_side(inquiry, side) for side in sides]), strict=True))
+    verdicts = dict(zip(sides, await gather([_side(inquiry, side, variant) for side in sides]), strict=True))
     counts = {side: Counter(str(verdict.verdict) for verdict in judged) for side, judged in verdicts.items()}
     value = (
         _by_ragas(counts, mode, beta)
@@ -93,10 +94,12 @@ def _sides(mode: Mode, variant: str) -> tuple[str, ...]:
     return ("reference",) if mode == "recall" and variant != "ragas" else FIELDS
 
 
-async def _side(inquiry: Inquiry, side: str) -> list[Judged]:
+async def _side(inquiry: Inquiry, side: str, variant: str) -> list[Judged]:
     """The claims of one text, each judged by the other."""
     text, other = (getattr(inquiry.sample, name) for name in (side, "reference" if side == "response" else "response"))
     claims = await claims_of(inquiry, text)
+    if not claims and variant == "ragas":
+        return []
     if not claims:
         neither = {
             "response": sentence("the response makes no claim"),

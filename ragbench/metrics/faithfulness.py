@@ -32,10 +32,11 @@ async def faithfulness(sample: Sample, judge: Judge, *, variant: Variant = "spec
     supported claims / claims, 0 to 1. A refusal claims nothing and is unmeasured (empty_decomposition): it is no
     hallucination. `detail["statements"]` keeps every claim with its verdict, reason and cited chunks.
     Two questions to the judge: the claims of the answer, and the verdicts on all of them against all contexts.
-    variant: "ragas" divides by the verdicts that came, so that claims which the judge passed over count for nothing.
+    variant: "ragas" divides by the verdicts that came, so that claims which the judge passed over count for nothing,
+        and asks about empty texts too.
     """
     check_variant("faithfulness", variant)
-    inquiry = Inquiry(sample, judge, *FIELDS)
+    inquiry = Inquiry(sample, judge, *FIELDS, blank=variant == "ragas")
     assert sample.response is not None
     claims = await claims_of(inquiry, sample.response)
     if not claims:

@@ -1,44 +1,59 @@
-"""Does the answer contradict what was retrieved?"""
+"""Does the answer say what was not retrieved, or the contrary of it?"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal, get_args
+
 from ragbench.metric import metric
-from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Entailment, claims_of, verdicts_on
+from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Entailment, Judged, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.types import Judge, Sample, Score, Status
 
 FIELDS = ("user_input", "response", "contexts")
+Unit = Literal["contexts", "claims"]
+UNITS: tuple[Unit, ...] = get_args(Unit)
 
 
 @metric(
-    source="DeepEval's hallucination metric: contradicted contexts / contexts",
+    source="DeepEval's hallucination metric: contradicted contexts / contexts; unit=claims: Spring AI "
+    "RAGAS' one, claims without support / claims",
     better="lower",
     fields=FIELDS,
     prompts=(CLAIMS, ENTAILMENT),
-    formula="contexts that a claim contradicts / contexts",
+    formula="contexts that a claim contradicts / contexts; unit=claims: claims that no context supports / claims",
     edges=(
         "An answer without claims, such as a refusal, is unmeasured. A missing verdict is asked for once more, then"
         " the value is unmeasured."
     ),
     differs=(
-        "Counts contradiction only. A claim that no context mentions contradicts none: faithfulness counts those."
+        "Counts contradiction only. A claim that no context mentions contradicts none: faithfulness counts those, and "
+        "so does unit=claims, which is 1 − faithfulness. Elsewhere an answer without claims has the best value, 0."
     ),
 )
 @measured
-async def hallucination(sample: Sample, judge: Judge) -> Score:
+async def hallucination(sample: Sample, judge: Judge, *, unit: Unit = "contexts") -> Score:
     """Share of the retrieved contexts that a claim of the answer contradicts; lower is better.
 
     0 to 1. A claim that no context mentions contradicts none: `faithfulness` counts those. Made from the same verdicts
     as `faithfulness`, so beside it this costs no question. An answer without claims is unmeasured
     (empty_decomposition), a contradiction without the number of its context too (verdict_mismatch).
+    unit: "claims" is the share of the answer's claims that the contexts do not support, whether they contradict them or
+        do not mention them: 1 − faithfulness.
     """
+    if unit not in UNITS:
+        raise ValueError(f"hallucination: unit = {unit!r}; it is {', '.join(UNITS)}")
     inquiry = Inquiry(sample, judge, *FIELDS)
     claims = await claims_of(inquiry, sample.response or "")
     if not claims:
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the response makes no claim"))
     names = [chunk.id for chunk in inquiry.chunks]
     verdicts = await verdicts_on(inquiry, claims, inquiry.contexts, names)
+    return _by_claims(inquiry, verdicts, names) if unit == "claims" else _by_contexts(inquiry, verdicts, names)
+
+
+def _by_contexts(inquiry: Inquiry, verdicts: Sequence[Judged], names: Sequence[str]) -> Score:
     kept = [verdict.kept(names) for verdict in verdicts]
     against = [verdict for verdict in verdicts if verdict.verdict is Entailment.CONTRADICTED]
     places = {place for verdict in against for place in (verdict.passages or _only(len(names)))}
@@ -53,6 +68,24 @@ async def hallucination(sample: Sample, judge: Judge) -> Score:
         explanation.append(sentence("By the claims: {claims}.", claims=[verdict.statement for verdict in against]))
     contradicted = [name for place, name in enumerate(names) if place in places]
     return inquiry.score(counted["value"], explanation, statements=kept, contradicted=contradicted)
+
+
+def _by_claims(inquiry: Inquiry, verdicts: Sequence[Judged], names: Sequence[str]) -> Score:
+    against = [verdict.statement for verdict in verdicts if verdict.verdict is Entailment.CONTRADICTED]
+    unknown = [verdict.statement for verdict in verdicts if verdict.verdict is Entailment.NEUTRAL]
+    counted = share(len(against) + len(unknown), len(verdicts))
+    explanation = [
+        sentence(
+            "Claims of the response that the contexts do not support: {part} of {whole}; {part} / {whole} = {value}.",
+            **counted,
+        )
+    ]
+    if against:
+        explanation.append(sentence("Contradicted by the contexts: {claims}.", claims=against))
+    if unknown:
+        explanation.append(sentence("Not in the contexts: {claims}.", claims=unknown))
+    kept = [verdict.kept(names) for verdict in verdicts]
+    return inquiry.score(counted["value"], explanation, statements=kept)
 
 
 def _only(contexts: int) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, ParamSpec, get_args
 
 from ragbench.metrics.explanation import sentence, spoken
 from ragbench.types import Chunk, Judge, Prompt, Sample, Score, Shape, Status
+from ragbench.waves import gather
 
 Given = ParamSpec("Given")
 Variant = Literal["specification", "ragas"]
@@ -56,12 +57,21 @@ class Inquiry:
     suspected_injection: "slot: pattern" for texts that seem to address the judge.
     empty: the value of an empty response where all other fields are there, of metrics that hold the response against
     the reference: silence must not raise a mean. None, of metrics that judge the response itself: it is unmeasured.
+    blank: fields without text are taken as they are, as other software does.
     Raises EndedError where a field is None (`missing_field`) or blank (`empty_input`).
     """
 
-    def __init__(self, sample: Sample, judge: Judge | None, *fields: str, empty: float | None = None) -> None:
+    def __init__(
+        self,
+        sample: Sample,
+        judge: Judge | None,
+        *fields: str,
+        empty: float | None = None,
+        blank: bool = False,
+    ) -> None:
         self.sample = sample
         self.judge = judge
+        self._blank = blank
         self.seconds: float | None = None
         self.suspected_injection: dict[str, None] = {}
         for field in sorted(fields, key=lambda field: field == "response"):  # the others are looked at first
@@ -72,6 +82,8 @@ class Inquiry:
         value = getattr(self.sample, field)
         if value is None:
             raise self.unmeasured(Status.MISSING_FIELD, sentence("the sample has no field {field}", field=field))
+        if self._blank:
+            return
         if is_blank(value) and field == "response" and empty is not None:
             raise EndedError(self.score(empty, [sentence("empty answer")], unasked=True))
         if is_blank(value):
@@ -97,6 +109,27 @@ class Inquiry:
         if answer.value is None:
             raise self.unmeasured(answer.status, answer.reason)
         return answer.value
+
+    async def ask_two(
+        self, prompts: Sequence[Prompt[Shape]], texts: Mapping[str, str | Sequence[str]], *, spare: bool = False
+    ) -> tuple[Shape, Shape]:
+        """The answers to two prompts on the same texts, put at once. spare: the second may be missing, and the first
+        then stands for both, as ragas has it; the first may not. Raises EndedError where one is missing.
+        """
+        first, second = await gather([self._or_end(prompt, texts) for prompt in prompts])
+        if isinstance(first, EndedError):
+            raise first
+        if isinstance(second, EndedError):
+            if not spare:
+                raise second
+            return first, first
+        return first, second
+
+    async def _or_end(self, prompt: Prompt[Shape], texts: Mapping[str, str | Sequence[str]]) -> Shape | EndedError:
+        try:
+            return await self.ask(prompt, texts)
+        except EndedError as end:
+            return end
 
     def score(self, value: float, explanation: Sequence[Mapping[str, Any]], **detail: Any) -> Score:
         """A measured value with its explanation and the data it was made from."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.overlap_totals import (
     HUNDRED,
+    ORDERS,
     Overlap,
     bleu_of,
     bleu_row,
@@ -30,6 +31,11 @@ from ragbench.metrics.overlap_words import BleuTokenizer, WordTokenizer
 from ragbench.types import Array, Sample, Score, Status
 
 FIELDS = ("response", "reference")
+Smooth = Literal["exp", "floor", "add-k", "none"]
+SMOOTHS: tuple[Smooth, ...] = get_args(Smooth)
+MOST_ORDERS = 9
+Mode = Literal["f1", "precision", "recall"]
+MODES: tuple[Mode, ...] = get_args(Mode)
 _LIN = "Lin 2004, ROUGE: A package for automatic evaluation of summaries, ACL; as rouge-score computes it"
 _PAPINENI = "Papineni et al. 2002, BLEU, ACL; Post 2018, A call for clarity in reporting BLEU scores, WMT (sacrebleu)"
 
@@ -77,13 +83,14 @@ _ROUGE_DIFF = (
     ),
 )
 @measured
-async def rouge1_f(sample: Sample, *, stem: bool = False) -> Score:
+async def rouge1_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> Score:
     """ROUGE-1: harmonic mean of the shares of the answer's and the reference's words that both have, 0 to 1.
 
     Words of any alphabet after NFKC and casefold. stem: compare Snowball stems (Russian, English by alphabet).
+    mode: f1; precision is the share of the answer's words that are shared, recall that of the reference's.
     A reference without words is unmeasured (`empty_input`); an answer without words shares nothing.
     """
-    return _rouge(sample, "1", stem)
+    return _rouge(sample, "1", stem, mode)
 
 
 @metric(
@@ -95,12 +102,12 @@ async def rouge1_f(sample: Sample, *, stem: bool = False) -> Score:
     differs=_ROUGE_DIFF,
 )
 @measured
-async def rouge2_f(sample: Sample, *, stem: bool = False) -> Score:
+async def rouge2_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> Score:
     """ROUGE-2: the same as ROUGE-1 over pairs of neighbouring words, 0 to 1.
 
-    A reference of a single word has no pair: unmeasured (`empty_input`).
+    stem, mode: as of ROUGE-1. A reference of a single word has no pair: unmeasured (`empty_input`).
     """
-    return _rouge(sample, "2", stem)
+    return _rouge(sample, "2", stem, mode)
 
 
 @metric(
@@ -119,9 +126,12 @@ async def rouge2_f(sample: Sample, *, stem: bool = False) -> Score:
     ),
 )
 @measured
-async def rougeL_f(sample: Sample, *, stem: bool = False) -> Score:  # noqa: N802 - the specification's name
-    """ROUGE-L: the same as ROUGE-1 over the longest sequence of words that both have in this order, 0 to 1."""
-    return _rouge(sample, "L", stem)
+async def rougeL_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> Score:  # noqa: N802 - the specification's name
+    """ROUGE-L: the same as ROUGE-1 over the longest sequence of words that both have in this order, 0 to 1.
+
+    stem, mode: as of ROUGE-1.
+    """
+    return _rouge(sample, "L", stem, mode)
 
 
 @metric(
@@ -141,27 +151,72 @@ async def rougeL_f(sample: Sample, *, stem: bool = False) -> Score:  # noqa: N80
     reading=_BLEU_READING,
 )
 @measured
-async def bleu(sample: Sample, *, tokenize: str = "13a", lowercase: bool = False) -> Score:
+async def bleu(
+    sample: Sample,
+    *,
+    tokenize: str = "13a",
+    lowercase: bool = False,
+    orders: int = 4,
+    smooth: Smooth = "exp",
+    smooth_value: float | None = None,
+) -> Score:
     """Sentence BLEU of the answer against the reference, 0 to 100, by sacrebleu with effective order.
 
     tokenize: sacrebleu's tokenizer: 13a, intl, char, zh, none. lowercase: letter case does not count.
+    orders: the longest run of words that counts.
+    smooth: what a run of which none is shared counts for: exp a half, a quarter, … of one, as the formula says; floor
+        smooth_value of one (0.1 as usual); add-k adds smooth_value (1 as usual) to both counts of the longer runs; none
+        makes the whole value 0.
     `detail["signature"]` is sacrebleu's. The mean over answers is not the corpus value: see `corpus_bleu`.
     """
+    _check_bleu(orders, smooth, smooth_value)
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
     tokenizer = BleuTokenizer(tokenize, lowercase=lowercase)
-    row = bleu_row(sample.response or "", sample.reference or "", tokenizer)
-    value = float(bleu_of(row[None], effective_order=True)[0])
-    matched = ", ".join(f"{int(m)}/{int(t)}" for m, t in zip(row[2:6], row[6:], strict=True))
+    row = bleu_row(sample.response or "", sample.reference or "", tokenizer, range(1, orders + 1))
+    shared, there = row[2 : 2 + orders], row[2 + orders :]
+    value = _smoothed(row, orders, smooth, smooth_value)
+    matched = ", ".join(f"{int(m)}/{int(t)}" for m, t in zip(shared, there, strict=True))
     said = sentence(
-        "BLEU {value} of 100; shared runs of 1 to 4 words: {matched}; words in the answer {answered}, in the reference "
-        "{known}.",
-        value=value, matched=matched, answered=int(row[0]), known=int(row[1]),
+        "BLEU {value} of 100; shared runs of 1 to {orders} words: {matched}; words in the answer {answered}, in the "
+        "reference {known}.",
+        value=value, orders=orders, matched=matched, answered=int(row[0]), known=int(row[1]),
     )  # fmt: skip
-    signature = sentence_signature(tokenize, lowercase)
+    signature = sentence_signature(tokenize, lowercase, orders, smooth, smooth_value)
     return inquiry.score(value, [said], signature=signature, counts=row.tolist())
 
 
-def _rouge(sample: Sample, kind: str, stem: bool) -> Score:
+def _smoothed(row: Array, orders: int, smooth: str, smooth_value: float | None) -> float:
+    """As usual by the function that makes whole sets' values, too; otherwise sacrebleu's own."""
+    if (orders, smooth) == (len(ORDERS), "exp"):
+        return float(bleu_of(row[None], effective_order=True)[0])
+    from sacrebleu.metrics.bleu import BLEU
+
+    counts = [int(each) for each in row]
+    found = BLEU.compute_bleu(
+        correct=counts[2 : 2 + orders],
+        total=counts[2 + orders :],
+        sys_len=counts[0],
+        ref_len=counts[1],
+        smooth_method=smooth,
+        smooth_value=smooth_value,
+        effective_order=True,
+        max_ngram_order=orders,
+    )
+    return float(found.score)
+
+
+def _check_bleu(orders: object, smooth: str, value: float | None) -> None:
+    if not (isinstance(orders, int) and not isinstance(orders, bool) and 1 <= orders <= MOST_ORDERS):
+        raise ValueError(f"bleu: orders = {orders!r}; it is a whole number from 1 to {MOST_ORDERS}, 4 as usual")
+    if smooth not in SMOOTHS:
+        raise ValueError(f"bleu: smooth = {smooth!r}; it is {', '.join(SMOOTHS)}")
+    if value is not None and (smooth not in ("floor", "add-k") or isinstance(value, bool) or not 0 < value < math.inf):
+        raise ValueError(f"bleu: smooth_value = {value!r}; it is a number above 0, of smooth = floor or add-k alone")
+
+
+def _rouge(sample: Sample, kind: str, stem: bool, mode: str) -> Score:
+    if mode not in MODES:
+        raise ValueError(f"rouge{kind}_f: mode = {mode!r}; it is {', '.join(MODES)}")
     inquiry = Inquiry(sample, None, "reference")
     row = rouge_row(sample.response or "", sample.reference or "", WordTokenizer(stem=stem), kind)
     shared, answered, known = (int(number) for number in row)
@@ -169,12 +224,13 @@ def _rouge(sample: Sample, kind: str, stem: bool) -> Score:
         what = "pair of words" if kind == "2" else "word"
         raise inquiry.unmeasured(Status.EMPTY_INPUT, f"the reference has no {what}")
     inquiry.check("response", empty=0.0)
-    value = float(f_of(row[None])[0])
+    f1 = float(f_of(row[None])[0])
     precision, recall = shared / max(answered, 1), shared / known
+    value = {"f1": f1, "precision": precision, "recall": recall}[mode]
     said = sentence(
         "Shared {shared}, in the answer {answered}, in the reference {known}; precision {precision}, recall {recall}, "
         "F {value}.",
-        shared=shared, answered=answered, known=known, precision=precision, recall=recall, value=value,
+        shared=shared, answered=answered, known=known, precision=precision, recall=recall, value=f1,
     )  # fmt: skip
     return inquiry.score(value, [said], shared=shared, precision=precision, recall=recall)
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -119,22 +120,30 @@ def _each(function: Callable[[float], float], values: Array) -> Array:
 
 
 @lru_cache(maxsize=64)
-def _signature(tokenize: str, lowercase: bool, effective_order: bool) -> str:
+def _signature(effective_order: bool, orders: int = 4, **settings: Any) -> str:
     from sacrebleu.metrics.bleu import BLEU
 
-    scorer = BLEU(tokenize=tokenize, lowercase=lowercase, effective_order=effective_order)
+    scorer = BLEU(effective_order=effective_order, max_ngram_order=orders, **settings)
     scorer.num_refs = 1
-    return str(scorer.get_signature())
+    return str(scorer.get_signature()) + (f"|order:{orders}" if orders != len(ORDERS) else "")
 
 
-def sentence_signature(tokenize: str = "13a", lowercase: bool = False) -> str:
-    """sacrebleu's signature of sentence BLEU: what another must set to get the same number."""
-    return _signature(tokenize, lowercase, True)
+def sentence_signature(
+    tokenize: str = "13a",
+    lowercase: bool = False,
+    orders: int = 4,
+    smooth: str = "exp",
+    smooth_value: float | None = None,
+) -> str:
+    """sacrebleu's signature of sentence BLEU: what another must set to get the same number; behind it the longest
+    n-gram, which sacrebleu leaves out, where it is not 4."""
+    smoothed = {"smooth_method": smooth, "smooth_value": smooth_value}
+    return _signature(True, orders, tokenize=tokenize, lowercase=lowercase, **smoothed)
 
 
 def corpus_signature(tokenize: str = "13a", lowercase: bool = False) -> str:
     """sacrebleu's signature of corpus BLEU."""
-    return _signature(tokenize, lowercase, False)
+    return _signature(False, tokenize=tokenize, lowercase=lowercase)
 
 
 def rouge_row(response: str, reference: str, tokenizer: WordTokenizer, kind: str) -> Array:
@@ -147,11 +156,11 @@ def rouge_row(response: str, reference: str, tokenizer: WordTokenizer, kind: str
     return np.array([_shared(first, second, order), here, there], dtype=np.float64)
 
 
-def bleu_row(response: str, reference: str, tokenizer: BleuTokenizer) -> Array:
-    """(10,) the row of `Overlap.bleu` for one pair."""
+def bleu_row(response: str, reference: str, tokenizer: BleuTokenizer, orders: Sequence[int] = ORDERS) -> Array:
+    """(2 + 2 · orders,) the row of `Overlap.bleu` for one pair."""
     first, second = tokenizer.tokenize(response), tokenizer.tokenize(reference)
-    shared = [_shared(first, second, order) for order in ORDERS]
-    there = [max(len(first) - order + 1, 0) for order in ORDERS]
+    shared = [_shared(first, second, order) for order in orders]
+    there = [max(len(first) - order + 1, 0) for order in orders]
     return np.array([len(first), len(second), *shared, *there], dtype=np.float64)
 
 

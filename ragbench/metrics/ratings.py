@@ -1,15 +1,18 @@
-"""Ratings of 0, 1 or 2 by two differently worded prompts whose mean counts: one wording alone sways a judge."""
+"""Ratings of 0, 1 or 2 by two differently worded prompts whose mean counts: one wording alone sways a judge.
+
+The same ratings by one prompt alone, or by one that the judge is shown again to confirm, are options.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, Field
 
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
 from ragbench.waves import gather
@@ -202,49 +205,151 @@ Go by the passages alone. Give the reason first, then the rating.""",
 )
 
 
+CONFIRMATION = Prompt(
+    name="answer_accuracy_confirmed",
+    version=1,
+    shape=Rating,
+    temperature=0.1,
+    texts={
+        "en": """Someone rated how far a response agrees with the reference answer, which is correct. Check the rating.
+
+Question (may be empty):
+{question}
+
+Reference answer:
+{reference}
+
+Response:
+{response}
+
+The rating:
+{rating}
+
+The reason that was given for it:
+{reason}
+
+- 2: the response says the same as the reference, in whatever words; units and forms of a name may differ.
+- 1: it is right in part: it has some of what the reference says, or adds something that the reference does not have.
+- 0: it is wrong, contradicts the reference, or does not answer.
+
+Look for what the reason overlooks or gets wrong. Keep the rating if it is right, give another if it is not. Give your
+reason first, then your rating.""",
+        "ru": """Кто-то оценил, насколько ответ совпадает с эталонным ответом, который верен. Проверьте эту оценку.
+
+Вопрос (может быть пустым):
+{question}
+
+Эталонный ответ:
+{reference}
+
+Ответ:
+{response}
+
+Оценка:
+{rating}
+
+Причина, которая была для неё названа:
+{reason}
+
+- 2: ответ говорит то же, что эталон, какими бы словами ни было; единицы и формы имени могут отличаться.
+- 1: ответ верен отчасти: в нём есть часть того, что говорит эталон, или добавлено то, чего в эталоне нет.
+- 0: ответ неверен, противоречит эталону или не отвечает на вопрос.
+
+Ищите, что в причине упущено или неверно. Сохраните оценку, если она верна, дайте другую, если нет. Сначала ваша причина
+(по-русски), затем ваша оценка.""",
+    },
+)
+
+
+Ratings = Literal["two", "one", "confirmed"]
 _TWO_EDGE = "If one of the two ratings is missing, the value is unmeasured."
-_TWO_DIFF = "Both templates must answer; elsewhere a failed one is left out and the other counts alone."
+_TWO_DIFF = (
+    "Both templates must answer; elsewhere, and with variant=ragas, the first counts alone where the second fails."
+)
 
 
 @metric(
     source="NVIDIA's answer accuracy, as in RAGAS: two templates, each 0 to 2",
     fields=ACCURACY_FIELDS,
-    prompts=ACCURACY,
-    formula="(rating₁ + rating₂) / 4, ratings of 0, 1 or 2",
+    prompts=(*ACCURACY, CONFIRMATION),
+    formula="(rating₁ + rating₂) / 4, ratings of 0, 1 or 2; with ratings=one or confirmed rating / 2",
     edges=_TWO_EDGE + " An empty answer gets 0 without a question.",
     differs=_TWO_DIFF,
 )
 @measured
-async def answer_accuracy(sample: Sample, judge: Judge) -> Score:
+async def answer_accuracy(
+    sample: Sample, judge: Judge, *, ratings: Ratings = "two", variant: Variant = "specification"
+) -> Score:
     """How far the answer agrees with the reference: two ratings of 0, 1 or 2, their mean divided by 2.
 
     0 to 1 in steps of 0.25. The two questions are put at once; if one stays without a rating, the sample is unmeasured.
+    ratings: two; one, by the first template alone; confirmed, where the judge is shown the first one's rating and
+        reason and gives the one that counts. The last two are in steps of 0.5.
+    variant: "ragas" takes the first rating for both where the second did not come, and asks about an empty answer too.
     """
-    inquiry = Inquiry(sample, judge, *ACCURACY_FIELDS, empty=0.0)
+    _check("answer_accuracy", ratings, variant, get_args(Ratings))
+    inquiry = Inquiry(sample, judge, *ACCURACY_FIELDS, empty=0.0, blank=variant == "ragas")
     texts = {name: getattr(sample, name) for name in ("response", "reference")}
-    return await _both(inquiry, ACCURACY, {"question": sample.user_input, **texts})
+    texts["question"] = sample.user_input
+    if ratings == "two":
+        return await _both(inquiry, ACCURACY, texts, variant)
+    reply = await inquiry.ask(ACCURACY[0], texts)
+    if ratings == "one":
+        return _single(inquiry, [reply], [_rating_of(reply)])
+    again = await inquiry.ask(CONFIRMATION, {**texts, "rating": str(reply.rating), "reason": reply.reason})
+    said = [sentence("First rating {first}, confirmed as {last}.", first=reply.rating, last=again.rating)]
+    if again.rating != reply.rating:
+        said = [sentence("First rating {first}, changed to {last}.", first=reply.rating, last=again.rating)]
+    return _single(inquiry, [reply, again], [*said, _rating_of(again)])
 
 
 @metric(
     source="NVIDIA's context relevance, as in RAGAS: two templates, each 0 to 2",
     fields=RELEVANCE_FIELDS,
     prompts=RELEVANCE,
-    formula="(rating₁ + rating₂) / 4, ratings of 0, 1 or 2",
+    formula="(rating₁ + rating₂) / 4, ratings of 0, 1 or 2; with ratings=one rating / 2; with each=True the mean of "
+    "that over the contexts",
     edges=_TWO_EDGE,
-    differs=_TWO_DIFF,
+    differs=_TWO_DIFF + " Elsewhere each context may be rated alone, and the mean counts: each=True.",
 )
 @measured
-async def context_relevance(sample: Sample, judge: Judge) -> Score:
+async def context_relevance(
+    sample: Sample,
+    judge: Judge,
+    *,
+    ratings: Literal["two", "one"] = "two",
+    each: bool = False,
+    variant: Variant = "specification",
+) -> Score:
     """How far the retrieved contexts can answer the question: two ratings of 0, 1 or 2, their mean divided by 2.
 
     0 to 1 in steps of 0.25. The two questions are put at once; if one stays without a rating, the sample is unmeasured.
+    ratings: two, or one by the first template alone.
+    each: rate each context alone, all at once, and take the mean; a context without text is worth 0, and nobody is
+        asked.
+    variant: "ragas" takes the first rating for both where the second did not come, and gives 0 without a question where
+        the question or the contexts are empty, or all contexts together stand in the question.
     """
-    inquiry = Inquiry(sample, judge, *RELEVANCE_FIELDS)
-    return await _both(inquiry, RELEVANCE, {"question": sample.user_input, "contexts": inquiry.contexts})
+    _check("context_relevance", ratings, variant, ("two", "one"))
+    if not isinstance(each, bool):
+        raise ValueError(f"context_relevance: each = {each!r}; it is True or False")
+    if each and variant == "ragas":
+        raise ValueError("context_relevance: variant=ragas rates all contexts together; leave each=True out")
+    inquiry = Inquiry(sample, judge, *RELEVANCE_FIELDS, blank=variant == "ragas")
+    question, together = (sample.user_input or "").strip(), "\n".join(inquiry.contexts).strip()
+    if variant == "ragas" and (not question or together in question):
+        return inquiry.score(0.0, [sentence("By the formula of ragas: {value}.", value=0.0)], unasked=True)
+    if each:
+        return await _by_context(inquiry, RELEVANCE if ratings == "two" else RELEVANCE[:1])
+    texts = {"question": sample.user_input or "", "contexts": inquiry.contexts}
+    if ratings == "two":
+        return await _both(inquiry, RELEVANCE, texts, variant)
+    reply = await inquiry.ask(RELEVANCE[0], texts)
+    return _single(inquiry, [reply], [_rating_of(reply)])
 
 
-async def _both(inquiry: Inquiry, prompts: Sequence[Prompt[Rating]], texts: Mapping[str, Any]) -> Score:
-    first, second = await gather([inquiry.ask(prompt, texts) for prompt in prompts])
+async def _both(inquiry: Inquiry, prompts: Sequence[Prompt[Rating]], texts: Mapping[str, Any], variant: str) -> Score:
+    first, second = await inquiry.ask_two(prompts, texts, spare=variant == "ragas")
     value = (first.rating + second.rating) / (2 * HIGHEST)
     explanation = [
         sentence("Ratings {first} and {second} of {highest}; ({first} + {second}) / {whole} = {value}.", value=value,
@@ -252,3 +357,45 @@ async def _both(inquiry: Inquiry, prompts: Sequence[Prompt[Rating]], texts: Mapp
         sentence("The judge says: {reason}", reason=first.reason),
     ]  # fmt: skip
     return inquiry.score(value, explanation, ratings=[first.rating, second.rating], said=[first.reason, second.reason])
+
+
+def _single(inquiry: Inquiry, replies: Sequence[Rating], explanation: Sequence[Mapping[str, Any]]) -> Score:
+    last = replies[-1]
+    said = [*explanation, sentence("The judge says: {reason}", reason=last.reason)]
+    kept = {"ratings": [reply.rating for reply in replies], "said": [reply.reason for reply in replies]}
+    return inquiry.score(last.rating / HIGHEST, said, **kept)
+
+
+def _rating_of(reply: Rating) -> dict[str, Any]:
+    return sentence("Rating {rating} of {highest}; {rating} / {highest} = {value}.", rating=reply.rating,
+                    highest=HIGHEST, value=reply.rating / HIGHEST)  # fmt: skip
+
+
+async def _by_context(inquiry: Inquiry, prompts: Sequence[Prompt[Rating]]) -> Score:
+    """The mean over the contexts of the mean of their ratings."""
+    question = inquiry.sample.user_input or ""
+    asked = [text for text in inquiry.contexts if text.strip()]
+    found = await gather(
+        [inquiry.ask(prompt, {"question": question, "contexts": [text]}) for text in asked for prompt in prompts]
+    )
+    ratings = [reply.rating for reply in found]
+    whole = len(inquiry.contexts) * len(prompts) * HIGHEST
+    value = sum(ratings) / whole
+    by_one = sentence(
+        "Ratings of {whole} contexts, each by itself, 0 to {highest}: {ratings}; {part} / {most} = {value}.",
+        whole=len(inquiry.contexts),
+        highest=HIGHEST,
+        ratings=", ".join(map(str, ratings)),
+        part=sum(ratings),
+        most=whole,
+        value=value,
+    )
+    return inquiry.score(value, [by_one], ratings=ratings, said=[reply.reason for reply in found])
+
+
+def _check(metric: str, ratings: str, variant: str, legal: Sequence[str]) -> None:
+    if ratings not in legal:
+        raise ValueError(f"{metric}: ratings = {ratings!r}; it is {', '.join(legal)}")
+    check_variant(metric, variant)
+    if variant == "ragas" and ratings != "two":
+        raise ValueError(f"{metric}: variant=ragas takes two ratings; leave ratings={ratings} out")

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from ragbench.metric import Reading, metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.metrics.strings import plain
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
@@ -70,6 +70,44 @@ rating.""",
 затем оценка.""",
     },
 )
+TURNED = Prompt(
+    name="response_groundedness_turned",
+    version=1,
+    shape=Groundedness,
+    offline=_by_words,
+    temperature=0.1,
+    texts={
+        "en": """Someone claims what stands below under "response", and these passages are all the evidence there is.
+Say how much of the claim the evidence carries.
+
+Response:
+{response}
+
+Passages:
+{contexts}
+
+- 2: the passages carry all of it.
+- 1: they carry a part; for the rest there is no evidence.
+- 0: they carry none of it, or speak against it.
+
+Nothing but the passages is evidence, not even what everybody knows. Give the reason first, then the rating.""",
+        "ru": """Кто-то утверждает то, что приведено ниже как ответ, а все доказательства — эти отрывки. Скажите, какую
+часть сказанного они доказывают.
+
+Ответ:
+{response}
+
+Отрывки:
+{contexts}
+
+- 2: отрывки доказывают всё сказанное.
+- 1: доказывают часть; для остального доказательств нет.
+- 0: не доказывают ничего или говорят против.
+
+Доказательство — только отрывки, а не то, что и так всем известно. Сначала причина (по-русски), затем оценка.""",
+    },
+)
+"""The second rater of variant=ragas."""
 
 
 @metric(
@@ -80,7 +118,8 @@ rating.""",
     edges=("An empty answer is unmeasured. An answer that stands in a context gets 1 without a call, and is marked."),
     differs=(
         "The rating is divided by 2, so that it lies from 0 to 1; it is kept as it was given, too. Software that reads "
-        "a number out of any reply invents ratings; here only the field of the reply counts."
+        "a number out of any reply invents ratings; here only the field of the reply counts. Elsewhere two templates "
+        "are asked, and an empty answer or empty contexts get 0: variant=ragas."
     ),
     reading=Reading(
         (
@@ -93,15 +132,23 @@ rating.""",
     ),
 )
 @measured
-async def response_groundedness(sample: Sample, judge: Judge, *, shortcuts: bool = True) -> Score:
+async def response_groundedness(
+    sample: Sample, judge: Judge, *, shortcuts: bool = True, variant: Variant = "specification"
+) -> Score:
     """How far the contexts support the answer as a whole: a judge's rating 0, 1 or 2, divided by 2.
 
     0.0, 0.5 or 1.0; `detail["rating"]` keeps the rating as given, None where nobody was asked.
     shortcuts: 1.0 without a question if the response equals a context or stands in one, compared after NFKC and
         casefold with white space folded; `detail["shortcut"]` then says "equal" or "contained", otherwise None.
+    variant: "ragas" asks two templates and takes the mean, or the first where the second fails; gives 0 without a
+        question to an empty response or empty contexts; and looks for the response, letter by letter, in all contexts
+        joined.
     One question, at temperature 0.1.
     """
-    inquiry = Inquiry(sample, judge, *FIELDS)
+    check_variant("response_groundedness", variant)
+    inquiry = Inquiry(sample, judge, *FIELDS, blank=variant == "ragas")
+    if variant == "ragas":
+        return await _by_ragas(inquiry, shortcuts)
     assert sample.response is not None
     found = _shortcut(inquiry) if shortcuts else None
     if found is not None:
@@ -119,6 +166,27 @@ async def response_groundedness(sample: Sample, judge: Judge, *, shortcuts: bool
         sentence("The judge says: {reason}", reason=reply.reason),
     ]  # fmt: skip
     return inquiry.score(value, explanation, rating=reply.rating, shortcut=None, said=reply.reason)
+
+
+async def _by_ragas(inquiry: Inquiry, shortcuts: bool) -> Score:
+    response, together = (inquiry.sample.response or "").strip(), "\n".join(inquiry.contexts).strip()
+    if not response or not together:
+        return inquiry.score(0.0, [sentence("By the formula of ragas: {value}.", value=0.0)], rating=None)
+    if shortcuts and response in together:
+        there = sentence("The response stands in the contexts: {value}, no judge was asked.", value=1.0)
+        way = "equal" if response == together else "contained"
+        return inquiry.score(1.0, [there], rating=None, shortcut=way)
+    texts = {"response": inquiry.sample.response or "", "contexts": inquiry.contexts}
+    first, second = await inquiry.ask_two((GROUNDEDNESS, TURNED), texts, spare=True)
+    whole = 2 * HIGHEST
+    value = (first.rating + second.rating) / whole
+    explanation = [
+        sentence("Ratings {first} and {second} of {highest}; ({first} + {second}) / {whole} = {value}.", value=value,
+                 first=first.rating, second=second.rating, highest=HIGHEST, whole=whole),
+        sentence("The judge says: {reason}", reason=first.reason),
+    ]  # fmt: skip
+    kept = {"ratings": [first.rating, second.rating], "said": first.reason, "shortcut": None}
+    return inquiry.score(value, explanation, rating=None, **kept)
 
 
 def _shortcut(inquiry: Inquiry) -> tuple[str, str] | None:

@@ -13,9 +13,9 @@ from pydantic import BaseModel, Field
 
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
 from ragbench.metrics.sentences import sentences
-from ragbench.metrics.vectors import by_each, by_embedder, cosine
+from ragbench.metrics.vectors import by_each, by_embedder, cosine, single_cosine
 from ragbench.types import Embedder, Judge, LexicalReader, Prompt, Sample, Score, Status
 
 FIELDS = ("user_input", "response")
@@ -100,21 +100,31 @@ How many questions to write:
 )
 @measured
 async def response_relevancy(
-    sample: Sample, judge: Judge, embedder: Embedder | Sequence[Embedder], *, questions: int = 3
+    sample: Sample,
+    judge: Judge,
+    embedder: Embedder | Sequence[Embedder],
+    *,
+    questions: int = 3,
+    variant: Variant = "specification",
 ) -> Score:
     """Mean cosine between the question asked and questions that a judge generates from the answer; 0.0 if it evades.
 
     −1 to 1, in practice 0 to 1. questions: how many are asked for, by one call; `detail["questions"]` keeps those that
     came, each with its cosine. 0.0 when all are noncommittal. No question at all: unmeasured (empty_decomposition).
     Of several embedders each mean is kept in `detail["embedders"]`, and the mean of these counts.
+    variant: "ragas" asks about an empty answer too, embeds questions without text as well as long as one has some, and
+        counts in the precision that the vectors have.
     """
+    check_variant("response_relevancy", variant)
     if not (isinstance(questions, int) and not isinstance(questions, bool) and 1 <= questions <= MOST):
         raise ValueError(f"response_relevancy: questions = {questions!r}; it is a whole number from 1 to {MOST}")
-    inquiry = Inquiry(sample, judge, *FIELDS)
+    ragas = variant == "ragas"
+    inquiry = Inquiry(sample, judge, *FIELDS, blank=ragas)
     assert sample.user_input is not None
     assert sample.response is not None
     reply = await inquiry.ask(QUESTIONS, {"response": sample.response, "number": str(questions)})
-    generated = [each for each in reply.questions if each.question.strip()][:questions]
+    named = [each for each in reply.questions if each.question.strip()]
+    generated = (list(reply.questions) if ragas and named else named)[:questions]
     if not generated:
         reason = sentence("the judge found no question that the response answers")
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, reason)
@@ -125,10 +135,10 @@ async def response_relevancy(
             "The response evades: all {whole} questions are noncommittal; {value}.", whole=evasive, value=0.0
         )
         return inquiry.score(0.0, [said], questions=kept)
-    texts = [unicodedata.normalize("NFC", text).strip() for text in (sample.user_input, *(q["question"] for q in kept))]
-    near = await by_each(
-        inquiry, embedder, texts, lambda found: [cosine(found[0], each) for each in found[1:]], "query"
-    )
+    texts = [sample.user_input, *(each["question"] for each in kept)]
+    texts = texts if ragas else [unicodedata.normalize("NFC", text).strip() for text in texts]
+    like = single_cosine if ragas else cosine
+    near = await by_each(inquiry, embedder, texts, lambda found: [like(found[0], each) for each in found[1:]], "query")
     means = {name: statistics.fmean(cosines) for name, cosines in near.items()}
     value = statistics.fmean(means.values()) if len(means) > 1 else next(iter(means.values()))
     cosines = [statistics.fmean(each) for each in zip(*near.values(), strict=True)]

@@ -11,7 +11,7 @@ from typing import Any
 from ragbench.metric import Reading, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
-from ragbench.metrics.vectors import by_each, by_embedder, cosine
+from ragbench.metrics.vectors import by_each, by_embedder, cosine, single_cosine
 from ragbench.types import Embedder, Sample, Score
 
 FIELDS = ("response", "reference")
@@ -50,16 +50,21 @@ async def semantic_similarity(
 
     −1 to 1, seldom below 0. With a `threshold` (0.0 is one) the value is 1.0 if the cosine reaches it, else 0.0, and
     the cosine is in `detail`. Of several embedders each cosine is kept in `detail["embedders"]`, and their mean counts.
-    variant: "ragas" takes a threshold of 0 for none.
+    variant: "ragas" takes a threshold of 0 for none, embeds an empty text as a space, and counts in the precision that
+        the vectors have.
     """
     if threshold is not None and not -1 <= threshold <= 1:
         raise ValueError(f"semantic_similarity: threshold = {threshold}; a cosine lies between -1 and 1")
     check_variant("semantic_similarity", variant)
     if variant == "ragas" and not threshold:
         threshold = None
-    inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
-    texts = [unicodedata.normalize("NFC", text).strip() for text in (sample.response or "", sample.reference or "")]
-    found = await by_each(inquiry, embedder, texts, lambda pair: [cosine(*pair)], "passage")
+    inquiry = Inquiry(sample, None, *FIELDS, empty=0.0, blank=variant == "ragas")
+    given = (sample.response or "", sample.reference or "")
+    if variant == "ragas":
+        texts, near = [text or " " for text in given], single_cosine
+    else:
+        texts, near = [unicodedata.normalize("NFC", text).strip() for text in given], cosine
+    found = await by_each(inquiry, embedder, texts, lambda pair: [near(*pair)], "passage")
     cosines = {name: value for name, [value] in found.items()}
     mean = statistics.fmean(cosines.values()) if len(cosines) > 1 else next(iter(cosines.values()))
     value = mean if threshold is None else float(mean >= threshold)

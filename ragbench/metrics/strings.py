@@ -3,62 +3,116 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
-
-import numpy as np
+from typing import Any, Literal
 
 from ragbench.metric import metric
+from ragbench.metrics.alignment import PREFIX_WEIGHT, Jaro, edit_distance, hamming_distance
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.types import Sample, Score
 
 FIELDS = ("response", "reference")
 HUNDRED = 100.0
+BETA = 2.0
+LONGEST_GRAM = 20
+Measure = Literal["levenshtein", "hamming", "jaro", "jaro_winkler"]
+_YO = str.maketrans("ёЁ", "еЕ")
 
 
-@lru_cache(maxsize=8)
-def _signature(words: int = 0) -> str:
+@lru_cache(maxsize=64)
+def _signature(
+    words: int = 0,
+    chars: int = 6,
+    beta: float = BETA,
+    lowercase: bool = False,
+    whitespace: bool = False,
+    fold_yo: bool = False,
+) -> str:
+    """sacrebleu's, with what it leaves out where that is not as usual."""
+    scorer = _chrf(words, chars, beta, lowercase, whitespace)
+    scorer.num_refs = 1
+    more = (f"|beta:{beta:g}" if beta != BETA else "") + ("|yo:e" if fold_yo else "")
+    return str(scorer.get_signature()) + more
+
+
+def _chrf(words: int, chars: int, beta: float, lowercase: bool, whitespace: bool) -> Any:
     from sacrebleu.metrics.chrf import CHRF
 
-    scorer = CHRF(word_order=words)
-    scorer.num_refs = 1
-    return str(scorer.get_signature())
+    return CHRF(char_order=chars, word_order=words, beta=beta, lowercase=lowercase, whitespace=whitespace)  # type: ignore[arg-type]
 
 
 @metric(
     source="exact match after normalization, as in Rajpurkar et al. 2016, SQuAD, arXiv:1606.05250",
     fields=FIELDS,
-    formula="1 if answer and reference are equal after folding, else 0",
+    formula="1 if answer and reference are equal after folding, else 0; with within=True 1 if the reference stands in "
+    "the answer",
     edges="Letter case and white space do not count; punctuation does. An empty answer gets 0.",
     differs="SQuAD's exact match also deletes articles and punctuation, of English only.",
 )
 @measured
-async def exact_match(sample: Sample) -> Score:
+async def exact_match(sample: Sample, *, within: bool = False, case: bool = False, fold_yo: bool = False) -> Score:
     """1.0 if the answer and the reference are the same text, else 0.0; letter case and white space do not count.
 
     Compared after NFKC and casefold, with white space folded; punctuation counts.
+    within: 1.0 also where the reference stands somewhere in the answer (elsewhere called string presence).
+    case: letter case counts. fold_yo: ё is the same as е.
     """
+    _flags("exact_match", within=within, case=case, fold_yo=fold_yo)
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
-    value = float(plain(sample.response or "") == plain(sample.reference or ""))
+    one, other = (plain(text or "", case=case, fold_yo=fold_yo) for text in (sample.response, sample.reference))
+    if within:
+        value = float(other in one)
+        there = sentence("The reference stands in the response: {value}.", value=value)
+        return inquiry.score(
+            value, [there if value else sentence("The reference does not stand in the response: {value}.", value=value)]
+        )
+    value = float(one == other)
     same = sentence("The texts are the same: {value}.", value=value)
     return inquiry.score(value, [same if value else sentence("The texts differ: {value}.", value=value)])
 
 
 @metric(
-    source="Levenshtein 1966, Binary codes capable of correcting deletions, insertions and reversals",
+    source="Levenshtein 1966, Binary codes capable of correcting deletions, insertions and reversals; Hamming 1950, "
+    "Error detecting and error correcting codes; Jaro 1989, JASA 84; Winkler 1990, String comparator metrics",
     fields=FIELDS,
-    formula="1 − edit distance / length of the longer text",
+    formula=(
+        "1 − edit distance / length of the longer text; hamming: 1 − differing places / length of the longer text; "
+        "jaro: j = (m / |a| + m / |b| + (m − t) / m) / 3; jaro_winkler: j + p · 0.1 · (1 − j) where j > 0.7"
+    ),
     edges="An empty reference is unmeasured; an empty answer gets 0.",
-    differs="Compared after folding of letter case and white space, in characters of any alphabet.",
+    differs=(
+        "Compared after folding of letter case and white space, in characters of any alphabet. Elsewhere Jaro-Winkler "
+        "may be the default, and texts of unequal length are filled with spaces for Hamming's distance."
+    ),
 )
 @measured
-async def string_similarity(sample: Sample) -> Score:
+async def string_similarity(
+    sample: Sample, *, measure: Measure = "levenshtein", case: bool = False, fold_yo: bool = False
+) -> Score:
     """1 − edit distance / length of the longer text, of the answer and the reference after folding; 0 to 1.
 
-    The Levenshtein distance over characters, after NFKC and casefold, with white space folded.
+    Over characters, after NFKC and casefold, with white space folded.
+    measure: levenshtein counts insertions, deletions and replacements; hamming the places that differ, those beyond the
+        shorter text too; jaro the characters that both have near the same place; jaro_winkler adds a common beginning
+        of up to four. The last two are made for names, not for long texts.
+    case: letter case counts. fold_yo: ё is the same as е.
     """
+    if measure not in _MEASURES:
+        raise ValueError(f"string_similarity: measure = {measure!r}; it is {', '.join(_MEASURES)}")
+    _flags("string_similarity", case=case, fold_yo=fold_yo)
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
-    one, other = plain(sample.response or ""), plain(sample.reference or "")
+    one, other = (plain(text or "", case=case, fold_yo=fold_yo) for text in (sample.response, sample.reference))
+    value, said, kept = _MEASURES[measure](one, other)
+    return inquiry.score(value, [said], **kept)
+
+
+Found = tuple[float, dict[str, Any], dict[str, Any]]
+"""The value, the sentence that explains it, and what is kept."""
+
+
+def _levenshtein(one: str, other: str) -> Found:
     distance, longest = edit_distance(one, other), max(len(one), len(other))
     value = 1 - distance / longest
     said = sentence(
@@ -67,53 +121,119 @@ async def string_similarity(sample: Sample) -> Score:
         longest=longest,
         value=value,
     )
-    return inquiry.score(value, [said], distance=distance)
+    return value, said, {"distance": distance}
+
+
+def _hamming(one: str, other: str) -> Found:
+    distance, longest = hamming_distance(one, other), max(len(one), len(other))
+    value = 1 - distance / longest
+    said = sentence(
+        "Places that differ {distance}, longer text {longest}; 1 − {distance} / {longest} = {value}.",
+        distance=distance,
+        longest=longest,
+        value=value,
+    )
+    return value, said, {"distance": distance}
+
+
+def _jaro(one: str, other: str) -> Found:
+    found = Jaro.of(one, other)
+    said = sentence(
+        "Characters in common {matches}, of {first} and {second}; transpositions {transpositions}: {value}.",
+        matches=found.matches,
+        first=found.lengths[0],
+        second=found.lengths[1],
+        transpositions=found.transpositions,
+        value=found.value,
+    )
+    return found.value, said, {"matches": found.matches, "transpositions": found.transpositions}
+
+
+def _jaro_winkler(one: str, other: str) -> Found:
+    found = Jaro.of(one, other)
+    if found.prefix_counts:
+        said = sentence(
+            "Jaro {jaro}, common beginning {prefix}; {jaro} + {prefix} × {weight} × (1 − {jaro}) = {value}.",
+            jaro=found.value,
+            prefix=found.prefix,
+            weight=PREFIX_WEIGHT,
+            value=found.winkler,
+        )
+    else:
+        said = sentence("Jaro {value}, too little for a common beginning to count.", value=found.winkler)
+    kept = {"matches": found.matches, "transpositions": found.transpositions, "prefix": found.prefix}
+    return found.winkler, said, kept
+
+
+_MEASURES: dict[str, Callable[[str, str], Found]] = {
+    "levenshtein": _levenshtein,
+    "hamming": _hamming,
+    "jaro": _jaro,
+    "jaro_winkler": _jaro_winkler,
+}
 
 
 @metric(
-    source="Popović 2015, chrF, WMT; computed by sacrebleu",
+    source="Popović 2015, chrF, WMT; Popović 2017, chrF++, WMT; computed by sacrebleu",
     bounds=(0.0, HUNDRED),
     fields=FIELDS,
     formula="F₂ over character n-grams, n = 1 … 6",
     edges="A reference without text is unmeasured; an empty answer gets 0.",
     differs=(
-        "Sentence values by sacrebleu, whose signature is kept; chrF++ counts words too and is the option words=2."
+        "Sentence values by sacrebleu, whose signature is kept; chrF++ counts words too and is the option words=2. "
+        "Elsewhere the value is from 0 to 1, the F of each n is averaged, and letter case is dropped without being "
+        "asked."
     ),
     signed=_signature,
 )
 @measured
-async def chrf(sample: Sample, *, words: int = 0) -> Score:
+async def chrf(
+    sample: Sample,
+    *,
+    words: int = 0,
+    chars: int = 6,
+    beta: float = BETA,
+    lowercase: bool = False,
+    whitespace: bool = False,
+    fold_yo: bool = False,
+) -> Score:
     """Character n-gram F-score (chrF) of the answer against the reference, 0 to 100, by sacrebleu.
 
     words: the longest word n-gram that counts beside the characters; 0 is chrF, 2 is chrF++.
-    `detail["signature"]` is sacrebleu's.
+    chars: the longest character n-gram. beta: how many times as much recall counts as precision.
+    lowercase: letter case does not count. whitespace: white space counts as a character.
+    fold_yo: ё is the same as е. Texts are compared in NFC.
+    `detail["signature"]` is sacrebleu's, with beta and fold_yo behind it where they are not as usual.
     """
-    from sacrebleu.metrics.chrf import CHRF
-
-    if not (isinstance(words, int) and not isinstance(words, bool) and words >= 0):
+    if not _whole(words, 0):
         raise ValueError(f"chrf: words = {words!r}; it is 0 for chrF, 2 for chrF++")
+    if not _whole(chars, 1):
+        raise ValueError(f"chrf: chars = {chars!r}; it is a whole number from 1 to {LONGEST_GRAM}, 6 as usual")
+    if isinstance(beta, bool) or not 0 < beta < float("inf"):
+        raise ValueError(f"chrf: beta = {beta!r}; it is a number above 0, 2 as usual")
+    _flags("chrf", lowercase=lowercase, whitespace=whitespace, fold_yo=fold_yo)
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
     texts = [unicodedata.normalize("NFC", text) for text in (sample.response or "", sample.reference or "")]
-    value = min(CHRF(word_order=words).sentence_score(texts[0], [texts[1]]).score, HUNDRED)
+    if fold_yo:
+        texts = [text.translate(_YO) for text in texts]
+    scorer = _chrf(words, chars, beta, lowercase, whitespace)
+    value = min(scorer.sentence_score(texts[0], [texts[1]]).score, HUNDRED)
     said = sentence("Character n-gram F-score: {value} of 100.", value=value)
-    return inquiry.score(value, [said], signature=_signature(words))
+    return inquiry.score(value, [said], signature=_signature(words, chars, beta, lowercase, whitespace, fold_yo))
 
 
-def plain(text: str) -> str:
-    """A text as it is compared: NFKC, casefold, white space folded."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+def plain(text: str, *, case: bool = False, fold_yo: bool = False) -> str:
+    """A text as it is compared: NFKC, white space folded; casefold unless letter case counts, ё as е if wanted."""
+    composed = unicodedata.normalize("NFKC", text)
+    folded = composed if case else composed.casefold()
+    return " ".join((folded.translate(_YO) if fold_yo else folded).split())
 
 
-def edit_distance(one: str, other: str) -> int:
-    """Levenshtein's distance over characters, a row at a time."""
-    if len(one) > len(other):
-        one, other = other, one
-    signs = np.frombuffer(other.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    places = np.arange(len(other) + 1)
-    above = places
-    for row, sign in enumerate(one, 1):
-        line = np.empty_like(above)
-        line[0] = row
-        line[1:] = np.minimum(above[1:] + 1, above[:-1] + (signs != ord(sign)))
-        above = np.minimum.accumulate(line - places) + places  # an insertion carries the best value so far to the right
-    return int(above[-1])
+def _whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= LONGEST_GRAM
+
+
+def _flags(name: str, **given: object) -> None:
+    for option, value in given.items():
+        if not isinstance(value, bool):
+            raise ValueError(f"{name}: {option} = {value!r}; it is True or False")

@@ -128,6 +128,12 @@ def cosine(first: Array | Vectors, second: Array | Vectors) -> float:
     return float(np.clip(float(one @ other) / lengths, -1.0, 1.0)) if lengths else math.nan
 
 
+def single_cosine(first: Vectors, second: Vectors) -> float:
+    """The cosine in the precision that the vectors have, each divided by its length first, as ragas takes it."""
+    one, other = (vector / np.linalg.norm(vector) for vector in (first, second))
+    return float(one @ other)
+
+
 def named(embedder: Embedder | Sequence[Embedder]) -> list[Embedder]:
     """The embedders by whose names values are kept. Raises ValueError for none, and for two under one name."""
     found = list(embedder) if isinstance(embedder, Sequence) else [embedder]

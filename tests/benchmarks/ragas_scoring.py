@@ -17,14 +17,17 @@ from importlib.metadata import version
 os.environ["RAGAS_DO_NOT_TRACK"] = "true"  # its telemetry blocks the loop where the network is closed
 warnings.filterwarnings("ignore")
 
+import numpy as np  # noqa: E402
 from langchain_core.outputs import Generation, LLMResult  # noqa: E402
 from ragas import SingleTurnSample  # noqa: E402
 from ragas import metrics as peer  # noqa: E402
 from ragas.embeddings.base import BaseRagasEmbeddings  # noqa: E402
 from ragas.llms.base import BaseRagasLLM  # noqa: E402
 from ragas.metrics._answer_correctness import AnswerCorrectness, AnswerSimilarity  # noqa: E402
+from ragas.metrics._aspect_critic import AspectCriticOutput  # noqa: E402
 from ragas.metrics._domain_specific_rubrics import RubricsScore  # noqa: E402
-from ragas.metrics._nv_metrics import ResponseGroundedness  # noqa: E402
+from ragas.metrics._nv_metrics import AnswerAccuracy, ContextRelevance, ResponseGroundedness  # noqa: E402
+from ragas.metrics._simple_criteria import SimpleCriteriaOutput, SimpleCriteriaScore  # noqa: E402
 from ragas.run_config import RunConfig  # noqa: E402
 
 _INPUT = re.compile(r"Now perform the same with the following input\ninput: (.*)\nOutput: $", re.DOTALL)
@@ -52,12 +55,12 @@ class Scripted(BaseRagasLLM):
 
 
 class Vectors(BaseRagasEmbeddings):
-    """Embeds a text as the script says."""
+    """Embeds a text as the script says, in single precision."""
 
     def __init__(self, known):
         self.set_run_config(RunConfig())
         self.cache = None
-        self.known = known
+        self.known = {text: np.asarray(vector, dtype=np.float32) for text, vector in known.items()}
 
     def embed_query(self, text):
         return self.known[text]
@@ -135,14 +138,16 @@ def noise_sensitivity(script):
 
 def response_relevancy(script):
     questions = texts("Question", len(script["generated"]))
+    questions[: script["blank"]] = [""] * script["blank"]
     said = [{"question": q, "noncommittal": flag} for q, flag in zip(questions, script["noncommittal"], strict=True)]
-    known = {"Q?": script["asked"], **dict(zip(questions, script["generated"], strict=True))}
+    known = {"Q?": script["asked"], **dict(zip(reversed(questions), reversed(script["generated"]), strict=True))}
     return peer.ResponseRelevancy(llm=Scripted(lambda given: list(said)), embeddings=Vectors(known)), {}
 
 
 def semantic_similarity(script):
-    known = {"Response.": script["response"], "Reference.": script["reference"]}
-    return peer.SemanticSimilarity(embeddings=Vectors(known), threshold=script["threshold"]), {}
+    sides = {side: "" if script["blank"] in (side, "both") else f"{side}." for side in ("response", "reference")}
+    known = {text or " ": script[side] for side, text in sides.items()}
+    return peer.SemanticSimilarity(embeddings=Vectors(known), threshold=script["threshold"]), sides
 
 
 def factual_correctness(script):
@@ -175,10 +180,47 @@ def answer_correctness(script):
 
 
 def response_groundedness(script):
-    fields = {"retrieved_contexts": texts("Context", 2)}
-    if script["shortcut"]:
-        fields["response"] = "Context 1."
-    return ResponseGroundedness(llm=Scripted(lambda given: str(script["rating"]))), fields
+    fields = {"retrieved_contexts": script["contexts"], "response": script["response"]}
+    return ResponseGroundedness(llm=raters(script, "### Instruction")), fields
+
+
+def raters(script, first, factor=1):
+    """Two templates, of which the first begins so; a rater that gives nothing says so, however often it is asked."""
+
+    def reply(text):
+        rating = script["ratings"][0 if text.startswith(first) else 1]
+        return "nothing" if rating is None else str(factor * rating)
+
+    return Scripted(reply)
+
+
+def answer_accuracy(script):
+    return AnswerAccuracy(llm=raters(script, "Instruction: ", 2)), {"response": script["response"]}
+
+
+def context_relevance(script):
+    fields = {"retrieved_contexts": script["contexts"], "user_input": script["asked"]}
+    return ContextRelevance(llm=raters(script, "### Instructions")), fields
+
+
+class Voted:
+    """The vote over several replies. Of the metrics themselves, version 0.4.3 asks once, whatever the strictness."""
+
+    def __init__(self, made, replies):
+        self.made, self.replies = made, replies
+
+    async def single_turn_ascore(self, sample):
+        return self.made._compute_score(self.replies)
+
+
+def aspect_critique(script):
+    said = [AspectCriticOutput(reason="scripted", verdict=verdict) for verdict in script["verdicts"]]
+    return Voted(peer.AspectCritic(name="aspect", definition="?", strictness=len(said)), said), {}
+
+
+def simple_criteria(script):
+    said = [SimpleCriteriaOutput(reason="scripted", score=rating) for rating in script["ratings"]]
+    return Voted(SimpleCriteriaScore(name="criterion", definition="?", strictness=len(said)), said), {}
 
 
 def rubrics_score(script):
@@ -201,7 +243,8 @@ async def value(name, script):
 async def main():
     asked = json.load(sys.stdin)
     found = [await value(name, script) for name, script in asked]
-    print(json.dumps({"version": version("ragas"), "values": found}))
+    kept = [each if each == each else None for each in found]
+    print(json.dumps({"version": version("ragas"), "values": kept}))
 
 
 if __name__ == "__main__":
