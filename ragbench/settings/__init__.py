@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
@@ -194,14 +194,9 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _names_exist(self) -> Settings:
-        for table, field, there in NAMED:
-            legal: Mapping[str, Any] = getattr(self, there)
-            for name, one in getattr(self, table).items():
-                if (given := getattr(one, field)) is not None and given not in legal:
-                    raise ValueError(
-                        f"{table}.{name}.{field} = {given!r}: there is no such table; "
-                        f"{there} are {', '.join(sorted(legal)) or 'none'}"
-                    )
+        faults = [*self._strange_names(), *self._strange_parts()]
+        if faults:
+            raise ValueError("\n".join(faults))
         self._parts_fit()
         for name, embedder in self.embedders.items():
             if embedder.queries is not None and self.embedders[embedder.queries].kind == "database":
@@ -216,19 +211,37 @@ class Settings(BaseSettings):
             raise ValueError(f"judges.{OFFLINE}: this name belongs to the offline judge; choose another")
         return self
 
+    def _strange_names(self) -> Iterator[str]:
+        for table, field, there in NAMED:
+            legal: Mapping[str, Any] = getattr(self, there)
+            for name, one in getattr(self, table).items():
+                if (given := getattr(one, field)) is not None and given not in legal:
+                    meant = names.meant(given, legal) or ";"
+                    yield (
+                        f"{table}.{name}.{field} = {given!r}: there is no [{there}.{given}]{meant} "
+                        f"{there} are {', '.join(sorted(legal)) or 'none'}"
+                    )
+
+    def _strange_parts(self) -> Iterator[str]:
+        legal = sorted(name for name, one in self.retrievers.items() if one.kind != "hybrid")
+        for name, one in self.retrievers.items():
+            for part in one.retrievers:
+                if part in legal:
+                    continue
+                why = (
+                    "a hybrid is made of other kinds" if part in self.retrievers else f"there is no [retrievers.{part}]"
+                )
+                yield (
+                    f"retrievers.{name}.retrievers = {part!r}: {why}{names.meant(part, legal) or ':'} legal are "
+                    f"{', '.join(legal)}"
+                )
+
     def _parts_fit(self) -> None:
         for name, rewriter in self.rewriters.items():
             if rewriter.generator is not None and self.generators[rewriter.generator].kind != "openai":
                 raise ValueError(
                     f'rewriters.{name}.generator = {rewriter.generator!r}: it asks no model; kind = "openai" does'
                 )
-        legal = sorted(name for name, one in self.retrievers.items() if one.kind != "hybrid")
-        for name, one in self.retrievers.items():
-            for part in one.retrievers:
-                if part not in legal:
-                    raise ValueError(
-                        f"retrievers.{name}.retrievers = {part!r}: a hybrid is made of other kinds: {', '.join(legal)}"
-                    )
 
     def retriever(self, system: str) -> RetrieverSettings | None:
         """How that system finds passages; None for one that does it itself."""
@@ -328,7 +341,8 @@ def load() -> Settings:
     try:
         found = Settings()
     except ValidationError as error:
-        raise ConfigurationError("\n".join(f"{path.name}: {_explain(fault)}" for fault in error.errors())) from None
+        said = [line for fault in error.errors() for line in _explain(fault).split("\n")]
+        raise ConfigurationError("\n".join(f"{path.name}: {line}" for line in said)) from None
     except ValueError as error:
         raise ConfigurationError(f"{path.name}: {error}") from None
     _refuse_unknown_variables(found)
