@@ -109,7 +109,8 @@ class Settings(BaseSettings):
     ask_first: bool = Field(
         default=True,
         description="whether a run begins with one short question to each model behind an endpoint that it will use "
-        "and that has never answered; one that refuses or is not there ends the run before it costs anything",
+        "and that has never answered, and with the first questions to functions that rewrite, rerank or cut; one that "
+        "refuses, fails or is not there ends the run before it costs anything",
     )
     decision_seconds: float = Field(
         default=60.0, gt=0, description="of one call of a judge that is your function, module:function"

@@ -18,7 +18,7 @@ PAGE, USABLE = 8192, 8160
 """Bytes of a page, and those that rows may take of it."""
 LONGEST_ROW = 2000
 """Bytes above which PostgreSQL moves a row's widest value out of it."""
-MOVED_OUT = 1.4
+MOVED_OUT = 1.35
 """Bytes that a vector takes then, by bytes of its numbers: its pieces do not fill their pages."""
 KEY, HEAD = 75.0, 76
 """Bytes of a vector's key in the primary key's index; of what stands before its numbers in a row."""

@@ -88,10 +88,10 @@ def reranked(
 
 
 def checked(scores: Sequence[float], number: int) -> Array:
-    """The scores of so many texts. Raises ValueError for what is not one finite number a text."""
+    """The scores of so many texts. Raises UnreadableError for what is not one finite number a text."""
     found = np.asarray(scores, float)
     if found.shape != (number,) or not np.isfinite(found).all():
-        raise ValueError(f"{found.tolist()!r:.80}: {_expected(number)}")
+        raise UnreadableError(f"{found.tolist()!r:.80}: {_expected(number)}")
     return found
 
 
