@@ -389,7 +389,7 @@ def test_names_of_parts_that_there_are_not_are_named_all_at_once_with_what_was_m
         "embedders are hashing, mini",
         "ragbench.toml: systems.b.retriever = 'bm52': there is no [retrievers.bm52]; did you mean 'bm25'? "
         "retrievers are bm25, h",
-        "ragbench.toml: systems.c.reranker = 'ce': there is no [rerankers.ce]; rerankers are none",
+        "ragbench.toml: systems.c.reranker = 'ce': there is no [rerankers.ce]; rerankers are none: write that table",
         "ragbench.toml: retrievers.h.retrievers = 'h': a hybrid is made of other kinds: legal are bm25",
     ]
 

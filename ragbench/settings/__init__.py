@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -220,7 +221,7 @@ class Settings(BaseSettings):
                     meant = names.meant(given, legal) or ";"
                     yield (
                         f"{table}.{name}.{field} = {given!r}: there is no [{there}.{given}]{meant} "
-                        f"{there} are {', '.join(sorted(legal)) or 'none'}"
+                        f"{there} are {', '.join(sorted(legal)) or 'none: write that table'}"
                     )
 
     def _strange_parts(self) -> Iterator[str]:
@@ -372,7 +373,11 @@ def _explain(fault: Mapping[str, Any]) -> str:
         if fault["type"] == "missing":  # the input is the whole table, a key that was put there among it
             return f"{place}: {message}"
         given = without_passwords(repr(fault["input"]))
-        return f"{place} = {given}: {message}" if place and fault["type"] != "value_error" else message
+        if fault["type"] == "value_error":
+            return f"{place}: {message}" if place and place not in message else message
+        legal = re.findall("'([^']*)'", str(fault.get("ctx", {}).get("expected", "")))
+        meant = names.meant(str(fault["input"]), legal)
+        return f"{place} = {given}: {message}{meant}" if place else message
     legal = _legal_keys(tuple(fault["loc"]))
     near = difflib.get_close_matches(str(fault["loc"][-1]), legal, n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
