@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from ragbench.language import Translator
 
-Role = Literal["judge", "generator", "embedder", "system"]
+Role = Literal["judge", "generator", "embedder", "reranker", "system"]
 Kinship = Literal["same", "alias", "other"]
 
 SHOWN_MODELS, SHOWN_CHARACTERS = 5, 80
@@ -95,6 +95,7 @@ def sentence(one: AnsweredBy, _: Translator) -> str:
         "judge": _("Judge {name}", name=one.name),
         "generator": _("Generator {name}", name=one.name),
         "embedder": _("Embedder {name}", name=one.name),
+        "reranker": _("Reranker {name}", name=one.name),
         "system": _("System {name}", name=one.name),
     }[one.role]
     said = {"who": who, "asked": one.asked, "models": models(one, _)}

@@ -10,7 +10,9 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import TracebackType
 from typing import Any
@@ -19,6 +21,8 @@ from ragbench.names import INVISIBLE
 
 NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 GAP = 2  # spaces between two columns
+QUIET_SECONDS = 30.0
+"""Where no bar can be drawn a line is written at most so often."""
 
 
 @lru_cache(maxsize=8)
@@ -178,7 +182,8 @@ def sure(question: str) -> None:
 
 
 class Bars:
-    """Bars with the time left, on a terminal; elsewhere one line for each, when it begins. A context manager.
+    """Bars with the time left, on a terminal; elsewhere one line for each when it begins, and one every half minute. A
+    context manager.
 
     What a work says of itself stands below the bars, in as many lines as it takes. brief: nothing stays of them.
     """
@@ -207,6 +212,7 @@ class Bars:
             redirect_stdout=sys.stdout.isatty(),
         )
         self._tasks: dict[str, Any] = {}
+        self._paces: dict[str, _Pace] = {}
 
     def __enter__(self) -> Bars:
         self._bars.start()
@@ -221,11 +227,33 @@ class Bars:
             self._tasks[name] = self._bars.add_task(plain(name), total=None, work="")
             if self._bars.disable:
                 say(f"{name} …", err=True)
+        if total > 0 and self._bars.disable:
+            self._write(name, done, total, work)
         if total > 0 and not self._bars.disable:
             task = self._bars.tasks[self._tasks[name]]
             if done < task.completed:  # another work: the pace of the one before says nothing of it
                 self._bars.reset(task.id, total=total)
             self._bars.update(task.id, completed=done, total=total, work=plain(work))
+
+    def _write(self, name: str, done: int, total: int, work: str) -> None:
+        now, pace = time.monotonic(), self._paces.get(name)
+        if pace is None or not pace.done or done < pace.done or total != pace.total:  # at work now, or at another one
+            self._paces[name] = _Pace(now, done, total, now)
+        elif now - pace.said >= QUIET_SECONDS and done < total:
+            left = (now - pace.begun) / (done - pace.done) * (total - done) / 60 if done > pace.done else None
+            until = "" if left is None else f", about {max(left, 0.1):,.1f} min left"
+            say(f"{name}{f', {work}' if work else ''}: {done:,} of {total:,}{until}", err=True)
+            self._paces[name] = replace(pace, said=now)
+
+
+@dataclass(frozen=True)
+class _Pace:
+    """Of a work without a screen: when it began, how much was done then and in all, and when a line was written."""
+
+    begun: float
+    done: int
+    total: int
+    said: float
 
 
 def guard() -> None:

@@ -359,6 +359,7 @@ MAY_PRINT = {
     },  # in the midst of anything, what goes through the door's pattern
     "ragbench.datasets.parquet_decoder": {"print", "stdout", "stderr"},  # a program of its own, whose parent reads it
     "ragbench.llm.uses": {"os.write"},  # into a file
+    "ragbench.store.uses": {"os.write"},  # into a file
     "ragbench.terminal": DRAWERS | PRINTERS | {"stdout", "stderr"},
     "ragbench.progress": {"tqdm"},  # of its bar below a notebook's cell, which is HTML
     "ragbench.report.execution.execute": {"logging"},  # which it silences

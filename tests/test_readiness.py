@@ -270,6 +270,130 @@ def test_a_judge_that_is_not_configured_is_named_before_anything_is_measured(pro
     assert done.stderr.startswith("ragbench: there is no judge 'nobody'; judges are lexical")
 
 
+def faults_of(project: Path, tables: str, page: str = "tier1_retrieval", **given: Any) -> str:
+    add(project, tables)
+    with pytest.raises(BenchError) as refused:
+        checked(page, **given)
+    return str(refused.value)
+
+
+def model_folder(project: Path, name: str, **files: dict[str, Any]) -> None:
+    (project / name).mkdir()
+    for file, content in files.items():
+        (project / name / f"{file}.json").write_text(json.dumps(content), encoding="utf-8")
+
+
+def test_a_model_of_another_kind_is_told_by_its_folder(project: Path) -> None:
+    cross = {"model_type": "CrossEncoder"}
+    model_folder(project, "pairs", config_sentence_transformers=cross, modules=cross, config={})
+    model_folder(project, "older-pairs", config={"architectures": ["BertForSequenceClassification"]})
+    model_folder(project, "vectors", modules={}, config={"architectures": ["BertModel"]})
+    model_folder(project, "bare", config={"architectures": ["BertModel"]})
+    ranked = "".join(
+        f'[rerankers.{one}]\nkind = "cross_encoder"\nmodel = "{one}"\n'
+        f'[systems.r-{one}]\nretriever = "bm25"\nreranker = "{one}"\n'
+        for one in ("pairs", "older-pairs", "vectors", "bare")
+    )
+    dense = "".join(
+        f'[embedders.{one}]\nkind = "sentence_transformers"\nmodel = "{one}"\n[systems.e-{one}]\nembedder = "{one}"\n'
+        for one in ("pairs", "older-pairs", "vectors", "bare")
+    )
+    said = faults_of(project, ranked + dense)
+    assert said.startswith("4 faults")
+    assert "rerankers.vectors.model = 'vectors': this model gives vectors of texts" in said
+    assert "rerankers.bare.model = 'bare': this model gives vectors of texts" in said
+    assert "embedders.pairs.model = 'pairs': this model scores pairs of texts and gives no vectors" in said
+    assert "embedders.older-pairs.model = 'older-pairs': this model scores pairs" in said
+
+
+def test_an_index_of_too_few_passages_is_refused_with_the_number_of_pieces(project: Path) -> None:
+    said = faults_of(
+        project,
+        '[systems.lists]\nembedder = "hashing"\nindex = "ivfflat"\nlists = 2\n'
+        '[retrievers.many]\nkind = "dense"\nembedder = "hashing"\nindex = "ivfflat"\n'
+        '[chunkers.words]\nsize = 1\n[systems.cut]\nretriever = "many"\nchunker = "words"\n',
+    )
+    assert said.startswith("2 faults")
+    assert 'systems.lists: index = "ivfflat", lists = 2, and 5 passages' in said
+    assert 'systems.cut: index = "ivfflat", no lists set, and 15 passages' in said
+
+
+OWN_PARTS = """
+def rewrite(question): return 1 / 0
+def once(question):
+    if not seen: seen.append(1); raise RuntimeError("only the first")
+    return question
+seen = []
+def rank(question): return []
+def nan(question, texts): return [float("nan")] * len(texts)
+def cut(text): return 7
+"""
+
+
+def test_functions_that_cannot_be_called_so_or_fail_at_the_first_questions_are_refused(project: Path) -> None:
+    (project / "own.py").write_text(OWN_PARTS, encoding="utf-8")
+    system = '[systems.{0}]\nretriever = "bm25"\n{1} = "{0}"\n'
+    tables = "".join(
+        f'[{part}s.{name}]\nkind = "callable"\ncallable = "own:{name}"\n' + system.format(name, part)
+        for part, name in (("rewriter", "rewrite"), ("rewriter", "once"), ("reranker", "nan"), ("chunker", "cut"))
+    )
+    said = faults_of(project, tables)
+    assert said.startswith("3 faults")
+    assert "rewriters.rewrite.callable = 'own:rewrite': ZeroDivisionError: division by zero" in said
+    assert "rerankers.nan.callable = 'own:nan': [nan, nan]: one finite score is expected for each of 2 texts" in said
+    assert "chunkers.cut.callable = 'own:cut': TypeError: 'int' object is not iterable" in said
+    wrong = '[rerankers.rank]\nkind = "callable"\ncallable = "own:rank"\n' + system.format("rank", "reranker")
+    said = faults_of(project, wrong, systems="rank")
+    assert "rerankers.rank.callable = 'own:rank': it takes (question), and is called with (question, texts)" in said
+
+
+@pytest.mark.parametrize(
+    ("script", "change", "expected"),
+    [
+        ([(404, {}, "{}")], None, "HTTP 404"),
+        ([(401, {}, "{}")], None, "HTTP 401"),
+        ([(200, {}, "<html>hello</html>")], None, "cannot be read"),
+        ([], lambda reply: {"results": reply["results"][:1]}, "one finite score is expected for each of 2 texts"),
+        ([(429, {"Retry-After": "0"}, "slow")] * 9, None, ""),
+    ],
+)
+def test_a_reranker_is_asked_once_before_a_run(project: Path, script: list[Any], change: Any, expected: str) -> None:
+    with embeddings_server() as server:
+        server.script, server.change = script * 9, change or server.change
+        add(
+            project,
+            f'[rerankers.r]\nkind = "endpoint"\nmodel = "m"\nbase_url = "{server.url}"\n'
+            '[systems.s]\nretriever = "bm25"\nreranker = "r"\n',
+        )
+        if not expected:
+            checked("tier1_retrieval", systems="s")
+            return
+        with pytest.raises(BenchError) as refused:
+            checked("tier1_retrieval", systems="s")
+        assert len(server.requests) <= 2
+    assert "rerankers.r" in str(refused.value)
+    assert expected in str(refused.value)
+
+
+def test_names_of_parts_that_there_are_not_are_named_all_at_once_with_what_was_meant(project: Path) -> None:
+    add(
+        project,
+        '[embedders.mini]\nkind = "minilm"\n[systems.a]\nembedder = "minni"\n[systems.b]\nretriever = "bm52"\n'
+        '[systems.c]\nretriever = "bm25"\nreranker = "ce"\n[retrievers.h]\nkind = "hybrid"\n'
+        'retrievers = ["h", "bm25"]\n',
+    )
+    with pytest.raises(settings.ConfigurationError) as refused:
+        settings.load()
+    assert str(refused.value).splitlines() == [
+        "ragbench.toml: systems.a.embedder = 'minni': there is no [embedders.minni]; did you mean 'mini'? "
+        "embedders are hashing, mini",
+        "ragbench.toml: systems.b.retriever = 'bm52': there is no [retrievers.bm52]; did you mean 'bm25'? "
+        "retrievers are bm25, h",
+        "ragbench.toml: systems.c.reranker = 'ce': there is no [rerankers.ce]; rerankers are none: write that table",
+        "ragbench.toml: retrievers.h.retrievers = 'h': a hybrid is made of other kinds: legal are bm25",
+    ]
+
+
 JUDGE = '[judges.one]\nbase_url = "{}"\nmodel = "{}"\n'
 
 

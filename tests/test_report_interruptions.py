@@ -18,6 +18,8 @@ import pytest
 
 from tests import judged_project
 from tests.chat_server import ChatServer
+from tests.servers import embeddings_server
+from tests.small_project import add, write_lines
 
 ROOT = Path(__file__).parent.parent
 RUNNER = """
@@ -204,3 +206,42 @@ def test_a_notebook_that_is_being_started_is_not_carried_out(bare: Path) -> None
         assert runner.returncode == 143
         assert b"ipykernel" not in said, said.decode()
         wait(lambda mark=mark: not alive(mark), 5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_vectors_that_were_computed_before_a_run_was_ended_are_not_computed_again(
+    project: Path, number: signal.Signals
+) -> None:
+    passages = 60
+    lines = [{"id": f"p{n}", "text": f"Text {n} of {number.name}."} for n in range(passages)]
+    write_lines(project / "data" / "small" / "chunks.en.jsonl", lines)
+    write_lines(
+        project / "data" / "small" / "questions.en.jsonl", [{"id": "q", "text": "What?", "relevant": {"p1": 1}}]
+    )
+    with embeddings_server() as server:
+        server.change = lambda reply: (time.sleep(0.1), reply)[1]
+        add(
+            project,
+            f'[embedders.far]\nkind = "openai"\nmodel = "{number.name}"\nbase_url = "{server.url}"\nbatch = 2\n'
+            '[systems.far]\nembedder = "far"\n',
+        )
+        words = [sys.executable, "-P", "-m", "ragbench", "run", "tier1_retrieval", "-s", "far", "-p", "repeats=1"]
+        words += ["-p", "resamples=100", "-p", "timed_questions=0"]
+        first = asked(words)
+        wait(lambda: len(server.requests) >= 12, 120)
+        first.send_signal(number)
+        first.communicate(timeout=60)
+        time.sleep(1.0)  # a kernel whose runner was killed ends by itself
+        before = len(server.texts)
+        assert before < passages
+        again = asked(words)
+        said, _ = again.communicate(timeout=300)
+        assert again.returncode == 0
+        texts = [text for text in server.texts if text.startswith("Text ")]
+    assert set(texts) == {line["text"] for line in lines}
+    assert len(texts) - passages <= 2, "of what was in flight alone is anything asked twice"
+    [told] = [line for line in said.splitlines() if line.startswith("from the store: ")]
+    kept, _, whole = told.removeprefix("from the store: ").partition(" of ")
+    assert 16 <= int(kept) < passages
+    assert whole == f"{passages} vectors of passages of far"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragbench import raised
 from ragbench.embed import wheels
+from ragbench.language import translator
 from ragbench.settings import (
     ChunkerSettings,
+    EmbedderSettings,
     GeneratorSettings,
     RerankerSettings,
     RewriterSettings,
@@ -22,7 +26,7 @@ from ragbench.settings import (
 from ragbench.store import Store
 from ragbench.systems import Retrieval, RetrievalError, make, steps
 from ragbench.systems.parts import chunking
-from ragbench.types import Chunk, Hit
+from ragbench.types import Chunk, EmbeddingError, Hit
 from tests.chat_server import ChatServer
 from tests.servers import embeddings_server
 from tests.test_systems import CHUNKS, DATASET, QUESTIONS, dataset_of, ids
@@ -116,7 +120,7 @@ def test_a_passage_is_found_where_its_best_piece_is_and_read_as_that_piece(store
 
 
 def test_a_chunker_that_gives_no_texts_is_refused(store: Store) -> None:
-    with pytest.raises(RetrievalError, match=r"chunkers.it.callable = .*:shorter' failed at the passage 'Пароль"):
+    with pytest.raises(RetrievalError, match=r":shorter': it takes .*, and is called with a text"):
         ran(store, chunker=ChunkerSettings(kind="callable", callable=f"{HERE}:shorter"))
 
 
@@ -176,6 +180,89 @@ def test_a_model_is_asked_once_for_a_question_and_its_words_are_searched_for(
     assert {name for row in ids(found) for name in row} == first
     assert (found.part_ms["rewrite"] > 0).all()
     assert found.facts["rewriter"]["model"] == f"m-{kind}"
+
+
+# --- what fails at some questions
+
+
+def picky(text: str) -> list[str]:
+    if "общежитие" in text.lower():
+        raise RuntimeError("no halls")
+    return text.split(". ")
+
+
+def test_a_passage_at_which_a_chunker_fails_stays_whole_and_is_counted(store: Store) -> None:
+    found = ran(store, chunker=ChunkerSettings(kind="callable", callable=f"{HERE}:picky"))
+    refused = [chunk for chunk in CHUNKS if "общежитие" in chunk.text.lower()]
+    assert 0 < len(refused) < len(CHUNKS)
+    assert (found.facts["uncut"], found.facts["uncut_of"]) == (len(refused), len(CHUNKS))
+    assert "RuntimeError: no halls" in found.facts["uncut_first"][0]
+    assert any(row[0].chunk.text == refused[0].text for row in found.hits if row)
+    [one] = raised.of({"systems": [{"name": "mine", **found.facts}], "n_questions": 3})
+    said = raised.sentence(one, translator("en"))
+    assert said.startswith(f"the chunker of mine failed at {len(refused)} of {len(CHUNKS)} passages, searched whole: ")
+    assert raised.of({"raised": [one.fact]}) == (one,)
+
+
+@pytest.mark.parametrize("value", [float("nan"), 0.0])
+@pytest.mark.parametrize("again", [False, True])
+def test_a_question_whose_vector_cannot_be_used_is_counted(
+    store: Store, monkeypatch: pytest.MonkeyPatch, value: float, again: bool
+) -> None:
+    """Also where questions are embedded anew; the others find what they found."""
+    settings = Settings(embedders={"e": EmbedderSettings(max_characters=9_000 + again + 2 * (value == 0))},
+                        systems={"mine": SystemSettings(embedder="e")})  # fmt: skip
+    system: Any = make("mine", settings, store, DATASET)
+    whole = system.retrieve(QUESTIONS[1:], 2)
+    embedder = system.retriever.embedder
+    right = embedder.embed
+    wrong = QUESTIONS[0].text
+
+    def embed(texts: Any, *, kind: Any = "passage") -> Any:
+        vectors = right(texts, kind=kind).copy()
+        vectors[[place for place, text in enumerate(texts) if text == wrong]] = value
+        return vectors
+
+    monkeypatch.setattr(embedder, "embed", embed)
+    done: list[int] = []
+    found = system.retrieve(QUESTIONS, 2, progress=done.append, fresh=again)
+    assert list(found.errors) == [QUESTIONS[0].id]
+    assert ("NaN" if value != 0 else "zero") in found.errors[QUESTIONS[0].id]
+    assert found.hits == [[], *whole.hits]
+    assert found.facts["errors"] == 1
+    assert sum(done) == steps(0 if again else len(CHUNKS), len(QUESTIONS))
+    monkeypatch.setattr(embedder, "embed", lambda texts, kind="passage": right(texts, kind=kind) * value)
+    with pytest.raises(EmbeddingError, match="for 3 of 3 texts"):
+        system.retrieve(QUESTIONS, 2, fresh=True)
+
+
+def test_an_endpoint_that_dies_is_asked_no_more_and_the_rest_is_counted(store: Store) -> None:
+    many = [replace(QUESTIONS[0], id=f"m{n}", text=f"{QUESTIONS[0].text} {n}") for n in range(16)]
+    with embeddings_server() as server:
+        url = server.url
+        it = RerankerSettings(kind="endpoint", model="dies", base_url=url, attempts=1, connect_seconds=1)
+        settings = Settings(rerankers={"it": it}, systems={"mine": SystemSettings(retriever="bm25", reranker="it")})
+        system = make("mine", settings, store, DATASET)
+        server.script = []
+        first = system.retrieve(many[:10], 2)
+        assert not first.errors
+        server.script = [(503, {}, "down")] * 50
+        asked = len(server.requests)
+        found = system.retrieve(many, 2)
+        assert len(server.requests) - asked == 3
+    assert [bool(row) for row in found.hits] == [True] * 10 + [False] * 6
+    assert found.facts["errors"] == 6
+    reasons = " ".join(found.facts["errors_first"])
+    assert "HTTP 503" in reasons
+    assert "not asked: 3 calls failed one after the other; run again to go on" in reasons
+
+
+def test_an_endpoint_that_is_busy_for_a_while_loses_nothing(store: Store) -> None:
+    with embeddings_server() as server:
+        server.script = [(429, {"Retry-After": "0"}, "slow down")] * 2
+        found = ran(store, reranker=RerankerSettings(kind="endpoint", model="busy", base_url=server.url))
+    assert not found.errors
+    assert all(found.hits)
 
 
 # --- looked at again

@@ -470,3 +470,20 @@ def test_objects_of_notebooks_as_text() -> None:
     assert hostile.remains(repr(page)) == []
     for view in ("answer", "table", "method"):
         assert hostile.remains(page.view(view)._repr_mimebundle_()["text/plain"]) == []
+
+
+def test_without_a_screen_a_line_is_written_now_and_then_with_the_time_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("ragbench.terminal.time.monotonic", lambda: now[0])
+    with terminal.Bars() as bars:
+        for second in range(0, 100, 10):  # 400 came from the store at once, then ten a second
+            now[0] = float(second)
+            bars.show("tier1", 400 + 10 * second if second else 0, 2000, "dense" if second else "")
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "tier1 …",
+        "tier1, dense: 800 of 2,000, about 2.0 min left",
+        "tier1, dense: 1,100 of 2,000, about 1.5 min left",
+    ]

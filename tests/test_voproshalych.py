@@ -301,7 +301,7 @@ def test_an_encoder_of_another_width_is_refused_before_a_run_begins(
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [
-        ("EMBEDDERS__STORED__QUERIES", "nobody", "embedders.stored.queries = 'nobody': there is no such table"),
+        ("EMBEDDERS__STORED__QUERIES", "nobody", "embedders.stored.queries = 'nobody': there is no .embedders.nobody."),
         ("EMBEDDERS__STORED__QUERIES", "stored", "takes its vectors from tables, too"),
         ("EMBEDDERS__E5__QUERIES", "hashing", "is of embedders of kind 'database'"),
     ],

@@ -20,7 +20,8 @@ MARKS = {"ok": ("✓", "green"), "note": ("–", "yellow"), "fault": ("✗", "re
 
 def doctor(
     online: Annotated[
-        bool, typer.Option("--online", help="Also ask every judge, generator and embedder one short question.")
+        bool,
+        typer.Option("--online", help="Also ask every model behind an endpoint one short question."),
     ] = False,
     trusted: consent.Trust = False,
 ) -> None:

@@ -54,7 +54,7 @@ def run(
     - `ragbench run`: the systems of ragbench.toml on its data set, all tiers.
     - `ragbench run tier1_retrieval -d campus:en -p k=20`: one tier, another data set, deeper rankings.
     - `ragbench run -l ru`: pages in Russian.
-    - `ragbench run --plan`: what a run would execute, send and cost, and what of it the journal has; without a call.
+    - `ragbench run --plan`: what a run would compute, send and cost, and what of it is kept; without a call.
 
     Exit code 0 when every notebook came to its end, 1 when one failed (or, with `fail_on_raised` in ragbench.toml, when
     a system raised at any question), 2 when the request cannot be followed, 130 or 143 when it was interrupted; what
@@ -97,12 +97,13 @@ def run(
 
 def _plan(notebooks: list[str], given: dict[str, Any], jobs: int, language: str, *, lenient: bool) -> None:
     from ragbench import report, settings
-    from ragbench.commands.console import outputs, plans
+    from ragbench.commands.console import outputs, plans, workloads
 
     with terminal.Bars() as bars:
         found = report.plan(
             notebooks, given, jobs=jobs, language=language, progress=partial(_draw, bars), lenient=lenient
         )
+    workloads.show(found.work)
     plans.show(found.outlooks, settings.load().budget)
     if found.silent:
         terminal.say(f"Ask no model: {', '.join(found.silent)}.")
@@ -140,6 +141,7 @@ def _conclude(result: RunResult, gate: bool) -> None:
     standing(measured, translator("en")).say()
     outputs.left_out(result.left_out)
     outputs.journaled(result.folder)
+    outputs.stored(result.stored)
     for name, line in result.failures.items():
         terminal.say(f"{name} failed: {line}", err=True, colour="red")
     found = (one for name in measured.names() for one in raised.of(measured[name].facts))

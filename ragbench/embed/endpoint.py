@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ragbench.embed.texts import check_texts, prefixed
+from ragbench.llm import planning
 from ragbench.llm.errors import Fault
 from ragbench.llm.loop import run
 from ragbench.llm.transport import Transport, patiently, read_key
@@ -52,6 +53,11 @@ class EndpointEmbedder:
         self.answered_by: Counter[str] = Counter()
         """How many texts came back with which model's name; of those that this object embedded."""
 
+    @property
+    def about_its_pace(self) -> dict[str, str]:
+        """Under which how many "texts" it embedded, and in how many "seconds", is kept of the last time."""
+        return {"what": "seconds of embedding", "embedder": self.identity}
+
     def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
         """(texts, width) float32, as many requests as `batch` makes of it.
 
@@ -59,6 +65,8 @@ class EndpointEmbedder:
         answer (`dead`) or refuses, and for a reply that is not one finite, non-zero vector of one width a text.
         """
         check_texts(texts, self.settings, self.name)
+        if planning.folder() is not None:
+            raise EmbeddingError(f"{self._where()} is not asked by a plan", dead=True)
         asked = prefixed(texts, self.settings, kind)
         batch = self.settings.batch
         parts = [self._request(asked[start : start + batch], start) for start in range(0, len(asked), batch)]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ragbench.embed import wheels
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.settings import EmbedderSettings, project_folder
 from ragbench.store.embeddings import Kind
 from ragbench.types import EmbeddingError, Vectors
+
+Purpose = Literal["embedder", "cross_encoder", "encoder"]
 
 
 class ModelEmbedder:
@@ -91,10 +94,45 @@ def _one_thread() -> Iterator[None]:
 def _loaded(source: str) -> Any:
     """Kept in the process: systems that share a model read it once."""
     from sentence_transformers import SentenceTransformer
+
+    quiet()
+    return SentenceTransformer(source, trust_remote_code=False)
+
+
+def quiet() -> None:
+    """Let no library draw a bar, which would run across ours, or advise where somebody reads a page."""
+    from huggingface_hub.utils.tqdm import disable_progress_bars
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # it would run across ours
-    return SentenceTransformer(source, trust_remote_code=False)
+    disable_progress_bars()
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+
+
+def purpose(folder: Path) -> Purpose | None:
+    """What the model of a folder was saved for, by its files alone; None where there is no model in it.
+
+    encoder: a model without a head, whose vectors can be averaged, and which ranks nothing.
+    """
+    told = {name: _object(folder / name) for name in ("config_sentence_transformers.json", "config.json")}
+    if not any(told.values()) and not (folder / "modules.json").is_file():
+        return None
+    if (saved := told["config_sentence_transformers.json"].get("model_type")) is not None:
+        return "cross_encoder" if saved == "CrossEncoder" else "embedder"
+    if (folder / "modules.json").is_file():
+        return "embedder"
+    heads = [str(one) for one in told["config.json"].get("architectures") or ()]
+    if any(one.endswith("ForSequenceClassification") for one in heads):
+        return "cross_encoder"
+    return "encoder" if any(one.endswith("Model") for one in heads) else "embedder"
+
+
+def _object(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def content_of(named: str, folder: Path, model: Callable[[], Any]) -> str:

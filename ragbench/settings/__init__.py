@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
@@ -110,7 +111,8 @@ class Settings(BaseSettings):
     ask_first: bool = Field(
         default=True,
         description="whether a run begins with one short question to each model behind an endpoint that it will use "
-        "and that has never answered; one that refuses or is not there ends the run before it costs anything",
+        "and that has never answered, and with the first questions to functions that rewrite, rerank or cut; one that "
+        "refuses, fails or is not there ends the run before it costs anything",
     )
     decision_seconds: float = Field(
         default=60.0, gt=0, description="of one call of a judge that is your function, module:function"
@@ -196,14 +198,9 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _names_exist(self) -> Settings:
-        for table, field, there in NAMED:
-            legal: Mapping[str, Any] = getattr(self, there)
-            for name, one in getattr(self, table).items():
-                if (given := getattr(one, field)) is not None and given not in legal:
-                    raise ValueError(
-                        f"{table}.{name}.{field} = {given!r}: there is no such table; "
-                        f"{there} are {', '.join(sorted(legal)) or 'none'}"
-                    )
+        faults = [*self._strange_names(), *self._strange_parts()]
+        if faults:
+            raise ValueError("\n".join(faults))
         self._parts_fit()
         for name, metric in self.metrics.named.items():
             for judge in metric.judges:
@@ -225,19 +222,37 @@ class Settings(BaseSettings):
             raise ValueError(f"judges.{OFFLINE}: this name belongs to the offline judge; choose another")
         return self
 
+    def _strange_names(self) -> Iterator[str]:
+        for table, field, there in NAMED:
+            legal: Mapping[str, Any] = getattr(self, there)
+            for name, one in getattr(self, table).items():
+                if (given := getattr(one, field)) is not None and given not in legal:
+                    meant = names.meant(given, legal) or ";"
+                    yield (
+                        f"{table}.{name}.{field} = {given!r}: there is no [{there}.{given}]{meant} "
+                        f"{there} are {', '.join(sorted(legal)) or 'none: write that table'}"
+                    )
+
+    def _strange_parts(self) -> Iterator[str]:
+        legal = sorted(name for name, one in self.retrievers.items() if one.kind != "hybrid")
+        for name, one in self.retrievers.items():
+            for part in one.retrievers:
+                if part in legal:
+                    continue
+                why = (
+                    "a hybrid is made of other kinds" if part in self.retrievers else f"there is no [retrievers.{part}]"
+                )
+                yield (
+                    f"retrievers.{name}.retrievers = {part!r}: {why}{names.meant(part, legal) or ':'} legal are "
+                    f"{', '.join(legal)}"
+                )
+
     def _parts_fit(self) -> None:
         for name, rewriter in self.rewriters.items():
             if rewriter.generator is not None and self.generators[rewriter.generator].kind != "openai":
                 raise ValueError(
                     f'rewriters.{name}.generator = {rewriter.generator!r}: it asks no model; kind = "openai" does'
                 )
-        legal = sorted(name for name, one in self.retrievers.items() if one.kind != "hybrid")
-        for name, one in self.retrievers.items():
-            for part in one.retrievers:
-                if part not in legal:
-                    raise ValueError(
-                        f"retrievers.{name}.retrievers = {part!r}: a hybrid is made of other kinds: {', '.join(legal)}"
-                    )
 
     @property
     def systems_in_order(self) -> list[str]:
@@ -342,7 +357,8 @@ def load() -> Settings:
     try:
         found = Settings()
     except ValidationError as error:
-        raise ConfigurationError("\n".join(f"{path.name}: {_explain(fault)}" for fault in error.errors())) from None
+        said = [line for fault in error.errors() for line in _explain(fault).split("\n")]
+        raise ConfigurationError("\n".join(f"{path.name}: {line}" for line in said)) from None
     except ValueError as error:
         raise ConfigurationError(f"{path.name}: {error}") from None
     _refuse_unknown_variables(found)
@@ -382,7 +398,11 @@ def _explain(fault: Mapping[str, Any]) -> str:
         if fault["type"] == "value_error" and fault["loc"][:1] == ("metrics",) and len(fault["loc"]) > 1:
             return f"[metrics.{fault['loc'][1]}] {message}"
         given = without_passwords(repr(fault["input"]))
-        return f"{place} = {given}: {message}" if place and fault["type"] != "value_error" else message
+        if fault["type"] == "value_error":
+            return f"{place}: {message}" if place and place not in message else message
+        legal = re.findall("'([^']*)'", str(fault.get("ctx", {}).get("expected", "")))
+        meant = names.meant(str(fault["input"]), legal)
+        return f"{place} = {given}: {message}{meant}" if place else message
     legal = _legal_keys(tuple(fault["loc"]))
     near = difflib.get_close_matches(str(fault["loc"][-1]), legal, n=1)
     hint = f"; did you mean {near[0]}?" if near else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects.postgresql import insert
@@ -47,12 +47,21 @@ def load(connection: Connection, content_hash: str, name: str, chunks: Sequence[
 
 def find(connection: Connection, content_hash: str) -> tuple[int, int]:
     """A data set's number and how many chunks it has. Raises StoreError when it was never loaded."""
-    row = connection.execute(
-        select(dataset.c.id, dataset.c.chunks).where(dataset.c.content_hash == content_hash)
-    ).first()
+    row = _found(connection, content_hash)
     if row is None:
         raise StoreError(f"no data set with content hash {content_hash} is in the database: load its chunks first")
     return row.id, row.chunks
+
+
+def is_loaded(connection: Connection, content_hash: str) -> bool:
+    """Whether a data set was loaded."""
+    return _found(connection, content_hash) is not None
+
+
+def _found(connection: Connection, content_hash: str) -> Any:
+    return connection.execute(
+        select(dataset.c.id, dataset.c.chunks).where(dataset.c.content_hash == content_hash)
+    ).first()
 
 
 def ids(connection: Connection, dataset_id: int) -> list[str]:

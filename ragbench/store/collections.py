@@ -33,6 +33,11 @@ def ensure(connection: Connection, dataset_id: int, embedder_id: int, width: int
     return f"collection_{number}"
 
 
+def is_made(connection: Connection, dataset_id: int, embedder_id: int, index: Index) -> bool:
+    """Whether there is such a table."""
+    return _known(connection, dataset_id, embedder_id, index) is not None
+
+
 def _known(connection: Connection, dataset_id: int, embedder_id: int, index: Index) -> int | None:
     row = collection.c
     same = (row.dataset_id == dataset_id, row.embedder_id == embedder_id, row.index == index.name)
@@ -63,9 +68,9 @@ def _make(connection: Connection, name: str, dataset_id: int, embedder_id: int, 
             )
         if index.kind != "exact":
             column, _, operators = indexed_expression(width)
-            hnsw = f"m = {index.m:d}, ef_construction = {index.ef_construction:d}"
-            how = hnsw if index.kind == "hnsw" else f"lists = {index.lists:d}"
-            cursor.execute(f"CREATE INDEX ON {SCHEMA}.{name} USING {index.kind} ({column} {operators}) WITH ({how})")
+            cursor.execute(
+                f"CREATE INDEX ON {SCHEMA}.{name} USING {index.kind} ({column} {operators}) WITH ({index.options})"
+            )
         cursor.execute(sql.SQL("ANALYZE {}").format(table))
 
 

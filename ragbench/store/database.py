@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine
 
 from ragbench.settings import DatabaseSettings, Settings
 from ragbench.store import chunks as chunk_rows
-from ragbench.store import collections, embeddings, server, timings
+from ragbench.store import collections, embeddings, footprint, server, timings
 from ragbench.store.address import masked
 from ragbench.store.blocks import nearest_in_blocks
 from ragbench.store.embeddings import Kind, Progress
@@ -173,10 +173,43 @@ class Store:
         """
         return timings.kept(self.engine, about, measure, fresh=fresh)
 
-    def knows(self, embedder: Embedder) -> bool:
-        """Whether any vector of it is stored. Raises StoreError."""
+    def found(self, about: Sequence[Mapping[str, Any]]) -> list[Readings]:
+        """Those of `readings` that are kept already, and nothing for the others. Raises StoreError."""
+        return timings.found(self.engine, about)
+
+    def has_readings(self, about: Mapping[str, Any]) -> bool:
+        """Whether any `readings` are kept whose `about` holds these values. Raises StoreError."""
+        return timings.has_any(self.engine, about)
+
+    def width(self, embedder: Embedder) -> int | None:
+        """How wide its stored vectors are; None where none is stored. Raises StoreError."""
         with told_plainly("looking for stored vectors"), self.engine.connect() as connection:
-            return embeddings.is_known(connection, embedder)
+            return embeddings.known_width(connection, embedder)
+
+    def missing(self, embedder: Embedder, texts: Sequence[str], kind: Kind = "passage") -> list[str]:
+        """The texts whose vectors are not stored, each once. Raises StoreError."""
+        return embeddings.missing(self.engine, embedder, texts, kind)
+
+    def holds(self, content_hash: str) -> bool:
+        """Whether a data set's chunks are stored. Raises StoreError."""
+        with told_plainly("looking for a data set"), self.engine.connect() as connection:
+            return chunk_rows.is_loaded(connection, content_hash)
+
+    def is_searchable(self, content_hash: str, embedder: Embedder, index: Index) -> bool:
+        """Whether the table that is searched is made already, with its index. Raises StoreError."""
+        if not self.holds(content_hash) or self.width(embedder) is None:
+            return False
+        with told_plainly("looking for an index"), self.engine.connect() as connection:
+            (data, _), (number, _) = chunk_rows.find(connection, content_hash), embeddings.find(connection, embedder)
+            return collections.is_made(connection, data, number, index)
+
+    def seconds_of_keeping(self, vectors: Vectors) -> float:
+        """See `ragbench.store.footprint`."""
+        return footprint.seconds_of_keeping(self.engine, vectors)
+
+    def seconds_of_building(self, width: int, index: Index, rows: int) -> float:
+        """See `ragbench.store.footprint`."""
+        return footprint.seconds_of_building(self.engine, width, index, rows)
 
     def close(self) -> None:
         """Give all connections back. The server goes on running."""

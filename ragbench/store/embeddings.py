@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, select, text
 from sqlalchemy.dialects.postgresql import insert
 
+from ragbench.store import uses
 from ragbench.store.chunks import text_hash
 from ragbench.store.copying import cursor_of, joined, read_vectors, vector_blocks, vector_rows
 from ragbench.store.errors import told_plainly
@@ -45,6 +46,7 @@ def ensure(
     if progress is not None:
         progress(len(texts) - len(missing))
     if not missing:
+        uses.note(model.name, kind, unique, 0)
         return 0
     with told_plainly("computing vectors"), _turns(engine, model, patience) as turn:
         for start in range(0, len(missing), batch):
@@ -63,9 +65,16 @@ def ensure(
             computed += len(still)
             if progress is not None:
                 progress(len(part))
+    uses.note(model.name, kind, unique, computed)
     with told_plainly("counting vectors"), engine.begin() as connection:
         connection.execute(text(f"ANALYZE {SCHEMA}.embedding"))  # the planner must know of many new rows at once
     return computed
+
+
+def missing(engine: Engine, model: Embedder, texts: Sequence[str], kind: Kind) -> list[str]:
+    """The texts whose vectors are not stored, each once."""
+    unique = {text_hash(one, kind): one for one in texts}
+    return [unique[key] for key in _missing(engine, model, list(unique))]
 
 
 def read(engine: Engine, model: Embedder, texts: Sequence[str], kind: Kind) -> Vectors:
@@ -105,9 +114,10 @@ def find(connection: Connection, model: Embedder) -> tuple[int, int]:
     return found
 
 
-def is_known(connection: Connection, model: Embedder) -> bool:
-    """Whether anything of the embedder was ever stored."""
-    return _known(connection, model) is not None
+def known_width(connection: Connection, model: Embedder) -> int | None:
+    """The width of the embedder's stored vectors; None where nothing of it was ever stored."""
+    found = _known(connection, model)
+    return None if found is None else found[1]
 
 
 def check(vectors: Any, texts: Sequence[str], name: str) -> Vectors:

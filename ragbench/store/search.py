@@ -44,6 +44,13 @@ class Index:
                 "ivfflat": f" lists={self.lists}"}  # fmt: skip
         return f"{self.kind}{made[self.kind]}"
 
+    @property
+    def options(self) -> str:
+        """How an approximate one is built, in SQL."""
+        if self.kind == "hnsw":
+            return f"m = {self.m:d}, ef_construction = {self.ef_construction:d}"
+        return f"lists = {self.lists:d}"
+
     @classmethod
     def of(cls, kind: IndexKind, rows: int, m: int, ef_construction: int, lists: int | None) -> Index:
         """lists: of IVFFlat; None: one for 1,000 rows, as pgvector advises. Raises StoreError where there are so few

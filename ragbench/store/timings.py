@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,7 @@ def kept(engine: Engine, about: Mapping[str, Any], measure: Callable[[], Reading
     readings, NaN where one failed; kept with six decimals. Of two processes that measure the same at the same time,
     the first one's readings stay.
     """
-    text = json.dumps(about, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    key = hashlib.sha256(text.encode()).hexdigest()
+    key = _key(about)
     if not fresh:
         known = _read(engine, key)
         if known is not None:
@@ -38,17 +37,38 @@ def kept(engine: Engine, about: Mapping[str, Any], measure: Callable[[], Reading
     statement = new.on_conflict_do_update(index_elements=["key"], set_=same) if fresh else new.on_conflict_do_nothing()
     with told_plainly("keeping clock readings"), engine.begin() as connection:
         connection.execute(statement)
-    found = _read(engine, key)
-    assert found is not None, "a row that was just kept is there"
-    return found
+    now = _read(engine, key)
+    assert now is not None, "a row that was just kept is there"
+    return now
+
+
+def found(engine: Engine, about: Sequence[Mapping[str, Any]]) -> list[Readings]:
+    """The readings that are kept of any of these; those of which there are none are left out."""
+    wanted = select(timing.c.readings).where(timing.c.key.in_([_key(one) for one in about]))
+    with told_plainly("reading clock readings"), engine.begin() as connection:
+        return [_arrays(one) for one in connection.scalars(wanted)]
+
+
+def has_any(engine: Engine, about: Mapping[str, Any]) -> bool:
+    """Whether readings are kept of something that these values are part of."""
+    wanted = select(timing.c.key).where(timing.c.about.contains(dict(about))).limit(1)
+    with told_plainly("looking for clock readings"), engine.begin() as connection:
+        return connection.scalar(wanted) is not None
+
+
+def _key(about: Mapping[str, Any]) -> str:
+    text = json.dumps(about, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _read(engine: Engine, key: str) -> Readings | None:
     with told_plainly("reading clock readings"), engine.begin() as connection:
         found = connection.scalar(select(timing.c.readings).where(timing.c.key == key))
-    if found is None:
-        return None
-    return {name: np.array([np.nan if one is None else one for one in each], float) for name, each in found.items()}
+    return None if found is None else _arrays(found)
+
+
+def _arrays(readings: Mapping[str, Any]) -> Readings:
+    return {name: np.array([np.nan if one is None else one for one in each], float) for name, each in readings.items()}
 
 
 def _plain(readings: Array) -> list[float | None]:

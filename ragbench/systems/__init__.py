@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ragbench.datasets import Dataset
-from ragbench.llm import Budget, Journal, open_budget
+from ragbench.llm import Budget, Journal, open_budget, planning
 from ragbench.settings import EmbedderSettings, RetrieverSettings, Settings
 from ragbench.store import Store
 from ragbench.systems.generation import Generation, GenerationError, Generator, Shown, Task, within
@@ -57,7 +57,12 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset, opened: 
         searched = dataset if pieces is None else pieces.dataset
         found = _retriever(retriever, settings, store, searched, opened or _opened)
         rewriter, reranker = _rewriter(one.rewriter, settings, store), _reranker(one.reranker, settings)
-        return ConfiguredSystem(name, dataset, Parts(found, store, pieces, rewriter, reranker))
+        system = ConfiguredSystem(name, dataset, Parts(found, store, pieces, rewriter, reranker))
+        if planning.folder() is None:
+            return system
+        from ragbench.systems.planned import PlannedSystem
+
+        return PlannedSystem(system)
     if one.callable is not None:
         from ragbench.systems.function import FunctionSystem
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from ragbench import settings, trust, waves
 from ragbench.expectations import kind
+from ragbench.folders import write
 from ragbench.llm.loop import run
 from ragbench.systems.frameworks import adapted
 from ragbench.systems.hands import Hands, OutOfTimeError
@@ -48,6 +49,8 @@ def find(
     found = adapt(found)
     if not callable(found):
         raise ValueError(f"that is {kind(found)}, not a function of {parameters}")
+    if not _takes(found, parameters.count(",") + 1):
+        raise ValueError(f"it takes {inspect.signature(found)}, and is called with {parameters}")
 
     late = 0
     over = f"no answer within {seconds:g} s; look what it waits for, or raise {limit}"
@@ -114,16 +117,28 @@ def of_table(
 
 
 def tell_missing() -> None:
-    """Write to the file that is this process's first argument which functions among the others are not there, and why:
-    an object of JSON."""
-    temporary, *paths = sys.argv[1:]
+    """Write which functions are not there or cannot be called, and why: an object of JSON.
+
+    This process's argument: the file that takes it. At its input: an object of functions and what each takes.
+    """
     missing = {}
-    for path in paths:
+    for path, parameters in json.load(sys.stdin).items():
         try:
-            find(path, "a question", 0, "", adapted)
+            find(path, parameters, 0, "", adapted)
         except ValueError as error:
             missing[path] = str(error)
-    Path(temporary).write_text(json.dumps(missing), encoding="utf-8")
+    write(Path(sys.argv[1]), json.dumps(missing))
+
+
+def _takes(function: Callable[..., Any], number: int) -> bool:
+    """Whether it can be called with so many values; True where it does not tell."""
+    try:
+        inspect.signature(function).bind(*[None] * number)
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
 
 
 def told(raised: Exception) -> str:

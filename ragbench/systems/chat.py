@@ -10,7 +10,7 @@ from typing import Any
 
 from ragbench import llm
 from ragbench.judge import words
-from ragbench.llm import Budget, Client, Completion, Decoding, Journal, Request, planning
+from ragbench.llm import Budget, Client, Completion, Decoding, Journal, Outlook, Request, planning
 from ragbench.llm.rehearsal import Rehearsal
 from ragbench.settings import GeneratorSettings, JudgeSettings
 from ragbench.systems import templates
@@ -78,33 +78,48 @@ class ChatGenerator(BaseGenerator):
         wanted = self.settings.language or language or words.language_of(text, self._language)
         return wanted if wanted in templates.BUILT_IN else "en"
 
+    def rehearse(self, tasks: Sequence[Task]) -> tuple[list[Generation | None], Outlook]:
+        """What the journal has of each task, None for what would be asked and paid for, and what that would take."""
+        return llm.run(self._rehearsed(tasks))
+
+    async def _rehearsed(self, tasks: Sequence[Task]) -> tuple[list[Generation | None], Outlook]:
+        endpoint = _endpoint(self.settings)
+        rehearsal = Rehearsal(self.name, endpoint, self._journal)
+
+        async def one(task: Task) -> Generation | None:
+            completion = await rehearsal.client.complete(lambda: self.request(task))
+            return None if rehearsal.is_missing(completion) else _generation(completion)
+
+        try:
+            found = await gather([one(task) for task in tasks])
+            known = await asyncio.to_thread(planning.experience, self._journal, self.name, endpoint.model)
+        finally:
+            await rehearsal.client.close()
+        return found, rehearsal.outlook(known)
+
     async def _all(self, tasks: Sequence[Task], progress: Progress | None) -> list[Generation]:
         """In a plan the journal is asked alone: the stand-in answers what would have been asked and paid for."""
-        endpoint, planned = _endpoint(self.settings), planning.folder() is not None
-        rehearsal = Rehearsal(self.name, endpoint, self._journal) if planned else None
-        client = (
-            Client(self.name, endpoint, journal=self._journal, budget=self._budget, role="generator")
-            if rehearsal is None
-            else rehearsal.client
+        if planning.folder() is not None:
+            found, outlook = await self._rehearsed(tasks)
+            planning.keep([outlook])
+            stand_in = ExtractiveGenerator(self.name, GeneratorSettings())
+            return [
+                stand_in.generate([task])[0] if one is None else one for task, one in zip(tasks, found, strict=True)
+            ]
+        client = Client(
+            self.name, _endpoint(self.settings), journal=self._journal, budget=self._budget, role="generator"
         )
-        stand_in = ExtractiveGenerator(self.name, GeneratorSettings())
 
         async def one(task: Task) -> Generation:
             completion = await client.complete(lambda: self.request(task))
-            if rehearsal is not None and rehearsal.is_missing(completion):
-                return stand_in.generate([task])[0]
-            if progress is not None and not planned:
+            if progress is not None:
                 progress(1)
             return _generation(completion)
 
         try:
-            found = await gather([one(task) for task in tasks])
-            if rehearsal is not None:
-                known = await asyncio.to_thread(planning.experience, self._journal, self.name, endpoint.model)
-                planning.keep([rehearsal.outlook(known)])
+            return await gather([one(task) for task in tasks])
         finally:
             await client.close()
-        return found
 
 
 def _generation(completion: Completion) -> Generation:

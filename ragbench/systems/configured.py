@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,7 @@ class ConfiguredSystem:
         Before the clock runs, the same is done once; but an endpoint's vector is paid for once, and read from then on.
         Raises EmbeddingError and StoreError where nobody has called `prepare` yet.
         """
-        anew = not any(one.asks_elsewhere for one in self._embedding)
+        anew = not any(one.asks_elsewhere for one in self.embedding)
         self._retrieval([question], k, fresh=anew, alone=True)
         return self._retrieval([question], k, fresh=anew, alone=True)
 
@@ -99,8 +99,15 @@ class ConfiguredSystem:
         share = 1.0 if pieces is None else len(self.dataset.chunks) / len(pieces.dataset.chunks)
         self.retriever.prepare(scaled(progress, share))
 
+    def before_reranking(self, questions: Sequence[Question]) -> list[list[Hit]]:
+        """What its reranker looks at. Raises what `retrieve` raises."""
+        assert self.parts.reranker is not None
+        before = ConfiguredSystem(self.name, self.dataset, replace(self.parts, reranker=None))
+        return before.retrieve(questions, self.parts.reranker.settings.depth).hits
+
     @property
-    def _embedding(self) -> list[DenseRetriever]:
+    def embedding(self) -> list[DenseRetriever]:
+        """The parts that embed."""
         parts = self.retriever.parts.values() if isinstance(self.retriever, HybridRetriever) else [self.retriever]
         return [one for one in parts if isinstance(one, DenseRetriever)]
 
@@ -121,13 +128,17 @@ class ConfiguredSystem:
         found = self.retriever.search(
             texts, self.parts.depth(k), progress=scaled(progress, share), fresh=fresh, alone=alone
         )
+        owners = [question.id for question, one in zip(questions, asked, strict=True) for _ in one.texts]
+        for place, why in found.errors.items():
+            errors.setdefault(owners[place], why)
+        failures = counted(f"systems.{self.name}: its embedder", questions, errors)
         rankings, taken = self._by_question(asked, found)
         reranked_ms = {}
         if self.parts.reranker is not None:
-            rankings, reranked_ms["rerank"] = self._reranked(questions, rankings, errors, fresh, progress)
+            rankings, reranked_ms["rerank"] = self._reranked(questions, asked, rankings, errors, fresh, progress)
             failures = counted(f"systems.{self.name}: its reranker", questions, errors)
         if progress is not None and (failed := sum(not one.texts for one in asked)):
-            progress((1 if self.parts.reranker is not None else 2) * failed)
+            progress(2 * failed)
         return Retrieval(
             [[] if question.id in errors else row[:k] for question, row in zip(questions, rankings, strict=True)],
             embed_ms=taken.get("embed"),
@@ -164,6 +175,7 @@ class ConfiguredSystem:
     def _reranked(
         self,
         questions: Sequence[Question],
+        asked: Sequence[Rewritten],
         rankings: Sequence[list[Hit]],
         errors: dict[str, str],
         fresh: bool,
@@ -171,8 +183,13 @@ class ConfiguredSystem:
     ) -> tuple[list[list[Hit]], Array]:
         """By the question as it was asked. errors: takes the reasons of those at which the reranker fails."""
         assert self.parts.reranker is not None
-        made, milliseconds = [], np.full(len(questions), np.nan)
+        made, milliseconds = list[list[Hit]](), np.full(len(questions), np.nan)
         for place, (question, hits) in enumerate(zip(questions, rankings, strict=True)):
+            if question.id in errors:
+                made.append([])
+                if progress is not None and asked[place].texts:
+                    progress(1)
+                continue
             try:
                 again, milliseconds[place] = reranked(self.parts.reranker, self.parts.store, question.text, hits, fresh)
             except RetrievalError:

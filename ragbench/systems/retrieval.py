@@ -59,12 +59,14 @@ class Found:
     """What one retriever found for texts, in their order.
 
     hits: best first, ties in code point order of the id. milliseconds: "embed" and "search", where it does that →
-    (texts,) of each; work done for many at once is divided evenly. facts: JSON values for the page.
+    (texts,) of each; work done for many at once is divided evenly. facts: JSON values for the page. errors: place of a
+    text → why nothing could be looked for.
     """
 
     hits: list[list[Hit]]
     milliseconds: Mapping[str, Array]
     facts: Mapping[str, Any] = field(default_factory=dict)
+    errors: Mapping[int, str] = field(default_factory=dict)
 
 
 class Retriever(Protocol):

@@ -19,13 +19,14 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
-from ragbench import reasons
+from ragbench import datasets, reasons
 from ragbench.bench.basics.needs import Needed
 from ragbench.bench.basics.session import BenchError, kept, parted
 from ragbench.judge import Aggregate
 from ragbench.measurement import Measurement
 from ragbench.names import meant
 from ragbench.settings import Settings, load, secrets
+from ragbench.types import Question
 
 MOST_RETRIEVED = 1000
 MOST_SEED = 2**32 - 1  # of scikit-learn and UMAP; NumPy would take more
@@ -132,6 +133,10 @@ class Request(BaseModel):
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
         """What the page needs of its data set, all of it: without that there is nothing to measure."""
         return ()
+
+    def asked(self, data: datasets.Dataset) -> Sequence[Question]:
+        """The questions that systems are asked, where any are; at most these."""
+        return data.questions
 
     def take(self, of: type[T]) -> T:
         """The part of what is asked for that a data class of these names holds."""

@@ -1,14 +1,15 @@
 """What is known before anything is measured or paid: which pages lack their data, and what would fail."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from ragbench.bench.basics.requests import Request
 from ragbench.bench.basics.session import BenchError
-from ragbench.bench.readiness import endpoints, parts
-from ragbench.bench.readiness.pages import lacking
+from ragbench.bench.readiness import endpoints, parts, searches
+from ragbench.bench.readiness.pages import Read, lacking, reader
+from ragbench.bench.readiness.work import work
 from ragbench.settings import Settings
 
-__all__ = ["check", "lacking"]
+__all__ = ["check", "lacking", "reader", "work"]
 
 
 def _database(settings: Settings) -> list[str]:
@@ -22,17 +23,19 @@ def _database(settings: Settings) -> list[str]:
     return []
 
 
-def check(asked: Iterable[Request], settings: Settings, *, asking: bool = True) -> None:
-    """Refuse what is known to fail: parts that are not there, then models that refuse or cannot be reached.
+def check(asked: Sequence[Request], settings: Settings, read: Read | None = None, *, asking: bool = True) -> None:
+    """Refuse what is known to fail: parts that are not there or do not fit the data, then models that refuse or cannot
+    be reached, and functions that fail at the first questions.
 
-    asking: whether models may be asked; see the setting `ask_first`. Raises BenchError that names all faults at once.
+    read: gives data sets, see `reader`. asking: whether models and functions may be asked; see the setting `ask_first`.
+    Raises BenchError that names all faults at once.
     """
-    used = parts.of_requests(asked, settings)
-    found = parts.faults(used, settings)
+    used, read = parts.of_requests(asked, settings), read or reader(settings)
+    found = [*parts.faults(used, settings), *searches.faults(asked, settings, read)]
     if asking and settings.database_url is not None and (used.systems or used.embedders) and not found:
         found = _database(settings)
     if asking and settings.ask_first and not found:
-        found = endpoints.faults(used, settings)
+        found = [*endpoints.faults(used, settings), *searches.failing(asked, settings, read)]
     if len(found) == 1:
         raise BenchError(f"{found[0]}. Nothing was measured")
     if found:

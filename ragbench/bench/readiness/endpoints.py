@@ -7,13 +7,19 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ragbench.bench.readiness.parts import Parts
+from ragbench.bench.readiness.parts import Parts, used
 from ragbench.settings import ConfigurationError, SystemSettings
 from ragbench.types import EmbeddingError
 
 if TYPE_CHECKING:
     from ragbench.answered_by import Role
-    from ragbench.settings import EmbedderSettings, GeneratorSettings, JudgeSettings, Settings
+    from ragbench.settings import (
+        EmbedderSettings,
+        GeneratorSettings,
+        JudgeSettings,
+        RerankerSettings,
+        Settings,
+    )
     from ragbench.store import Store
 
 Probe = tuple["Role", str, str, Callable[[], str | None]]
@@ -30,8 +36,8 @@ class NoReplyError(RuntimeError):
 
 
 def probes(settings: Settings, parts: Parts) -> Iterator[Probe]:
-    """A probe of each judge, generator, embedder and system that is reached over a network. Each raises what its room
-    raises, and NoReplyError where it was asked in vain."""
+    """A probe of each judge, generator, embedder, reranker and system that is reached over a network. Each raises what
+    its room raises, and NoReplyError where it was asked in vain."""
     for name in parts.judges:
         if name in settings.judges:
             judge = settings.judge(name)
@@ -46,6 +52,17 @@ def probes(settings: Settings, parts: Parts) -> Iterator[Probe]:
             yield "embedder", name, str(embedder.model), partial(_embedder, name, embedder)
         elif embedder.kind == "sentence_transformers" and not _is_folder(embedder):
             yield "embedder", name, str(embedder.model), partial(_hub, name, embedder)
+        elif (queries := embedder.queries) and settings.embedders[queries].kind == "openai":
+            yield (
+                "embedder",
+                name,
+                str(settings.embedders[queries].model),
+                partial(_of_questions, name, queries, settings),
+            )
+    for name in used("reranker", parts.systems, settings):
+        if settings.rerankers[name].kind == "endpoint":
+            reranker = settings.rerankers[name]
+            yield "reranker", name, str(reranker.model), partial(_reranker, name, reranker)
     for name in parts.systems:
         if address := settings.systems[name].url:
             yield "system", name, address, partial(_system, name, settings.systems[name])
@@ -69,6 +86,7 @@ def faults(parts: Parts, settings: Settings) -> list[str]:
 def _fault(probe: Probe) -> str:
     from ragbench.llm import ModelError
     from ragbench.systems import RetrievalError
+    from ragbench.systems.parts.reranking import UnansweredError, UnreadableError
 
     role, name, model, ask = probe
     try:
@@ -77,6 +95,10 @@ def _fault(probe: Probe) -> str:
         return str(error)
     except (EmbeddingError, RetrievalError) as error:
         return "" if PATIENCE in str(error) and NOWHERE not in str(error) else str(error)
+    except UnreadableError as error:
+        return str(error)
+    except UnansweredError as error:
+        return str(error) if NOWHERE in str(error) else ""
     except NoReplyError as error:
         return f"{role} {name!r} ({model}): {error}" if NOWHERE in str(error) else ""
     return ""
@@ -90,10 +112,13 @@ def _answered_before(settings: Settings) -> Callable[[str, str, str], bool]:
     with Store.open(settings) as store:
         sizes = {(size.judge, size.model) for size in store.journal.sizes() if size.replies}
         embedders = {name for name in settings.embedders if _has_vectors(store, name, settings)}
+        rerankers = {name for name in settings.rerankers if _has_scores(store, name, settings)}
 
     def known(role: str, name: str, model: str) -> bool:
         if role == "embedder":
             return name in embedders
+        if role == "reranker":
+            return name in rerankers
         return (named(settings.systems[name]) if role == "system" else (name, model)) in sizes
 
     return known
@@ -106,8 +131,19 @@ def _has_vectors(store: Store, name: str, settings: Settings) -> bool:
     if one.kind != "openai":
         return False
     try:
-        return store.knows(EndpointEmbedder(name, one))
+        return store.width(EndpointEmbedder(name, one)) is not None
     except EmbeddingError:  # its key is not there
+        return False
+
+
+def _has_scores(store: Store, name: str, settings: Settings) -> bool:
+    from ragbench.systems import RetrievalError
+    from ragbench.systems.parts.reranking import EndpointReranker
+
+    one = settings.rerankers[name]
+    try:
+        return one.kind == "endpoint" and store.has_readings({"reranker": EndpointReranker(name, one).identity})
+    except RetrievalError:  # its key is not there
         return False
 
 
@@ -151,6 +187,24 @@ def _embedder(name: str, settings: EmbedderSettings) -> str | None:
     embedder = EndpointEmbedder(name, settings.model_copy(update=SHORT))
     embedder.embed([QUESTION])
     return next(iter(embedder.answered_by), None)
+
+
+def _of_questions(name: str, queries: str, settings: Settings) -> str | None:
+    """Whether its vectors are as wide as the stored ones."""
+    from ragbench.embed import query_encoder
+    from ragbench.store import Source
+
+    with Source.open(str(settings.embedders[name].database), settings) as source:
+        query_encoder(name, queries, source, settings=settings)
+    return None
+
+
+def _reranker(name: str, settings: RerankerSettings) -> str:
+    from ragbench.systems.parts.reranking import EndpointReranker
+
+    brief = {key: value for key, value in SHORT.items() if key in type(settings).model_fields}
+    EndpointReranker(name, settings.model_copy(update=brief)).scores(QUESTION, [QUESTION, "no"])
+    return str(settings.model)  # a reply does not name it
 
 
 def _system(name: str, settings: SystemSettings) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from ragbench import places
 from ragbench.bench.basics.needs import Lack
@@ -12,19 +13,23 @@ from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import Dataset, available
 from ragbench.settings import Settings
 
+Read = Callable[[str, str], Dataset]
+"""Gives the data set of a name, in the language of a page where none is asked for."""
 
-def lacking(asked: Mapping[str, Sequence[Request]], settings: Settings, dataset: str = "") -> tuple[Lack, ...]:
+
+def lacking(
+    asked: Mapping[str, Sequence[Request]], settings: Settings, dataset: str = "", read: Read | None = None
+) -> tuple[Lack, ...]:
     """Pages that lack something, each with the first thing that it lacks.
 
-    asked: by page what it asks of the bench. dataset: that is named for all of them; empty: as in the settings.
+    asked: by page what it asks of the bench. dataset: that is named for all of them; empty: as in the settings. read:
+    gives a data set, see `reader`.
     Raises DatasetError for a data set that cannot be read, and for one that is not there though somebody named it.
     """
-    read: dict[tuple[str, str], Dataset | None] = {}
+    read = read or reader(settings)
 
     def data(name: str, language: str = "") -> Dataset | None:
-        if (name, language) not in read:
-            read[name, language] = dataset_of(name, settings, language) if is_there(name, settings) else None
-        return read[name, language]
+        return read(name, language) if is_there(name, settings) else None
 
     data(dataset or settings.dataset)
     found: dict[str, Lack] = {}
@@ -37,6 +42,11 @@ def lacking(asked: Mapping[str, Sequence[Request]], settings: Settings, dataset:
                 if lack is not None:
                     found.setdefault(page, lack)
     return tuple(found.values())
+
+
+def reader(settings: Settings) -> Read:
+    """Reads each data set once."""
+    return cache(lambda name, language: dataset_of(name, settings, language))
 
 
 def is_there(name: str, settings: Settings) -> bool:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -19,16 +15,18 @@ from ragbench.bench.answers.written_answers import DEFAULT_GENERATOR
 from ragbench.bench.basics.requests import Request
 from ragbench.bench.basics.session import parted
 from ragbench.bench.decisions.deciders import CONSTANTS, is_log
+from ragbench.bench.readiness import processes
 from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.bench.runs import gate
 from ragbench.bench.scoring import own_metrics
 from ragbench.embed import wheels
+from ragbench.embed.model import Purpose, purpose
 from ragbench.judge import legal_names
 from ragbench.settings import ConfigurationError, Settings, SystemSettings
-from ragbench.settings.tables import PARTS
 from ragbench.types import EmbeddingError
 
-IMPORT_SECONDS = 120.0
+TAKEN = {"chunker": "a text", "rewriter": "a question", "reranker": "(question, texts)"}
+"""What functions that are parts are called with."""
 NAMING = ("systems", "embedders", "embedder", "judges", "k")
 _IMPORT = "from ragbench.systems.callables import tell_missing; tell_missing()"
 
@@ -77,11 +75,11 @@ def _of_systems(names: Sequence[str], request: Request, settings: Settings) -> P
         for name in (names if request.writes else ())
     ]
     embedders = dict.fromkeys(one for name in names for one in settings.embedders_of(name))
-    writers += [settings.rewriters[one].generator or "" for one in _used("rewriter", names, settings)]
+    writers += [settings.rewriters[one].generator or "" for one in used("rewriter", names, settings)]
     return Parts(tuple(names), tuple(embedders), tuple(dict.fromkeys(filter(None, writers))))
 
 
-def _used(part: str, systems: Sequence[str], settings: Settings) -> list[str]:
+def used(part: str, systems: Sequence[str], settings: Settings) -> list[str]:
     """The tables of a kind of part that systems name, each once."""
     return list(dict.fromkeys(name for system in systems if (name := getattr(settings.systems[system], part))))
 
@@ -98,7 +96,7 @@ def faults(parts: Parts, settings: Settings) -> list[str]:
     return [
         *_imports(parts, settings),
         *(said for name in parts.systems if (said := _results(name, settings.systems[name]))),
-        *(said for name in _used("reranker", parts.systems, settings) if (said := _reranker(name, settings))),
+        *(said for name in used("reranker", parts.systems, settings) if (said := _reranker(name, settings))),
         *(said for name in parts.systems if (said := _headers(name, settings.systems[name]))),
         *(said for name in parts.embedders if (said := _embedder(name, settings))),
         *(said for name in parts.generators if (said := _generator(name, settings))),
@@ -117,35 +115,34 @@ def _imports(parts: Parts, settings: Settings) -> Iterator[str]:
     def whole() -> trust.Reach:
         return trust.of_project(settings)
 
-    places = {f"systems.{name}.callable": settings.systems[name].callable for name in parts.systems}
-    places |= {f"generators.{name}.callable": settings.generators[name].callable for name in parts.generators}
-    for part in PARTS:
+    places = {f"systems.{name}.callable": (settings.systems[name].callable, "(question, k)") for name in parts.systems}
+    places |= {
+        f"generators.{name}.callable": (settings.generators[name].callable, "(question, contexts)")
+        for name in parts.generators
+    }
+    for part, parameters in TAKEN.items():
         table: Mapping[str, Any] = getattr(settings, f"{part}s")
-        places |= {f"{part}s.{name}.callable": table[name].callable for name in _used(part, parts.systems, settings)}
-    wanted = {place: path for place, path in places.items() if path} | {path: path for path in parts.functions}
-    trusted = {path for path in wanted.values() if not trust.doubts(trust.of_callable(path), whole)}
+        places |= {
+            f"{part}s.{name}.callable": (table[name].callable, parameters)
+            for name in used(part, parts.systems, settings)
+        }
+    wanted = {place: (path, takes) for place, (path, takes) in places.items() if path}
+    wanted |= {path: (path, "(question, answer, contexts)") for path in parts.functions}
+    trusted = {path: takes for path, takes in wanted.values() if not trust.doubts(trust.of_callable(path), whole)}
     if not trusted:
         return
-    said = _missing(sorted(trusted))
-    for place, path in wanted.items():
+    said = _missing(trusted)
+    for place, (path, _) in wanted.items():
         if why := said.get(path, ""):
             yield f"{place} = {path!r}: {why}" if place != path else f"judges = {path!r}: {why}"
 
 
-def _missing(paths: list[str]) -> dict[str, str]:
-    environment = {**os.environ, configuration.TRUST: "all"}  # who comes so far was asked
-    how: dict[str, Any] = {"capture_output": True, "text": True, "timeout": IMPORT_SECONDS, "env": environment}
-    with tempfile.TemporaryDirectory(prefix="ragbench-") as private:
-        out = Path(private) / "missing.json"
-        command = [sys.executable, "-P", "-c", _IMPORT, str(out), *paths]
-        try:
-            done = subprocess.run(command, check=False, cwd=configuration.project_folder(), **how)  # noqa: S603
-        except subprocess.TimeoutExpired:
-            return dict.fromkeys(paths, f"it, or another function, is not imported within {IMPORT_SECONDS:g} s")
-        if out.is_file():
-            return dict(json.loads(out.read_text(encoding="utf-8")))
-    lines = done.stderr.strip().splitlines() or ["it said nothing"]
-    return dict.fromkeys(paths, f"importing it, or another function, ends the process: {lines[-1][:200]}")
+def _missing(functions: Mapping[str, str]) -> dict[str, str]:
+    """functions: module:function → what it takes."""
+    try:
+        return processes.told(_IMPORT, functions)
+    except processes.ProcessError as error:
+        return dict.fromkeys(functions, f"importing it, or another function, {error}")
 
 
 def _results(name: str, system: SystemSettings) -> str:
@@ -171,7 +168,9 @@ def _embedder(name: str, settings: Settings) -> str:
         if variable and not os.environ.get(variable):
             return f"databases.{one.database}: the variable {variable} is not set: export {variable}=…"
         return _queries(name, settings)
-    return _model(f"embedders.{name}.model", str(one.model)) if one.kind == "sentence_transformers" else ""
+    if one.kind != "sentence_transformers":
+        return ""
+    return _model(f"embedders.{name}.model", str(one.model), "embedder")
 
 
 def _queries(name: str, settings: Settings) -> str:
@@ -194,19 +193,19 @@ def _reranker(name: str, settings: Settings) -> str:
     one = settings.rerankers[name]
     if one.kind == "endpoint":
         return _refused(lambda: _key(f"rerankers.{name}", one))
-    return _model(f"rerankers.{name}.model", str(one.model)) if one.kind == "cross_encoder" else ""
+    return _model(f"rerankers.{name}.model", str(one.model), "cross_encoder") if one.kind == "cross_encoder" else ""
 
 
-def _model(key: str, model: str) -> str:
-    """A folder that is meant and not there, or a model that no download can bring."""
+def _model(key: str, model: str, wanted: Purpose) -> str:
+    """A folder that is meant and not there, or holds a model for something else, or a model that no download can
+    bring."""
     place = f"{key} = {model!r}"
     if find_spec("sentence_transformers") is None:
         return f"{place}: the package sentence-transformers is not installed: make setup"
     path = Path(model).expanduser()
     folder = configuration.project_folder() / path
     if folder.is_dir():
-        has = any((folder / file).is_file() for file in ("modules.json", "config.json"))
-        return "" if has else f"{place}: this folder holds no model: neither modules.json nor config.json is in it"
+        return _unfit(place, purpose(folder), wanted)
     parts = model.split("/")
     is_path = path.is_absolute() or parts[0] in (".", "..", "~") or len(parts) > 2
     is_path = is_path or (len(parts) == 2 and folder.parent.is_dir())  # a model of a hub is called owner/model, too
@@ -217,6 +216,19 @@ def _model(key: str, model: str) -> str:
 
         if not is_kept(model):
             return f"{place}: it is not on this machine, and HF_HUB_OFFLINE=1 forbids to download it: unset that once"
+    return ""
+
+
+def _unfit(place: str, found: Purpose | None, wanted: Purpose) -> str:
+    if found is None:
+        return f"{place}: this folder holds no model: neither modules.json nor config.json is in it"
+    if wanted == "embedder" and found == "cross_encoder":
+        return f"{place}: this model scores pairs of texts and gives no vectors: it is a reranker, [rerankers.NAME]"
+    if wanted == "cross_encoder" and found != "cross_encoder":
+        return (
+            f"{place}: this model gives vectors of texts, and its scores of pairs would be random numbers; name a "
+            "CrossEncoder of sentence-transformers, or use it as an embedder, [embedders.NAME]"
+        )
     return ""
 
 

@@ -70,6 +70,10 @@ class Tier1Request(RankingRequest):
         that there are not."""
         _ = self.leading, slices.chosen(self.slice_by)
 
+    def asked(self, data: Dataset) -> list[Question]:
+        """Those that say what is relevant."""
+        return [q for q in data.questions if q.relevant or (self.unit == "url" and q.relevant_urls)]
+
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
         """Questions that say what is relevant."""
         return (Needed.of(Need.PAGES if self.unit == "url" else Need.RELEVANT),)
@@ -133,8 +137,7 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
     pages = {chunk.id: chunk.url for chunk in session.dataset.chunks}
     if unit == "url" and None in pages.values():
         raise BenchError(f"unit = 'url', but chunks of {session.dataset.label} have no URL; use unit = 'chunk'")
-    questions = session.dataset.questions
-    asked = [q for q in questions if q.relevant or (unit == "url" and q.relevant_urls)]
+    questions, asked = session.dataset.questions, request.asked(session.dataset)
     if not asked:
         raise BenchError(f"no question of {session.dataset.label} names a relevant {unit}: there is nothing to measure")
     clusters = frames.clusters(asked) if request.cluster_by == "auto" else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +68,18 @@ def paid(tally: Tally, *, err: bool = False) -> None:
             f"call{'' if tally.calls == 1 else 's'}, cost {tally.cost:.4f}",
             err=err,
         )
+
+
+def stored(found: Mapping[tuple[str, str], tuple[int, int]]) -> None:
+    """Say how many of a run's vectors were stored before; nothing of embedders of which none were."""
+    names = {"passage": "passages", "query": "questions"}
+    each = [
+        f"{before:,} of {whole:,} vectors of {names.get(kind, kind)} of {name}"
+        for (name, kind), (before, whole) in found.items()
+        if before
+    ]
+    if each:
+        terminal.say(f"from the store: {', '.join(each)}")
 
 
 def journaled(folder: Path) -> None:

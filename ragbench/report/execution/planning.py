@@ -1,4 +1,4 @@
-"""What a run would ask of models, found out without one call."""
+"""What a run would ask of models and compute itself, found out without one call and without computing it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import settings
+from ragbench.bench import readiness
 from ragbench.bench.basics.needs import Lack
 from ragbench.bench.basics.session import parted
 from ragbench.llm import Outlook, planning
+from ragbench.report.execution import run as execution
 from ragbench.report.execution.preparation import prepared
-from ragbench.report.execution.run import Report, Work
+from ragbench.systems.work import Work
 
 JUDGES = "judges"
 """The parameter of every notebook that asks models."""
@@ -26,13 +28,15 @@ class Planned:
     """outlooks: one a model, all notebooks together. silent: notebooks that ask no model, and were not executed.
 
     failures: notebooks that did not come to their end, each with the line that says why; what they would have asked
-    after that is not in the outlooks. left_out: notebooks whose data are not there.
+    after that is not in the outlooks. left_out: notebooks whose data are not there. work: what systems and embedders
+    have yet to compute.
     """
 
     outlooks: tuple[Outlook, ...]
     silent: tuple[str, ...]
     failures: Mapping[str, str]
     left_out: tuple[Lack, ...] = ()
+    work: tuple[Work, ...] = ()
 
 
 def plan(
@@ -41,25 +45,27 @@ def plan(
     *,
     jobs: int = 1,
     language: str | None = None,
-    progress: Report | None = None,
+    progress: execution.Report | None = None,
     lenient: bool = False,
 ) -> Planned:
     """Execute the notebooks in processes that look up in the journal and never ask, and add up what they would ask.
 
     Where the journal has no answer, the lexical judge's stands in for it, so that the calls that depend on it are
-    counted too, about. Nothing is written but for vectors and the like that a run keeps in the database anyway.
+    counted too, about; for a system that has something to compute, relevant passages do. Nothing is written.
     Parameters and errors: see `ragbench.report.execution.run`.
     """
-    sources, defaults, values, left_out = prepared(
+    sources, defaults, values, left_out, asked, read = prepared(
         notebooks, dict(given or {}), language, lenient=lenient, asking=False
     )
+    work = readiness.work(asked, settings.load(), read)
     asking = {name: notebook for name, notebook in sources.items() if _asks({**defaults[name], **values[name]})}
     with tempfile.TemporaryDirectory(prefix="ragbench-plan-", ignore_cleanup_errors=True) as private:
         place = Path(private) / "outlooks"
-        work = Work(Path(private) / "run", progress, {planning.PLAN_FOLDER: str(place)})
-        failures = work.all(asking, jobs)
-        outlooks = tuple(planning.kept(place))
-    return Planned(outlooks, tuple(name for name in sources if name not in asking), failures, left_out)
+        executed = execution.Work(Path(private) / "run", progress, {planning.PLAN_FOLDER: str(place)})
+        failures = executed.all(asking, jobs)
+        rewriters = (one.outlook for one in work if one.outlook is not None)
+        outlooks = tuple(planning.together((*planning.kept(place), *rewriters)))
+    return Planned(outlooks, tuple(name for name in sources if name not in asking), failures, left_out, work)
 
 
 def _asks(parameters: Mapping[str, Any]) -> bool:

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 from ragbench import places, settings, trust
 from ragbench.bench import readiness
 from ragbench.bench.basics.needs import Lack
+from ragbench.bench.basics.requests import Request
 from ragbench.bench.basics.session import BenchError, parted
 from ragbench.bench.decisions.deciders import is_log
+from ragbench.bench.readiness.pages import Read
 from ragbench.bench.runs.overview import NAME as OVERVIEW
 from ragbench.language import translator
 from ragbench.report.execution import parameters
@@ -20,12 +22,17 @@ OF_EVERY_PAGE = {"dataset", "systems", "language"}
 
 
 class Prepared(NamedTuple):
-    """Notebooks by name with their parameters put in, their defaults, the values that differ, and what is left out."""
+    """Notebooks by name with their parameters put in, their defaults, the values that differ, and what is left out.
+
+    asked: what they ask of the bench, each with a data set. read: gives data sets, each read once.
+    """
 
     sources: dict[str, Any]
     defaults: dict[str, dict[str, Any]]
     values: dict[str, dict[str, Any]]
     left_out: tuple[Lack, ...]
+    asked: list[Request]
+    read: Read
 
 
 def prepared(
@@ -55,16 +62,18 @@ def prepared(
         name: parameters.requests(notebook, {**defaults[name], **values[name]}) for name, notebook in sources.items()
     }
     named = str(wanted.get("dataset") or "")
-    left_out = readiness.lacking(asked, known, named)
+    read = readiness.reader(known)
+    left_out = readiness.lacking(asked, known, named, read)
     for one in left_out:
         del sources[one.page], asked[one.page]
     if left_out and (not lenient or not sources.keys() - {OVERVIEW}):
         said = "\n".join(f"{one.page} {one.sentence(translator('en'))}" for one in left_out)
         raise BenchError(f"{said}. `ragbench doctor` lists the pages that the data allow")
-    readiness.check((one for requests in asked.values() for one in requests), known, asking=asking)
+    every = [one for requests in asked.values() for one in requests]
+    readiness.check(every, known, read, asking=asking)
     for name, notebook in sources.items():
         parameters.inject(notebook, values[name])
-    return Prepared(sources, defaults, values, left_out)
+    return Prepared(sources, defaults, values, left_out, every, read)
 
 
 def lacking(notebooks: Sequence[Path | str]) -> tuple[Lack, ...]:

@@ -24,6 +24,7 @@ from ragbench.report.execution.termination import terminable
 from ragbench.report.keeping import files, kept, results
 from ragbench.report.pages import assembly, drawing
 from ragbench.settings import secrets
+from ragbench.store import uses as vectors
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ class RunResult:
 
     left_out: notebooks that were not executed for want of data, each with what it needs. unkept: why the run is not in
     the database; empty where it is, or where it was not to be. broken: whether a system raised at any question where
-    that is to end a run with 1 (the setting `fail_on_raised`).
+    that is to end a run with 1 (the setting `fail_on_raised`). stored: (embedder, "passage" or "query") → how many of
+    its vectors were stored before the run, of how many.
     """
 
     folder: Path
@@ -57,6 +59,7 @@ class RunResult:
     unkept: str = ""
     broken: bool = False
     left_out: tuple[Lack, ...] = ()
+    stored: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
 
     @property
     def index(self) -> Path:
@@ -101,7 +104,7 @@ def run(
     """
     known = settings.load()
     wanted = dict(given or {})
-    sources, defaults, values, left_out = prepared(notebooks, wanted, language, lenient=lenient)
+    sources, defaults, values, left_out = prepared(notebooks, wanted, language, lenient=lenient)[:4]
     folder = files.new_run(out or settings.project_folder() / known.reports_folder)
     started = time.time()
     mask = secrets.masker()
@@ -112,6 +115,7 @@ def run(
         finally:
             (folder / budget.FILE).unlink(missing_ok=True)
             uses.settle(folder)
+            stored = vectors.told(folder)
         keep_overview(folder)
         for name, notebook in sources.items():
             _store(folder / f"{name}.ipynb", notebook, mask)
@@ -141,7 +145,7 @@ def run(
     broken = known.fail_on_raised and "raised" in manifest
     final = files.finish(folder)
     unkept = mask(kept.refusal(lambda: kept.record(final))) if keep else ""
-    return RunResult(final, failed, unkept, broken, left_out)
+    return RunResult(final, failed, unkept, broken, left_out, stored)
 
 
 def _needing(left_out: Sequence[Lack]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ragbench.store import Neighbours, Store, recall_against_exact
 from ragbench.store.embeddings import check
 from ragbench.store.search import Index
 from ragbench.systems.retrieval import Found, Progress
-from ragbench.types import Embedder, Hit, Vectors
+from ragbench.types import Embedder, EmbeddingError, Hit, Vectors
 
 BUILT = {
     "exact": (),
@@ -40,7 +40,7 @@ class DenseRetriever:
         self.asking: Embedder = getattr(made, "queries", None) or made  # what embeds the questions
         self.is_stand_in = embedder.is_stand_in or bool(getattr(self.asking, "is_stand_in", False))
         self._model = embedder.model or wheels.MODELS.get(embedder.kind)
-        Index.of(settings.index, len(dataset.chunks), settings.m, settings.ef_construction, settings.lists)
+        _ = self.searched
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -58,11 +58,20 @@ class DenseRetriever:
         """The index that is searched, as `Store.search` takes it."""
         return {"index": self.settings.index, **self.settings.model_dump(include=set(BUILT[self.settings.index]))}
 
+    @property
+    def searched(self) -> Index:
+        """The index of so many passages."""
+        one = self.settings
+        return Index.of(one.index, len(self.dataset.chunks), one.m, one.ef_construction, one.lists)
+
     def prepare(self, progress: Progress | None = None) -> None:
-        """Store the passages and their vectors."""
-        dataset = self.dataset
+        """Store the passages and their vectors; of an endpoint also how long it took for them, for a plan."""
+        dataset, begun = self.dataset, time.perf_counter()
         self.store.load_chunks(dataset.content_hash, dataset.name, dataset.chunks)
-        self.store.embed(self.embedder, self._passages, batch=self.batch, progress=progress)
+        computed = self.store.embed(self.embedder, self.passages, batch=self.batch, progress=progress)
+        if computed and isinstance(self.embedder, EndpointEmbedder):
+            taken = {"texts": np.array([computed], float), "seconds": np.array([time.perf_counter() - begun])}
+            self.store.readings(self.embedder.about_its_pace, lambda: taken, fresh=True)
 
     def search(
         self,
@@ -75,22 +84,59 @@ class DenseRetriever:
     ) -> Found:
         """As `Retriever.search`. alone: without looking what an index costs.
 
-        Raises EmbeddingError for texts that cannot be embedded, StoreError when the database cannot answer.
+        A text whose vector cannot be used is an error of its own, but where that is so of all. Raises EmbeddingError
+        for these, and for an embedder that does not answer, StoreError when the database cannot answer.
         """
         begun = time.perf_counter()
-        queries = (
-            self.embedded(texts, progress)
-            if fresh
-            else self.store.vectors(self.embedder, texts, kind="query", batch=self.batch, progress=progress)
-        )
+        places, queries, errors = self._usable(texts, fresh, progress)
         embed_ms = (time.perf_counter() - begun) * 1000 / len(texts)
         one: dict[str, Any] = {"batch": 1} if alone else {}
         found = self.store.search(
             self.dataset.content_hash, self.embedder, queries, k, progress=progress, **one, **self.how
         )
-        milliseconds = {"embed": np.full(len(texts), embed_ms), "search": found.milliseconds}
+        hits: list[list[Hit]] = [[] for _ in texts]
+        search_ms = np.zeros(len(texts))
+        search_ms[places] = found.milliseconds
+        for place, row in zip(places, self._hits(found), strict=True):
+            hits[place] = row
+        milliseconds = {"embed": np.full(len(texts), embed_ms), "search": search_ms}
         facts = self.description if alone else {**self.description, **self._facts(queries, found, k, fresh)}
-        return Found(self._hits(found), milliseconds, facts)
+        return Found(hits, milliseconds, facts, errors)
+
+    def _usable(
+        self, texts: Sequence[str], fresh: bool, progress: Progress | None
+    ) -> tuple[list[int], Vectors, dict[int, str]]:
+        """Places of the texts that have a vector, those vectors, and why the others have none."""
+        places, errors = list(range(len(texts))), dict[int, str]()
+        done = 0
+
+        def advance(more: int) -> None:
+            """What was told before a batch was refused is not told again."""
+            nonlocal done
+            done += more
+            if progress is not None and done > told[0]:
+                progress(done - told[0])
+                told[0] = done
+
+        told = [0]
+        while True:
+            wanted = [texts[place] for place in places]
+            try:
+                made = (
+                    self.embedded(wanted, advance)
+                    if fresh
+                    else self.store.vectors(self.embedder, wanted, kind="query", batch=self.batch, progress=advance)
+                )
+            except EmbeddingError as error:
+                if error.dead or not error.positions or len(error.positions) == len(places):
+                    raise
+                errors |= {places[one]: str(error) for one in error.positions}
+                places = [place for place in places if place not in errors]
+                done = 0
+                continue
+            if progress is not None and errors:
+                progress(len(errors) * 2)
+            return places, made, errors
 
     @property
     def asks_elsewhere(self) -> bool:
@@ -102,13 +148,18 @@ class DenseRetriever:
         vectors = []
         for start in range(0, len(texts), self.batch):
             part = texts[start : start + self.batch]
-            vectors.append(check(self.embedder.embed(part, kind="query"), part, self.embedder.name))
+            try:
+                vectors.append(check(self.embedder.embed(part, kind="query"), part, self.embedder.name))
+            except EmbeddingError as error:
+                where = tuple(start + place for place in error.positions)
+                raise EmbeddingError(str(error), where, reason=error.reason, dead=error.dead) from error
             if progress is not None:
                 progress(len(part))
         return np.concatenate(vectors)
 
     @property
-    def _passages(self) -> list[str]:
+    def passages(self) -> list[str]:
+        """What is searched, as texts."""
         return [chunk.text for chunk in self.dataset.chunks]
 
     def _facts(self, queries: Vectors, found: Neighbours, k: int, fresh: bool) -> dict[str, Any]:
@@ -125,7 +176,7 @@ class DenseRetriever:
     def _truncated(self, embedder: ModelEmbedder) -> int:
         """Counted once and kept, as the vectors are: a run that has them all does without the model."""
         about = {"what": "passages truncated", "embedder": embedder.identity, "data": self.dataset.content_hash}
-        kept = self.store.readings(about, lambda: {"n": np.array([embedder.truncated(self._passages)], float)})
+        kept = self.store.readings(about, lambda: {"n": np.array([embedder.truncated(self.passages)], float)})
         return int(kept["n"][0])
 
     def _hits(self, found: Neighbours) -> list[list[Hit]]:

@@ -58,7 +58,8 @@ class HybridRetriever:
                 milliseconds[stage] = milliseconds[stage] + taken if stage in milliseconds else taken
         facts = {key: value for one in found for key, value in one.facts.items()}
         fused = [self._fused(rankings)[:k] for rankings in zip(*(one.hits for one in found), strict=True)]
-        return Found(fused, milliseconds, {**facts, **self.description})
+        errors = {place: why for one in found for place, why in one.errors.items()}
+        return Found(fused, milliseconds, {**facts, **self.description}, errors)
 
     @property
     def _weights(self) -> tuple[float, ...]:

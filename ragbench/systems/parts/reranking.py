@@ -13,17 +13,28 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ragbench.embed.model import content_of
+from ragbench.embed.model import content_of, quiet
 from ragbench.llm.errors import Fault
 from ragbench.llm.loop import run
 from ragbench.llm.transport import Transport, patiently, read_key
 from ragbench.settings import ConfigurationError, RerankerSettings, project_folder
 from ragbench.store import Store
+from ragbench.store.timings import Readings
 from ragbench.systems.callables import of_table
 from ragbench.systems.retrieval import RetrievalError
-from ragbench.types import Array, Hit
+from ragbench.types import Array, Hit, Question
 
 LOOP = "ragbench-reranking"
+IN_A_ROW = 3
+"""Calls that failed one after the other, each after all its attempts, after which an endpoint is asked no more."""
+
+
+class UnansweredError(ValueError):
+    """A reranker has not answered one call; the next one may fare better."""
+
+
+class UnreadableError(ValueError):
+    """A reranker gave what are no scores."""
 
 
 class Reranker(Protocol):
@@ -64,20 +75,38 @@ def reranked(
 
     def measured() -> dict[str, Array]:
         begun = time.perf_counter()
-        found = np.asarray(reranker.scores(question, texts), float)
-        if found.shape != (len(texts),) or not np.isfinite(found).all():
-            raise ValueError(f"{found.tolist()!r:.80}: {_expected(len(texts))}")
+        found = checked(reranker.scores(question, texts), len(texts))
         return {"score": found, "ms": np.array([(time.perf_counter() - begun) * 1000])}
 
     if not reranker.identity or (fresh and not reranker.asks_elsewhere):
         kept: Mapping[str, Array] = measured()
     else:
-        digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
-        about = {"what": "scores of a reranker", "reranker": reranker.identity, "question": question, "texts": digest}
-        kept = store.readings(about, measured)
+        kept = store.readings(_about(reranker, question, texts), measured)
     order = sorted(range(len(first)), key=lambda place: (-kept["score"][place], place))
     again = [Hit(first[place].chunk, float(kept["score"][place])) for place in order]
     return [*again, *(Hit(hit.chunk) for hit in hits[len(first) :])], float(kept["ms"][0])
+
+
+def checked(scores: Sequence[float], number: int) -> Array:
+    """The scores of so many texts. Raises UnreadableError for what is not one finite number a text."""
+    found = np.asarray(scores, float)
+    if found.shape != (number,) or not np.isfinite(found).all():
+        raise UnreadableError(f"{found.tolist()!r:.80}: {_expected(number)}")
+    return found
+
+
+def kept_of(
+    reranker: Reranker, store: Store, questions: Sequence[Question], rankings: Sequence[Sequence[Hit]]
+) -> list[Readings]:
+    """The scores, with their milliseconds, that are kept of questions and their rankings."""
+    texts = [[hit.chunk.text for hit in hits[: reranker.settings.depth]] for hits in rankings]
+    return store.found([_about(reranker, q.text, own) for q, own in zip(questions, texts, strict=True) if own])
+
+
+def _about(reranker: Reranker, question: str, texts: Sequence[str]) -> dict[str, str]:
+    """What scores are kept by."""
+    digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+    return {"what": "scores of a reranker", "reranker": reranker.identity, "question": question, "texts": digest}
 
 
 class CrossEncoderReranker:
@@ -108,9 +137,8 @@ class CrossEncoderReranker:
     @cached_property
     def _model(self) -> Any:
         from sentence_transformers import CrossEncoder
-        from transformers.utils import logging
 
-        logging.disable_progress_bar()
+        quiet()
         try:
             source = str(self._folder) if self._folder.is_dir() else self._named
             return CrossEncoder(source, num_labels=1, trust_remote_code=False)
@@ -131,18 +159,24 @@ class EndpointReranker:
         except ConfigurationError as error:
             raise RetrievalError(str(error)) from None
         self.identity = f"endpoint {settings.base_url} model={settings.model!r}"
+        self._failed = 0
 
     @property
     def description(self) -> Mapping[str, Any]:
         return {"name": self.name, "model": self.settings.model, "depth": self.settings.depth}
 
     def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """As `Reranker.scores`. Raises RetrievalError where every call would be refused, ValueError for one."""
+        """As `Reranker.scores`. Raises RetrievalError where every call would be refused, UnreadableError for a reply,
+        UnansweredError for a call, and for every one after IN_A_ROW of these."""
+        if self._failed >= IN_A_ROW:
+            raise UnansweredError(f"not asked: {IN_A_ROW} calls failed one after the other; run again to go on")
         try:
             content = run(self._reply(question, texts), LOOP)
         except Fault as fault:
+            self._failed += fault.passes
             said = f"rerankers.{self.name} ({self.settings.model} at {self.settings.base_url}): {fault.reason}"
-            raise (RetrievalError if fault.kind == "fatal" else ValueError)(said) from None
+            raise (RetrievalError if fault.kind == "fatal" else UnansweredError)(said) from None
+        self._failed = 0
         return self._read(content, len(texts))
 
     async def _reply(self, question: str, texts: Sequence[str]) -> bytes:
@@ -159,10 +193,12 @@ class EndpointReranker:
             rows = json.loads(content)["results"]
             found = {row["index"]: row["relevance_score"] for row in rows}
         except (ValueError, RecursionError, KeyError, TypeError):
-            raise ValueError(f"{unreadable}: a list `results` of `index` and `relevance_score` is expected") from None
+            raise UnreadableError(
+                f"{unreadable}: a list `results` of `index` and `relevance_score` is expected"
+            ) from None
         scores: list[Any] = [found.get(place) for place in range(number)]
         if len(rows) != number or not all(type(one) in (int, float) and math.isfinite(one) for one in scores):
-            raise ValueError(f"{unreadable}: {_expected(number)}")
+            raise UnreadableError(f"{unreadable}: {_expected(number)}")
         return [float(one) for one in scores]
 
 

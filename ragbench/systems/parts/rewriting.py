@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ragbench.llm import Decoding, Request
+from ragbench.llm import Decoding, Outlook, Request
 from ragbench.settings import GeneratorSettings, RewriterSettings
 from ragbench.systems.callables import of_table, told
 from ragbench.systems.chat import ChatGenerator
-from ragbench.systems.generation import Task
+from ragbench.systems.generation import Generation, Task
 from ragbench.systems.retrieval import RetrievalError
 from ragbench.types import Question
 
@@ -92,12 +92,19 @@ class ModelRewriter(ChatGenerator):
 
     def rewrite(self, questions: Sequence[Question]) -> list[Rewritten]:
         """As `Rewriter.rewrite`, all at once; of several queries the question itself is the first."""
-        made = []
-        for question, one in zip(questions, self.generate([Task(q, ()) for q in questions]), strict=True):
-            texts = self._texts(question.text, one.answer or "")
-            reason = "" if texts else one.reason or f"{self.title}: the model wrote nothing to search for"
-            made.append(Rewritten(texts, reason, (one.seconds or 0.0) * 1000))
-        return made
+        written = self.generate([Task(question, ()) for question in questions])
+        return [self._read(question, one) for question, one in zip(questions, written, strict=True)]
+
+    def foreseen(self, questions: Sequence[Question]) -> tuple[list[Rewritten | None], Outlook]:
+        """What the journal has for each question, None for what would be asked, and what that would take."""
+        known, outlook = self.rehearse([Task(question, ()) for question in questions])
+        made = [None if one is None else self._read(q, one) for q, one in zip(questions, known, strict=True)]
+        return made, outlook
+
+    def _read(self, question: Question, one: Generation) -> Rewritten:
+        texts = self._texts(question.text, one.answer or "")
+        reason = "" if texts else one.reason or f"{self.title}: the model wrote nothing to search for"
+        return Rewritten(texts, reason, (one.seconds or 0.0) * 1000)
 
     def _texts(self, question: str, answer: str) -> tuple[str, ...]:
         if self.rewriter.kind != "queries":

@@ -1,0 +1,71 @@
+"""What the systems and embedders of a run have yet to compute, page by page asked for, computed for none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ragbench.bench.basics.requests import Request
+from ragbench.bench.basics.session import parted
+from ragbench.bench.readiness.pages import Read
+from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
+from ragbench.datasets import Dataset
+from ragbench.embed import wheels
+from ragbench.settings import Settings
+
+if TYPE_CHECKING:
+    from ragbench.systems.work import Demand, Work
+
+
+def work(asked: Iterable[Request], settings: Settings, read: Read) -> tuple[Work, ...]:
+    """Of every configured system that is searched, and of every embedder whose space is looked at, in their order; of
+    several data sets one after the other.
+
+    Raises what a run would raise when it makes them: RetrievalError, EmbeddingError, StoreError, DatasetError.
+    """
+    demands: dict[tuple[str, str], dict[str, Demand]] = {}
+    alone: dict[tuple[str, str], list[str]] = {}
+    for request in asked:
+        place = (str(getattr(request, "dataset", "")) or settings.dataset, str(getattr(request, "language", "")))
+        systems, embedders = getattr(request, "systems", ""), getattr(request, "embedders", None)
+        if embedders is not None:
+            alone.setdefault(place, []).extend(chosen_embedders(embedders, systems, settings))
+        elif hasattr(request, "k"):
+            own = demands.setdefault(place, {})
+            data = read(*place)
+            for name in parted(systems) or settings.systems:
+                demand = _demand(request, data)
+                own[name] = own[name] | demand if name in own else demand
+    if not any(settings.retriever(name) for own in demands.values() for name in own) and not alone:
+        return ()
+    return _found(demands, alone, settings, read)
+
+
+def _demand(request: Request, data: Dataset) -> Demand:
+    from ragbench.systems.work import Demand
+
+    questions = tuple(request.asked(data))
+    return Demand(
+        questions, (getattr(request, "repeats", 1) - 1) * len(questions), bool(getattr(request, "ef_searches", ()))
+    )
+
+
+def _found(
+    demands: dict[tuple[str, str], dict[str, Demand]],
+    alone: dict[tuple[str, str], list[str]],
+    settings: Settings,
+    read: Read,
+) -> tuple[Work, ...]:
+    from ragbench.store import Store
+    from ragbench.systems.work import Estimate
+
+    made: list[Work] = []
+    with Store.open(settings) as store:
+        for place in dict.fromkeys((*demands, *alone)):
+            data = read(*place)
+            estimate = Estimate(wheels.settled(settings, data.language), store, data)
+            own = [estimate.of_system(name, demand) for name, demand in demands.get(place, {}).items()]
+            done = {task.key for one in own for task in one.tasks}
+            of_embedders = [estimate.of_embedder(name) for name in dict.fromkeys(alone.get(place, ()))]
+            made += own + [one for one in of_embedders if not {task.key for task in one.tasks} <= done]
+    return tuple(one for one in made if one.tasks or one.anew_seconds)

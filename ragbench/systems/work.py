@@ -1,0 +1,317 @@
+"""What configured systems have yet to compute before they answer, found out without computing it or calling anyone."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from ragbench import embed
+from ragbench.datasets import Dataset
+from ragbench.embed.endpoint import EndpointEmbedder
+from ragbench.embed.pace import Pace, pace
+from ragbench.llm import Outlook
+from ragbench.llm.planning import SECONDS_A_CALL
+from ragbench.settings import EmbedderSettings, Settings
+from ragbench.store import Store, footprint
+from ragbench.store.embeddings import Kind
+from ragbench.store.search import Index
+from ragbench.systems import make
+from ragbench.systems.configured import ConfiguredSystem, Parts
+from ragbench.systems.parts import bm25
+from ragbench.systems.parts.bm25 import Bm25Retriever
+from ragbench.systems.parts.dense import DenseRetriever
+from ragbench.systems.parts.fusion import HybridRetriever
+from ragbench.systems.parts.reranking import CrossEncoderReranker, Reranker, kept_of
+from ragbench.systems.parts.rewriting import ModelRewriter
+from ragbench.types import Embedder, Question
+
+What = Literal["passages", "questions", "rows", "index", "rewriter", "reranker"]
+FITTED = ("hashing", "navec")
+"""Kinds of embedders that are made for a corpus: where it is new, none of their vectors can be stored."""
+SAMPLE = 3000
+"""Of a corpus: so many passages a fitted embedder is tried on, where nothing of it can be stored."""
+PAIRS = 64  # that a local reranker is timed on
+WORDED = 300  # passages that BM25 is timed on
+LARGEST = 100_000
+"""Passages up to which it is looked up which scores of a reranker are kept: for that they are searched."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One piece of a system's work. key: equal ones of several systems are done once.
+
+    who: the part that does it. whole, left: how many of it, and how many of these nothing is kept of. rows, bytes: what
+    PostgreSQL gets of it; bytes is None where nobody knows how wide the vectors are. seconds: all of it; None where
+    that is not known, and `source` says why, as else where they are from.
+    """
+
+    key: tuple[str, ...]
+    what: What
+    who: str
+    whole: int
+    left: int
+    rows: int = 0
+    bytes: float | None = 0.0
+    seconds: float | None = 0.0
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a run asks of a system. again: askings of single questions after the first, which read nothing stored.
+
+    hnsw: whether an index is built besides, for comparison with exact search.
+    """
+
+    questions: tuple[Question, ...]
+    again: int = 0
+    hnsw: bool = False
+
+    def __or__(self, other: Demand) -> Demand:
+        whole = {question.id: question for question in (*self.questions, *other.questions)}
+        return Demand(tuple(whole.values()), self.again + other.again, self.hnsw or other.hnsw)
+
+
+@dataclass(frozen=True)
+class Work:
+    """Of one system, or of one embedder alone.
+
+    anew: askings of questions after the first one, which nothing that is kept spares. anew_seconds: of these, and of
+    what every run does whatever is kept; None where they are not known. outlook: of the model that rewrites.
+    """
+
+    name: str
+    tasks: tuple[Task, ...]
+    anew: int = 0
+    anew_seconds: float | None = 0.0
+    outlook: Outlook | None = None
+
+
+class Estimate:
+    """Finds the work of systems over one data set. Each embedder is timed once, on texts that it has yet to embed."""
+
+    def __init__(self, settings: Settings, store: Store, dataset: Dataset) -> None:
+        self.settings, self.store, self.dataset = settings, store, dataset
+        self._made: dict[tuple[str, str], Embedder] = {}
+        self._paces: dict[tuple[str, str, Kind], Pace] = {}
+        self._keeping: dict[int, float] = {}
+        self._building: dict[tuple[int, Index, int], float] = {}
+
+    def of_system(self, name: str, demand: Demand) -> Work:
+        """Nothing of a system that is no configured one: it is asked, and keeps nothing here.
+
+        Raises RetrievalError, EmbeddingError and StoreError as the system itself would.
+        """
+        if self.settings.retriever(name) is None:
+            return Work(name, ())
+        system = make(name, self.settings, self.store, self.dataset, self._opened)
+        assert isinstance(system, ConfiguredSystem), "one with a retriever"
+        tasks: list[Task] = []
+        texts, outlook = self._texts(system.parts, demand.questions, tasks)
+        for dense in system.embedding:
+            hnsw = demand.hnsw and dense is system.dense
+            tasks += self._of_dense(dense, texts, hnsw)
+        if system.parts.reranker is not None:
+            is_ready = not any(one.left for one in tasks) and len(self.dataset.chunks) <= LARGEST
+            tasks.append(self._reranked(system, system.parts.reranker, demand.questions, is_ready))
+        return Work(name, tuple(tasks), demand.again, self._anew(system, demand, tasks), outlook)
+
+    def of_embedder(self, name: str) -> Work:
+        """Of a page that looks at the vectors of all passages, without a system."""
+        one = self.settings.embedders[name]
+        model = self._opened(name, one, self.dataset)
+        texts = [chunk.text for chunk in self.dataset.chunks]
+        return Work(name, (self._embedded(model, one, self.dataset, texts, "passage"),))
+
+    def _opened(self, name: str, one: EmbedderSettings, dataset: Dataset) -> Embedder:
+        key = (name, dataset.content_hash)
+        if key not in self._made:
+            corpus = [chunk.text for chunk in dataset.chunks]
+            if one.kind in FITTED and len(corpus) > SAMPLE and not self.store.holds(dataset.content_hash):
+                corpus = [corpus[int(place)] for place in np.linspace(0, len(corpus) - 1, SAMPLE)]
+            self._made[key] = embed.make(name, one, corpus)
+        return self._made[key]
+
+    def _texts(
+        self, parts: Parts, questions: Sequence[Question], tasks: list[Task]
+    ) -> tuple[list[str], Outlook | None]:
+        """What will be searched for; of questions that have yet to be put anew as many texts as there will be."""
+        texts = [question.text for question in questions]
+        if parts.rewriter is None:
+            return texts, None
+        name, whole = str(parts.rewriter.description["name"]), len(questions)
+        if not isinstance(parts.rewriter, ModelRewriter):
+            source = "a function is called at every question, and not by a plan"
+            tasks.append(Task(("rewriter", name), "rewriter", name, whole, whole, seconds=None, source=source))
+            return texts, None
+        known, outlook = parts.rewriter.foreseen(questions)
+        plan = outlook.plan()
+        experience = "assumed for a call" if plan.guessed else "a call, as the journal knows it"
+        seconds = SECONDS_A_CALL if outlook.experience.seconds is None else outlook.experience.seconds
+        tasks.append(
+            Task(("rewriter", name), "rewriter", name, whole, plan.calls, seconds=plan.minutes * 60,
+                 source=f"{seconds:.2g} s {experience}")
+        )  # fmt: skip
+        rewriter = parts.rewriter.rewriter
+        found: list[str] = []
+        for question, one in zip(questions, known, strict=True):
+            unwritten = [f"{question.text} ({n})" for n in range(rewriter.number if rewriter.kind == "queries" else 1)]
+            new = [question.text, *unwritten] if rewriter.kind == "queries" else unwritten
+            found += new if one is None else one.texts
+        return found, outlook
+
+    def _of_dense(self, dense: DenseRetriever, texts: Sequence[str], hnsw: bool) -> list[Task]:
+        settings, data = self.settings.embedders[dense.embedder.name], dense.dataset
+        asking = self.settings.embedders[settings.queries] if settings.queries else settings
+        tasks = [
+            self._loaded(data),
+            self._embedded(dense.embedder, settings, data, dense.passages, "passage"),
+            self._embedded(dense.embedder, asking, data, texts, "query"),
+            self._built(dense, dense.searched),
+        ]
+        if hnsw:
+            one = dense.settings
+            indexes = (Index("exact"), Index("hnsw", one.m, one.ef_construction))
+            tasks += [self._built(dense, index) for index in indexes if index != dense.searched]
+        return tasks
+
+    def _loaded(self, data: Dataset) -> Task:
+        number = 0 if self.store.holds(data.content_hash) else len(data.chunks)
+        size = sum(len(chunk.text.encode()) for chunk in data.chunks) if number else 0
+        room = footprint.passages(number, size)
+        return Task(("rows", data.content_hash), "rows", "", len(data.chunks), number, number, room)
+
+    def _embedded(
+        self, model: Embedder, settings: EmbedderSettings, data: Dataset, texts: Sequence[str], kind: Kind
+    ) -> Task:
+        left = self.store.missing(model, texts, kind)
+        what: What = "passages" if kind == "passage" else "questions"
+        task = Task((what, model.identity, data.content_hash), what, model.name, len(texts), len(left), len(left))
+        if not left:
+            return task
+        asking: Embedder = (getattr(model, "queries", None) if kind == "query" else None) or model
+        if isinstance(asking, EndpointEmbedder):
+            seconds, source = self._of_endpoint(asking, len(left), settings.batch)
+            width = self.store.width(model)
+        else:
+            found = self._pace(model, left, settings.batch, kind, data)
+            each, width = found.seconds + self._keep(found, settings.batch), found.vectors.shape[1]
+            scale = len(data.chunks) / SAMPLE if settings.kind in FITTED and len(data.chunks) > SAMPLE else 1.0
+            seconds = len(left) * each + found.fitting * scale
+            source = f"{each * 1000:.2g} ms a text, timed on {found.texts} of them on this machine"
+        room = None if width is None else len(left) * footprint.stored_vector(width)
+        return replace(task, bytes=room, seconds=seconds, source=source)
+
+    def _of_endpoint(self, model: EndpointEmbedder, number: int, batch: int) -> tuple[float, str]:
+        """Its requests follow one another."""
+        if known := self.store.found([model.about_its_pace]):
+            each = float(known[0]["seconds"][0] / known[0]["texts"][0])
+            return number * each, f"{each * 1000:.2g} ms a text, as {int(known[0]['texts'][0]):,} took the last time"
+        requests = math.ceil(number / batch)
+        return requests * SECONDS_A_CALL, f"{SECONDS_A_CALL:g} s assumed for each of {requests:,} requests"
+
+    def _pace(self, model: Embedder, texts: Sequence[str], batch: int, kind: Kind, data: Dataset) -> Pace:
+        key = (model.identity, data.content_hash, kind)
+        if key not in self._paces:
+            self._paces[key] = pace(model, texts, batch, kind)
+            return self._paces[key]
+        return replace(self._paces[key], fitting=0.0)
+
+    def _keep(self, found: Pace, batch: int) -> float:
+        """Seconds a text that it takes to keep a batch of vectors."""
+        width = found.vectors.shape[1]
+        if width not in self._keeping:
+            rows = np.resize(found.vectors, (batch, width))
+            self.store.seconds_of_keeping(rows)  # the first one waits for what the server has to load
+            self._keeping[width] = self.store.seconds_of_keeping(rows) / batch
+        return self._keeping[width]
+
+    def _built(self, dense: DenseRetriever, index: Index) -> Task:
+        data, number = dense.dataset.content_hash, len(dense.dataset.chunks)
+        task = Task(("index", dense.embedder.identity, data, index.name), "index", index.name, number, 0)
+        if self.store.is_searchable(data, dense.embedder, index):
+            return task
+        known = self._paces.get((dense.embedder.identity, data, "passage"))
+        width = self.store.width(dense.embedder) if known is None else known.vectors.shape[1]
+        task = replace(task, left=number, rows=number)
+        if width is None:
+            return replace(task, bytes=None, seconds=None, source="nobody knows yet how wide the vectors will be")
+        key = (width, index, number)
+        if key not in self._building:
+            self._building[key] = self.store.seconds_of_building(width, index, number)
+        room = number * footprint.searched_vector(width, index)
+        return replace(task, bytes=room, seconds=self._building[key], source="timed on random vectors on this machine")
+
+    def _reranked(
+        self, system: ConfiguredSystem, reranker: Reranker, questions: Sequence[Question], is_ready: bool
+    ) -> Task:
+        """is_ready: whether what it will be asked can be found out, for all else is kept. Else all is left."""
+        whole, kept_ms = len(questions), []
+        if reranker.identity and is_ready:
+            rankings = system.before_reranking(questions)
+            whole = sum(map(bool, rankings))
+            kept = kept_of(reranker, self.store, questions, rankings)
+            kept_ms = [float(one["ms"][0]) for one in kept]
+        task = Task(("reranker", system.name), "reranker", reranker.name, whole, whole - len(kept_ms))
+        if not task.left:
+            return task
+        if isinstance(reranker, CrossEncoderReranker):
+            each = self._ranking_seconds(system, reranker, questions)
+            source = f"{each:.2g} s a question, timed on {PAIRS} pairs on this machine"
+        elif not reranker.asks_elsewhere:
+            return replace(task, seconds=None, source="a function is called at every question, and not by a plan")
+        elif kept_ms:
+            each = float(np.mean(kept_ms)) / 1000
+            source = f"{each:.2g} s a question, as {len(kept_ms)} took that are kept"
+        else:
+            each, source = SECONDS_A_CALL, f"{SECONDS_A_CALL:g} s assumed for a question"
+        return replace(task, seconds=task.left * each, source=source)
+
+    def _ranking_seconds(
+        self, system: ConfiguredSystem, reranker: CrossEncoderReranker, questions: Sequence[Question]
+    ) -> float:
+        pieces = system.parts.pieces
+        chunks = self.dataset.chunks if pieces is None else pieces.dataset.chunks
+        places = np.linspace(0, len(chunks) - 1, min(PAIRS, len(chunks)))
+        texts = [chunks[int(place)].text for place in places]
+        reranker.scores(questions[0].text, texts[:1])  # loads it
+        begun = time.perf_counter()
+        reranker.scores(questions[0].text, texts)
+        return (time.perf_counter() - begun) / len(texts) * min(reranker.settings.depth, len(chunks))
+
+    def _anew(self, system: ConfiguredSystem, demand: Demand, tasks: Sequence[Task]) -> float | None:
+        """Seconds of what every run does: words are counted, and at every repeat a model of this machine and the
+        embedder of an endpoint work anew."""
+        total = self._worded(system)
+        if not demand.again:
+            return total
+        for dense in system.embedding:
+            if isinstance(dense.asking, EndpointEmbedder):
+                each = self._of_endpoint(dense.asking, len(demand.questions), dense.batch)[0] / len(demand.questions)
+            else:
+                own = [question.text for question in demand.questions]
+                each = self._pace(dense.embedder, own, dense.batch, "query", dense.dataset).seconds
+            total += demand.again * each
+        reranker = system.parts.reranker
+        if reranker is not None and not reranker.asks_elsewhere:
+            if not isinstance(reranker, CrossEncoderReranker):
+                return None
+            total += demand.again * self._ranking_seconds(system, reranker, demand.questions)
+        return None if any(one.what == "rewriter" and one.seconds is None for one in tasks) else total
+
+    def _worded(self, system: ConfiguredSystem) -> float:
+        retriever = system.retriever
+        parts = retriever.parts.values() if isinstance(retriever, HybridRetriever) else [retriever]
+        total = 0.0
+        for one in parts:
+            if isinstance(one, Bm25Retriever):
+                begun = time.perf_counter()
+                for chunk in one.chunks[:WORDED]:
+                    bm25.tokens(chunk.text)
+                total += (time.perf_counter() - begun) * len(one.chunks) / min(WORDED, len(one.chunks))
+        return total
