@@ -32,7 +32,8 @@ HANDLERS = (
 )
 DRAWN = (
     "[...document.querySelectorAll('.rb-plot')]"
-    ".every((e) => e.querySelector('.main-svg') || !e.querySelector('script[type=\"application/json\"]'))"
+    ".every((e) => !e.checkVisibility() || e.querySelector('.main-svg') "
+    "|| !e.querySelector('script[type=\"application/json\"]'))"
 )
 """Every chart is drawn, or says in words that it cannot be."""
 REST = "new Promise((resolve) => requestIdleCallback(() => setTimeout(() => requestIdleCallback(resolve), 50)))"

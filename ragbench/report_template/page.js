@@ -49,7 +49,11 @@
     plot.style.height = figure.layout.height + "px";
     return window.Plotly.react(plot, figure.data, figure.layout, { displayModeBar: false, scrollZoom: false, responsive: !printing() });
   };
-  const drawAll = () => plots.forEach(window.Plotly ? draw : tell);
+  const seen = (plot) => printing() || plot.checkVisibility(); // what is folded has no width to be drawn in
+  const drawAll = () => plots.filter(window.Plotly ? seen : () => true).forEach(window.Plotly ? draw : tell);
+  addEventListener("toggle", ({ target }) => {
+    if (target.open && window.Plotly) plots.filter((plot) => target.contains(plot) && seen(plot)).forEach(draw);
+  }, true);
   const redraw = () => window.Plotly && drawAll();
   let wasNarrow = narrow();
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
@@ -63,8 +67,8 @@
   // drawn first, and each of the others in a turn of its own, so that the page answers meanwhile.
   const near = (plot) => { const { top, bottom } = plot.getBoundingClientRect(); return bottom > 0 && top < innerHeight; };
   const begin = () => {
-    const left = plots.filter((plot) => !near(plot));
-    plots.filter(near).forEach(draw);
+    const left = plots.filter((plot) => seen(plot) && !near(plot));
+    plots.filter((plot) => seen(plot) && near(plot)).forEach(draw);
     const next = () => {
       const plot = left.shift();
       if (!plot) return;
@@ -87,15 +91,16 @@
   const quiet = () => new Promise((resolve) => {
     const watch = new AbortController();
     let timer;
-    const end = () => { clearTimeout(timer); watch.abort(); seen.disconnect(); resolve(); };
+    const end = () => { clearTimeout(timer); watch.abort(); watched.disconnect(); resolve(); };
     const again = () => { clearTimeout(timer); timer = setTimeout(end, QUIET); };
-    const seen = new IntersectionObserver((changes) => { if (changes.some((one) => one.isIntersecting)) end(); });
+    const watched = new IntersectionObserver((changes) => { if (changes.some((one) => one.isIntersecting)) end(); });
     for (const kind of ["keydown", "input", "pointerdown"]) {
       addEventListener(kind, again, { capture: true, passive: true, signal: watch.signal });
     }
-    plots.forEach((plot) => seen.observe(plot));
+    plots.forEach((plot) => watched.observe(plot));
     again();
   });
+  if (!plots.length) return;
   if (window.ragbenchAsked) window.ragbenchAsked.then(quiet).then(load);
   else load();
 })();

@@ -54,9 +54,9 @@ class Scale:
 
 @view("forest")
 def forest(material: Material, present: frozenset[str]) -> Markup:
-    """The difference of every challenger from the baseline, metric by metric, where metrics are compared."""
+    """The difference of every challenger from the baseline, by key metric, where metrics are compared."""
     panels = []
-    for metric in material.metrics:
+    for metric in material.key_metrics:
         rows = tuple(c for name in material.challengers if (c := material.comparison(name, metric)) is not None)
         lower = material.text("lower is better") if material.lower_is_better(metric) else ""
         title = html.all(shown(metric), Markup(" ") + html.small(lower) if lower else "")
@@ -72,19 +72,20 @@ def drawn(material: Material, panels: Sequence[Panel]) -> Markup:
     scales = _scales(material, panels)
     every = [one for panel in panels for one in panel.rows]
     p = corrected_title(material, "; ".join(dict.fromkeys(one.family for one in every if one.p_adjusted is not None)))
+    title = p if any(one.p_adjusted is not None for one in every) else _("p")
     level = _.percent(next((one.level for one in every), 0.95))
     heads = [
         html.head(_("system")),
         html.head(_("difference from the baseline"), "rb-drawn"),
         html.head(_("difference, {level} interval", level=level)),
-        html.head(p if any(one.p_adjusted is not None for one in every) else _("p")),
+        html.head(title, "" if "," in title else "rb-short"),
         html.head(_("verdict"), "rb-word"),
     ]
-    bodies = [_body(material, panel, scales[panel.metric], [level, p]) for panel in panels]
+    bodies = [_body(material, panel, scales[panel.metric], title) for panel in panels]
     return html.bodies(_("Differences from the baseline"), heads, bodies, "rb-forest")
 
 
-def _body(material: Material, panel: Panel, scale: Scale, titles: Sequence[str]) -> list[Markup]:
+def _body(material: Material, panel: Panel, scale: Scale, title: str) -> list[Markup]:
     _ = material.text
     digits = max(0, min(panel.digits, _decimals(scale.step)))
     ticks = html.ticks([(scale.place(one), _.number(one, digits, signed=True)) for one in scale.ticks])
@@ -103,7 +104,7 @@ def _body(material: Material, panel: Panel, scale: Scale, titles: Sequence[str])
                     html.row_head(named(material, one.challenger)),
                     html.drawn_cell(drawing if math.isfinite(one.difference) else ""),
                     html.cell(_("difference"), html.link(panel.address, number)),
-                    html.cell(titles[1], html.number(p_value)),
+                    html.cell(title, html.number(p_value)),
                     html.cell(_("verdict"), chip(material, one), "rb-word"),
                 ]
             )
