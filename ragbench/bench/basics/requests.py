@@ -82,6 +82,15 @@ Repeats = Annotated[
     int, Field(description="how often everything is asked, each time anew; 1 leaves repeatability unmeasured",
                ge=1, le=100),
 ]  # fmt: skip
+FoundFrom = Annotated[
+    float,
+    Field(
+        description="of passages cut into pieces: share of the labelled text of one that has to be shown until it "
+        "counts as found; 0: any piece of it that shows some will do (MaxP)",
+        ge=0,
+        le=1,
+    ),
+]
 TimedQuestions = Annotated[
     int, Field(description="how many are embedded and searched one by one for the clock; 0: none", ge=0, le=100_000)
 ]
