@@ -24,7 +24,7 @@ FLOORS = (
     {"types", "settings", "folders", "waves"},
     {"terminal"},
     {"trust", "places", "counts", "raised", "reasons", "stand_ins", "older_measurements", "templates",
-     "segmentation", "coverage"},
+     "segmentation"},
     {"tables"},
     {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "answered_by", "trec"},
     {"embed", "judge", "progress"},

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
 from ragbench import stats
 from ragbench.bench.basics.families import Group, Sureness, compared
 from ragbench.bench.basics.requests import MOST_RETRIEVED
-from ragbench.coverage import LabelledText
 from ragbench.measurement import Finding, NamedComparison, NamedEstimate
+from ragbench.rankings.coverage import LabelledText
 from ragbench.settings import Settings
 from ragbench.types import Array, Chunk, Hit, Question
 
@@ -29,6 +30,16 @@ POINTS = 16  # of a curve, beside those at which systems are compared
 def cuttings(settings: Settings, systems: Iterable[str]) -> dict[str, str | None]:
     """System → the chunker that cuts its passages, None for passages as they are."""
     return {name: settings.systems[name].chunker for name in systems}
+
+
+def told(
+    settings: Settings, systems: Iterable[str], asked: Iterable[Question], labelled: LabelledText
+) -> dict[str, Any]:
+    """What facts say of passages that are cut into pieces before they are searched: nothing where none are."""
+    chunkers = {name: one for name, one in cuttings(settings, systems).items() if one is not None}
+    spans = sum(bool(question.spans) for question in asked)
+    known = {"chunkers": chunkers, "found_from": labelled.enough, "n_with_spans": spans}
+    return {"labelled_text": known} if chunkers else {}
 
 
 def differ(settings: Settings, systems: Iterable[str]) -> bool:

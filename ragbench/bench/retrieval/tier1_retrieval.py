@@ -20,11 +20,11 @@ from ragbench.bench.basics.session import BenchError, Session, described, parted
 from ragbench.bench.retrieval import consistency, curves, reading, timing
 from ragbench.bench.retrieval.consistency import first
 from ragbench.bench.retrieval.timing import Clock
-from ragbench.coverage import ENOUGH, LabelledText
 from ragbench.datasets import doubts_of
 from ragbench.measurement import SCORE_COLUMNS, Finding, Measurement
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
+from ragbench.rankings.coverage import ENOUGH, LabelledText
 from ragbench.settings import Settings
 from ragbench.types import Array, Chunk, Question, Ranking, Status
 
@@ -177,7 +177,8 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
             "n_without_relevant": len(questions) - len(asked),
             "n_clusters": None if clusters is None else len(set(clusters.values())),
             "unit": unit,
-            **_cut(session, asked, request, firsts, bool(further)),
+            **reading.told(session.settings, firsts, asked, labelled),
+            **({"words": sorted(set(request.words))} if further else {}),
             "k": request.k,
             "repeats": request.repeats,
             "timed_questions": len(timing.chosen(asked, clock)),
@@ -208,21 +209,6 @@ def told(session: Session, found: Mapping[str, Retrieval]) -> dict[str, Any]:
         "stand_ins": stand_ins.facts("retrieval", stands, own=True),
         "unanswered": {name: sum(not hits for hits in one.hits) for name, one in found.items()},
     }
-
-
-def _cut(
-    session: Session,
-    asked: Sequence[Question],
-    request: Tier1Request,
-    found: Mapping[str, Retrieval],
-    by_words: bool,
-) -> dict[str, Any]:
-    """What facts say of passages that were cut into pieces: nothing where none were."""
-    chunkers = {name: one for name, one in reading.cuttings(session.settings, found).items() if one is not None}
-    if not chunkers:
-        return {}
-    told = {"chunkers": chunkers, "found_from": request.found_from, "n_with_spans": sum(bool(q.spans) for q in asked)}
-    return {"labelled_text": told, **({"words": list(request.words)} if by_words else {})}
 
 
 def _reading(

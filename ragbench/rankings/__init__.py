@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ragbench.coverage import Added, LabelledText
+from ragbench.rankings.coverage import Added, LabelledText
 from ragbench.types import Array, Chunk, Coverage, Hit, Piece, Question, Ranking
 
 Unit = Literal["chunk", "url"]
@@ -53,13 +53,23 @@ def from_questions(
     return _tied(from_lists(lists, relevant, depth=depth), hits)
 
 
+def gains(question: Question, hits: Sequence[Hit], labelled: LabelledText) -> Mapping[str, float]:
+    """Chunk → what it is worth in this ranking: its own gain, or a piece's share of that of its passage."""
+    if not any(isinstance(hit.chunk, Piece) for hit in hits):
+        return question.relevant
+    found: dict[str, float] = {}
+    for hit, one in zip(hits, labelled.added(question, (hit.chunk for hit in hits)), strict=True):
+        found.setdefault(hit.chunk.id, one.grade * one.share)
+    return found
+
+
 def _of_pieces(
     questions: Sequence[Question],
     hits: Sequence[Sequence[Hit]],
     labelled: LabelledText | None,
     depth: int | None,
 ) -> Ranking:
-    """Ranked pieces, each worth what it newly shows of the labelled text; see `ragbench.coverage`."""
+    """Ranked pieces, each worth what it newly shows of the labelled text; see `ragbench.rankings.coverage`."""
     if labelled is None:
         raise ValueError("pieces of passages are ranked: `labelled` has to say what text of the passages is labelled")
     rows = [list({hit.chunk.id: hit.chunk for hit in row}.values())[:depth] for row in hits]
