@@ -85,8 +85,7 @@ Repeats = Annotated[
 FoundFrom = Annotated[
     float,
     Field(
-        description="of passages cut into pieces: share of the labelled text of one that has to be shown until it "
-        "counts as found; 0: any piece of it that shows some will do (MaxP)",
+        description="of passages cut in pieces: share of one's labelled text that makes it found; 0: any of it (MaxP)",
         ge=0,
         le=1,
     ),

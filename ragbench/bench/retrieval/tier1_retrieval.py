@@ -61,8 +61,7 @@ class Tier1Request(RankingRequest):
     slice_by: requests.SliceBy = "kind, language, source"
     words: Sequence[Annotated[int, Field(ge=1, le=1_000_000)]] = Field(
         (50, 100, 200, 400, 800),
-        description="recall is compared at each of so many words read, where systems cut passages differently; []: not "
-        "at all",
+        description="where passages are cut differently: words read at which recall is compared; []: none",
     )
     timed_questions: requests.TimedQuestions = 400
     ef_searches: Sequence[Annotated[int, Field(ge=1, le=1000)]] = Field(
