@@ -13,7 +13,7 @@ from ragbench.language import DASH
 from ragbench.show.basics import chart, lines
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.links import behind
-from ragbench.show.basics.marks import chip, legend, named, small, spread
+from ragbench.show.basics.marks import chip, legend, named, small
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
@@ -142,17 +142,21 @@ def _table(material: Material, notes: Notes) -> Markup:
         cells.append(html.cell(length, DASH if first is None else html.number(_.integer(round(first.value)))))
         for words, label in labels.items():
             one = material.comparison(name, METRIC, words=words)
-            value = _value(material, material.estimate(name, METRIC, words=words), notes)
-            cells.append(html.cell(label, value if one is None else html.below(value, chip(material, one))))
+            verdict = [] if one is None else [chip(material, one)]
+            value = _value(material, material.estimate(name, METRIC, words=words), notes, *verdict)
+            cells.append(html.cell(label, value))
         rows.append(html.row(cells))
     return html.table(_("Recall at the same k and at the same number of words"), heads, rows)
 
 
-def _value(material: Material, one: Estimate | None, notes: Notes) -> Markup | str:
+def _value(material: Material, one: Estimate | None, notes: Notes, *more: Markup) -> Markup | str:
+    """A value, its interval below it, and what more there is: columns have to be narrow."""
     if one is None or not math.isfinite(one.value):
         return DASH
-    missing = small(lacking(one, material.text, material.digits(METRIC)))
-    return spread(lines.number_of(material, one)) + notes.mark(one) + missing
+    _ = material.text
+    missing = small(lacking(one, _, material.digits(METRIC)))
+    interval = html.small(_.interval(one.low, one.high))
+    return html.lines([html.number(_.number(one.value)) + notes.mark(one) + missing, interval, *more])
 
 
 def _differences(material: Material, notes: Notes) -> Markup:
