@@ -51,9 +51,7 @@ def reading(material: Material, present: frozenset[str]) -> Markup:
     return html.all(
         html.heading(_("How much one must read"), 2),
         html.lede(lead),
-        html.figure(
-            finding(material), legend(material), html.panels([html.panel("", chart.plot(figure, label))]), axis
-        ),
+        html.figure(finding(material), legend(material), chart.plot(figure, label), axis),
         _table(material, notes),
         _differences(material, notes),
         notes.html(),

@@ -60,7 +60,10 @@ def rule(material: Material) -> Markup:
 def _spans(material: Material, with_spans: int) -> str:
     _, every = material.text, int(material.facts["n_questions"])
     if not with_spans:
-        return _("Labelled is all text of a relevant passage.")
+        return _(
+            "Labelled is all text of a relevant passage: the data set names no spans, so a piece that holds the answer "
+            "alone counts only as the part of the passage that it is."
+        )
     if with_spans >= every:
         return _("Labelled are the spans of relevant passages that the data set names.")
     return _(

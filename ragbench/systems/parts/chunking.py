@@ -32,7 +32,9 @@ class Pieces:
     @property
     def description(self) -> dict[str, Any]:
         """JSON values for the page."""
-        own = self.settings.model_dump(include={"kind", "size", "overlap", "callable"}, exclude_defaults=True)
+        one = self.settings
+        own: dict[str, Any] = {"callable": one.callable} if one.callable else {"kind": one.kind, "size": one.size}
+        own |= {"overlap": one.overlap} if one.overlap else {}
         return {"chunker": {"name": self.name, **own}, "pieces": len(self.dataset.chunks)}
 
 
