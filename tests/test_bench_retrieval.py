@@ -98,12 +98,12 @@ def test_pages_are_ranked_where_the_unit_is_the_url() -> None:
 
 
 def test_pieces_are_held_to_the_labels_of_passages_and_compared_at_the_same_words(project: Path) -> None:
-    """Two words a piece: of `sun moon star dust` and of `sun moon rain wind` the first halves are found first."""
+    """Two words a piece: of `lake moon star dust` and of `lake moon rain wind` the second halves are found first."""
     place = project / "data" / "small"
-    texts = {"a": "sun moon star dust", "b": "sun moon rain wind", "c": "tide tide tide tide"}
+    texts = {"a": "lake moon star dust", "b": "lake moon rain wind", "c": "tide tide tide tide"}
     write_lines(place / "chunks.en.jsonl", [{"id": name, "text": text} for name, text in texts.items()])
     asked = [
-        {"id": "q1", "text": "star dust", "relevant": {"a": 1}, "spans": {"a": [[9, 13]]}},
+        {"id": "q1", "text": "star dust", "relevant": {"a": 1}, "spans": {"a": [[10, 14]]}},
         {"id": "q2", "text": "rain wind", "relevant": {"b": 1}},
     ]
     write_lines(place / "questions.en.jsonl", asked)
@@ -119,7 +119,7 @@ def test_pieces_are_held_to_the_labels_of_passages_and_compared_at_the_same_word
     assert (at["whole", 4], at["cut", 4]) == (1.0, 0.75)
     assert {one.where["words"] for one in found.comparisons_by("words")} == {2, 4}
     first = found.retrieved.query("system == 'cut' and rank == 1").set_index("sample")
-    assert first["chunk"].to_dict() == {"q1": "a#00009-00018", "q2": "b#00009-00018"}
+    assert first["chunk"].to_dict() == {"q1": "a#00010-00019", "q2": "b#00010-00019"}
     assert first["passage"].to_dict() == {"q1": "a", "q2": "b"}
     assert first["gain"].to_dict() == {"q1": 1.0, "q2": 0.5}
     assert found.facts["labelled_text"] == {"chunkers": {"cut": "two"}, "found_from": 0.5, "n_with_spans": 1}

@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import replace
 from html import unescape
+from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
