@@ -75,6 +75,29 @@ class Chunk:
     start: int | None = None
     end: int | None = None
 
+    @property
+    def passage(self) -> str:
+        """The id of the passage that labels know: its own."""
+        return self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Piece(Chunk):
+    """A part of a passage, as a system cut it before it was searched.
+
+    `document` is the id of the passage; `start` and `end` say where in its text the piece stands. Its own text may have
+    other white space.
+    """
+
+    document: str = ""
+    start: int = 0
+    end: int = 0
+
+    @property
+    def passage(self) -> str:
+        """The id of the passage that it is a part of."""
+        return self.document
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -82,7 +105,9 @@ class Question:
 
     `relevant` maps chunk ids to graded gains (> 0); empty means that the base holds no answer, or that nobody
     labelled it (`answerable` tells: False, or None). `relevant_urls` does the same for pages where only those are
-    known. `cluster` names the group whose members are not independent (paraphrases, source page, dialogue).
+    known. `spans` says of relevant chunks where in their text the answer stands, in characters (start, end); of one
+    without spans all of it is labelled. `cluster` names the group whose members are not independent (paraphrases,
+    source page, dialogue).
     """
 
     id: str
@@ -90,6 +115,7 @@ class Question:
     reference: str | None = None
     relevant: Mapping[str, float] = field(default_factory=dict)
     relevant_urls: Mapping[str, float] = field(default_factory=dict)
+    spans: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
     answerable: bool | None = None
     kind: str | None = None
     language: str | None = None
@@ -151,6 +177,20 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+class Coverage:
+    """What every rank of rankings of pieces adds to what was shown of the labelled text; (questions, depth) each.
+
+    grades: gain of the passage that text is labelled in; 0 where nothing new of it is shown. shares: how much of that
+    passage's labelled text is shown for the first time, 0 to 1. reached: whether as much of it has been shown by then
+    as makes the passage count as found; once a passage.
+    """
+
+    grades: Array
+    shares: Array
+    reached: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """All questions of one system at once, as arrays: what the ranking metrics read.
 
@@ -160,6 +200,8 @@ class Ranking:
     judged: (questions, depth) whether somebody judged the document at each rank; None: only the relevant ones were.
     nonrelevant: (questions,) how many documents were judged and found irrelevant; None: none.
     ties: (questions,) how many documents share the score of the one before them; None where there are no scores.
+    coverage: of rankings of pieces what each rank shows of the labelled text; gains are then the passages' gains times
+        the shares that are newly shown, and `ideal` is that of whole passages. None: what is ranked is what is judged.
 
     A document counts once: the builder drops later copies, so no metric can exceed its bound.
     """
@@ -170,6 +212,7 @@ class Ranking:
     judged: NDArray[np.bool_] | None = None
     nonrelevant: NDArray[np.int64] | None = None
     ties: NDArray[np.int64] | None = None
+    coverage: Coverage | None = None
 
     def __post_init__(self) -> None:
         if not (self.gains.ndim == self.ideal.ndim == 2 and self.lengths.ndim == 1):

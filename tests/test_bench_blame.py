@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from ragbench.bench import BenchError
 from ragbench.bench.answers.blame import ANSWERABLE, GOOD, PARTS, UNANSWERABLE, Known, Part, Standard, first_failure
-from ragbench.bench.answers.blame_tables import Evidence, blame, compared, indicators, shares
+from ragbench.bench.answers.blame_tables import Evidence, Seen, blame, compared, indicators, shares
 from ragbench.bench.basics.families import Sureness
 from ragbench.measurement import RETRIEVED_COLUMNS, SCORE_COLUMNS
-from ragbench.types import Question
+from ragbench.rankings.coverage import LabelledText
+from ragbench.types import Chunk, Piece, Question
 from tests.measurements import placed
 
 SURE = Sureness(0.95, 1000, 0)
@@ -111,6 +112,8 @@ def evidence(
     system: str = "one",
     shown: Mapping[str, bool | None] | None = None,
     base: Sequence[str] | None = None,
+    pieces: Sequence[Piece] = (),
+    passages: Sequence[Chunk] = (),
 ) -> Evidence:
     """rows: question, ranking, how many were read, status, refused, correctness, faithfulness."""
     asked = [row[0] for row in rows]
@@ -136,7 +139,11 @@ def evidence(
     return Evidence(
         asked,
         [f"c-{q.id}" for q in asked] if base is None else base,
-        pd.DataFrame(retrieved, columns=list(RETRIEVED_COLUMNS)),
+        Seen(
+            pd.DataFrame(retrieved, columns=list(RETRIEVED_COLUMNS)),
+            LabelledText(passages),
+            {one.id: one for one in pieces},
+        ),
         pd.DataFrame(answers),
         pd.DataFrame(scores, columns=list(SCORE_COLUMNS)),
         {} if shown is None else {(system, name): value for name, value in shown.items()},
@@ -184,6 +191,24 @@ def test_a_chunk_that_a_limit_cut_off_was_not_read() -> None:
     assert blame(found, STANDARD)["part"].tolist() == ["too_low"]
 
 
+def test_pieces_hold_the_answer_with_those_above_them_once_enough_is_shown() -> None:
+    """40 labelled letters in four pieces; half of them has to be shown, which is so with the third hit."""
+    passage = Chunk("c-q", " ".join(["ten-letter"] * 4))
+    pieces = [
+        Piece(f"p{n}", passage.text[11 * n : 11 * n + 10], document="c-q", start=11 * n, end=11 * n + 10)
+        for n in range(4)
+    ]
+    more = {"pieces": pieces, "passages": [passage]}
+    for read, part in ((3, "not_used"), (2, "too_low")):
+        table = blame(
+            evidence([(question("q"), ["p0", "x", "p3", "p1"], read, "ok", False, 1.0, 5.0)], **more), STANDARD
+        )
+        assert table["part"].tolist() == [part]
+        assert table["rank"].tolist() == [3]
+    table = blame(evidence([(question("q"), ["p0", "x"], 2, "ok", False, 1.0, 5.0)], **more), STANDARD)
+    assert table["part"].tolist() == ["not_retrieved"]
+
+
 def test_questions_that_nobody_labelled_are_unmeasured() -> None:
     unlabelled = Question("q", "?", "r")
     assert blame(evidence([(unlabelled, ["x"], 1, "ok", False, 1.0, 5.0)]), STANDARD)["cause"].tolist() == ["label"]
@@ -195,7 +220,7 @@ def test_a_page_that_holds_the_answer_counts_like_a_passage() -> None:
     asked = Question("q", "?", "r", relevant_urls={"u": 1.0})
     found = evidence([(asked, ["x"], 1, "ok", False, 1.0, 5.0)], base=["u"])
     assert blame(found, STANDARD)["part"].tolist() == ["not_retrieved"]
-    found.retrieved["url"] = "u"
+    found.seen.table["url"] = "u"
     assert blame(found, STANDARD)["part"].tolist() == ["not_used"]
 
 

@@ -19,7 +19,7 @@ from ragbench.metric import parse
 from ragbench.show import Page
 from ragbench.types import Verdict
 from tests.measurements import value, values
-from tests.small_project import write_lines
+from tests.small_project import add, write_lines
 
 
 @pytest.mark.usefixtures("project")
@@ -95,6 +95,41 @@ def test_pages_are_ranked_where_the_unit_is_the_url() -> None:
     rows = found.retrieved.query("sample == 'q1'")
     assert list(zip(rows["rank"], rows["url"], rows["gain"], strict=True)) == [(1, "/b", 0.0), (2, "/a", 1.0)]
     assert list(found.questions.set_index("sample")["relevant"]["q2"]) == ["/b", "/c"]
+
+
+def test_pieces_are_held_to_the_labels_of_passages_and_compared_at_the_same_words(project: Path) -> None:
+    """Two words a piece: of `lake moon star dust` and of `lake moon rain wind` the second halves are found first."""
+    place = project / "data" / "small"
+    texts = {"a": "lake moon star dust", "b": "lake moon rain wind", "c": "tide tide tide tide"}
+    write_lines(place / "chunks.en.jsonl", [{"id": name, "text": text} for name, text in texts.items()])
+    asked = [
+        {"id": "q1", "text": "star dust", "relevant": {"a": 1}, "spans": {"a": [[10, 14]]}},
+        {"id": "q2", "text": "rain wind", "relevant": {"b": 1}},
+    ]
+    write_lines(place / "questions.en.jsonl", asked)
+    add(project, "[systems.whole]\nretriever = 'bm25'\n[systems.cut]\nretriever = 'bm25'\nchunker = 'two'\n")
+    add(project, "[chunkers.two]\nsize = 2\n")
+    how: dict[str, Any] = {"systems": "whole,cut", "baseline": "whole", "timed_questions": 0, "repeats": 2}
+    found = bench.tier1_retrieval(metrics="mrr,recall@1,retrieval_consistency", words=[2, 4], **how)
+    assert values(found, "whole", "recall@1") == {"q1": 1.0, "q2": 1.0}
+    assert values(found, "cut", "recall@1") == {"q1": 1.0, "q2": 0.5}
+    assert values(found, "cut", "mrr@10") == {"q1": 1.0, "q2": 1.0}
+    at = {(one.system, one.where["words"]): one.estimate.value for one in found.estimates_by("words")}
+    assert (at["whole", 2], at["cut", 2]) == (0.25, 0.75)
+    assert (at["whole", 4], at["cut", 4]) == (1.0, 0.75)
+    assert {one.where["words"] for one in found.comparisons_by("words")} == {2, 4}
+    first = found.retrieved.query("system == 'cut' and rank == 1").set_index("sample")
+    assert first["chunk"].to_dict() == {"q1": "a#00010-00019", "q2": "b#00010-00019"}
+    assert first["passage"].to_dict() == {"q1": "a", "q2": "b"}
+    assert first["gain"].to_dict() == {"q1": 1.0, "q2": 0.5}
+    assert found.facts["labelled_text"] == {"chunkers": {"cut": "two"}, "found_from": 0.5, "n_with_spans": 1}
+    strict = bench.tier1_retrieval(metrics="mrr", found_from=0.6, words=[], **how)
+    assert values(strict, "cut", "mrr@10") == {"q1": 1.0, "q2": 0.0}
+    assert not strict.estimates_by("words")
+    alone = bench.tier1_retrieval(metrics="mrr", **how | {"systems": "whole"})
+    assert values(alone, "whole", "mrr@10") == values(found, "whole", "mrr@10")
+    assert "labelled_text" not in alone.facts
+    assert "passage" not in alone.retrieved
 
 
 @pytest.mark.usefixtures("project")

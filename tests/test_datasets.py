@@ -109,6 +109,26 @@ def test_what_is_measured_by_itself_has_a_hash_by_itself(tmp_path: Path) -> None
         ("questions", '{"id": "q3", "text": "Где?"', "line 3: not JSON"),
         ("questions", "[1, 2]", "a JSON object is expected, found a list"),
         ("questions", "[" * 100_000, "nested too deeply"),
+        (
+            "questions",
+            '{"id": "q3", "text": "Где?", "relevant": {"a-1": 1}, "spans": {"a-1": [[0, 999]]}}',
+            r"q3: spans of 'a-1': \[0, 999\] is no part of its text; .* from 0 to \d+",
+        ),
+        (
+            "questions",
+            '{"id": "q3", "text": "Где?", "relevant": {"a-1": 1}, "spans": {"a-1": [[2, 2]]}}',
+            r"\[2, 2\] is no part of its text; a start below its end",
+        ),
+        (
+            "questions",
+            '{"id": "q3", "text": "Где?", "spans": {"a-1": [[0, 2]]}}',
+            "q3: spans of 'a-1': it is not relevant; `relevant` has nothing",
+        ),
+        (
+            "questions",
+            '{"id": "q3", "text": "Где?", "relevant": {"a-1": 1}, "spans": {"a-1": [[-1, 2]]}}',
+            r"spans.a-1.0.0 = -1",
+        ),
         ("chunks", '{"id": "c\\u0000", "text": "x"}', "line 4: id ="),
         ("decisions", '{"id": "s", "question": "Где?", "answer": "Тут", "show": "yes"}', "show = 'yes'"),
         ("dialogues", '{"id": "d", "turns": []}', "turns = \\[\\]"),
@@ -202,6 +222,20 @@ def test_squad_becomes_chunks_and_questions(tmp_path: Path, pack: Callable[[byte
         ("2", None, {}, False),
     ]
     assert left_out == {"empty question": 1, "paragraph with a repeated text": 1}
+
+
+def test_the_sentence_of_an_answer_is_what_squad_labels(tmp_path: Path) -> None:
+    """The context is trimmed, so the answer stands two characters earlier; one that does not stand there labels all."""
+    context = "  An oak lives long. It may live 1,000 years. Ash does not."
+    asked = [{"id": str(n), "question": "?", "answers": [{"text": "1,000 years", "answer_start": n}]} for n in (33, 34)]
+    path = tmp_path / "oak.json"
+    document = {"data": [{"title": "Oak", "paragraphs": [{"context": context, "qas": asked}]}]}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    [chunk], [found, lost], _ = datasets.squad.read(path)
+    [(start, end)] = found.spans[chunk.id]
+    assert chunk.text[start:end] == "It may live 1,000 years."
+    assert lost.spans == {}
+    assert "spans" not in lost.model_dump(), "a set without spans has the hash that it had"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from ragbench.judge import LexicalJudge, WordReader
-from ragbench.judge.words import grams, language_of, numbers, polarity, sentences, stem, words
+from ragbench.judge.words import grams, language_of, numbers, polarity, stem, words
+from ragbench.segmentation import sentences
 from ragbench.types import Judge, LexicalReader, Prompt, Status
 
 READER = WordReader()

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench.judge import LexicalJudge, words
+from ragbench import segmentation
+from ragbench.judge import LexicalJudge
 from ragbench.language import translator
 from ragbench.metrics.context_recall import context_recall
 from ragbench.metrics.explanation import explain
@@ -127,4 +128,4 @@ def test_no_sign_is_lost(text: str) -> None:
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
 def test_the_offline_judge_splits_alike(text: str, expected: list[str]) -> None:
-    assert words.sentences(text) == expected
+    assert segmentation.sentences(text) == expected

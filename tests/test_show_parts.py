@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import replace
 from html import unescape
+from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -16,7 +17,7 @@ import pytest
 from ragbench import show
 from ragbench.bench.basics import slices
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.retrieval import curves, timing
+from ragbench.bench.retrieval import curves, reading, timing
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metric import parse
 from ragbench.metrics import catalogue
@@ -27,7 +28,8 @@ from tests.measurements import measurement, placed
 SURE = Sureness(0.95, 500, 0)
 HOSTILE = "<script>alert(1)</script>\"'&\u202e"
 NEW = ("new", "kind:one")
-VIEWS = ("curves", "slices", "speed")
+VIEWS = ("curves", "reading", "slices", "speed")
+AT = (50, 100, 200)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +79,21 @@ def full(systems: tuple[str, ...] = ("base", "new"), kinds: tuple[str | None, ..
         index.append(NamedEstimate(name, "median_latency", median, how))
         index += [NamedEstimate(name, "recall_against_exact", recall, how)] if recall else []
     parted = slices.findings(made.scores, parse("mrr"), list(systems), asked, ("kind", "language"), None, SURE)
+    words = {name: rng.uniform(0.2, 0.8, (60, 3)).cumsum(axis=1) / 3 for name in systems}
+    read = [
+        NamedEstimate(name, "words", Estimate(300.0, 290.0, 310.0, 0.95, "t", 60), {"first": 12}) for name in systems
+    ]
+    read += reading.findings(words, AT, AT[:2], None, SURE)
+    told = {"chunkers": dict.fromkeys(systems[1:], "c" + HOSTILE), "found_from": 0.5, "n_with_spans": 0}
     described = [{"name": name, "embedder": "e" + HOSTILE} for name in systems]
-    known = {"systems": described, "k": 12, "repeats": 3, "timed_questions": 60}
+    known = {
+        "labelled_text": told,
+        "words": list(AT[:2]),
+        "systems": described,
+        "k": 12,
+        "repeats": 3,
+        "timed_questions": 60,
+    }
     return replace(
         made,
         questions=questions,
@@ -87,7 +102,7 @@ def full(systems: tuple[str, ...] = ("base", "new"), kinds: tuple[str | None, ..
             "latencies": readings,
             "misses": pd.DataFrame([(systems[0], 10, "q3", 0.5)], columns=list(timing.MISSES)),
         },
-        placed=(*index, *timing.quantiles(readings, 0.95), *parted, *curves.findings(found, 12, None, SURE)),
+        placed=(*index, *timing.quantiles(readings, 0.95), *parted, *curves.findings(found, 12, None, SURE), *read),
     )
 
 
@@ -114,6 +129,38 @@ def test_every_link_leads_somewhere_and_every_id_is_there_once(systems: tuple[st
     assert {one["system"] for one in asked} <= set(systems)
     assert {link for link in links if link.startswith("q-")} <= {f"q-q{n}" for n in range(60)}
     assert {link for link in links if not link.startswith(("questions?", "q-"))} <= set(ids)
+
+
+def test_recall_by_words_stands_in_a_table_beside_that_at_k_with_verdicts() -> None:
+    made = full()
+    text = plain(html(made, "reading"))
+    for name, words in itertools.product(("base", "new"), AT[:2]):
+        [one] = [e.estimate for e in made.estimates_by("words") if (e.system, e.where["words"]) == (name, words)]
+        assert f"{one.value:.3f}" in text
+    assert "the first 12 hold 300 to 300 words on average" in text
+    assert "over these 2 comparisons" in text
+    figure = show.retrieval.reading(Page(made)).figure
+    assert figure is not None
+    assert [list(trace["x"]) for trace in figure["data"][2:]] == [list(AT)] * 2
+    nothing = replace(made, placed=tuple(one for one in made.placed if "words" not in one.where))
+    assert show.retrieval.reading(Page(nothing)).figure is None
+    assert "How much one must read" not in html(nothing, "reading")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, "by which 50% of its labelled text is shown"),
+        ({"found_from": 0.0}, "with the first piece that shows some of its labelled text (MaxP"),
+        ({"n_with_spans": 60}, "Labelled are the spans of relevant passages that the data set names."),
+        ({"n_with_spans": 3}, "names, for 3 of 60 questions; for the others all text"),
+    ],
+)
+def test_the_rule_of_pieces_stands_in_the_method_where_passages_are_cut(changed: dict[str, Any], said: str) -> None:
+    made = full()
+    facts = {**made.facts, "n_questions": 60, "labelled_text": {**made.facts["labelled_text"], **changed}}
+    assert said in plain(html(replace(made, facts=facts), "method"))
+    assert "labels stay" not in plain(html(replace(made, facts={**facts, "labelled_text": None}), "method"))
 
 
 @pytest.mark.fault("markup", tried="texts in views, looked for in their HTML", count=1)

@@ -26,7 +26,7 @@ from ragbench.settings import (
 from ragbench.store import Store
 from ragbench.systems import Retrieval, RetrievalError, make, steps
 from ragbench.systems.parts import chunking
-from ragbench.types import Chunk, EmbeddingError, Hit
+from ragbench.types import Chunk, EmbeddingError
 from tests.chat_server import ChatServer
 from tests.servers import embeddings_server
 from tests.test_systems import CHUNKS, DATASET, QUESTIONS, dataset_of, ids
@@ -63,6 +63,10 @@ def mute(question: str) -> str:
     return "" if "пароль" in question else question
 
 
+def louder(text: str) -> list[str]:
+    return [text.upper()]
+
+
 def halves(text: str) -> list[str]:
     words = text.split()
     return [" ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])]
@@ -83,36 +87,56 @@ def ran(store: Store, k: int = 3, progress: Any = None, **given: Any) -> Retriev
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        (ChunkerSettings(size=3), ["a b c", "d e f", "go. He"]),
-        (ChunkerSettings(size=4, overlap=2), ["a b c d", "c d e f", "e f go. He"]),
-        (ChunkerSettings(kind="sentences", size=3), ["a b c d e f go.", "He"]),
-        (ChunkerSettings(kind="sentences", size=100), ["a b c d e f go. He"]),
-        (ChunkerSettings(kind="callable", callable=f"{HERE}:halves"), ["a b c d", "e f go. He"]),
+        (ChunkerSettings(size=3), {(0, 5): "a b c", (6, 12): "d  e f", (13, 19): "go. He"}),
+        (ChunkerSettings(size=4, overlap=2), {(0, 7): "a b c d", (4, 12): "c d  e f", (9, 19): "e f\ngo. He"}),
+        (ChunkerSettings(kind="sentences", size=3), {(0, 16): "a b c d  e f\ngo.", (17, 19): "He"}),
+        (ChunkerSettings(kind="sentences", size=100), {(0, 19): "a b c d  e f\ngo. He"}),
+        (ChunkerSettings(kind="callable", callable=f"{HERE}:halves"), {(0, 7): "a b c d", (9, 19): "e f go. He"}),
     ],
 )
-def test_a_passage_is_cut_as_is_said(settings: ChunkerSettings, expected: list[str]) -> None:
-    pieces = chunking.cut("it", settings, dataset_of([Chunk("c", "a b c d  e f\ngo. He", url="u")], ()))
-    assert [piece.text for piece in pieces.dataset.chunks] == expected
-    assert [piece.id for piece in pieces.dataset.chunks] == [f"c#{n:04}" for n in range(1, len(expected) + 1)]
-    assert {piece.url for piece in pieces.dataset.chunks} == {"u"}
-
-
-@given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(1, 8), st.randoms(use_true_random=False))
-def test_as_many_passages_come_as_were_asked_for_whatever_pieces_are_found(
-    numbers: list[int], k: int, random: Any
+def test_a_passage_is_cut_as_is_said_and_each_piece_knows_its_place(
+    settings: ChunkerSettings, expected: dict[tuple[int, int], str]
 ) -> None:
-    chunks = [Chunk(f"c{n}", " ".join("w" * number)) for n, number in enumerate(numbers)]
-    pieces = chunking.cut("it", ChunkerSettings(size=1), dataset_of(chunks, ()))
-    assert len(pieces.dataset.chunks) == sum(numbers)
-    found = [Hit(piece) for piece in pieces.dataset.chunks]
-    random.shuffle(found)
-    assert len(pieces.passages(found[: pieces.depth(k)])) >= min(k, len(chunks))
+    pieces: Any = chunking.cut("it", settings, dataset_of([Chunk("c", "a b c d  e f\ngo. He", url="u")], ()))
+    assert {(piece.start, piece.end): piece.text for piece in pieces.dataset.chunks} == expected
+    assert [piece.id for piece in pieces.dataset.chunks] == [f"c#{start:05}-{end:05}" for start, end in expected]
+    assert {(piece.url, piece.passage) for piece in pieces.dataset.chunks} == {("u", "c")}
 
 
-def test_a_passage_is_found_where_its_best_piece_is_and_read_as_that_piece(store: Store) -> None:
+@given(st.text("ab. \n", min_size=1, max_size=40).filter(str.strip), st.integers(1, 5), st.integers(0, 4))
+def test_all_words_of_a_passage_are_in_its_pieces_where_they_say(text: str, size: int, overlap: int) -> None:
+    settings = ChunkerSettings(size=size, overlap=min(overlap, size - 1))
+    pieces: Any = chunking.cut("it", settings, dataset_of([Chunk("c", text)], ()))
+    seen = set[int]()
+    for piece in pieces.dataset.chunks:
+        assert piece.text == text[piece.start : piece.end]
+        seen |= set(range(piece.start, piece.end))
+    assert all(text[place].isspace() for place in set(range(len(text))) - seen)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "places"),
+    [
+        (["one two", "two three"], [(0, 7), (4, 14)]),  # they overlap
+        (["one", "one"], [(0, 3), (15, 18)]),  # the second is behind the first
+        (["two  three\none"], [(4, 18)]),  # white space differs
+        ([" one "], [(0, 3)]),
+    ],
+)
+def test_a_text_is_found_behind_the_one_before_it(pieces: list[str], places: list[tuple[int, int]]) -> None:
+    assert [one[:2] for one in chunking.located("one two  three one", pieces)] == places
+
+
+@pytest.mark.parametrize("pieces", [["one TWO"], ["three", "one two"]])
+def test_a_text_that_is_not_there_or_not_in_order_is_found_nowhere(pieces: list[str]) -> None:
+    with pytest.raises(LookupError):
+        list(chunking.located("one two three", pieces))
+
+
+def test_pieces_are_what_is_ranked_and_read(store: Store) -> None:
     done: list[int] = []
     found = ran(store, chunker=ChunkerSettings(size=4), progress=done.append)
-    assert [row[0] for row in ids(found)] == ["c1", "c2", "c4"]
+    assert [row[0].chunk.passage for row in found.hits] == ["c1", "c2", "c4"]
     assert all(len(set(row)) == len(row) for row in ids(found))
     assert found.hits[0][0].chunk.text == "Пароль от личного кабинета"
     assert found.facts["pieces"] == 8
@@ -122,6 +146,8 @@ def test_a_passage_is_found_where_its_best_piece_is_and_read_as_that_piece(store
 def test_a_chunker_that_gives_no_texts_is_refused(store: Store) -> None:
     with pytest.raises(RetrievalError, match=r":shorter': it takes .*, and is called with a text"):
         ran(store, chunker=ChunkerSettings(kind="callable", callable=f"{HERE}:shorter"))
+    with pytest.raises(RetrievalError, match=r"louder' gave 'ПАРОЛЬ .* does not stand in the passage c1, 'Пароль"):
+        ran(store, chunker=ChunkerSettings(kind="callable", callable=f"{HERE}:louder"))
 
 
 # --- questions put anew

@@ -146,9 +146,11 @@ def load(name: str, folder: Path, reader: str = "") -> Dataset:
         "chunk": {record.id for record in records.chunks}.__contains__,
         "question": {record.id for record in records.questions}.__contains__,
     }
+    lengths = {record.id: len(record.text) for record in records.chunks}
     for table in MODELS:
         for record in getattr(records, table):
             _check_references(table, language, record, known)
+            _check_spans(table, language, record, lengths.get)
     hashed = {table.name: getattr(records, table.name) for table in fields(records) if table.name not in ADDED}
     others: dict[str, Any] = {table: tuple(getattr(records, table)) for table in MODELS if table not in BASE}
     return Dataset(
@@ -172,7 +174,7 @@ def check(name: str, folder: Path) -> Written:
     name, _, language = name.partition(":")
     place = place_of(name, folder)
     language = language_in(place, language)
-    there: dict[str, Shelf[None]] = {"chunks": Shelf(), "questions": Shelf()}
+    there: dict[str, Shelf[int]] = {"chunks": Shelf(), "questions": Shelf()}  # how long their texts are
     known = {"chunk": there["chunks"].has, "question": there["questions"].has}
     counts: Counter[str] = Counter()
     has_ratings = (place / f"ratings.{language}.jsonl").is_file()
@@ -183,9 +185,10 @@ def check(name: str, folder: Path) -> Written:
             if record.id <= last:
                 raise DatasetError(f"{where}: the id {record.id!r} stands there twice")
             last = record.id
-            if table == "chunks" or (table == "questions" and has_ratings):  # nothing else names a question
-                there[table].put(record.id, None)
+            if isinstance(record, ChunkRecord) or (isinstance(record, QuestionRecord) and has_ratings):
+                there[table].put(record.id, len(record.text))  # nothing else names a question
             _check_references(table, language, record, known)
+            _check_spans(table, language, record, there["chunks"].get)
             counts[table] += 1
             yield record
 
@@ -305,6 +308,22 @@ def _check_references(table: str, language: str, record: Record, known: Mapping[
             raise DatasetError(
                 f"{table}.{language}.jsonl, {record.id}: names the {what} {missing!r}, which is not there"
             )
+
+
+def _check_spans(table: str, language: str, record: Record, length: Callable[[str], int | None]) -> None:
+    """Refuse spans that do not stand in the text of a relevant chunk. length: of a chunk's text, in characters."""
+    if not isinstance(record, QuestionRecord):
+        return
+    for name, spans in record.spans.items():
+        place = f"{table}.{language}.jsonl, {record.id}: spans of {name!r}"
+        if name not in record.relevant:
+            raise DatasetError(f"{place}: it is not relevant; `relevant` has {', '.join(record.relevant) or 'nothing'}")
+        for start, end in spans:
+            if not start < end <= (length(name) or 0):
+                raise DatasetError(
+                    f"{place}: [{start}, {end}] is no part of its text; a start below its end is expected, in "
+                    f"characters from 0 to {length(name)}"
+                )
 
 
 def _references(record: Record) -> Iterator[tuple[str, Iterable[str]]]:

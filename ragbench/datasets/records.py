@@ -16,6 +16,7 @@ Text = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=1_
 Grade = Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]
 Relevance = dict[Identifier, Grade]
 Pages = dict[Url, Grade]
+Place = Annotated[int, Field(strict=True, ge=0)]
 Rating = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 
 
@@ -33,6 +34,10 @@ class Record(Closed):
 
 def _is_unknown(value: object) -> bool:
     return value is None
+
+
+def _is_empty(value: object) -> bool:
+    return not value
 
 
 class ChunkRecord(Record):
@@ -61,12 +66,18 @@ class DocumentRecord(Record):
 
 
 class QuestionRecord(Record):
-    """A question with its labels; `relevant` maps chunk ids to grades, `relevant_urls` pages to grades."""
+    """A question with its labels; `relevant` maps chunk ids to grades, `relevant_urls` pages to grades.
+
+    spans: of relevant chunks where in their text the answer stands, as pairs of start and end in characters from 0, the
+    end not included; of a chunk without spans all of its text is labelled. A set without spans has the hash that it had
+    before there was such a field.
+    """
 
     text: Text
     reference: StrictStr | None = None
     relevant: Relevance = {}
     relevant_urls: Pages = {}
+    spans: dict[Identifier, list[tuple[Place, Place]]] = Field(default={}, exclude_if=_is_empty)
     answerable: StrictBool | None = None
     kind: Identifier | None = None
     cluster: Url | None = None
@@ -99,7 +110,7 @@ class Decision(Record):
     context: tuple[Identifier, ...] = ()
     show: StrictBool
     rationale: StrictStr | None = None
-    passages: dict[Identifier, Text] = Field(default={}, exclude_if=lambda value: not value)
+    passages: dict[Identifier, Text] = Field(default={}, exclude_if=_is_empty)
 
 
 class PastQuestion(Record):

@@ -1,4 +1,5 @@
-"""SQuAD 1.1 and 2.0: paragraphs become chunks, articles pages, questions keep the paragraph they were written for."""
+"""SQuAD 1.1 and 2.0: paragraphs become chunks, articles pages, questions keep the paragraph they were written for, and
+the sentence in it that holds the answer."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ragbench import segmentation
 from ragbench.datasets.files import DatasetError, parse_json, read_text
 from ragbench.datasets.records import ChunkRecord, QuestionRecord
 from ragbench.datasets.rows import checked
@@ -20,6 +22,7 @@ class _Lenient(BaseModel):
 
 class _Answer(_Lenient):
     text: str
+    answer_start: int | None = None
 
 
 class _Question(_Lenient):
@@ -47,7 +50,9 @@ def read(path: Path) -> tuple[list[ChunkRecord], list[QuestionRecord], dict[str,
     """Chunks and questions of a SQuAD file, plain or gzipped, and what was left out, counted by reason.
 
     A question's only relevant chunk is its own paragraph; one marked impossible has none and is unanswerable. The first
-    answer is the reference. Questions of one article form a cluster: they share a text, so they are not independent.
+    answer is the reference, and the sentence in which it stands is the labelled text of the paragraph; all of it is,
+    where the answer does not stand where `answer_start` says. Questions of one article form a cluster: they share a
+    text, so they are not independent.
     Raises DatasetError naming the file, the article and the field.
     """
     document = _validate(parse_json(read_text(path), path.name), path.name)
@@ -64,8 +69,9 @@ def read(path: Path) -> tuple[list[ChunkRecord], list[QuestionRecord], dict[str,
             else:
                 count = sum(title == article.title for title, _ in chunks)
                 chunks[key] = _chunk(number, count, article.title, key[1], path.name)
+            cut_off = len(paragraph.context) - len(paragraph.context.lstrip())
             for item in paragraph.qas:
-                _add_question(item, chunks[key], questions, left_out, path.name)
+                _add_question(item, chunks[key], cut_off, questions, left_out, path.name)
     if not questions:
         raise DatasetError(f"{path.name}: holds no questions")
     return list(chunks.values()), list(questions.values()), {name: n for name, n in left_out.items() if n}
@@ -89,24 +95,41 @@ def _chunk(article: int, paragraph: int, title: str, text: str, name: str) -> Ch
 
 
 def _add_question(
-    item: _Question, chunk: ChunkRecord, questions: dict[str, QuestionRecord], left_out: dict[str, int], name: str
+    item: _Question,
+    chunk: ChunkRecord,
+    cut_off: int,
+    questions: dict[str, QuestionRecord],
+    left_out: dict[str, int],
+    name: str,
 ) -> None:
+    """cut_off: characters of the paragraph before the chunk's text begins."""
     if item.id in questions:
         raise DatasetError(f"{name}: the question id {item.id!r} stands there twice")
     if not item.question.strip():
         left_out["empty question"] += 1
         return
-    answers = [answer.text for answer in item.answers if answer.text.strip()]
+    answers = [answer for answer in item.answers if answer.text.strip()]
     if not answers and not item.is_impossible:
         left_out["answerable question without an answer"] += 1
         return
     made = {
         "id": item.id,
         "text": item.question,
-        "reference": None if item.is_impossible else answers[0],
+        "reference": None if item.is_impossible else answers[0].text,
         "relevant": {} if item.is_impossible else {chunk.id: 1.0},
+        "spans": {} if item.is_impossible else _labelled(chunk, answers[0], cut_off),
         "answerable": not item.is_impossible,
         "cluster": chunk.url,
         "source": "squad",
     }
     questions[item.id] = checked(QuestionRecord, made, f"{name}, question {item.id!r}")
+
+
+def _labelled(chunk: ChunkRecord, answer: _Answer, cut_off: int) -> dict[str, list[tuple[int, int]]]:
+    """The sentences of the chunk that the answer stands in; nothing where it does not stand there."""
+    start = -1 if answer.answer_start is None else answer.answer_start - cut_off
+    end = start + len(answer.text)
+    if start < 0 or chunk.text[start:end] != answer.text:
+        return {}
+    around = [(first, last) for first, last in segmentation.spans(chunk.text) if first < end and start < last]
+    return {chunk.id: around} if around else {}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from ragbench import segmentation
 from ragbench.judge import words
 from ragbench.judge.rendering import Texts
 from ragbench.settings import OFFLINE
@@ -55,7 +56,7 @@ class WordReader:
 
     def sentences(self, text: str) -> list[str]:
         """The text's sentences; the offline stand-in for claims."""
-        return words.sentences(text)
+        return segmentation.sentences(text)
 
     def support(self, claim: str, texts: Sequence[str]) -> float:
         """Mean of word precision and character n-gram precision of the claim against all texts together, 0 to 1.
@@ -92,7 +93,7 @@ class WordReader:
     def entities(self, text: str) -> list[str]:
         """Numbers, and words written with a capital inside a sentence, neighbours joined; in order, once each."""
         found: dict[str, str] = {}
-        for sentence in words.sentences(unicodedata.normalize("NFC", text)):
+        for sentence in segmentation.sentences(unicodedata.normalize("NFC", text)):
             run: list[str] = []
             for position, token in enumerate([*sentence.split(), ""]):
                 bare = token.strip(".,;:!?…()[]«»\"“”'—–-")

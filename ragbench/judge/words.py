@@ -1,4 +1,4 @@
-"""Words, sentences, numbers and negations of English and Russian texts, each word treated by its own alphabet."""
+"""Words, numbers and negations of English and Russian texts, each word treated by its own alphabet."""
 
 from __future__ import annotations
 
@@ -10,15 +10,6 @@ from typing import Any
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’ʼ-][^\W\d_]+)*|[^\W_]+")
 _CYRILLIC = re.compile(r"[а-яё]")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_BREAK = re.compile(
-    r"(?<=[.!?…])[\"'»”’)\]]*\s+(?=[\"'«“‘(\[—–-]*\s*[A-ZА-ЯЁ0-9])|\n\s*\n|\n(?=\s*(?:[-*•]|\d+[.)])\s)"
-)
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:[A-ZА-ЯЁ]|mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|no|vol|fig|approx|jr|sr|inc|ltd|"
-    r"г|гг|в|вв|ул|д|корп|стр|каб|ауд|им|т\.\s?е|т\.\s?д|т\.\s?п|т\.\s?к|и\s?др|см|рис|табл|тыс|млн|млрд|руб|"
-    r"проф|доц|акад|тел|напр|просп|пр|пл|обл|р-н|пос))\.\s*$",
-    re.IGNORECASE,
-)
 
 
 def fold(text: str) -> str:
@@ -101,23 +92,6 @@ def polarity(text: str) -> tuple[frozenset[str], frozenset[str]]:
             (denied if distance <= REACH else affirmed).add(stem(word))
             distance = REACH + 1
     return frozenset(affirmed), frozenset(denied)
-
-
-def sentences(text: str) -> list[str]:
-    """The text's sentences and list items, trimmed; abbreviations and initials do not end one."""
-    found: list[str] = []
-    pending = ""
-    start = 0
-    for gap in [*_BREAK.finditer(text), None]:
-        piece = pending + text[start : gap.end() if gap else len(text)]
-        start = gap.end() if gap else len(text)
-        if gap is not None and "\n" not in gap.group() and _ABBREVIATION.search(piece):
-            pending = piece
-            continue
-        pending = ""
-        if any(letter.isalnum() for letter in unicodedata.normalize("NFKC", piece)):  # "🄐" is the word "a"
-            found.append(" ".join(piece.split()))
-    return found
 
 
 def language_of(text: str, otherwise: str = "en") -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ragbench.metric import Metric, parse
 from ragbench.metrics import ranking as _declared  # noqa: F401 - declares the metrics that labels name
-from ragbench.types import Array, Ranking
+from ragbench.types import Array, Coverage, Ranking
 
 _WORTH_COLLAPSING = 1_000  # questions; below, the metrics themselves cost less than finding the cells
 
@@ -59,11 +59,12 @@ def evaluate(
 
 
 def cells(ranking: Ranking) -> Cells | None:
-    """The distinct rows of a ranking with their counts; None where a row has too many possible forms to number them.
+    """The distinct rows of a ranking with their counts; None where a row has too many possible forms to number them, as
+    rankings of pieces have.
 
     Two questions fall into one cell when they agree in gains, ideal gains, length and judgements.
     """
-    codes = _codes(ranking)
+    codes = _codes(ranking) if ranking.coverage is None else None
     if codes is None:
         return None
     code, size = codes
@@ -82,6 +83,7 @@ def cells(ranking: Ranking) -> Cells | None:
 
 def rows(ranking: Ranking, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> Ranking:
     """The ranking of some of the questions, by position or by mask; without `ties`."""
+    cover = ranking.coverage
     return replace(
         ranking,
         gains=ranking.gains[chosen],
@@ -90,6 +92,7 @@ def rows(ranking: Ranking, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> Ran
         judged=None if ranking.judged is None else ranking.judged[chosen],
         nonrelevant=None if ranking.nonrelevant is None else ranking.nonrelevant[chosen],
         ties=None,
+        coverage=None if cover is None else Coverage(cover.grades[chosen], cover.shares[chosen], cover.reached[chosen]),
     )
 
 

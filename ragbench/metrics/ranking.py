@@ -3,6 +3,11 @@
 Rules that hold for every measure here. A question without relevant documents has no value (NaN). A question that was
 not answered counts 0. `k=None` reads the whole list. Measures that know only relevant or not take `level`, the
 smallest gain that counts as relevant; None takes every positive gain.
+
+Where pieces of passages are ranked, relevance stays that of passages, and pieces count by the labelled text that they
+show for the first time (`ragbench.types.Coverage`). Recall adds up its shares. nDCG weights gains by them; its ideal
+is that of whole passages, which no cutting can beat: a piece is of one passage, and no text counts twice. What knows
+only yes and no says yes where enough of a passage's labelled text has been shown, once a passage.
 """
 
 from __future__ import annotations
@@ -89,7 +94,11 @@ def mrr(ranking: Ranking, k: int | None = None, *, level: float | None = None) -
 )
 def recall(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """Share of all relevant documents that are among the first k."""
-    return _share(ranking, level, _hits(ranking, k, level).sum(axis=1), _relevant(ranking, level))
+    relevant = _relevant(ranking, level)
+    if ranking.coverage is None:
+        return _share(ranking, level, _hits(ranking, k, level).sum(axis=1), relevant)
+    shown = np.where(_at_least(_grades(ranking, k), level), ranking.coverage.shares[:, :k], 0.0).sum(axis=1)
+    return _share(ranking, level, np.minimum(shown, relevant), relevant)  # rounded shares may add up to a bit more
 
 
 @metric(
@@ -160,7 +169,8 @@ def ndcg(
     if ideal == "binary":
         best = (best > 0).astype(float)
     if gain == "exponential":
-        gains, best = np.exp2(gains) - 1, np.exp2(best) - 1
+        best, gains = np.exp2(best) - 1, np.exp2(_grades(ranking, k)) - 1
+        gains = gains if ranking.coverage is None else gains * ranking.coverage.shares[:, :k]
     return _share(ranking, None, _discounted(gains), _discounted(best))
 
 
@@ -193,7 +203,7 @@ def bpref(ranking: Ranking, k: int | None = None, *, level: float | None = None)
     """
     hits, relevant = _hits(ranking, k, level), _relevant(ranking, level)
     judged = (ranking.gains > 0 if ranking.judged is None else ranking.judged)[:, :k]
-    above = np.cumsum(judged & ~hits, axis=1)
+    above = np.cumsum(judged & ~_at_least(_grades(ranking, k), level), axis=1)
     irrelevant = (ranking.ideal > 0).sum(axis=1) - relevant
     if ranking.nonrelevant is not None:
         irrelevant = irrelevant + ranking.nonrelevant
@@ -266,7 +276,16 @@ def answerable(ranking: Ranking, level: float | None = None) -> Flags:
 
 
 def _hits(ranking: Ranking, k: int | None, level: float | None) -> Flags:
-    gains = ranking.gains[:, :k]
+    enough = _at_least(_grades(ranking, k), level)
+    return enough if ranking.coverage is None else enough & ranking.coverage.reached[:, :k]
+
+
+def _grades(ranking: Ranking, k: int | None) -> Array:
+    """The gain of what stands at each rank, or of the passage that it newly shows something of."""
+    return (ranking.gains if ranking.coverage is None else ranking.coverage.grades)[:, :k]
+
+
+def _at_least(gains: Array, level: float | None) -> Flags:
     return gains > 0 if level is None else gains >= _checked(level)
 
 

@@ -178,7 +178,7 @@ def topic_coverage(
         members = np.flatnonzero(labels == number)
         chunks = [chunk for member in members.tolist() for chunk in retrieved[member]]
         urls = {chunk.url for chunk in chunks if chunk.url}
-        topics.append(Topic(number, len(members), len({chunk.id for chunk in chunks}), len(urls)))
+        topics.append(Topic(number, len(members), len({chunk.passage for chunk in chunks}), len(urls)))
     return TopicCoverage(tuple(topics), labels, silhouettes)
 
 

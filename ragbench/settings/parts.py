@@ -107,13 +107,13 @@ class RewriterSettings(Table):
 
 
 class ChunkerSettings(Table):
-    """Into which pieces passages are cut before they are searched. A passage counts as found where its best piece is,
-    and the generator reads that piece."""
+    """Into which pieces passages are cut before they are searched. A piece counts by the share of the labelled text
+    that it shows for the first time, and the generator reads pieces."""
 
     kind: Literal["words", "sentences", "callable"] = Field(
         default="words",
         description="words: as many words a piece; sentences: whole sentences, as many as fit; callable: your function "
-        "of a text that returns its pieces",
+        "of a text that returns its pieces, parts of it word for word and in its order",
     )
     size: int = Field(default=120, ge=1, le=100_000, description="words of a piece at most; a sentence is never cut")
     overlap: int = Field(default=0, ge=0, description="words that a piece of kind words has of the one before it")

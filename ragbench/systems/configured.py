@@ -18,7 +18,7 @@ from ragbench.systems.parts.fusion import HybridRetriever, by_ranks
 from ragbench.systems.parts.reranking import Reranker, reranked
 from ragbench.systems.parts.rewriting import Rewriter, Rewritten
 from ragbench.systems.retrieval import Found, Progress, Retrieval, RetrievalError, Retriever, counted, scaled
-from ragbench.types import Array, Hit, Question
+from ragbench.types import Array, Chunk, Hit, Question
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,7 @@ class Parts:
 
     def depth(self, k: int) -> int:
         """How many hits it takes of the retriever for k of the whole."""
-        wanted = k if self.reranker is None else max(k, self.reranker.settings.depth)
-        return wanted if self.pieces is None else self.pieces.depth(wanted)
+        return k if self.reranker is None else max(k, self.reranker.settings.depth)
 
 
 class ConfiguredSystem:
@@ -51,6 +50,11 @@ class ConfiguredSystem:
     def __init__(self, name: str, dataset: Dataset, parts: Parts) -> None:
         self.name, self.dataset, self.parts, self.retriever = name, dataset, parts, parts.retriever
         self.is_stand_in = parts.retriever.is_stand_in
+
+    @property
+    def searched(self) -> tuple[Chunk, ...]:
+        """What is ranked: the passages, or the pieces that they are cut into."""
+        return (self.dataset if self.parts.pieces is None else self.parts.pieces.dataset).chunks
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -95,9 +99,7 @@ class ConfiguredSystem:
 
     def prepare(self, progress: Progress | None = None) -> None:
         """What belongs to the passages, where it is not there yet."""
-        pieces = self.parts.pieces
-        share = 1.0 if pieces is None else len(self.dataset.chunks) / len(pieces.dataset.chunks)
-        self.retriever.prepare(scaled(progress, share))
+        self.retriever.prepare(scaled(progress, len(self.dataset.chunks) / max(len(self.searched), 1)))
 
     def before_reranking(self, questions: Sequence[Question]) -> list[list[Hit]]:
         """What its reranker looks at. Raises what `retrieve` raises."""
@@ -160,11 +162,11 @@ class ConfiguredSystem:
         return made, {"rewrite": np.array([one.milliseconds for one in made])}
 
     def _by_question(self, asked: Sequence[Rewritten], found: Found) -> tuple[list[list[Hit]], dict[str, Array]]:
-        """Rankings of passages, those of one question's texts fused by ranks; milliseconds of its texts together."""
-        pieces, rows = self.parts.pieces, iter(found.hits)
+        """Rankings, those of one question's texts fused by ranks; milliseconds of its texts together."""
+        rows = iter(found.hits)
         rankings: list[list[Hit]] = []
         for one in asked:
-            own = [next(rows) if pieces is None else pieces.passages(next(rows)) for _ in one.texts]
+            own = [next(rows) for _ in one.texts]
             rankings.append(own[0] if len(own) == 1 else by_ranks(own))
         owners = np.repeat(np.arange(len(asked)), [len(one.texts) for one in asked])
         taken = {

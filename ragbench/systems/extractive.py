@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from ragbench import segmentation
 from ragbench.judge import words
 from ragbench.systems.generation import BaseGenerator, Generation, Progress, Task
 from ragbench.systems.refusals import REFUSALS
@@ -86,7 +87,7 @@ def fits(question: str, contexts: Sequence[str]) -> list[_Sentence]:
     asked = asked or list(dict.fromkeys(words.words(question)))
     if not asked:
         return []
-    split = [words.sentences(text) for text in contexts]
+    split = [segmentation.sentences(text) for text in contexts]
     found = []
     for rank, (text, sentences) in enumerate(zip(contexts, split, strict=True)):
         around = _fit(asked, _text(text))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from ragbench import segmentation
 from ragbench.judge import words
 
 REFUSALS = {
@@ -70,6 +71,6 @@ _PATTERNS = re.compile("|".join(f"(?:{pattern})" for pattern in (*_ENGLISH, *_RU
 def is_refusal(answer: str) -> bool:
     """Whether the answer's first sentence says that there is no answer; see the module for the rule."""
     plain = unicodedata.normalize("NFC", answer).strip()
-    first = (words.sentences(plain) or [plain])[0]
+    first = (segmentation.sentences(plain) or [plain])[0]
     folded = words.fold(first)
     return not _CONCEDES.match(folded) and bool(_PATTERNS.search(folded))

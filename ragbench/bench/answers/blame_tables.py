@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from ragbench.bench.answers.blame import ANSWERABLE, GOOD, PARTS, UNANSWERABLE, 
 from ragbench.bench.basics import families
 from ragbench.bench.basics.families import Group, Sureness
 from ragbench.measurement import NamedComparison, NamedEstimate
-from ragbench.types import Better, Question, Status
+from ragbench.rankings.coverage import NOTHING, Added, LabelledText
+from ragbench.types import Better, Chunk, Piece, Question, Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,15 +24,48 @@ COLUMNS = (
     "system", "sample", "group", "part", "cause", "rank", "read", "refused", "correctness", "faithfulness", "shown",
     "reason",
 )  # fmt: skip
+Hit = Mapping[Any, Any]
+"""A row of what was retrieved."""
 METRIC = "blame"
 """The name under which findings stand: the share of a part of the questions of its group, at `part`."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was retrieved, and by what one knows that it holds the answer.
+
+    table: RETRIEVED_COLUMNS. labelled: the labelled text of the questions, to which pieces of passages are held.
+    pieces: those that were retrieved, by id; empty where passages are not cut.
+    """
+
+    table: pd.DataFrame
+    labelled: LabelledText
+    pieces: Mapping[str, Piece] = field(default_factory=dict)
+
+    def added(self, question: Question, hits: Iterable[Hit]) -> list[Added]:
+        """What each of these hits, in rank order, adds to what those above it show of the labelled text.
+
+        A labelled passage, or any of a labelled page, holds the answer whatever stands above it. What is cut holds it
+        with those above it, from the piece on with which enough has been shown.
+        """
+        rows = list(hits)
+        chunks = [self.pieces.get(hit["chunk"]) or Chunk(hit["chunk"], "") for hit in rows]
+        return [
+            one if chunk.id in self.pieces and hit["url"] not in question.relevant_urls else _whole(question, hit)
+            for hit, chunk, one in zip(rows, chunks, self.labelled.added(question, chunks), strict=True)
+        ]
+
+    def holding(self, question: Question, hits: Iterable[Hit]) -> list[Hit]:
+        """Those of these hits with which the answer was there to be read."""
+        rows = list(hits)
+        return [hit for hit, one in zip(rows, self.added(question, rows), strict=True) if one.reached]
 
 
 @dataclass(frozen=True)
 class Evidence:
     """What the parts did: the tables of a measurement, and what the base holds.
 
-    base: ids and addresses of all its passages. retrieved: RETRIEVED_COLUMNS. answers: one row a system, question and
+    base: ids and addresses of all its passages. seen: what was retrieved. answers: one row a system, question and
     repeat, of which the first counts, with `contexts` (ids of what the generator was given), `refused`, `status`.
     scores: SCORE_COLUMNS with the standard's two metrics. shown: (system, question) → whether the answer was shown,
     None where that failed; empty where every answer is.
@@ -39,7 +73,7 @@ class Evidence:
 
     asked: Sequence[Question]
     base: Collection[str]
-    retrieved: pd.DataFrame
+    seen: Seen
     answers: pd.DataFrame
     scores: pd.DataFrame
     shown: Mapping[tuple[str, str], bool | None]
@@ -48,14 +82,15 @@ class Evidence:
 def blame(evidence: Evidence, standard: Standard) -> pd.DataFrame:
     """One row a system and question (COLUMNS): the part that failed first, and what that was told from.
 
-    rank: of the first passage that holds the answer, NaN where none was retrieved. read: how many passages the
+    rank: of the first passage that holds the answer, or of the piece with which enough of one is shown; NaN where none
+    was retrieved. read: how many passages the
     generator was given. A question without a label of relevance, of which nobody says that it can be answered, is
     unmeasured ("label").
     """
     import pandas as pd
 
     labels = (standard.correctness, standard.faithfulness)
-    ranked = by_question(evidence.retrieved.sort_values("rank", kind="stable"))
+    ranked = by_question(evidence.seen.table.sort_values("rank", kind="stable"))
     values = {
         (row["system"], row["metric"], row["sample"]): row
         for row in evidence.scores.to_dict("records")
@@ -76,7 +111,7 @@ def blame(evidence: Evidence, standard: Standard) -> pd.DataFrame:
                 values.get((system, label, question.id)) for label in (standard.correctness, standard.faithfulness)
             ]
             shown = evidence.shown.get((system, question.id)) if evidence.shown else True
-            rows.append(_row(system, question, answer, hits, scores, shown, held, standard))
+            rows.append(_row(system, question, answer, hits, scores, shown, held, standard, evidence.seen))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.astype(dict.fromkeys(("rank", "read", "correctness", "faithfulness", "refused", "shown"), float))
 
@@ -85,22 +120,21 @@ def _row(
     system: str,
     question: Question,
     answer: Mapping[Any, Any],
-    hits: Sequence[Mapping[Any, Any]] | None,
+    hits: Sequence[Hit] | None,
     scores: Sequence[Mapping[Any, Any] | None],
     shown: bool | None,
     held: set[str],
     standard: Standard,
+    seen: Seen,
 ) -> tuple[Any, ...]:
     there = answer["status"] == Status.OK.value
     refused = bool(answer["refused"]) if there and answer["response"] != "" else None  # silence is no refusal
     right_from, faithful_from = standard.limits
     right = _reaches(scores[0], right_from) if there else None
     faithful = _reaches(scores[1], faithful_from) if there else None
-    ranks = None if hits is None else [int(hit["rank"]) for hit in hits if holds(question, hit)]
+    ranks = None if hits is None else [int(hit["rank"]) for hit in seen.holding(question, hits)]
     given = set(answer["contexts"])
-    read = None if hits is None else [
-        hit for hit in hits if hit["chunk"] in given and holds(question, hit)
-    ]  # fmt: skip
+    read = None if hits is None else seen.holding(question, (hit for hit in hits if hit["chunk"] in given))
     known = Known(
         answerable=question.answerable is not False,
         in_base=bool(_labelled(question) & held),
@@ -126,10 +160,11 @@ def _labelled(question: Question) -> set[str]:
     return {name for labels in (question.relevant, question.relevant_urls) for name, gain in labels.items() if gain > 0}
 
 
-def holds(question: Question, passage: Mapping[Any, Any]) -> bool:
-    """Whether a passage (`chunk`, `url`) holds the answer, by the labels of the question."""
+def _whole(question: Question, passage: Hit) -> Added:
+    """Of a passage (`chunk`, `url`), whether it holds the answer, by the labels of the question."""
     labelled = _labelled(question)
-    return passage["chunk"] in labelled or passage["url"] in labelled
+    holds = passage["chunk"] in labelled or passage["url"] in labelled
+    return Added(1.0, 1.0, True) if holds else NOTHING
 
 
 def _reaches(score: Mapping[Any, Any] | None, limit: float) -> bool | None:
@@ -158,9 +193,9 @@ def _said(answer: Mapping[Any, Any], scores: Sequence[Mapping[Any, Any] | None],
     return None if score is None else str(score["reason"])
 
 
-def by_question(table: pd.DataFrame) -> dict[tuple[str, str], list[Mapping[Any, Any]]]:
+def by_question(table: pd.DataFrame) -> dict[tuple[str, str], list[Hit]]:
     """(system, question) → what was retrieved, in the table's order."""
-    found: dict[tuple[str, str], list[Mapping[Any, Any]]] = {}
+    found: dict[tuple[str, str], list[Hit]] = {}
     for row in table[["system", "sample", "rank", "chunk", "url"]].to_dict("records"):
         found.setdefault((row["system"], row["sample"]), []).append(row)
     return found

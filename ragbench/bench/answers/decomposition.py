@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.bench.answers import answer_scores, blame_tables
 from ragbench.bench.answers.blame import UNANSWERABLE, Standard
-from ragbench.bench.answers.blame_tables import Evidence
+from ragbench.bench.answers.blame_tables import Evidence, Seen
 from ragbench.bench.answers.perfect_parts import COLUMNS, Decide, Whole, counterfactuals
 from ragbench.bench.answers.written_answers import Answered
 from ragbench.bench.basics import frames
@@ -61,7 +61,7 @@ def decomposed(
     session: Session,
     asked: Sequence[Question],
     found: Answered,
-    retrieved: pd.DataFrame,
+    seen: Seen,
     worth: Worth,
     blaming: Blaming,
     judging: Judging,
@@ -70,7 +70,7 @@ def decomposed(
 ) -> Decomposition:
     """Blame of all answers. What the standard needs and was not measured is judged here.
 
-    asked: all questions, those that cannot be answered too. retrieved: RETRIEVED_COLUMNS, as deep as one looked.
+    asked: all questions, those that cannot be answered too. seen: what was retrieved, as deep as one looked.
     """
     import pandas as pd
 
@@ -82,7 +82,7 @@ def decomposed(
     evidence = Evidence(
         asked,
         {chunk.id for chunk in chunks} | {chunk.url for chunk in chunks if chunk.url},
-        retrieved,
+        seen,
         found.table,
         scores,
         decide(found) if decide is not None else _logged(found),

@@ -105,17 +105,19 @@ def _ideal(whole: Whole, systems: Sequence[str]) -> Contexts:
 
 def _raised(whole: Whole, systems: Sequence[str]) -> Contexts:
     """As many passages as were read, of all that were retrieved those that hold the answer first."""
-    known = {chunk.id: chunk for chunk in whole.session.dataset.chunks}
-    ranked = blame_tables.by_question(whole.evidence.retrieved)
+    seen = whole.evidence.seen
+    known = {chunk.id: chunk for chunk in whole.session.dataset.chunks} | dict(seen.pieces)
+    ranked = blame_tables.by_question(seen.table)
     found: dict[str, dict[str, tuple[Chunk, ...]]] = {}
     for name in systems:
         found[name] = {}
         for question in whole.asked:
             shown = whole.found.shown[name, question.id].contexts
             hits = ranked.get((name, question.id), [])
-            ids = [hit["chunk"] for hit in sorted(hits, key=lambda hit: not blame_tables.holds(question, hit))]
-            first = tuple(known[each] for each in ids[: len(shown)] if each in known)
-            has = any(blame_tables.holds(question, {"chunk": chunk.id, "url": chunk.url}) for chunk in shown)
+            adding = [one.share > 0 for one in seen.added(question, hits)]
+            ordered = sorted(zip(adding, hits, strict=True), key=lambda each: not each[0])
+            first = tuple(known[hit["chunk"]] for _adds, hit in ordered[: len(shown)] if hit["chunk"] in known)
+            has = seen.holding(question, ({"chunk": chunk.id, "url": chunk.url} for chunk in shown))
             found[name][question.id] = first if len(first) == len(shown) and not has else shown
     return found
 
@@ -135,10 +137,13 @@ def _answered_again(whole: Whole, systems: Sequence[str], contexts: Contexts) ->
     evidence = replace(
         whole.evidence,
         asked=chosen,
-        retrieved=frames.retrieved(
-            (name, identifier, map(Hit, chunks), {})
-            for name, by_question in given.items()
-            for identifier, chunks in by_question.items()
+        seen=replace(
+            whole.evidence.seen,
+            table=frames.retrieved(
+                (name, identifier, map(Hit, chunks), {})
+                for name, by_question in given.items()
+                for identifier, chunks in by_question.items()
+            ),
         ),
         answers=found.table,
         scores=worth.scores,
@@ -167,7 +172,8 @@ def _answered_rightly(whole: Whole, systems: Sequence[str]) -> tuple[pd.DataFram
     """
     import pandas as pd
 
-    ranked = blame_tables.by_question(whole.evidence.retrieved)
+    seen = whole.evidence.seen
+    ranked = blame_tables.by_question(seen.table)
     questions = {q.id: q for q in whole.asked}
     answers = whole.found.table[whole.found.table["repeat"] == 0]
     samples, rows = [], []
@@ -177,7 +183,7 @@ def _answered_rightly(whole: Whole, systems: Sequence[str]) -> tuple[pd.DataFram
             continue
         given = set(row["contexts"])
         hits = ranked.get((row["system"], row["sample"]), ())
-        if any(hit["chunk"] in given and blame_tables.holds(question, hit) for hit in hits):
+        if seen.holding(question, (hit for hit in hits if hit["chunk"] in given)):
             contexts = whole.found.shown[row["system"], question.id].contexts
             samples.append(sample(question, row["system"], question.reference, contexts))
             rows.append({**row, "response": question.reference, "status": Status.OK.value, "refused": False})

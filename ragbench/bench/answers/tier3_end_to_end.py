@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
-from ragbench import stand_ins
+from ragbench import rankings, stand_ins
 from ragbench.bench.answers import answer_scores, decomposition, profiles, stages
 from ragbench.bench.answers.blame import Standard
+from ragbench.bench.answers.blame_tables import Seen
 from ragbench.bench.answers.decomposition import Blaming
 from ragbench.bench.answers.tier2_generation import (
     described_writers,
@@ -24,15 +25,16 @@ from ragbench.bench.basics.families import Sureness, leading
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, parted
-from ragbench.bench.retrieval import consistency, timing
+from ragbench.bench.retrieval import consistency, reading, timing
 from ragbench.bench.retrieval.timing import Clock
 from ragbench.bench.scoring.judged_metrics import Judging
 from ragbench.datasets import doubts_of
 from ragbench.judge import asks_nobody
 from ragbench.measurement import Measurement
 from ragbench.metric import Metric
+from ragbench.rankings.coverage import ENOUGH, LabelledText
 from ragbench.settings import Settings
-from ragbench.types import Question
+from ragbench.types import Piece, Question
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,6 +84,7 @@ class Tier3Request(Draws):
     production_judge: str = Field(
         "", description="who decides what is shown: a judge, module:function, a file; empty: as logged, else all"
     )
+    found_from: requests.FoundFrom = ENOUGH
     perfect_parts: bool = Field(True, description="whether answers are written and judged again with one part perfect")
     fresh_timings: requests.FreshTimings = False
     labels: requests.Labels = ""
@@ -174,14 +177,18 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
     times = stages.readings(session, found.readings, answers, worth)
     firsts = {name: runs[0] for name, runs in found.runs.items()}
     clusters = frames.clusters(scored)
+    labelled = LabelledText(session.dataset.chunks, request.found_from)
     retrieved = frames.retrieved(
-        (name, q.id, hits, q.relevant) for name, one in firsts.items() for q, hits in zip(asked, one.hits, strict=True)
+        (name, q.id, hits, rankings.gains(q, hits, labelled))
+        for name, one in firsts.items()
+        for q, hits in zip(asked, one.hits, strict=True)
     )
+    everything = (hit.chunk for one in firsts.values() for hits in one.hits for hit in hits)
     failures = decomposition.decomposed(
         session,
         asked,
         answers,
-        retrieved,
+        Seen(retrieved, labelled, {one.id: one for one in everything if isinstance(one, Piece)}),
         worth,
         request.blaming,
         request.take(Judging),
@@ -203,6 +210,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
             "n_clusters": None if clusters is None else len(set(clusters.values())),
             "k": request.k,
             "contexts": request.contexts,
+            **reading.told(session.settings, firsts, asked, labelled),
             "context": "retrieved",
             "length_limit": request.length_limit,
             "repeats": request.repeats,

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS
-from ragbench.types import Hit, Question, Sample
+from ragbench.types import Hit, Piece, Question, Sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,16 +27,20 @@ def questions(asked: Iterable[Question] = (), *more: str) -> pd.DataFrame:
 
 
 def retrieved(found: Iterable[tuple[str, str, Iterable[Hit], Mapping[str, float]]] = ()) -> pd.DataFrame:
-    """One row a passage (RETRIEVED_COLUMNS). found: system, sample, its passages in rank order, and gains by chunk."""
+    """One row a passage or piece (RETRIEVED_COLUMNS). found: system, sample, what it found in rank order, and gains by
+    chunk. Where pieces are among it, `passage` says of what each is one: itself, for a passage."""
     import pandas as pd
 
-    rows = [
-        (system, sample, rank, hit.chunk.id, hit.chunk.url, hit.similarity, float(gains.get(hit.chunk.id, 0.0)),
-         hit.chunk.text)
-        for system, sample, hits, gains in found
-        for rank, hit in enumerate(hits, 1)
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))
+    rows, passages, cut = [], [], False
+    for system, sample, hits, gains in found:
+        for rank, hit in enumerate(hits, 1):
+            one = hit.chunk
+            gain = float(gains.get(one.id, 0.0))
+            rows.append((system, sample, rank, one.id, one.url, hit.similarity, gain, one.text))
+            passages.append(one.passage)
+            cut = cut or isinstance(one, Piece)
+    made = pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))
+    return made.assign(passage=passages) if cut else made
 
 
 def cluster(one: Question | Sample) -> str:

@@ -83,6 +83,14 @@ Repeats = Annotated[
     int, Field(description="how often everything is asked, each time anew; 1 leaves repeatability unmeasured",
                ge=1, le=100),
 ]  # fmt: skip
+FoundFrom = Annotated[
+    float,
+    Field(
+        description="of passages cut in pieces: share of one's labelled text that makes it found; 0: any of it (MaxP)",
+        ge=0,
+        le=1,
+    ),
+]
 TimedQuestions = Annotated[
     int, Field(description="how many are embedded and searched one by one for the clock; 0: none", ge=0, le=100_000)
 ]

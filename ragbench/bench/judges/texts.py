@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ragbench.judge import words
+from ragbench import segmentation
 
 LADDER = ("reference", "paraphrase", "partial", "off_topic", "contradiction")
 """From the best answer to the worst."""
@@ -74,7 +74,7 @@ def variants(reference: str, stranger: str, praised: str | None, language: str, 
 
 def partial(text: str) -> str:
     """The first half of the sentences; of a single sentence the first half of the words."""
-    parts = words.sentences(text)
+    parts = segmentation.sentences(text)
     if len(parts) > 1:
         return " ".join(parts[: len(parts) // 2])
     tokens = text.split()

@@ -103,8 +103,8 @@ class Responses:
         return tuple(one for one in self.responses if one.question.id == question.id)
 
     def found_by(self, question: Question) -> Counter[str]:
-        """Chunk → how many systems retrieved it."""
-        return Counter(hit.chunk.id for one in self.of(question) for hit in one.hits)
+        """Passage → how many systems retrieved it, or a piece of it."""
+        return Counter(name for one in self.of(question) for name in {hit.chunk.passage for hit in one.hits})
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a question, system and rank (COLUMNS). `found_by`: how many systems retrieved the chunk; `relevant`:
@@ -114,7 +114,7 @@ class Responses:
         rows = [
             (
                 one.question.text, one.system, rank, hit.chunk.id, hit.chunk.title, hit.chunk.url, hit.similarity,
-                self.found_by(one.question)[hit.chunk.id], relevant(one.question, hit.chunk), hit.chunk.text,
+                self.found_by(one.question)[hit.chunk.passage], relevant(one.question, hit.chunk), hit.chunk.text,
             )
             for one in self.responses
             for rank, hit in enumerate(one.hits, 1)
@@ -155,7 +155,7 @@ class Responses:
         hits = [
             {
                 "rank": rank, "chunk": hit.chunk.id, "title": hit.chunk.title, "url": hit.chunk.url,
-                "similarity": hit.similarity, "found_by": found_by[hit.chunk.id],
+                "similarity": hit.similarity, "found_by": found_by[hit.chunk.passage],
                 "relevant": relevant(one.question, hit.chunk), "text": hit.chunk.text,
             }
             for rank, hit in enumerate(one.hits, 1)
@@ -210,7 +210,7 @@ class Responses:
     def _marks(self, question: Question, hit: Hit, _: Translator) -> list[str]:
         marks = [_("relevant")] if relevant(question, hit.chunk) else []
         ranked = sum(bool(one.hits) for one in self.of(question))
-        number = self.found_by(question)[hit.chunk.id]
+        number = self.found_by(question)[hit.chunk.passage]
         if ranked < 2:
             return marks
         if number == 1:
@@ -266,7 +266,7 @@ class Responses:
             "href": url if url.startswith(("https://", "http://")) else "",
             "similarity": _.number(hit.similarity),
             "marks": self._marks(question, hit, _),
-            "alone": self.found_by(question)[hit.chunk.id] == 1,
+            "alone": self.found_by(question)[hit.chunk.passage] == 1,
         }
 
 
@@ -283,9 +283,9 @@ class _Side:
 
 
 def relevant(question: Question, chunk: Chunk) -> bool | None:
-    """Whether a chunk is labelled as relevant, or its page; None for a question that nobody has labelled."""
+    """Whether a chunk's passage is labelled as relevant, or its page; None for a question that nobody has labelled."""
     if question.relevant:
-        return chunk.id in question.relevant
+        return chunk.passage in question.relevant
     return chunk.url in question.relevant_urls if question.relevant_urls else None
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from ragbench import stand_ins, stats
+from ragbench import rankings, stand_ins, stats
 from ragbench.bench.basics import frames, requests
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Request, tier
@@ -21,6 +21,7 @@ from ragbench.datasets import Dataset
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metrics import sources as formulas
 from ragbench.metrics.sources import TopicCoverage, Usage
+from ragbench.rankings.coverage import LabelledText
 from ragbench.settings import Settings
 from ragbench.types import Chunk, Estimate, Vectors
 
@@ -100,7 +101,7 @@ def sources(request: SourcesRequest) -> Measurement:
     for name in session.systems:  # all have the topics of the first
         number = next((one.n_topics for one in covered.values()), request.n_topics)
         covered[name] = _covered(vectors, rows[name], request, number)
-    known = told(session, found)
+    known, labelled = told(session, found), LabelledText(data.chunks)
     topics_stand_in = [chosen] if session.settings.is_stand_in(chosen) else []
     return Measurement(
         notebook=session.notebook,
@@ -123,7 +124,7 @@ def sources(request: SourcesRequest) -> Measurement:
         },
         questions=frames.questions(data.questions),
         retrieved=frames.retrieved(
-            (name, question.id, hits[: request.k], question.relevant)
+            (name, question.id, hits[: request.k], rankings.gains(question, hits[: request.k], labelled))
             for name, one in found.items()
             for question, hits in zip(data.questions, one.hits, strict=True)
         ),
@@ -172,7 +173,7 @@ def _estimates(
     name: str, data: Dataset, retrieved: Sequence[Sequence[Chunk]], covered: TopicCoverage, request: SourcesRequest
 ) -> list[NamedEstimate]:
     """Used, unused and their share with the interval of a number of distinct items; counts and topics without one."""
-    usage = Usage([chunk.id for chunk in data.chunks], [[chunk.id for chunk in row] for row in retrieved])
+    usage = Usage([chunk.id for chunk in data.chunks], [[chunk.passage for chunk in row] for row in retrieved])
     values = {each.name: each(usage) for each in MEASURES}
     known = usage.used
     clusters = [question.cluster for question in data.questions]
@@ -234,7 +235,9 @@ def _tables(
         for topic in one.topics
     ]
     needed = Counter(chunk for question in data.questions for chunk in question.relevant)
-    counts = {name: Counter(i for row in rows for i in {chunk.id for chunk in row}) for name, rows in retrieved.items()}
+    counts = {
+        name: Counter(i for row in rows for i in {one.passage for one in row}) for name, rows in retrieved.items()
+    }
     return {
         "topics": pd.DataFrame(
             {

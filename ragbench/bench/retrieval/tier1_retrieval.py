@@ -17,16 +17,17 @@ from ragbench.bench.basics.families import Sureness, leading
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, Session, described, parted
-from ragbench.bench.retrieval import consistency, curves, timing
+from ragbench.bench.retrieval import consistency, curves, reading, timing
 from ragbench.bench.retrieval.consistency import first
 from ragbench.bench.retrieval.timing import Clock
 from ragbench.bench.scoring import functions, own_metrics
 from ragbench.datasets import Dataset, doubts_of
-from ragbench.measurement import SCORE_COLUMNS, Measurement
+from ragbench.measurement import SCORE_COLUMNS, Finding, Measurement
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
+from ragbench.rankings.coverage import ENOUGH, LabelledText
 from ragbench.settings import Settings
-from ragbench.types import Question, Ranking, Status
+from ragbench.types import Array, Chunk, Question, Ranking, Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,11 +54,16 @@ class Tier1Request(RankingRequest):
     """What is retrieved and measured, and how sure one wants to be of it."""
 
     unit: Unit = Field("chunk", description='what is ranked: "chunk" or "url"')
+    found_from: requests.FoundFrom = ENOUGH
     cluster_by: Literal["auto", "none"] = Field(
         "auto", description='"auto": questions of one cluster are drawn together; "none": all independent'
     )
     repeats: requests.Repeats = 3
     slice_by: requests.SliceBy = "kind, language, source"
+    words: Sequence[Annotated[int, Field(ge=1, le=1_000_000)]] = Field(
+        (50, 100, 200, 400, 800),
+        description="where passages are cut differently: words read at which recall is compared; []: none",
+    )
     timed_questions: requests.TimedQuestions = 400
     ef_searches: Sequence[Annotated[int, Field(ge=1, le=1000)]] = Field(
         (10, 40, 160), description="HNSW is compared with exact search at each of them; []: not at all"
@@ -121,10 +127,10 @@ def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:
             )
         if each.cutoff is not None and each.cutoff > k:
             raise BenchError(f"{each.label} looks at more than the k = {k} documents that are retrieved; raise k")
-    return tuple(dict.fromkeys(_cut(each, k) for each in chosen))
+    return tuple(dict.fromkeys(_cut_off(each, k) for each in chosen))
 
 
-def _cut(each: Metric, k: int) -> Metric:
+def _cut_off(each: Metric, k: int) -> Metric:
     """The metric as it can be had: nothing below rank k is retrieved, so one without a cut-off has that one."""
     return each @ k if each.grain == "ranking" and each.takes_cutoff and each.cutoff is None else each
 
@@ -143,11 +149,18 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
     clusters = frames.clusters(asked) if request.cluster_by == "auto" else None
     labels = None if clusters is None else list(clusters.values())
     by, sureness, clock = slices.chosen(request.slice_by), request.take(Sureness), request.take(Clock)
-    runs, timed = _retrieve(session, asked, request, labels)
+    runs, timed, further = _retrieve(session, asked, request, labels)
     firsts = {name: own[0] for name, own in runs.items()}
+    labelled = LabelledText(session.dataset.chunks, request.found_from)
+    ids = [q.id for q in asked]
     ranked = {
         name: rankings.from_questions(
-            asked, dict(zip((q.id for q in asked), one.hits, strict=True)), unit=unit, pages=pages, depth=request.k
+            asked,
+            dict(zip(ids, one.hits, strict=True)),
+            unit=unit,
+            pages=pages,
+            depth=request.k,
+            labelled=labelled,
         )
         for name, one in firsts.items()
     }
@@ -168,6 +181,8 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
             "n_without_relevant": len(questions) - len(asked),
             "n_clusters": None if clusters is None else len(set(clusters.values())),
             "unit": unit,
+            **reading.told(session.settings, firsts, asked, labelled),
+            **({"words": sorted(set(request.words))} if further else {}),
             "k": request.k,
             "repeats": request.repeats,
             "timed_questions": len(timing.chosen(asked, clock)),
@@ -175,7 +190,7 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
         },
         scores=scores,
         questions=_questions(asked, unit, pages),
-        retrieved=_retrieved(asked, firsts, unit, pages, request.k),
+        retrieved=_retrieved(asked, firsts, unit, pages, request.k, ranked),
         estimates=estimates,
         comparisons=comparisons,
         extra={"latencies": timed.latencies, "misses": timed.misses},
@@ -183,6 +198,7 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
             *timed.indexes,
             *timing.quantiles(timed.latencies, sureness.level),
             *curves.findings(ranked, request.k, labels, sureness),
+            *(_reading(asked, firsts, further, labelled, request, labels, sureness) if further else ()),
             *slices.findings(scores, request.leading, session.systems, asked, by, clusters, sureness),
         ),
     )
@@ -199,39 +215,69 @@ def told(session: Session, found: Mapping[str, Retrieval]) -> dict[str, Any]:
     }
 
 
+def _reading(
+    asked: Sequence[Question],
+    found: Mapping[str, Retrieval],
+    further: Mapping[str, tuple[int, Retrieval]],
+    labelled: LabelledText,
+    request: Tier1Request,
+    labels: Sequence[str] | None,
+    sureness: Sureness,
+) -> list[Finding]:
+    """Recall by words read, and how many words the first k hold."""
+    at = reading.limits(request.words)
+    values: dict[str, Array] = {
+        name: reading.shown(labelled, asked, one.hits, at, depth, one.untold) for name, (depth, one) in further.items()
+    }
+    return [
+        *reading.findings(values, at, request.words, labels, sureness),
+        *reading.lengths(labelled, {name: one.hits for name, one in found.items()}, request.k, labels, sureness),
+    ]
+
+
 def _retrieve(
     session: Session, asked: Sequence[Question], request: Tier1Request, labels: Sequence[str] | None
-) -> tuple[dict[str, list[Retrieval]], timing.Timed]:
-    """All runs of every system, the first one first, and what the clock said."""
+) -> tuple[dict[str, list[Retrieval]], timing.Timed, dict[str, tuple[int, Retrieval]]]:
+    """All runs of every system, the first one first, what the clock said, and (where systems cut passages differently)
+    rankings long enough to be read to as many words as are wanted, with how many hits each was to have."""
     import pandas as pd
 
     from ragbench.store import Store
     from ragbench.systems import make, steps
 
-    data, depth = session.dataset, _depth(session.dataset, request.k, request.unit)
+    data = session.dataset
     runs: dict[str, list[Retrieval]] = {}
-    made: dict[str, System] = {}
+    further: dict[str, tuple[int, Retrieval]] = {}
     with Store.open(session.settings) as store:
-        for name in session.systems:
-            made[name] = make(name, session.settings, store, data)
+        made: dict[str, System] = {name: make(name, session.settings, store, data) for name in session.systems}
+        searched = {name: getattr(one, "searched", data.chunks) for name, one in made.items()}
+        depth = max(_depth(chunks, request.k, request.unit) for chunks in searched.values())
+        by_words = request.unit == "chunk" and request.words and reading.differ(session.settings, made)
+        for name in made:
             with session.progress(name, steps(len(data.chunks), len(asked), request.repeats)) as progress:
                 once = made[name].retrieve(asked, depth, progress=progress)
                 runs[name] = consistency.repeated(made[name], once, asked, depth, request.repeats, progress)
+            if by_words and made[name].description["kind"] == "configured":
+                deep = reading.depth(searched[name], max(request.words))
+                further[name] = deep, made[name].retrieve(asked, deep)
+            elif by_words:
+                further[name] = depth, once  # of the user's own: it is not asked once more
         how = (made, store, asked, depth, data.content_hash, request.take(Clock), session.progress)
         found, misses = timing.indexes(*how, request.take(Sureness), labels)
         read = [timing.latencies(*how)]
         read += [timing.noted(name, asked, runs[name][0]) for name in made if made[name].description["kind"] == "http"]
         timed = {asked[place].id for place in timing.chosen(asked, request.take(Clock))}
         latencies = pd.concat([part for part in read if len(part)] or read[:1], ignore_index=True)
-        return runs, timing.Timed(latencies[latencies["sample"].isin(timed)].reset_index(drop=True), found, misses)
+        latencies = latencies[latencies["sample"].isin(timed)].reset_index(drop=True)
+        return runs, timing.Timed(latencies, found, misses), further
 
 
-def _depth(dataset: Dataset, k: int, unit: Unit) -> int:
+def _depth(searched: Sequence[Chunk], k: int, unit: Unit) -> int:
     """How many chunks hold at least k pages: with at most m chunks a page, (k − 1) · m + 1."""
     if unit == "chunk":
         return k
-    most = max(Counter(chunk.url for chunk in dataset.chunks).values())
-    return min((k - 1) * most + 1, requests.MOST_RETRIEVED, len(dataset.chunks))
+    most = max(Counter(chunk.url for chunk in searched).values())
+    return min((k - 1) * most + 1, requests.MOST_RETRIEVED, len(searched))
 
 
 def _scores(
@@ -266,15 +312,20 @@ def _failed(value: float, own: tuple[Any, str] | None) -> str:
 
 
 def _retrieved(
-    asked: Sequence[Question], found: Mapping[str, Retrieval], unit: Unit, pages: Mapping[str, str | None], k: int
+    asked: Sequence[Question],
+    found: Mapping[str, Retrieval],
+    unit: Unit,
+    pages: Mapping[str, str | None],
+    k: int,
+    ranked: Mapping[str, Ranking],
 ) -> pd.DataFrame:
     """The first k documents of every ranking with their gains; a page stands with the first of its chunks."""
     rows = []
     for name, one in found.items():
-        for question, hits in zip(asked, one.hits, strict=True):
-            gains, documents = gains_of(question, unit, pages), first(hits, unit)[:k]
-            by_chunk = {hit.chunk.id: gains.get(document, 0.0) for document, hit in documents}
-            rows.append((name, question.id, [hit for _document, hit in documents], by_chunk))
+        for question, hits, gains in zip(asked, one.hits, ranked[name].gains, strict=True):
+            documents = [hit for _document, hit in first(hits, unit)[:k]]
+            by_chunk = {hit.chunk.id: float(gain) for hit, gain in zip(documents, gains, strict=False)}
+            rows.append((name, question.id, documents, by_chunk))
     return frames.retrieved(rows)
 
 

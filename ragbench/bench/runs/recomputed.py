@@ -38,7 +38,7 @@ COUNTED_ON_ALL = (
 """Facts that are of all questions, and not counted again."""
 LEFT_OUT = {
     "index": "indexes", "of": "lengths", "asked": "habits", "mean": "labels", "part": "blame", "perfect": "blame",
-    "k": "curves", "other": "correlations",
+    "k": "curves", "words": "curves", "first": "curves", "other": "correlations",
 }  # fmt: skip
 """What findings are of, by a key of their place."""
 OTHERS = "others"
@@ -261,7 +261,7 @@ def _of_rankings(part: _Part) -> Found:
     placed: list[Finding] = []
     if part.timed is not None:
         placed += timing.quantiles(part.timed, part.sureness.level)
-    if "gains" in part.questions:
+    if "gains" in part.questions and "labelled_text" not in made.facts:  # of pieces, single shares are not kept
         placed += curves.findings(_rankings(part), made.facts["k"], part.labels, part.sureness)
     if leading is not None:
         placed += _sliced(part, leading)

@@ -16,7 +16,7 @@ from ragbench.show.basics.links import metric_name
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
-from ragbench.show.sentences import descriptions, doubts, judges
+from ragbench.show.sentences import descriptions, doubts, judges, pieces
 from ragbench.show.view import view
 from ragbench.types import Verdict
 
@@ -32,6 +32,7 @@ def method(material: Material, present: frozenset[str]) -> Markup:
     else:
         sentences = [*_intervals(material), *_tests(material), *_clusters(material)]
     text = html.p(" ".join(sentences)) if sentences else Markup("")
+    text += pieces.rule(material)
     if doubted := doubts.sentences(material.facts.get("doubts") or {}, material.text):
         text += html.warning(" ".join(doubted))
     text += html.all(*map(html.warning, judges.answered(material, "embedder", "other")))

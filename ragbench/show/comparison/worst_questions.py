@@ -143,9 +143,9 @@ def _needed(material: Material, sample: str, chunk: str) -> Markup:
 
 
 def document(material: Material, hit: Mapping[str, Any]) -> str:
-    """What a hit counts as: its passage, or its web page where those are ranked."""
+    """What a hit counts as: its passage, whole or cut, or its web page where those are ranked."""
     by_page = material.facts.get("unit") == "url" and hit.get("url")
-    return str(hit["url"] if by_page else hit["chunk"])
+    return str(hit["url"] if by_page else hit.get("passage", hit["chunk"]))
 
 
 def relevant(row: Mapping[str, Any]) -> dict[str, float]:

@@ -26,7 +26,7 @@ STATEMENT, REASON, NAME = 600, 1000, 120
 
 
 class _Hit(NamedTuple):
-    """A passage that was retrieved; document: what it counts as, itself or its web page."""
+    """What was retrieved; document: what it counts as, its passage or its web page."""
 
     chunk: str
     document: str
@@ -138,9 +138,10 @@ class _Questions:
         ordered = table.sort_values(["system", "sample", "rank"], kind="stable")
         near, gains = (_rounded(ordered[name], 3) for name in ("similarity", "gain"))
         found: dict[tuple[str, str], list[_Hit]] = {}
-        for place, row in enumerate(_rows(ordered, "system", "sample", "chunk", "url", "rank")):
+        passage = "passage" if "passage" in ordered else "chunk"
+        for place, row in enumerate(_rows(ordered, "system", "sample", "chunk", "url", "rank", passage)):
             system, sample, chunk, url = map(str, row[:4])
-            document = url if by_page and row[3] else chunk
+            document = url if by_page and row[3] else str(row[5])
             good = bool(gains[place]) or document in self._needs.get(sample, ())
             hit = _Hit(chunk, document, int(row[4]), near[place], good, gains[place])
             found.setdefault((system, sample), []).append(hit)

@@ -5,6 +5,7 @@ from ragbench.show.retrieval.curves import curves
 from ragbench.show.retrieval.distances import distances, spectrum
 from ragbench.show.retrieval.neighbourhood_map import projection
 from ragbench.show.retrieval.neighbours import closest, outliers
+from ragbench.show.retrieval.reading import reading
 from ragbench.show.retrieval.speed import speed
 from ragbench.show.retrieval.users import proxy, repeats, usage
 
@@ -16,6 +17,7 @@ __all__ = [
     "pages",
     "projection",
     "proxy",
+    "reading",
     "repeats",
     "spectrum",
     "speed",

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from ragbench.measurement import NamedEstimate
-from ragbench.show.basics import chart
+from ragbench.show.basics import chart, lines
 from ragbench.show.basics.links import behind
-from ragbench.show.basics.marks import SYMBOLS, legend, named, series, spread
+from ragbench.show.basics.marks import legend, named, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.view import charted, view
-from ragbench.types import Estimate
 
 HEIGHT = 290
-BAND = 0.16
 NAMED = 3  # systems whose numbers fit a title
 FEW_DEPTHS = 12
 WIDE = 25  # depths up to which the axis is even; beyond, equal factors are equal steps
@@ -85,48 +82,23 @@ def notebook_figure(material: Material) -> dict[str, Any] | None:
             "anchor": f"y{suffix}",
             "title": {"text": chart.plain(f"{metric}@k")},
         }
-        layout[f"yaxis{suffix}"] = _scale(table) | {"anchor": f"x{suffix}"}
+        layout[f"yaxis{suffix}"] = lines.scale(one.estimate for one in table) | {"anchor": f"x{suffix}"}
         data += _traces(material, table, metric, suffix)
     return {"data": data, "layout": layout}
 
 
 def _panel(material: Material, table: Sequence[NamedEstimate], metric: str) -> Markup:
-    layout = chart.layout(material.text, HEIGHT, xaxis=_depths(table), yaxis=_scale(table))
+    layout = chart.layout(material.text, HEIGHT, xaxis=_depths(table), yaxis=lines.scale(one.estimate for one in table))
     label = material.text("{metric} by depth. The numbers stand in the table below.", metric=f"{metric}@k")
     return html.panel(f"{metric}@k", chart.plot({"data": _traces(material, table, metric), "layout": layout}, label))
 
 
 def _traces(material: Material, table: Sequence[NamedEstimate], metric: str, suffix: str = "") -> list[dict[str, Any]]:
-    bands, lines = [], []
-    axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
-    for system in material.systems:
-        rows = {int(o.where["k"]): o.estimate for o in table if (o.metric, o.system) == (metric, system)}
-        number, name = series(material, system), chart.plain(system)
-        colour, common = f"@series-{number}", {"type": "scatter", "name": name, **axes}
-        known = {k: (e.low, e.high) for k, e in rows.items() if e.low is not None and e.high is not None}
-        bands.append(
-            common
-            | {
-                "x": [*known, *reversed(known)],
-                "y": [high for _low, high in known.values()] + [low for low, _high in reversed(known.values())],
-                "fill": "toself", "fillcolor": colour, "opacity": BAND, "line": {"width": 0}, "mode": "lines",
-                "hoverinfo": "skip", "showlegend": False,
-            }
-        )  # fmt: skip
-        lines.append(
-            common
-            | {
-                "x": list(rows),
-                "y": [estimate.value for estimate in rows.values()],
-                "mode": "lines+markers",
-                "line": {"color": colour, "width": 2},
-                "marker": {"color": colour, "size": 6, "symbol": SYMBOLS[number]},
-                "text": [f"<b>{name}</b> · {metric}@{k}<br>{_value(material, e)}" for k, e in rows.items()],
-                "hovertemplate": "%{text}<extra></extra>",
-                "showlegend": suffix == "",
-            }
-        )
-    return bands + lines
+    rows = {
+        system: {int(o.where["k"]): o.estimate for o in table if (o.metric, o.system) == (metric, system)}
+        for system in material.systems
+    }
+    return lines.lines(material, rows, lambda k: f"{metric}@{k}", suffix)
 
 
 def _depths(table: Sequence[NamedEstimate]) -> dict[str, Any]:
@@ -139,13 +111,6 @@ def _depths(table: Sequence[NamedEstimate]) -> dict[str, Any]:
     return axis | {"tickvals": [1, *(tick for tick in range(2, deepest + 1) if tick % step == 0)]}
 
 
-def _scale(table: Sequence[NamedEstimate]) -> dict[str, Any]:
-    """From the tenth below the lowest number up to 1: both panels have the same."""
-    ends = [end for one in table for end in (one.estimate.value, one.estimate.low) if end is not None and end == end]
-    least = min(ends, default=0.0)
-    return chart.axis(range=[max(0.0, math.floor(10 * least - 0.2) / 10), 1.01], tickformat=".1f", nticks=6)
-
-
 def _numbers(material: Material, table: Sequence[NamedEstimate]) -> Markup:
     """The curves as a table: one row a depth, one column a system and metric."""
     _, found = material.text, {(one.system, one.metric, int(one.where["k"])): one.estimate for one in table}
@@ -156,15 +121,10 @@ def _numbers(material: Material, table: Sequence[NamedEstimate]) -> Markup:
     for k in sorted({k for _system, _metric, k in found}):
         row = [html.row_head(_.integer(k))]
         for s, m in columns:
-            value = spread(_value(material, found[s, m, k])) if (s, m, k) in found else ""
+            value = spread(lines.number_of(material, found[s, m, k])) if (s, m, k) in found else ""
             row.append(html.cell(html.all(f"{m}@{k}", ", ", shown(s)), value))
         rows.append(html.row(row))
     return html.fold(_("The numbers of the curves"), html.table(_("Recall and NDCG by depth"), heads, rows))
-
-
-def _value(material: Material, estimate: Estimate) -> str:
-    _ = material.text
-    return f"{_.number(estimate.value)} {_.interval(estimate.low, estimate.high)}"
 
 
 def _metrics(table: Sequence[NamedEstimate]) -> Sequence[str]:

@@ -1,109 +1,107 @@
-"""Passages cut into pieces before they are searched, and the passages that pieces stand for."""
+"""Passages cut into pieces before they are searched, each of which knows where it stands."""
 
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ragbench import segmentation
 from ragbench.datasets import Dataset
-from ragbench.judge import words
 from ragbench.settings import ChunkerSettings
 from ragbench.systems.callables import of_table, told
 from ragbench.systems.retrieval import KINDS_SHOWN, RetrievalError
-from ragbench.types import Chunk, Hit
+from ragbench.types import Chunk, Piece
+
+_WORD = re.compile(r"\S+")
+
+Cut = tuple[int, int, str]
+"""Where a piece stands in its passage, in characters, and its text."""
 
 SHOWN = 60  # characters of a passage
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """A data set whose chunks are pieces, and which chunk of the whole one each is of.
+    """A data set whose chunks are pieces of those of another one; labels stay those of the whole ones.
 
-    A passage is as good as its best piece (MaxP: Dai and Callan 2019): labels stay those of passages. uncut: id of a
-    passage at which the function failed, and which stays whole → why.
+    passages: how many those are. uncut: id of a passage at which the function failed, and which stays whole → why.
     """
 
     name: str
     settings: ChunkerSettings
     dataset: Dataset
-    whole: dict[str, Chunk]
+    passages: int
     uncut: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def description(self) -> dict[str, Any]:
         """JSON values for the page."""
-        own = self.settings.model_dump(include={"kind", "size", "overlap", "callable"}, exclude_defaults=True)
+        one = self.settings
+        own: dict[str, Any] = {"callable": one.callable} if one.callable else {"kind": one.kind, "size": one.size}
+        own |= {"overlap": one.overlap} if one.overlap else {}
         found = {"chunker": {"name": self.name, **own}, "pieces": len(self.dataset.chunks)}
         if not self.uncut:
             return found
         why = sorted(set(self.uncut.values()))[:KINDS_SHOWN]
-        return {
-            **found,
-            "uncut": len(self.uncut),
-            "uncut_of": len(set(map(id, self.whole.values()))),
-            "uncut_first": why,
-        }
-
-    def depth(self, k: int) -> int:
-        """How many pieces it takes to be sure of k passages: those of the k − 1 that have most, and one more."""
-        most = sorted(Counter(chunk.id for chunk in self.whole.values()).values(), reverse=True)
-        return sum(most[: k - 1]) + 1
-
-    def passages(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Each passage once, at the place and with the text of its best piece."""
-        found: dict[str, Hit] = {}
-        for hit in hits:
-            whole = self.whole[hit.chunk.id]
-            found.setdefault(whole.id, replace(hit, chunk=replace(whole, text=hit.chunk.text)))
-        return list(found.values())
+        return {**found, "uncut": len(self.uncut), "uncut_of": self.passages, "uncut_first": why}
 
 
 def cut(name: str, settings: ChunkerSettings, dataset: Dataset) -> Pieces:
     """The pieces of all passages; one that gives none, or at which a function fails, is a piece by itself. Raises
-    RetrievalError where a function cannot be called, or fails at all."""
+    RetrievalError where a function cannot be called, or fails at all: raises, gives no texts, or one that does not
+    stand in its passage."""
     split = _function(name, settings) if settings.callable else (_sentences if settings.kind == "sentences" else _words)
-    digest, pieces, whole = hashlib.sha256(dataset.content_hash.encode()), [], {}
+    digest, pieces = hashlib.sha256(dataset.content_hash.encode()), list[Chunk]()
     uncut: dict[str, str] = {}
     for chunk in dataset.chunks:
         try:
-            texts = [text for text in split(chunk.text, settings) if text.strip()] or [chunk.text]
+            found = {(start, end): text for start, end, text in split(chunk, settings)}
         except RetrievalError as error:
-            texts, uncut[chunk.id] = [chunk.text], str(error)
-        for number, text in enumerate(texts, 1):
-            piece = replace(chunk, id=f"{chunk.id}#{number:04}", text=text)
-            digest.update(f"\0{piece.id}\0{text}".encode("utf-8", "surrogatepass"))
-            pieces.append(piece)
-            whole[piece.id] = chunk
+            found, uncut[chunk.id] = {}, str(error)
+        for (start, end), text in (found or {(0, len(chunk.text)): chunk.text}).items():
+            identifier = f"{chunk.id}#{start:05}-{end:05}"  # in the order of the text, the same in every cutting
+            digest.update(f"\0{identifier}\0{text}".encode("utf-8", "surrogatepass"))
+            pieces.append(Piece(identifier, text, chunk.url, chunk.title, chunk.section, chunk.id, start, end))
     if uncut and len(uncut) == len(dataset.chunks):
         raise RetrievalError(f"{next(iter(uncut.values()))}; so it did at all {len(uncut):,}")
     content = f"{dataset.content_hash[:16]}-{digest.hexdigest()}"
+    whole = len(dataset.chunks)
     return Pieces(name, settings, replace(dataset, chunks=tuple(pieces), content_hash=content), whole, uncut)
 
 
-def _words(text: str, settings: ChunkerSettings) -> Iterator[str]:
-    found, step = text.split(), settings.size - settings.overlap
-    for start in range(0, max(1, len(found) - settings.overlap), step):
-        yield " ".join(found[start : start + settings.size])
+def _words(chunk: Chunk, settings: ChunkerSettings) -> Iterator[Cut]:
+    found, step = [word.span() for word in _WORD.finditer(chunk.text)], settings.size - settings.overlap
+    for first in range(0, max(1, len(found) - settings.overlap), step):
+        held = found[first : first + settings.size]
+        yield from _joined(chunk, held)
 
 
-def _sentences(text: str, settings: ChunkerSettings) -> Iterator[str]:
-    held: list[str] = []
-    for sentence in words.sentences(text):
-        if held and sum(len(one.split()) for one in (*held, sentence)) > settings.size:
-            yield " ".join(held)
+def _sentences(chunk: Chunk, settings: ChunkerSettings) -> Iterator[Cut]:
+    held: list[tuple[int, int]] = []
+    for start, end in segmentation.spans(chunk.text):
+        if held and len(chunk.text[held[0][0] : end].split()) > settings.size:
+            yield from _joined(chunk, held)
             held = []
-        held.append(sentence)
-    yield " ".join(held)
+        held.append((start, end))
+    yield from _joined(chunk, held)
 
 
-def _function(name: str, settings: ChunkerSettings) -> Callable[[str, ChunkerSettings], list[str]]:
+def _joined(chunk: Chunk, held: list[tuple[int, int]]) -> Iterator[Cut]:
+    """Neighbours as one piece, with what stands between them."""
+    if held:
+        start, end = held[0][0], held[-1][1]
+        yield start, end, chunk.text[start:end]
+
+
+def _function(name: str, settings: ChunkerSettings) -> Callable[[Chunk, ChunkerSettings], list[Cut]]:
     place = f"chunkers.{name}.callable = {settings.callable!r}"
     function = of_table(f"chunkers.{name}", str(settings.callable), "a text", settings.timeout_seconds, RetrievalError)
 
-    def split(text: str, _: ChunkerSettings) -> list[str]:
+    def split(chunk: Chunk, _: ChunkerSettings) -> list[Cut]:
+        text = chunk.text
         try:
             given = function(text)
             pieces = [given] if isinstance(given, str) else list(given)
@@ -111,6 +109,36 @@ def _function(name: str, settings: ChunkerSettings) -> Callable[[str, ChunkerSet
             raise RetrievalError(f"{place} failed at the passage {text[:SHOWN]!r}: {told(error)}") from error
         if not all(isinstance(one, str) for one in pieces):
             raise RetrievalError(f"{place} gave {given!r:.80} for the passage {text[:SHOWN]!r}: texts are expected")
-        return pieces
+        try:
+            return list(located(text, filter(str.strip, pieces)))
+        except LookupError as error:
+            raise RetrievalError(
+                f"{place} gave {str(error.args[0])[:SHOWN]!r}, which does not stand in the passage {chunk.id}, "
+                f"{text[:SHOWN]!r}, or not behind the piece before it: pieces are parts of the passage, word for word "
+                "and in its order (white space may differ), so that one can see how much of the labelled text they show"
+            ) from None
 
     return split
+
+
+def located(text: str, pieces: Iterable[str]) -> Iterator[Cut]:
+    """Each piece with its place: the first behind the piece before it, else, as they overlap, behind that one's start.
+
+    White space may differ. Raises LookupError with the first piece that is in neither place.
+    """
+    start = end = 0
+    for piece in pieces:
+        found = _found(text, piece, end) or _found(text, piece, start)
+        if found is None:
+            raise LookupError(piece)
+        start, end = found
+        yield start, end, piece
+
+
+def _found(text: str, piece: str, start: int) -> tuple[int, int] | None:
+    bare = piece.strip()
+    there = text.find(bare, start)  # as most are
+    if there >= 0:
+        return there, there + len(bare)
+    match = re.compile(r"\s+".join(map(re.escape, bare.split()))).search(text, start)
+    return None if match is None else match.span()

@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ragbench.types import Array, Hit, Question, Ranking
+from ragbench.rankings.coverage import Added, LabelledText
+from ragbench.types import Array, Chunk, Coverage, Hit, Piece, Question, Ranking
 
 Unit = Literal["chunk", "url"]
 
@@ -25,6 +26,7 @@ def from_questions(
     unit: Unit = "chunk",
     pages: Mapping[str, str | None] | None = None,
     depth: int | None = None,
+    labelled: LabelledText | None = None,
 ) -> Ranking:
     """The ranking of one system: one row a question, in the order of `questions`.
 
@@ -33,17 +35,66 @@ def from_questions(
         highest of its chunks. A chunk without a URL stands for itself.
     pages: url by chunk id, for relevant chunks that were not retrieved; needed for the unit "url".
     depth: ranks to keep, after collapsing; None keeps all.
+    labelled: by which pieces of passages are held to the labels of these; a page is found by any of its pieces.
+
+    Raises ValueError for pieces without it.
     """
     hits = [retrieved.get(question.id, ()) for question in questions]
-    lists = [[hit.chunk.id for hit in row] for row in hits]
+    if unit == "chunk" and any(isinstance(hit.chunk, Piece) for row in hits for hit in row):
+        return _of_pieces(questions, hits, labelled, depth)
+    lists = [[hit.chunk.passage for hit in row] for row in hits]
     relevant: list[Mapping[str, float]] = [question.relevant for question in questions]
     if unit == "url":
-        page_of = {hit.chunk.id: hit.chunk.url for row in hits for hit in row} | dict(pages or {})
+        page_of = {hit.chunk.passage: hit.chunk.url for row in hits for hit in row} | dict(pages or {})
         own = [question.relevant_urls for question in questions]
         lists, relevant = by_page(lists, relevant, page_of, own)
     elif unit != "chunk":
         raise ValueError(f"unit = {unit!r}; it is chunk or url")
-    ranking = from_lists(lists, relevant, depth=depth)
+    return _tied(from_lists(lists, relevant, depth=depth), hits)
+
+
+def gains(question: Question, hits: Sequence[Hit], labelled: LabelledText) -> Mapping[str, float]:
+    """Chunk → what it is worth in this ranking: its own gain, or a piece's share of that of its passage."""
+    if not any(isinstance(hit.chunk, Piece) for hit in hits):
+        return question.relevant
+    found: dict[str, float] = {}
+    for hit, one in zip(hits, labelled.added(question, (hit.chunk for hit in hits)), strict=True):
+        found.setdefault(hit.chunk.id, one.grade * one.share)
+    return found
+
+
+def _of_pieces(
+    questions: Sequence[Question],
+    hits: Sequence[Sequence[Hit]],
+    labelled: LabelledText | None,
+    depth: int | None,
+) -> Ranking:
+    """Ranked pieces, each worth what it newly shows of the labelled text; see `ragbench.rankings.coverage`."""
+    if labelled is None:
+        raise ValueError("pieces of passages are ranked: `labelled` has to say what text of the passages is labelled")
+    rows = [list({hit.chunk.id: hit.chunk for hit in row}.values())[:depth] for row in hits]
+    added = [labelled.added(question, row) for question, row in zip(questions, rows, strict=True)]
+    whole = from_lists([[chunk.id for chunk in row] for row in rows], [question.relevant for question in questions])
+    grades, shares = (_padded([[getattr(one, name) for one in row] for row in added]) for name in ("grade", "share"))
+    reached = _padded([[one.reached for one in row] for row in added]).astype(bool)
+    judged = _padded([_first(q, row, of) for q, row, of in zip(questions, rows, added, strict=True)]).astype(bool)
+    covered = Coverage(grades, shares, reached)
+    return _tied(replace(whole, gains=grades * shares, judged=judged, coverage=covered), hits)
+
+
+def _first(question: Question, row: Sequence[Chunk], added: Sequence[Added]) -> list[bool]:
+    """At which ranks a judged passage is met: a relevant one where something of its labelled text is shown."""
+    seen, found = set[str](), []
+    for chunk, one in zip(row, added, strict=True):
+        is_judged = one.grade > 0 or question.relevant.get(chunk.passage, 1.0) <= 0
+        found.append(is_judged and chunk.passage not in seen)
+        if is_judged:
+            seen.add(chunk.passage)
+    return found
+
+
+def _tied(ranking: Ranking, hits: Sequence[Sequence[Hit]]) -> Ranking:
+    """The same with the number of ties, where all hits have scores."""
     similarities = [[hit.similarity for hit in row] for row in hits]
     if any(value is None for row in similarities for value in row):
         return ranking
