@@ -20,6 +20,9 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 
+LONGEST = 12
+"""Letters and signs of the longest abbreviation, and some more: so far from its end a sentence is looked at."""
+
 
 def fold(text: str) -> str:
     """The text as it is compared: NFKC, casefold, ё as е."""
@@ -111,7 +114,7 @@ def sentences(text: str) -> list[str]:
     for gap in [*_BREAK.finditer(text), None]:
         piece = pending + text[start : gap.end() if gap else len(text)]
         start = gap.end() if gap else len(text)
-        if gap is not None and "\n" not in gap.group() and _ABBREVIATION.search(piece):
+        if gap is not None and "\n" not in gap.group() and _ABBREVIATION.search(piece, len(piece.rstrip()) - LONGEST):
             pending = piece
             continue
         pending = ""

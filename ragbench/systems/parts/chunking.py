@@ -72,11 +72,14 @@ def _words(text: str, settings: ChunkerSettings) -> Iterator[str]:
 
 def _sentences(text: str, settings: ChunkerSettings) -> Iterator[str]:
     held: list[str] = []
+    size = 0
     for sentence in words.sentences(text):
-        if held and sum(len(one.split()) for one in (*held, sentence)) > settings.size:
+        own = len(sentence.split())
+        if held and size + own > settings.size:
             yield " ".join(held)
-            held = []
+            held, size = [], 0
         held.append(sentence)
+        size += own
     yield " ".join(held)
 
 
