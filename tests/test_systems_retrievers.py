@@ -18,7 +18,8 @@ from ragbench.store import Store, StoreError
 from ragbench.systems import System, make, steps
 from ragbench.systems.parts import bm25
 from ragbench.systems.parts.bm25 import Bm25Retriever, tokens
-from ragbench.systems.parts.fusion import by_ranks, by_scores
+from ragbench.systems.parts.fusion import HybridRetriever, by_ranks, by_scores
+from ragbench.systems.retrieval import Found
 from ragbench.types import Chunk, Hit
 from tests.benchmarks import bench_bm25
 from tests.test_systems import CHUNKS, DATASET, QUESTIONS, dataset_of, ids
@@ -177,6 +178,73 @@ def test_scores_are_fused_by_hand() -> None:
     assert {hit.chunk.id: hit.similarity for hit in found} == pytest.approx({"a": 2.0, "c": 2.0, "b": 0.75, "d": 0.0})
     assert [hit.chunk.id for hit in found] == ["a", "c", "b", "d"], "a tie goes by the id"
     assert [hit.similarity for hit in by_scores([hits(b=3, a=3), []], (1.0, 1.0))] == [1.0, 1.0]
+
+
+def test_a_hybrid_is_fused_by_what_its_table_says(store: Store) -> None:
+    tables: dict[str, Any] = {"bm25": {}, "dense": {"kind": "dense", "embedder": "hashing"}}
+    parts = [system_of(store, tables, retriever=name).retrieve(QUESTIONS, 4).hits for name in tables]
+
+    def fused(**how: Any) -> list[list[Hit]]:
+        both = {"kind": "hybrid", "retrievers": tuple(tables), **how}
+        return system_of(store, {**tables, "both": both}, retriever="both").retrieve(QUESTIONS, 4).hits
+
+    rows = list(zip(*parts, strict=True))
+    assert fused(constant=1.0) == [by_ranks(row, 1.0)[:4] for row in rows]
+    assert fused(fusion="weighted", weights=(1.0, 5.0)) == [by_scores(row, (1.0, 5.0))[:4] for row in rows]
+    assert [len(row) for row in fused(depth=1)] == [4] * len(QUESTIONS), "never fewer than are asked for"
+
+
+class Told:
+    """A retriever that finds what it is told, and takes as long as it is told."""
+
+    is_stand_in = False
+    description: dict[str, Any] = {}  # noqa: RUF012
+
+    def __init__(self, found: list[Hit], **milliseconds: float) -> None:
+        self.found, self.milliseconds = found, milliseconds
+
+    def prepare(self, progress: Any = None) -> None:
+        pass
+
+    def search(self, texts: Sequence[str], k: int, **_: Any) -> Found:
+        each = {stage: np.full(len(texts), ms) for stage, ms in self.milliseconds.items()}
+        return Found([self.found[:k] for _ in texts], each)
+
+
+def test_a_hybrid_takes_as_long_as_its_parts_together() -> None:
+    settings = RetrieverSettings(kind="hybrid", retrievers=("a", "b"))
+    parts = {"a": Told(hits(a=1), search=2.0), "b": Told(hits(b=1), embed=5.0, search=3.0)}
+    found = HybridRetriever(settings, parts).search(["x", "y"], 3)
+    assert {stage: list(ms) for stage, ms in found.milliseconds.items()} == {"search": [5.0] * 2, "embed": [5.0] * 2}
+
+
+def test_a_passage_is_read_as_the_first_ranking_has_it_and_one_without_a_score_is_last() -> None:
+    [found] = by_ranks([[Hit(Chunk("a", "its first piece"), 1.0)], [Hit(Chunk("a", "another"), 1.0)]])
+    assert found.chunk.text == "its first piece"
+    rest = [Hit(Chunk("a", "a"), 4.0), Hit(Chunk("b", "b"), 2.0), Hit(Chunk("c", "c"), None)]
+    assert [hit.similarity for hit in by_scores([rest], (1.0,))] == [1.0, 0.5, 0.0]
+
+
+@given(st.lists(st.integers(0, 3), max_size=12), st.integers(1, 6))
+def test_the_best_are_the_first_of_all_in_order(scores: list[int], k: int) -> None:
+    wanted = sorted((place for place, score in enumerate(scores) if score), key=lambda place: (-scores[place], place))
+    assert bm25.best(np.array(scores, float), k).tolist() == wanted[:k]
+
+
+def test_passages_that_score_alike_come_by_their_ids_and_few_indexes_stay_in_memory() -> None:
+    chunks = [Chunk(name, "пароль") for name in ("c10", "c9", "a1", "b")]
+    done: list[int] = []
+    for number in range(bm25.MOST_KEPT + 2):
+        retriever = Bm25Retriever(RetrieverSettings(), dataset_of(chunks, QUESTIONS, f"alike {number}"))
+        found = retriever.search(["пароль", "пароль"], 3, progress=done.append)
+    assert [[hit.chunk.id for hit in row] for row in found.hits] == [["a1", "b", "c10"]] * 2
+    assert len(bm25._KEPT) <= bm25.MOST_KEPT
+    assert sum(done) == 2 * 2 * (bm25.MOST_KEPT + 2), "two steps a text"
+
+
+def test_what_names_an_index_tells_where_a_text_ends() -> None:
+    first, second = (bm25._about(RetrieverSettings(), texts) for texts in (["ab", "c"], ["a", "bc"]))
+    assert first != second
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), unique=True, max_size=6), min_size=2, max_size=3))
