@@ -71,19 +71,19 @@ def _read(connection: Connection, key: bytes) -> Arrays | None:
 
 def _keep(connection: Connection, key: bytes, about: Mapping[str, Any], arrays: Arrays) -> None:
     """In the place of what was damaged; of two that made the same, the later one's stay."""
-    file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **arrays)
-    content = file.getbuffer()
+    content = io.BytesIO()
+    np.savez(content, allow_pickle=False, **arrays)
+    whole = content.getbuffer()
     connection.execute(array_set.delete().where(array_set.c.key == key))
-    row = {"key": key, "about": dict(about), "bytes": len(content)}
+    row = {"key": key, "about": dict(about), "bytes": len(whole)}
     number = connection.scalar(insert(array_set).values(row).on_conflict_do_nothing().returning(array_set.c.id))
     if number is None:
         return
     into = f"COPY {SCHEMA}.array_block (array_set_id, position, content) FROM STDIN (FORMAT BINARY)"
     with cursor_of(connection) as cursor, cursor.copy(into) as copy:
         copy.set_types(["int4", "int4", "bytea"])
-        for position, start in enumerate(range(0, len(content), BLOCK)):
-            copy.write_row((number, position, content[start : start + BLOCK]))
+        for position, start in enumerate(range(0, len(whole), BLOCK)):
+            copy.write_row((number, position, whole[start : start + BLOCK]))
     connection.execute(
         text(
             f"DELETE FROM {SCHEMA}.array_set WHERE id IN (SELECT id FROM (SELECT id, sum(bytes) OVER "  # noqa: S608
