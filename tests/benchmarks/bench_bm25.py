@@ -221,10 +221,10 @@ def _beside(name: str, mine: Array, theirs: Array) -> str:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--beir", type=Path, nargs="*", default=[])
     asked = parser.parse_args()
-    for one in collections(asked.data) if asked.data else ():
+    for one in collections(asked.data) if asked.data.is_dir() else ():
         compared(one)
     for one in map(beir_folder, asked.beir):
         print(
