@@ -19,6 +19,10 @@ _ABBREVIATION = re.compile(
 )
 
 
+LONGEST = 12
+"""Letters and signs of the longest abbreviation, and some more: so far from its end a sentence is looked at."""
+
+
 def spans(text: str) -> list[Span]:
     """The text's sentences and list items, without the white space around them; abbreviations and initials end none.
 
@@ -29,7 +33,7 @@ def spans(text: str) -> list[Span]:
     for gap in [*_BREAK.finditer(text), None]:
         piece = text[start : gap.end() if gap else len(text)]
         after = gap.end() if gap else len(text)
-        if gap is not None and "\n" not in gap.group() and _ABBREVIATION.search(piece):
+        if gap is not None and "\n" not in gap.group() and _ABBREVIATION.search(piece, len(piece.rstrip()) - LONGEST):
             continue
         if any(letter.isalnum() for letter in unicodedata.normalize("NFKC", piece)):  # "🄐" is the word "a"
             begin = start + len(piece) - len(piece.lstrip())

@@ -17,15 +17,21 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ragbench.settings import shipped
+
 ROOT = Path(__file__).parents[1]
 KEPT = Path(__file__).with_suffix(".json")
 RUNS: dict[str, dict[str, Any]] = {
     "campus-en": {"dataset": "campus:en", "language": "en"},
     "campus-ru": {"dataset": "campus:ru", "language": "ru"},
+    "default-en": {"dataset": "campus:en", "language": "en"},
+    "default-ru": {"dataset": "campus:ru", "language": "ru"},
     "logged": {"dataset": "desk", "language": "en", "answers": "answers.jsonl"},
 }
 LOGGED = ("tier1_retrieval", "tier2_generation", "tier3_end_to_end", "sources", "rag_metrics", "overview")
 """What there is to say of answers that two other systems are logged to have given."""
+DEFAULT = ("tier1_retrieval", "overview")
+"""What another version of a model's library may change is no more than what the project's own systems find."""
 NGRAMS = """
 [embedders.ngrams]
 tfidf = false
@@ -106,13 +112,14 @@ def run(name: str, folder: Path) -> dict[str, Any]:
     from ragbench.commands.run import tiers
     from tests.command_line import ragbench
 
-    os.environ["RAGBENCH_CONFIG"] = str(_campus(folder / name) if name != "logged" else _project(folder / name))
+    made_by = _project if name == "logged" else _campus if name.startswith("campus") else _default
+    os.environ["RAGBENCH_CONFIG"] = str(made_by(folder / name))
     os.chdir(Path(os.environ["RAGBENCH_CONFIG"]).parent)
     settings.load.cache_clear()
     if name == "logged":
         loaded = ragbench("load", "answers", RUNS[name]["answers"], "--name", "desk", "--language", "en")
         assert loaded.returncode == 0, loaded.stderr
-    notebooks = LOGGED if name == "logged" else tiers()
+    notebooks = LOGGED if name == "logged" else tiers() if name.startswith("campus") else DEFAULT
     made = report.run(notebooks, {**RUNS[name], "resamples": RESAMPLES}, out=folder / f"{name}-reports", jobs=2)
     if made.failures:
         raise SystemExit(f"failed: {dict(made.failures)}")
@@ -121,10 +128,19 @@ def run(name: str, folder: Path) -> dict[str, Any]:
 
 def _campus(folder: Path) -> Path:
     """A project of the sample data with systems that no model changes."""
+    return _of_campus(folder, f'dataset = "campus"\nbaseline = "ngrams"\n{NGRAMS}')
+
+
+def _default(folder: Path) -> Path:
+    """What ragbench measures when it is told nothing else."""
+    return _of_campus(folder, shipped.CONFIGURATION.read_text(encoding="utf-8"))
+
+
+def _of_campus(folder: Path, settings: str) -> Path:
     folder.mkdir(parents=True)
     path = folder / "ragbench.toml"
-    folders = f'data_folder = "{ROOT / "data"}"\nnotebooks_folder = "{ROOT / "notebooks"}"\n'
-    path.write_text(f'dataset = "campus"\nbaseline = "ngrams"\n{folders}{NGRAMS}', encoding="utf-8")
+    folders = f'data_folder = "{shipped.DATA}"\nnotebooks_folder = "{shipped.NOTEBOOKS}"\n'
+    path.write_text(folders + settings, encoding="utf-8")
     return path
 
 

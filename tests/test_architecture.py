@@ -337,7 +337,7 @@ def writers(module: Module) -> list[str]:
             )
             plain = name in ("copy", "copy2", "move", "save", "dump", "savez")
             writes = opens or (name in WRITES and (not plain or owner in MODULES))
-            into_memory = name in ("save", "dump") and node.args and ast.unparse(node.args[0]) == "content"
+            into_memory = name in ("save", "savez", "dump") and node.args and ast.unparse(node.args[0]) == "content"
             if writes and not into_memory and "temporary" not in ast.unparse(node):
                 found.append(f"{module.name}:{outer.name}")
     return found

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from ragbench import bench, rankings, show
+from ragbench import bench, rankings, settings, show
 from ragbench.bench.basics import slices
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import BenchError, Session
@@ -229,6 +231,47 @@ def test_the_clock_has_a_bar_while_it_measures_and_none_where_readings_are_kept(
     begun.clear()
     bench.tier1_retrieval(**how)
     assert [one.label for one in begun] == ["ngrams", "unsteady"]
+
+
+def test_what_embeds_within_a_hybrid_is_searched_both_ways_too(project: Path) -> None:
+    parts = """
+        [embedders.short]
+        kind = "hashing"
+        buckets = 64
+        [retrievers.vectors]
+        kind = "dense"
+        embedder = "hashing"
+        [retrievers.few]
+        kind = "dense"
+        embedder = "short"
+        [retrievers.both]
+        kind = "hybrid"
+        retrievers = ["bm25", "vectors"]
+        [retrievers.other]
+        kind = "hybrid"
+        retrievers = ["bm25", "few"]
+        [systems.both]
+        retriever = "both"
+        [systems.other]
+        retriever = "other"
+    """
+    with (project / "ragbench.toml").open("a", encoding="utf-8") as file:
+        file.write(textwrap.dedent(parts))
+    settings.load.cache_clear()
+    found = bench.tier1_retrieval(systems="both,ngrams,other", repeats=1, k=3, ef_searches=[7])
+    assert [one.system for one in found.estimates_by("index")] == ["ngrams"], "which has the vectors of `both`, alone"
+    [exact] = found.estimates_by("index", "part")
+    assert (exact.system, exact.where) == ("other", {"index": "exact", "part": "few"})
+    assert {(one.system, one.metric) for one in found.estimates_by(*BUILT, "part")} == {
+        ("other", "median_latency"), ("other", "recall_against_exact")
+    }  # fmt: skip
+    page = str(show.retrieval.speed(Page(found)).html())
+    assert [page.count(one) for one in ("ngrams, both; m = 16", "other · few", "both · vectors")] == [1, 1, 0]
+    missed = pd.DataFrame([("other", "few", 7, "q1", 0.5)], columns=list(timing.MISSES))
+    page = str(show.retrieval.speed(Page(replace(found, extra={**found.extra, "misses": missed}))).html())
+    assert "other · few HNSW, ef_search = 7" in page
+    older = replace(found, extra={**found.extra, "misses": missed.drop(columns="part")})
+    assert "other HNSW, ef_search = 7" in str(show.retrieval.speed(Page(older)).html())
 
 
 @pytest.mark.usefixtures("project")

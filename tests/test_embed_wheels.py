@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from ragbench import embed
-from ragbench.embed import wheels
+from ragbench.embed import means, wheels
 from ragbench.settings import EmbedderSettings, Settings
 from ragbench.types import EmbeddingError
 from tests.command_line import ragbench
@@ -65,6 +65,32 @@ def test_the_identity_of_means_is_of_the_corpus_and_a_vector_of_no_order() -> No
     np.testing.assert_array_equal(first.embed(RUSSIAN)[1:2], first.embed(RUSSIAN[1:2]))
     with pytest.raises(EmbeddingError, match="takes its first component from a corpus"):
         made("navec")
+
+
+def test_the_common_component_is_of_all_blocks_of_the_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = made("navec", RUSSIAN).embed(RUSSIAN)
+    monkeypatch.setattr(means, "BLOCK", 1)
+    np.testing.assert_allclose(made("navec", RUSSIAN).embed(RUSSIAN), whole, atol=1e-6)
+
+
+def test_words_are_read_as_they_are_compared_and_a_text_that_is_too_long_counts_as_far_as_it_is_read() -> None:
+    embedder = made("navec", RUSSIAN)
+    decomposed, composed = embedder.embed(["какои\u0306 университет", "какой университет"])
+    np.testing.assert_allclose(decomposed, composed, atol=1e-6)
+    cut = [text[:20] for text in RUSSIAN]
+    long = [text[:20] + " и ещё очень много слов" for text in RUSSIAN]
+    assert made("navec", long, max_characters=20).identity == made("navec", cut, max_characters=20).identity
+
+
+def test_prefixes_are_words_of_questions_and_of_passages() -> None:
+    plain = made("navec", RUSSIAN)
+    asked = made("navec", RUSSIAN, query_prefix="вопрос: ")
+    np.testing.assert_array_equal(asked.embed(RUSSIAN), plain.embed(RUSSIAN))
+    wanted = plain.embed([f"вопрос: {text}" for text in RUSSIAN], kind="query")
+    np.testing.assert_allclose(asked.embed(RUSSIAN, kind="query"), wanted, atol=1e-6)
+    read = made("navec", RUSSIAN, passage_prefix="отрывок: ")
+    same = made("navec", [f"отрывок: {text}" for text in RUSSIAN])
+    np.testing.assert_allclose(read.embed(RUSSIAN), same.embed([f"отрывок: {text}" for text in RUSSIAN]), atol=1e-6)
 
 
 def test_minilm_is_found_in_its_wheel_and_loaded_when_it_is_needed() -> None:

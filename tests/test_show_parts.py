@@ -100,7 +100,7 @@ def full(systems: tuple[str, ...] = ("base", "new"), kinds: tuple[str | None, ..
         facts={**made.facts, **known, "slices_left_out": {"kind": 2}},
         extra={
             "latencies": readings,
-            "misses": pd.DataFrame([(systems[0], 10, "q3", 0.5)], columns=list(timing.MISSES)),
+            "misses": pd.DataFrame([(systems[0], "", 10, "q3", 0.5)], columns=list(timing.MISSES)),
         },
         placed=(*index, *timing.quantiles(readings, 0.95), *parted, *curves.findings(found, 12, None, SURE), *read),
     )

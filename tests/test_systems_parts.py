@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,8 +27,11 @@ from ragbench.settings import (
 )
 from ragbench.store import Store
 from ragbench.systems import Retrieval, RetrievalError, make, steps
+from ragbench.systems.generation import Generation, Task
 from ragbench.systems.parts import chunking
-from ragbench.types import Chunk, EmbeddingError
+from ragbench.systems.parts.reranking import EndpointReranker, reranked
+from ragbench.systems.parts.rewriting import FunctionRewriter, ModelRewriter, Rewritten
+from ragbench.types import Chunk, EmbeddingError, Hit
 from tests.chat_server import ChatServer
 from tests.servers import embeddings_server
 from tests.test_systems import CHUNKS, DATASET, QUESTIONS, dataset_of, ids
@@ -208,6 +213,41 @@ def test_a_model_is_asked_once_for_a_question_and_its_words_are_searched_for(
     assert found.facts["rewriter"]["model"] == f"m-{kind}"
 
 
+@pytest.mark.parametrize(
+    ("kind", "reply", "expected"),
+    [
+        ("rewrite", "  Когда?\n", ("Когда?",)),
+        ("rewrite", " \n ", ()),
+        ("queries", "1. a\n\n- b\n2) b\n• c\n3. d", ("?", "a", "b", "c")),
+        ("queries", "1. ?\n", ("?",)),
+        ("queries", "", ()),
+    ],
+)
+def test_a_reply_is_read_as_what_to_search_for(kind: Any, reply: str, expected: tuple[str, ...]) -> None:
+    table = RewriterSettings(kind=kind, generator="model", number=4)
+    model = GeneratorSettings(kind="openai", model="m", base_url="http://localhost:1/v1")
+    rewriter = ModelRewriter("it", table, model)
+    assert rewriter._texts("?", reply) == expected
+    assert rewriter.request(Task(QUESTIONS[0], ())).prompt == kind
+
+
+def test_a_functions_texts_are_searched_for_once_each_and_none_is_empty() -> None:
+    def given(texts: Any) -> Rewritten:
+        rewriter = FunctionRewriter("it", RewriterSettings(kind="callable", callable=f"{HERE}:several"))
+        rewriter._function = lambda _: texts
+        return rewriter.rewrite(QUESTIONS[:1])[0]
+
+    assert given(["a", "b", "a"]).texts == ("a", "b")
+    assert [given(texts).texts for texts in (["a", " "], [], ["a", 1])] == [(), (), ()]
+
+
+def test_a_models_words_take_as_long_as_its_reply_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = GeneratorSettings(kind="openai", model="m", base_url="http://localhost:1/v1")
+    rewriter = ModelRewriter("it", RewriterSettings(kind="hyde", generator="model"), model)
+    monkeypatch.setattr(rewriter, "generate", lambda _: [Generation("a passage", seconds=0.25)])
+    assert rewriter.rewrite(QUESTIONS[:1]) == [Rewritten(("a passage",), "", 250.0)]
+
+
 # --- what fails at some questions
 
 
@@ -311,6 +351,61 @@ def test_the_first_passages_are_put_in_the_order_of_their_scores(store: Store) -
     assert set(system.timed(QUESTIONS[0], 4)) == {"embed", "search", "rerank"}
     assert system.dense is None
     json.dumps([system.description, found.facts], allow_nan=False)
+
+
+class Scorer:
+    """A reranker that counts its calls; `wanted` are its scores."""
+
+    description: dict[str, Any] = {}  # noqa: RUF012
+
+    def __init__(self, wanted: list[float], identity: str, asks_elsewhere: bool = False, depth: int = 9) -> None:
+        self.name, self.identity, self.asks_elsewhere, self.wanted = "it", identity, asks_elsewhere, wanted
+        self.settings = RerankerSettings(kind="callable", callable="m:f", depth=depth)
+        self.calls: list[str] = []
+
+    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        time.sleep(0.002)
+        self.calls.append(question)
+        return self.wanted[: len(texts)]
+
+
+def test_scores_that_are_alike_leave_the_order_and_those_below_are_left_alone(store: Store) -> None:
+    found = [Hit(Chunk(name, name), 9.0) for name in "abcd"]
+    again, milliseconds = reranked(Scorer([1.0, 2.0, 1.0, 5.0], "", depth=3), store, "?", found, False)
+    assert [hit.chunk.id for hit in again] == ["b", "a", "c", "d"]
+    assert [hit.similarity for hit in again] == [2.0, 1.0, 1.0, None]
+    assert milliseconds >= 2
+    assert reranked(Scorer([], ""), store, "?", [], False) == ([], 0.0)
+
+
+def test_a_score_is_kept_by_who_gave_it_to_what_and_read_anew_where_it_costs_nothing(store: Store) -> None:
+    found = [Hit(Chunk(name, f"kept by {name}"), 1.0) for name in "ab"]
+    local, paid = Scorer([1.0, 2.0], "kept by 1"), Scorer([2.0, 1.0], "kept by 2", asks_elsewhere=True)
+    for question, fresh in (("one", False), ("one", False), ("two", False), ("one", True)):
+        assert [hit.chunk.id for hit in reranked(local, store, question, found, fresh)[0]] == ["b", "a"]
+        assert [hit.chunk.id for hit in reranked(paid, store, question, found, fresh)[0]] == ["a", "b"]
+    reranked(local, store, "one", found[:1], False)
+    assert (local.calls, paid.calls) == (["one", "two", "one", "one"], ["one", "two"])
+
+
+@pytest.mark.parametrize("wanted", [[1.0], [1.0, float("inf")], [float("nan"), 1.0]])
+def test_scores_that_are_none_are_refused(store: Store, wanted: list[float]) -> None:
+    found = [Hit(Chunk(name, name), 1.0) for name in "ab"]
+    with pytest.raises(ValueError, match="one finite score is expected for each of 2 texts"):
+        reranked(Scorer(wanted, ""), store, "?", found, False)
+
+
+def test_an_endpoints_scores_go_by_the_index_that_it_gives() -> None:
+    it = RerankerSettings(kind="endpoint", model="m", base_url="http://localhost:1/v1")
+    endpoint = EndpointReranker("it", it)
+    rows = [
+        {"index": 2, "relevance_score": 3},
+        {"index": 0, "relevance_score": 1.5},
+        {"index": 1, "relevance_score": 0},
+    ]
+    assert endpoint._read(json.dumps({"results": rows}).encode(), 3) == [1.5, 0.0, 3.0]
+    with pytest.raises(ValueError, match="one finite score"):
+        endpoint._read(json.dumps({"results": [*rows, rows[0]]}).encode(), 3)
 
 
 def test_scores_of_an_endpoint_are_paid_for_once(store: Store) -> None:

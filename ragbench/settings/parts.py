@@ -29,7 +29,9 @@ class RetrieverSettings(IndexSettings):
     )
     embedder: str | None = Field(default=None, description="the NAME of [embedders.NAME], for kind dense")
     variant: Literal["lucene", "robertson", "atire", "bm25l", "bm25+"] = Field(
-        default="lucene", description="of BM25, after Kamphuis et al. 2020"
+        default="lucene",
+        description="of BM25, after Kamphuis et al. 2020; robertson is BM25Okapi of rank-bm25 with epsilon = 0, bm25+ "
+        "its BM25Plus; bm25l is that of Lv and Zhai 2011, which its BM25L is not",
     )
     k1: float = Field(default=1.5, ge=0, le=10, description="of BM25: how long a repeated word goes on to count")
     b: float = Field(default=0.75, ge=0, le=1, description="of BM25: how much long passages are marked down")

@@ -12,9 +12,10 @@ import numpy as np
 from sqlalchemy import Connection, Engine
 
 from ragbench.settings import DatabaseSettings, Settings
+from ragbench.store import arrays, collections, embeddings, footprint, server, timings
 from ragbench.store import chunks as chunk_rows
-from ragbench.store import collections, embeddings, footprint, server, timings
 from ragbench.store.address import masked
+from ragbench.store.arrays import Arrays
 from ragbench.store.blocks import nearest_in_blocks
 from ragbench.store.embeddings import Kind, Progress
 from ragbench.store.engine import connect, migrate
@@ -172,6 +173,10 @@ class Store:
         Raises StoreError.
         """
         return timings.kept(self.engine, about, measure, fresh=fresh)
+
+    def arrays(self, about: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
+        """Arrays by name, as kept of an earlier call with the same `about`, else made and kept. Raises StoreError."""
+        return arrays.kept(self.engine, about, make)
 
     def found(self, about: Sequence[Mapping[str, Any]]) -> list[Readings]:
         """Those of `readings` that are kept already, and nothing for the others. Raises StoreError."""

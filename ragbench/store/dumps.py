@@ -2,8 +2,8 @@
 
 The file is a ZIP with one member a table, in PostgreSQL's binary COPY format, which every version reads alike, and one
 that says what there is. Restoring only ever inserts rows into tables that this ragbench has made itself: unlike a
-script of SQL, a received file executes nothing, whoever wrote it. `collection_N`, the copies that searches run on, are
-left out: they are made again from the vectors when they are first searched.
+script of SQL, a received file executes nothing, whoever wrote it. `collection_N`, the copies that searches run on, and
+indexes of words are left out: they are made again from the vectors and the texts when they are first searched.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ragbench.folders import whole
 from ragbench.store.copying import cursor_of
 from ragbench.store.engine import MIGRATING, head, prepare_schema, upgrade_to, version_of, versions
 from ragbench.store.errors import StoreError, first_line, told_plainly
-from ragbench.store.tables import SCHEMA, collection, metadata
+from ragbench.store.tables import SCHEMA, array_block, array_set, collection, metadata
 
 ABOUT = "dump.json"
 FORMAT: Literal[1] = 1
@@ -34,7 +34,7 @@ BLOCK = 2**20
 LARGEST_ABOUT = 2**20
 MOST_UNPACKED, MOST_RATIO = 2**30, 250
 """A larger member that is packed tighter than any table of ours is a bomb."""
-NOT_KEPT = {collection.name, "alembic_version"}
+NOT_KEPT = {collection.name, array_set.name, array_block.name, "alembic_version"}
 MEANT_FOR = {
     "dataset": "data sets that were loaded",
     "chunk": "their texts",
@@ -43,6 +43,8 @@ MEANT_FOR = {
     "collection": "which copies are searched",
     "journal": "replies of models that were paid for",
     "journal_use": "how often the journal had the reply",
+    "array_set": "which indexes of words there are",
+    "array_block": "indexes of words, for BM25",
     "timing": "readings of the clock that pages show",
     "run": "runs and their manifests",
     "run_part": "their notebooks",

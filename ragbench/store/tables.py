@@ -129,6 +129,25 @@ timing = Table(
     _now("measured_at"),
 )
 
+# arrays that were made once of what `about` says (and `key` is the hash of), the bytes of a NumPy archive in blocks
+array_set = Table(
+    "array_set",
+    metadata,
+    Column("id", Integer, Identity(), primary_key=True),
+    Column("key", LargeBinary, nullable=False, unique=True),
+    Column("about", JSONB, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    _now("read_at"),
+)
+
+array_block = Table(
+    "array_block",
+    metadata,
+    _of("array_set"),
+    Column("position", Integer, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+)
+
 # a run and what was found in it; `position` keeps the order in which a page shows things
 run = Table(
     "run",

@@ -84,7 +84,7 @@ def _retriever(one: RetrieverSettings, settings: Settings, store: Store, dataset
     if one.kind == "bm25":
         from ragbench.systems.parts.bm25 import Bm25Retriever
 
-        return Bm25Retriever(one, dataset)
+        return Bm25Retriever(one, dataset, store)
     if one.kind == "hybrid":
         from ragbench.systems.parts.fusion import HybridRetriever
 

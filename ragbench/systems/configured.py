@@ -73,6 +73,12 @@ class ConfiguredSystem:
         alone = self.parts.is_retriever_alone and isinstance(self.retriever, DenseRetriever)
         return self.retriever if alone else None  # type: ignore[return-value]
 
+    @property
+    def embedding(self) -> dict[str, DenseRetriever]:
+        """The parts that embed: of a hybrid by their names, else under "", alone or not."""
+        parts = self.retriever.parts if isinstance(self.retriever, HybridRetriever) else {"": self.retriever}
+        return {name: one for name, one in parts.items() if isinstance(one, DenseRetriever)}
+
     def retrieve(
         self, questions: Sequence[Question], k: int, *, progress: Progress | None = None, fresh: bool = False
     ) -> Retrieval:
@@ -87,7 +93,7 @@ class ConfiguredSystem:
         Before the clock runs, the same is done once; but an endpoint's vector is paid for once, and read from then on.
         Raises EmbeddingError and StoreError where nobody has called `prepare` yet.
         """
-        anew = not any(one.asks_elsewhere for one in self.embedding)
+        anew = not any(one.asks_elsewhere for one in self.embedding.values())
         self._retrieval([question], k, fresh=anew, alone=True)
         return self._retrieval([question], k, fresh=anew, alone=True)
 
@@ -106,12 +112,6 @@ class ConfiguredSystem:
         assert self.parts.reranker is not None
         before = ConfiguredSystem(self.name, self.dataset, replace(self.parts, reranker=None))
         return before.retrieve(questions, self.parts.reranker.settings.depth).hits
-
-    @property
-    def embedding(self) -> list[DenseRetriever]:
-        """The parts that embed."""
-        parts = self.retriever.parts.values() if isinstance(self.retriever, HybridRetriever) else [self.retriever]
-        return [one for one in parts if isinstance(one, DenseRetriever)]
 
     def _retrieval(
         self,

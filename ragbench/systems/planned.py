@@ -47,7 +47,7 @@ class PlannedSystem:
             texts = [text for one in known if one is not None for text in one.texts]
         elif parts.rewriter is not None:
             return False
-        for dense in self.system.embedding:
+        for dense in self.system.embedding.values():
             if parts.store.missing(dense.embedder, dense.passages) or parts.store.missing(
                 dense.embedder, texts, "query"
             ):

@@ -113,7 +113,7 @@ class Estimate:
         assert isinstance(system, ConfiguredSystem), "one with a retriever"
         tasks: list[Task] = []
         texts, outlook = self._texts(system.parts, demand.questions, tasks)
-        for dense in system.embedding:
+        for dense in system.embedding.values():
             hnsw = demand.hnsw and dense is system.dense
             tasks += self._of_dense(dense, texts, hnsw)
         if system.parts.reranker is not None:
@@ -290,7 +290,7 @@ class Estimate:
         total = self._worded(system)
         if not demand.again:
             return total
-        for dense in system.embedding:
+        for dense in system.embedding.values():
             if isinstance(dense.asking, EndpointEmbedder):
                 each = self._of_endpoint(dense.asking, len(demand.questions), dense.batch)[0] / len(demand.questions)
             else:

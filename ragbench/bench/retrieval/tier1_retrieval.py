@@ -262,11 +262,11 @@ def _retrieve(
                 further[name] = deep, made[name].retrieve(asked, deep)
             elif by_words:
                 further[name] = depth, once  # of the user's own: it is not asked once more
-        how = (made, store, asked, depth, data.content_hash, request.take(Clock), session.progress)
-        found, misses = timing.indexes(*how, request.take(Sureness), labels)
-        read = [timing.latencies(*how)]
+        asking, clock = (made, store, asked, depth), request.take(Clock)
+        found, misses = timing.indexes(*asking, clock, session.progress, request.take(Sureness), labels)
+        read = [timing.latencies(*asking, data.content_hash, clock, session.progress)]
         read += [timing.noted(name, asked, runs[name][0]) for name in made if made[name].description["kind"] == "http"]
-        timed = {asked[place].id for place in timing.chosen(asked, request.take(Clock))}
+        timed = {asked[place].id for place in timing.chosen(asked, clock)}
         latencies = pd.concat([part for part in read if len(part)] or read[:1], ignore_index=True)
         latencies = latencies[latencies["sample"].isin(timed)].reset_index(drop=True)
         return runs, timing.Timed(latencies, found, misses), further

@@ -29,7 +29,7 @@ PROBABILITIES = (0.5, 0.9, 0.99)
 TURNS = 10
 WARMING = 5  # questions before the clock runs: connections, caches and code are in place then
 LATENCIES = ("system", "sample", "part", "ms")
-MISSES = ("system", "ef_search", "sample", "recall")
+MISSES = ("system", "part", "ef_search", "sample", "recall")
 
 Watch = Callable[[str, int], Progress]
 """Begins a bar: of what, and of how many units. Only what is measured now has one, no reading that is kept."""
@@ -134,7 +134,6 @@ def indexes(
     store: Store,
     asked: Sequence[Question],
     depth: int,
-    data_hash: str,
     clock: Clock,
     watch: Watch,
     sureness: Sureness,
@@ -143,7 +142,8 @@ def indexes(
     """For every embedder under test: exact search and HNSW at each ef_search, on the timed questions.
 
     `median_latency` in milliseconds, and of HNSW `recall_against_exact`, the share of the exact nearest chunks that the
-    index found, each at the `index` and how it was built. Recall is kept with the readings, because an index that is
+    index found, each at the `index` and how it was built, and of a hybrid's `part`. Of what a chunker cuts, pieces are
+    searched; a rewriter and a reranker are left out. Recall is kept with the readings, because an index that is
     built again is another graph. Vectors too wide for an index are left out. The table holds the questions of which
     the index missed something.
     """
@@ -156,7 +156,7 @@ def indexes(
     labels = None if clusters is None else [clusters[place] for place in places]
     made: list[NamedEstimate] = []
     missed: list[tuple[Any, ...]] = []
-    for name, dense in _distinct(systems).items() if clock.ef_searches and timed else ():
+    for (name, part), dense in _distinct(systems).items() if clock.ef_searches and timed else ():
         texts = [question.text for question in timed]
         queries = dense.store.vectors(dense.embedder, texts, kind="query", batch=dense.batch)
         if queries.shape[1] > WIDEST_HALF:
@@ -164,23 +164,24 @@ def indexes(
         ways = _ways(dense, clock.ef_searches)
         about = {
             "what": "index, one statement", "embedder": dense.embedder.identity, "ways": ways,
-            "data": data_hash, "k": depth, "questions": [question.id for question in timed],
+            "data": dense.dataset.content_hash, "k": depth, "questions": [question.id for question in timed],
         }  # fmt: skip
         found = store.readings(
             about,
-            partial(_in_turns, name, store, dense, data_hash, queries, depth, ways, watch),
+            partial(_in_turns, name, store, dense, queries, depth, ways, watch),
             fresh=clock.fresh_timings,
         )
         for way, how in ways.items():
             median = stats.quantile(found[f"{way} ms"], 0.5, level=sureness.level)
-            made.append(NamedEstimate(name, "median_latency", median, how))
+            place = {**how, "part": part} if part else how
+            made.append(NamedEstimate(name, "median_latency", median, place))
             if how["index"] == "exact":
                 continue
             recalls = found[f"{way} recall"]
             recall = stats.estimate(recalls, clusters=labels, bounds=(0.0, 1.0), **asdict(sureness))
-            made.append(NamedEstimate(name, "recall_against_exact", recall, how))
+            made.append(NamedEstimate(name, "recall_against_exact", recall, place))
             short = ((question.id, recall) for question, recall in zip(timed, recalls, strict=True) if recall < 1)
-            missed += [(name, how["ef_search"], sample, float(recall)) for sample, recall in short]
+            missed += [(name, part, how["ef_search"], sample, float(recall)) for sample, recall in short]
     return tuple(made), pd.DataFrame(missed, columns=list(MISSES))
 
 
@@ -249,7 +250,6 @@ def _in_turns(
     name: str,
     store: Store,
     dense: Any,
-    data_hash: str,
     queries: Any,
     depth: int,
     ways: Mapping[str, Mapping[str, Any]],
@@ -262,6 +262,7 @@ def _in_turns(
     """
     from ragbench.store import recalls_against_exact
 
+    data_hash = dense.dataset.content_hash
     search = partial(store.search, data_hash, dense.embedder, k=depth, batch=1)
     readings = {f"{way} {what}": np.zeros(len(queries)) for way in ways for what in ("ms", "recall")}
     with watch(f"{name}, indexes", len(ways) * len(queries)) as progress:
@@ -283,13 +284,17 @@ def _in_turns(
     return readings
 
 
-def _distinct(systems: Mapping[str, System]) -> dict[str, Any]:
-    """What is dense of the first system of every embedder and way of building an index."""
-    found: dict[tuple[Any, ...], tuple[str, Any]] = {}
-    for name, system in systems.items():
-        dense = getattr(system, "dense", None)
-        if dense is not None:
-            found.setdefault((dense.embedder.identity, dense.settings.m, dense.settings.ef_construction), (name, dense))
+def _distinct(systems: Mapping[str, System]) -> dict[tuple[str, str], Any]:
+    """(system, part of a hybrid or "") → what is dense: the first of every embedder, what it searches, and way of
+    building an index; those that are all there is to a system before those that are not."""
+    found: dict[tuple[Any, ...], tuple[tuple[str, str], Any]] = {}
+    for is_alone in (True, False):
+        for name, system in systems.items():
+            if (getattr(system, "dense", None) is not None) is not is_alone:
+                continue
+            for part, dense in getattr(system, "embedding", {}).items():
+                built = (dense.settings.m, dense.settings.ef_construction)
+                found.setdefault((dense.embedder.identity, dense.dataset.content_hash, *built), ((name, part), dense))
     return dict(found.values())
 
 

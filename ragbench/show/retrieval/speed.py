@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
 from ragbench.language import DASH
+from ragbench.measurement import NamedEstimate
 from ragbench.show.answers.stages import milliseconds
 from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.footnotes import Notes
@@ -21,7 +22,7 @@ from ragbench.types import Estimate
 
 SLOWEST = 10
 BUILT = ("index", "m", "ef_construction", "ef_search")
-"""What tells the place of a finding on HNSW; exact search is told by `index` alone."""
+"""What tells the place of a finding on HNSW; exact search is told by `index` alone, and a hybrid's by `part` too."""
 
 
 @view("speed")
@@ -122,20 +123,24 @@ def _questions(material: Material, title: Markup, found: Iterable[tuple[str, str
 def _indexes(material: Material) -> Markup:
     """By embedder exact search, and HNSW at each ef_search."""
     _, measured = material.text, material.measurement
-    exact = {one.system: one.estimate for one in measured.estimates_by("index")}
+    exact = [*measured.estimates_by("index"), *measured.estimates_by("index", "part")]
     if not exact:
         return Markup("")
     notes = Notes(material, "index-note")
     heads = (_("search"), _("recall against exact search"), _("median, ms"), _("times as fast"), _("n"))
     made: list[tuple[Markup, list[Markup | str]]] = []
-    for system, median in exact.items():
-        found = [one for one in measured.estimates_by(*BUILT) if one.system == system]
+    for first in exact:
+        part, median = first.where.get("part"), first.estimate
+        of_it = [one for one in measured.placed if isinstance(one, NamedEstimate) and one.system == first.system]
+        found = [one for one in of_it if set(BUILT) <= set(one.where) and one.where.get("part") == part]
         recalls = [one for one in found if one.metric == "recall_against_exact"]
-        built = next((f"m = {one.where['m']}, ef_construction = {one.where['ef_construction']}" for one in found), "")
-        title = html.all(shown(known(material, system).get("embedder")), " ", html.small(built))
+        built = [f"m = {one.where['m']}, ef_construction = {one.where['ef_construction']}" for one in found[:1]]
+        searched = known(material, first.system).get("embedder") if part is None else f"{first.system} · {part}"
+        beside = "; ".join([", ".join(_sharing(material, first, exact)), *built]).removeprefix("; ")
+        title = html.all(shown(searched), " ", html.small(shown(beside)))
         made.append((title, [_("exact"), _.number(1.0), _time(material, median), DASH, _.integer(median.n)]))
         for one in recalls:
-            recall, own = one.estimate, material.estimate(system, "median_latency", **one.where)
+            recall, own = one.estimate, material.estimate(one.system, "median_latency", **one.where)
             assert own is not None, "both are read at the same place"
             share = spread(f"{_.number(recall.value)} {_.interval(recall.low, recall.high)}") + notes.mark(recall)
             times = _.number(median.value / own.value, 1) if own.value > 0 else DASH
@@ -155,15 +160,28 @@ def _indexes(material: Material) -> Markup:
     )
 
 
+def _sharing(material: Material, first: NamedEstimate, exact: Sequence[NamedEstimate]) -> list[str]:
+    """The systems that search these vectors and stand in no row of their own, after the one that does; none where that
+    is alone, or is a part."""
+    identity, rows = known(material, first.system).get("embedder_identity"), {one.system for one in exact}
+    others = [name for name in material.systems if name not in rows and identity and "part" not in first.where]
+    same = [name for name in others if known(material, name).get("embedder_identity") == identity]
+    return [first.system, *same] if same else []
+
+
 def _misses(material: Material, present: frozenset[str]) -> Markup:
     """The questions of which an index missed most, by embedder; nothing where it missed nothing."""
     _, table = material.text, material.kept("misses")
+    if not len(table):
+        return Markup("")
+    if "part" not in table:
+        table = table.assign(part="")  # of earlier versions, which searched by no part
     blocks = []
-    for system in dict.fromkeys(table["system"].astype(str)) if len(table) else ():
-        own = table[table["system"] == system]
+    for (system, part), own in table.groupby(["system", "part"], sort=False):
         least = int(own["ef_search"].min())
         worst = own[own["ef_search"] == least].sort_values(["recall", "sample"], kind="stable").head(SLOWEST)
-        title = html.all(named(material, system), f" HNSW, ef_search = {least}")
+        of_part = f" · {part}" if part else ""
+        title = html.all(named(material, str(system)), f"{of_part} HNSW, ef_search = {least}")
         found = [(str(row["sample"]), _.number(row["recall"])) for row in rows_of(worst)]
         blocks.append(_questions(material, title, found, present))
     return html.fold(_("The questions of which the index missed most"), *blocks, id="missed") if blocks else Markup("")
