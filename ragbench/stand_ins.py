@@ -10,16 +10,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ragbench import orders
 from ragbench.language import Translator
+from ragbench.settings import OFFLINE
 
-Part = Literal["retrieval", "embedder", "generator", "judge", "people", "questions", ""]
+Part = Literal["retrieval", "embedder", "generator", "judge", "order", "people", "questions", ""]
 
 
 @dataclass(frozen=True)
 class StandIn:
     """An offline default in a measurement, or a model that judges in place of people.
 
-    part: what it does; "" where an older measurement tells its name alone. name: its own, of a retrieval the system's.
+    part: what it does; "order": it judged metrics by which its means do not order systems as people's labels do, see
+    `ragbench.orders`; "" where an older measurement tells its name alone. name: its own, of a retrieval the system's.
     systems: whose numbers it made; empty: those of all. metrics: likewise.
     """
 
@@ -45,7 +48,7 @@ def of(known: Mapping[str, Any], system: str | None = None, metric: str | None =
 
     system, metric: only those that made numbers of this system, and of this metric.
     """
-    judging = [*_judges(known.get("judges")), *_for_people(known)]
+    judging = [*_judges(known.get("judges")), *_unordered(known), *_for_people(known)]
     found = [*_listed(known.get("stand_ins")), *_generators(known.get("generators")), *judging]
     found += [StandIn("questions", f"{known['known_items']}")] if known.get("known_items") else []
     once = {(one.part, one.name): one for one in reversed(found)}
@@ -64,6 +67,17 @@ def for_people(judges: Iterable[str], metrics: Iterable[str]) -> tuple[StandIn, 
     return tuple(StandIn("people", name, metrics=judged) for name in judges if judged)
 
 
+def unordered(judges: Iterable[str], metrics: Iterable[str]) -> tuple[StandIn, ...]:
+    """The offline judge of ragbench, where one of these metrics, which it judged, does not order systems."""
+    wrong = tuple(metric for metric in metrics if not orders.holds(metric))
+    return tuple(StandIn("order", name, metrics=wrong) for name in judges if name == OFFLINE and wrong)
+
+
+def marked(known: Mapping[str, Any]) -> frozenset[str]:
+    """The metrics of a measurement by which the offline judge does not order systems as people's labels do."""
+    return frozenset(metric for one in of(known) if one.part == "order" for metric in one.metrics)
+
+
 def caveat(found: Iterable[StandIn], _: Translator) -> str:
     """The sentences on the stand-ins; empty where there are none."""
     every = tuple(found)
@@ -76,6 +90,15 @@ def caveat(found: Iterable[StandIn], _: Translator) -> str:
                 "Measured with offline stand-ins: {names}. They show that everything works, not how good a real "
                 "model is.",
                 names=named,
+            )
+        )
+    if without := dict.fromkeys(metric for one in every if one.part == "order" for metric in one.metrics):
+        said.append(
+            _(
+                "Of judge {names} it is not shown that it orders systems as labels by people do in {metrics}: better "
+                "or worse there is said of shared words alone.",
+                names=", ".join(dict.fromkeys(one.name for one in every if one.part == "order")),
+                metrics=", ".join(without),
             )
         )
     if judges:
@@ -137,6 +160,14 @@ def _judges(given: Any) -> list[StandIn]:
         for one in given or ()
         if isinstance(one, Mapping) and one.get("stand_in") and one.get("name")
     ]
+
+
+def _unordered(known: Mapping[str, Any]) -> tuple[StandIn, ...]:
+    """`unordered` of the metrics that an offline judge alone judged, and no label by people corrects."""
+    judges = [one for one in known.get("judges") or () if isinstance(one, Mapping) and one.get("name")]
+    corrected = known.get("corrected") or ()
+    alone = [metric for metric in known.get("judged") or () if metric not in corrected]
+    return unordered((str(one["name"]) for one in judges if one.get("stand_in")), alone)
 
 
 def _for_people(known: Mapping[str, Any]) -> tuple[StandIn, ...]:

@@ -89,7 +89,12 @@ def test_what_cannot_be_answered_is_counted_apart() -> None:
     assert (refusals["unanswerable"].n, refusals["unanswerable"].value) == (1, 1.0)
     assert refusals["answerable"].n + refusals["answerable"].n_unmeasured == 4
     named = {(one.part, one.name, one.systems) for one in stand_ins.of(found.facts)}
-    assert named == {("generator", "extractive", ("plain",)), ("judge", "lexical", ()), ("embedder", "hashing", ())}
+    assert named == {
+        ("order", "lexical", ()),
+        ("generator", "extractive", ("plain",)),
+        ("judge", "lexical", ()),
+        ("embedder", "hashing", ()),
+    }
 
 
 @pytest.mark.usefixtures("project")

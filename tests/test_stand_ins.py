@@ -6,6 +6,7 @@ import contextlib
 import io
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import ragbench
-from ragbench import bench, settings, show, stand_ins
+from ragbench import bench, orders, settings, show, stand_ins
 from ragbench.bench.runs.overview import over
 from ragbench.commands.run import _conclude as conclude
 from ragbench.judge import LexicalJudge
@@ -277,3 +278,37 @@ def test_what_the_facts_tell_is_said_once_and_of_its_systems_alone() -> None:
     older = stand_ins.of({"stand_ins": ["ngrams"]})
     assert stand_ins.caveat(older, translator("en")) == SENTENCE["en"].format("ngrams")
     assert stand_ins.caveat((), translator("en")) == ""
+
+
+def test_the_documented_orders_are_those_that_mark_the_pages() -> None:
+    page = (Path(__file__).parents[1] / "docs/explanation/stand-ins.md").read_text("utf-8")
+    for metric, one in orders.LEXICAL.items():
+        numbers = f"{one.tau:.2f} [{one.low:.2f}, {one.high:.2f}] | {one.pairs:.2f} [{one.least:.2f}, {one.most:.2f}]"
+        assert f"| `{metric}` | {numbers} | {'yes' if orders.holds(metric) else 'no'} |" in page
+    assert page.count("| yes |") + page.count("| no |") == len(orders.LEXICAL)
+
+
+def test_a_number_that_orders_no_systems_is_marked_and_corrected_or_real_ones_are_not() -> None:
+    assert orders.holds("e2e_score")
+    assert not orders.holds("faithfulness")
+    assert not orders.holds("rubrics_score"), "what was not measured is not shown"
+    judged = {"judges": [{"name": "lexical", "stand_in": True}], "judged": ["e2e_score", "faithfulness", "mine"]}
+    assert stand_ins.marked(judged) == {"faithfulness", "mine"}
+    assert stand_ins.marked({**judged, "corrected": ["faithfulness"]}) == {"mine"}
+    assert stand_ins.marked({**judged, "judges": [{"name": "gpt"}]}) == frozenset()
+    for language, words in {"en": "orders systems as labels by people do in faithfulness, mine:",
+                            "ru": "как метки людей, по faithfulness, mine:"}.items():  # fmt: skip
+        assert words in stand_ins.caveat(stand_ins.of(judged), translator(language))
+    assert "orders" not in stand_ins.caveat(stand_ins.of({**judged, "judged": ["e2e_score"]}), translator("en"))
+
+
+def test_the_mark_stands_beside_the_number(here: Mapping[str, Any]) -> None:
+    facts = {**here["pages"]["offline"].facts, "judged": ["e2e_score"]}
+    shown = Page(replace(here["pages"]["offline"], facts=facts))
+    mark = "not shown to order systems as people do"
+    assert mark not in text(show.comparison.table(shown).html())
+    wrong = replace(
+        here["pages"]["offline"], facts={**facts, "stand_ins": [StandIn("order", "lexical", (), ("e2e_score",)).fact]}
+    )
+    assert mark in text(show.comparison.table(Page(wrong)).html())
+    assert "not shown that it orders systems" in text(show.comparison.answer(Page(wrong)).html())

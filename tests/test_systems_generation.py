@@ -17,7 +17,7 @@ from ragbench.llm import MemoryJournal, ProviderRefused
 from ragbench.settings import ConfigurationError, GeneratorSettings, ProviderSettings, Settings, SystemSettings
 from ragbench.systems import Generation, GenerationError, Task, make_generator, templates, within
 from ragbench.systems.chat import ChatGenerator
-from ragbench.systems.extractive import ExtractiveGenerator, fits
+from ragbench.systems.extractive import ExtractiveGenerator, fits, share
 from ragbench.systems.function import FunctionSystem
 from ragbench.systems.logged import LoggedSystem
 from ragbench.systems.refusals import REFUSALS, is_refusal
@@ -113,10 +113,29 @@ class TestExtractive:
         assert self.answer(ASKED.text) == REFUSALS["ru"]
 
     def test_the_threshold_decides(self) -> None:
-        best = max(each.fit for each in fits(ASKED.text, [CANTEEN.text]))
-        assert 0 < best < 1
-        assert is_refusal(self.answer(ASKED.text, CANTEEN, refuse_below=best + 1e-9))
-        assert not is_refusal(self.answer(ASKED.text, CANTEEN, refuse_below=best - 1e-9))
+        asked = "Сколько стоит обед в читальном зале?"
+        together = share(fits(asked, [LIBRARY.text, CANTEEN.text]))
+        assert 0 < together < 1
+        assert is_refusal(self.answer(asked, LIBRARY, CANTEEN, refuse_below=together + 1e-9))
+        assert not is_refusal(self.answer(asked, LIBRARY, CANTEEN, refuse_below=together - 1e-9))
+
+    def test_what_is_asked_has_to_stand_together(self) -> None:
+        """Each of the two passages has one of the two words: fit 1/2 of the two that both have."""
+        apart = fits("kiosk prices", ["The kiosk.", "Our prices."])
+        assert share(apart) == pytest.approx(1 / 2, abs=0.05), "n-grams of other words count a little"
+        assert share(fits("kiosk prices", ["The kiosk has prices.", "Our prices."])) == 1.0
+        assert share(fits("kiosk prices", ["1", "2"])) == 0.0
+        assert share([]) == 0.0
+
+    def test_a_word_that_no_passage_has_does_not_count(self) -> None:
+        texts = ["The kiosk opens at nine. It has a roof.", "The library has a roof."]
+        known, more = fits("kiosk opens", texts), fits("kiosk opens qqqq", texts)
+        assert share(more) == pytest.approx(share(known))
+        assert max(s.fit for s in more) == pytest.approx(max(s.fit for s in known) * 2 / 3)
+
+    @given(st.text("abкот . ", max_size=30), st.lists(st.text("abкот .\n", max_size=40), max_size=4))
+    def test_a_share_is_one(self, question: str, texts: list[str]) -> None:
+        assert 0 <= share(fits(question, texts)) <= 1 + 1e-9
 
     def test_misspelt_words_still_fit(self) -> None:
         assert "250" in self.answer("скока стоет абед в сталовой", LIBRARY, CANTEEN, sentences=1)

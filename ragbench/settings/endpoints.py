@@ -177,7 +177,11 @@ class GeneratorSettings(EndpointSettings):
     )
     sentences: int = Field(default=2, ge=1, le=20, description="of an extractive answer")
     refuse_below: float = Field(
-        default=0.2, ge=0, le=1, description="of an extractive answer: how well a sentence has to fit, else it refuses"
+        default=0.49,
+        ge=0,
+        le=1,
+        description="of an extractive answer: how much of what the passages have of the question has to stand about "
+        "its best sentence, else it refuses; 0: it answers wherever a word fits",
     )
     input_price: InputPrice = 0.0
     output_price: OutputPrice = 0.0

@@ -14,12 +14,14 @@ from ragbench.systems.generation import BaseGenerator, Generation, Progress, Tas
 from ragbench.systems.refusals import REFUSALS
 from ragbench.types import Chunk
 
-VERSION = 1
+VERSION = 2
 """Raised when the same question and contexts give another answer."""
 OF_PASSAGE = 0.3
 """How much of a sentence's fit is the fit of the whole passage that it stands in."""
 SECOND = 0.75
 """A further sentence is taken along if it fits at least so well, as a share of the best one's fit."""
+NOTHING = 0.1
+"""A best sentence that fits less shares hardly a word with the question."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class _Sentence:
     text: str
     place: tuple[int, int]
     fit: float
+    around: tuple[float, ...]  # what the passage has of each word asked, 0 to 1
 
 
 class ExtractiveGenerator(BaseGenerator):
@@ -40,11 +43,13 @@ class ExtractiveGenerator(BaseGenerator):
 
     A sentence fits by the share of the question's content words that it has: a word counts whole where a word of the
     same stem stands there, else by its character 3–5-grams that the sentence has. The passage around it counts
-    OF_PASSAGE. Where the best sentence fits less than `refuse_below`, the answer is a refusal in the question's own
-    language: that finds contexts about something else, and not those that nearly answer. No threshold does: where
-    retrieval finds near misses, questions that cannot be answered fit as well as others (`data/campus`: area under the
-    curve .52 in Russian, .47 in English), and one chosen on other questions refuses most answerable ones too
-    (`tests/benchmarks/real_refusals.py`). Whether passages answer a question takes a reader.
+    OF_PASSAGE.
+
+    It refuses, in the question's own language, where the best sentence fits less than NOTHING, or where its `share` is
+    below `refuse_below`: then what the question is about stands scattered over the contexts, and nowhere together. The
+    default is calibrated on other questions than are shown anywhere (`tests/benchmarks/real_refusals.py`), and what it
+    refuses there and elsewhere stands in `docs/explanation/stand-ins.md`. Many near misses pass: whether passages
+    answer a question takes a reader.
     """
 
     is_stand_in = True
@@ -73,8 +78,9 @@ class ExtractiveGenerator(BaseGenerator):
 
     def answer(self, question: str, contexts: Sequence[Chunk], language: str | None = None) -> str:
         """The best sentences, or the refusal of the language."""
-        ranked = sorted(fits(question, [chunk.text for chunk in contexts]), key=lambda each: (-each.fit, each.place))
-        if not ranked or ranked[0].fit < self.settings.refuse_below:
+        found = fits(question, [chunk.text for chunk in contexts])
+        ranked = sorted(found, key=lambda each: (-each.fit, each.place))
+        if not ranked or ranked[0].fit < NOTHING or share(found) < self.settings.refuse_below:
             return REFUSALS.get(language or words.language_of(question), REFUSALS["en"])
         best = [each for each in ranked[: self.settings.sentences] if each.fit >= SECOND * ranked[0].fit]
         chosen = dict.fromkeys(each.text for each in sorted(best, key=lambda each: each.place))
@@ -87,22 +93,30 @@ def fits(question: str, contexts: Sequence[str]) -> list[_Sentence]:
     asked = asked or list(dict.fromkeys(words.words(question)))
     if not asked:
         return []
-    split = [segmentation.sentences(text) for text in contexts]
     found = []
-    for rank, (text, sentences) in enumerate(zip(contexts, split, strict=True)):
-        around = _fit(asked, _text(text))
-        for place, sentence in enumerate(sentences):
-            own = _fit(asked, _text(sentence))
-            found.append(_Sentence(sentence, (rank, place), (1 - OF_PASSAGE) * own + OF_PASSAGE * around))
+    for rank, text in enumerate(contexts):
+        around = _had(asked, _text(text))
+        for place, sentence in enumerate(segmentation.sentences(text)):
+            own = _had(asked, _text(sentence))
+            fit = ((1 - OF_PASSAGE) * sum(own) + OF_PASSAGE * sum(around)) / len(asked)
+            found.append(_Sentence(sentence, (rank, place), fit, around))
     return found
 
 
-def _fit(asked: Sequence[str], text: _Text) -> float:
-    total = 0.0
-    for word in asked:
-        grams = _grams(word)
-        total += 1.0 if words.stem(word) in text.stems else len(grams & text.grams) / len(grams)
-    return total / len(asked)
+def share(found: Sequence[_Sentence]) -> float:
+    """The best fit as a share of what all contexts together have of the question, 0 to 1; 0 where they have nothing.
+
+    A misspelt or a colloquial word, which no passage has, lowers both alike. Of one context alone it is high.
+    """
+    together = [max(had) for had in zip(*{each.place[0]: each.around for each in found}.values(), strict=True)]
+    return max(each.fit for each in found) * len(together) / sum(together) if any(together) else 0.0
+
+
+def _had(asked: Sequence[str], text: _Text) -> tuple[float, ...]:
+    """Of each word, how much of it stands in the text."""
+    return tuple(
+        1.0 if words.stem(word) in text.stems else len(_grams(word) & text.grams) / len(_grams(word)) for word in asked
+    )
 
 
 @lru_cache(maxsize=20_000)

@@ -206,7 +206,7 @@ def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, 
         **(judged_metrics.of_panel(made.judges, made.rule, scores) if judging else {"aggregate": None}),
         "judged": judged_metrics.judged_labels(scores.metrics),
         "embedder": ", ".join(made.embedders) if embedding else None,
-        "stand_ins": [one.fact for one in scores.stand_ins if one.part != "people"],
+        "stand_ins": [one.fact for one in scores.stand_ins if one.part not in ("people", "order")],
         "commit": commit(),
         "versions": versions(),
     }

@@ -36,7 +36,7 @@ from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch
 from ragbench.progress import Progress
-from ragbench.stand_ins import StandIn, for_people
+from ragbench.stand_ins import StandIn, for_people, unordered
 from ragbench.types import Embedder, Judge, Sample, Score
 
 DEFAULT_EMBEDDER = "hashing"
@@ -230,6 +230,7 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
         tuple(found), asked.level, asked.resamples, asked.seed, spoken, asked.baseline, usage,
         (
             *(StandIn("judge", one.name) for one in judges if needed and asks_nobody(one)),
+            *unordered((one.name for one in judges if asks_nobody(one)), judged),
             *for_people((one.name for one in judges if not asks_nobody(one)), judged),
             *(StandIn("embedder", one.name) for one in embedders if getattr(one, "is_stand_in", False)),
         ),

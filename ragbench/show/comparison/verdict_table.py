@@ -21,6 +21,7 @@ from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.comparison import bands
 from ragbench.show.sentences import repeats
 from ragbench.show.view import view
+from ragbench.stand_ins import marked
 from ragbench.types import Comparison
 
 
@@ -157,7 +158,8 @@ def _metric_name(material: Material, metric: str, present: frozenset[str]) -> Ma
     declared = material.declaration(metric)
     published = declared.published if declared is not None and declared.published else ""
     lower = material.text("lower is better") if material.lower_is_better(metric) else ""
-    return metric_name(material, present, metric) + small(", ".join(part for part in (published, lower) if part))
+    words = material.text("not shown to order systems as people do") if metric in marked(material.facts) else ""
+    return metric_name(material, present, metric) + small(", ".join(part for part in (published, lower, words) if part))
 
 
 def corrected_title(material: Material, family: str) -> str:
