@@ -251,7 +251,7 @@ SPRING = {
     "one level": Difference(
         ("rubrics_score",),
         "takes a rubric of one level",
-        "refuses it: there is nothing to choose",
+        "leaves it unmeasured: there is nothing to choose",
     ),
     "no embedder": Difference(("semantic_similarity",), "gives 0 where no embedder is configured", "is an error"),
     "letter case": Difference(

@@ -345,7 +345,7 @@ CASES: dict[str, Case] = {
         tier1("ngrams", ", k=0"),
     ),
     "a metric that there is not": Case(
-        "there is no metric 'ndgc'; did you mean ndcg? `ragbench metrics` lists all 78",
+        "there is no metric 'ndgc'; did you mean ndcg? `ragbench metrics` lists all 79",
         tier1("ngrams", ', metrics="ndgc"'),
     ),
     "several errors at once": Case(

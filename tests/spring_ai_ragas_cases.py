@@ -474,7 +474,7 @@ def _rubrics_score() -> list[Case]:
              differs="level", here=1.0),
         Case(name, "the model fails", graded(five), NONE, said={name: FAILED}),
         Case(name, "a rubric of one level", graded({5: "Excellent"}), (5.0, 5.0), said=said(5),
-             differs="one level", here=ValueError),
+             differs="one level", here=Status.INVALID_INPUT),
         Case(name, "an empty rubric", graded({}), NONE),
         Case(name, "a level without a number", graded({"invalid_key": "Description"}), NONE),
         Case(name, "two levels", graded({1: "Level 1", 2: "Level 2"}), (2.0, 2.0), said=said(2), differs="level",

@@ -153,7 +153,7 @@ def test_a_process_ends_while_a_function_of_it_hangs(write: Callable[[str], str]
     )
     code = (
         "from ragbench.systems.callables import find\n"
-        f"for one in ('find', 'wait'):\n    try:\n        find('{name}:' + one, '', 0.1, 'x')('?', 1)\n"
+        f"for one in ('find', 'wait'):\n    try:\n        find('{name}:' + one, '(question, k)', 0.1, 'x')('?', 1)\n"
         "    except Exception as error:\n        print(error)\n"
     )
     begun = time.monotonic()

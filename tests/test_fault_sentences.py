@@ -30,6 +30,8 @@ KEPT_FOR_PROGRAMMERS = {
     "systems/function.py": "what a function of the user's own raised",
     "systems/writer.py": "what a function of the user's own raised",
     "bench/decisions/deciders.py": "what a function of the user's own raised",
+    "bench/scoring/functions.py": "what a metric of the user's own raised",
+    "llm/function.py": "what a judge of the user's own raised",
     "metrics/vectors.py": "what an embedder of the user's own raised",
     "report/keeping/kept.py": "an error that no sentence was written for",
     "store/errors.py": "an error of the database's driver that says nothing else",

@@ -88,7 +88,7 @@ def test_a_run_writes_what_it_promises(finished: Finished) -> None:
     assert result.folder.parent == project / "reports"
     there = {path.name for path in result.folder.iterdir()}
     assert there == {
-        "index.html", "manifest.json", "metrics", "parts", "plotly.min.js", "questions", "questions.js", "ragbench.css",
+        "index.html", "manifest.json", "metrics", "page.js", "parts", "plotly.min.js", "questions", "questions.js", "ragbench.css",
         "replies.txt", "scores.parquet", "summary.json", "tier1_retrieval.html", "tier1_retrieval.ipynb",
     }  # fmt: skip
     assert (project / "reports" / "latest").resolve() == result.folder.resolve()

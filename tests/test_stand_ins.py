@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import ragbench
-from ragbench import bench, orders, settings, show, stand_ins
+from ragbench import bench, settings, show, stand_ins
 from ragbench.bench.runs.overview import over
 from ragbench.commands.run import _conclude as conclude
 from ragbench.judge import LexicalJudge
@@ -28,7 +28,7 @@ from ragbench.report import RunResult
 from ragbench.report.exports import articles, tabular
 from ragbench.report.keeping import kept, results
 from ragbench.show import Page
-from ragbench.stand_ins import StandIn
+from ragbench.stand_ins import StandIn, orders
 from tests import answer_project, kept_runs
 from tests.chat_server import ChatServer
 from tests.scripted_embedder import ScriptedEmbedder

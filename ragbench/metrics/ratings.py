@@ -360,10 +360,9 @@ async def _both(inquiry: Inquiry, prompts: Sequence[Prompt[Rating]], texts: Mapp
 
 
 def _single(inquiry: Inquiry, replies: Sequence[Rating], explanation: Sequence[Mapping[str, Any]]) -> Score:
-    last = replies[-1]
-    said = [*explanation, sentence("The judge says: {reason}", reason=last.reason)]
+    said = [*explanation, sentence("The judge says: {reason}", reason=replies[-1].reason)]
     kept = {"ratings": [reply.rating for reply in replies], "said": [reply.reason for reply in replies]}
-    return inquiry.score(last.rating / HIGHEST, said, **kept)
+    return inquiry.score(replies[-1].rating / HIGHEST, said, **kept)
 
 
 def _rating_of(reply: Rating) -> dict[str, Any]:

@@ -100,14 +100,14 @@ def _prompt(lowest: float, highest: float) -> Prompt[Any]:
     return Prompt(name="simple_criteria", version=1, shape=shape, texts=TEXTS)
 
 
-LOWEST, HIGHEST = 0.0, 5.0
+LOWEST, HIGHEST = 0, 5
 
 
 @metric(
     source="RAGAS' simple criteria score, and Spring AI RAGAS' one, which lays it on a scale from 0 to 1",
     better=None,
     fields=FIELDS,
-    prompts=(_prompt(LOWEST, HIGHEST),),
+    prompts=(_prompt(float(LOWEST), float(HIGHEST)),),
     formula="(median rating − lowest) / (highest − lowest)",
     edges=(
         "A rating outside the scale is refused and asked for once more, then unmeasured; nothing is clamped or "

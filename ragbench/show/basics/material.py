@@ -84,16 +84,17 @@ class Material:
     def order(self) -> Mapping[str, int]:
         """The number of every system, that its colour goes by: 0 is the baseline's.
 
-        Those of the project count as its settings list them, so that a system has one number on all pages of a run;
-        others, such as judges, come after them.
+        Those of the project count as its settings list them, so that a system has one number on all pages of a run.
+        Others, such as judges, count by themselves, and come after those of the project where they share a page.
         """
-        pages = [name for page in self.facts.get("pages", ()) for name in page.get("systems", ())]
-        others = dict.fromkeys([*self.systems, *pages])
-        known = {str(name): number for number, name in enumerate(self.facts.get("project_systems", ()))}
-        if self.baseline is not None and self.baseline not in known:
-            known[self.baseline] = 0
-        numbers = count(max(known.values(), default=0) + 1)
-        return known | {name: next(numbers) for name in others if name not in known}
+        pages = self.facts.get("pages", ())
+        there = dict.fromkeys([*self.systems, *(name for page in pages for name in page.get("systems", ()))])
+        listed = {str(name): number for number, name in enumerate(self.facts.get("project_systems", ()))}
+        known = listed if any(name in listed for name in there) else {}
+        baselines = {self.baseline, *(page.get("baseline") for page in pages)} - {None, *known}
+        others = [name for name in there if name not in known and name not in baselines]
+        first = 1 if pages else max(known.values(), default=0) + 1
+        return known | {str(name): 0 for name in baselines} | dict(zip(others, count(first)))
 
     @cached_property
     def primary(self) -> str | None:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ragbench import orders
 from ragbench.language import Translator
 from ragbench.settings import OFFLINE
+from ragbench.stand_ins import orders
 
 Part = Literal["retrieval", "embedder", "generator", "judge", "order", "people", "questions", ""]
 
@@ -22,7 +22,8 @@ class StandIn:
     """An offline default in a measurement, or a model that judges in place of people.
 
     part: what it does; "order": it judged metrics by which its means do not order systems as people's labels do, see
-    `ragbench.orders`; "" where an older measurement tells its name alone. name: its own, of a retrieval the system's.
+    `ragbench.stand_ins.orders`; "" where an older measurement tells its name alone. name: its own, of a retrieval the
+    system's.
     systems: whose numbers it made; empty: those of all. metrics: likewise.
     """
 
