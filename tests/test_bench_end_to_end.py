@@ -157,6 +157,7 @@ def test_silence_raises_no_mean(project: Path) -> None:
     assert blame.loc["q5", "part"] == "unmeasured", "who says nothing has invented nothing, and has not refused"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("project")
 def test_the_clock_is_read_once_for_the_same_inputs_and_stage_by_stage() -> None:
     first = bench.tier3_end_to_end(systems="plain,function,alone", metrics=FEW, repeats=1)
@@ -206,6 +207,7 @@ def test_a_model_writes_and_a_model_judges(
     assert medians["answer"] >= medians["generate"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("project")
 def test_the_page_of_every_kind_of_system_is_the_same_again(tmp_path: Path) -> None:
     found = bench.tier3_end_to_end(systems="plain,function,logged,alone", repeats=2)

@@ -59,6 +59,7 @@ def test_several_people_some_of_whom_are_missing(project: Path, shared_data: Fin
     )
 
 
+@pytest.mark.slow
 def test_people_against_metrics(project: Path, shared_data: Find) -> None:
     path = shared_data("ragchecker-human-pref")
     rows = real_judges.ragchecker(path.parent, "correctness")

@@ -91,6 +91,7 @@ def test_who_answers_by_itself_is_left_out_without_being_asked(server: ServiceSe
     assert server.asked == []
 
 
+@pytest.mark.slow
 def test_the_first_piece_of_a_stream_is_a_stage(project: Path) -> None:
     pieces = ((0.05, b'data: {"answer": "In room "}\n\n'), (0.1, b'data: {"answer": "112."}\n\n'),
               (0.0, b'data: {"hits": [{"id": "card"}]}\n\n'))  # fmt: skip

@@ -72,6 +72,7 @@ def test_a_question_at_which_a_function_hangs_is_raised_and_the_others_go_on(
     assert [[hit.chunk.id for hit in hits] for hits in found.hits] == [[], ["c2"], ["c2"]]
 
 
+@pytest.mark.slow
 def test_a_function_that_hangs_again_and_again_is_called_no_more(write: Callable[[str], str]) -> None:
     name = write("import time\ncalls = []\ndef find(question, k):\n    calls.append(1)\n    time.sleep(30)\n")
     system = FunctionSystem("mine", f"{name}:find", dataset_of(CHUNKS, QUESTIONS), 0.01)
@@ -83,6 +84,7 @@ def test_a_function_that_hangs_again_and_again_is_called_no_more(write: Callable
     assert len(sys.modules[name].calls) == callables.IN_A_ROW
 
 
+@pytest.mark.slow
 def test_one_answer_in_time_begins_the_count_anew(write: Callable[[str], str]) -> None:
     name = write("import time\nimport itertools\nturn = itertools.count(1)\ndef find(question, k):\n"
                  "    if next(turn) % 3:\n        time.sleep(30)\n    return ['c2']\n")  # fmt: skip

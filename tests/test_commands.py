@@ -27,6 +27,7 @@ def test_help_teaches(command: list[str]) -> None:
     assert "Usage" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_run_writes_a_report(project: Path) -> None:
     done = ragbench("run", "tier1_retrieval", "--systems", "good,poor", "-p", "resamples=1000")
     assert done.returncode == 0, done.stderr

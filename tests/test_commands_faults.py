@@ -158,6 +158,7 @@ def test_a_screen_without_our_signs_gets_their_numbers() -> None:
     assert b"0 \\u2026 1, higher" in done.stdout
 
 
+@pytest.mark.slow
 def test_no_colour_where_none_is_wanted(there: Path) -> None:
     pytest.importorskip("pty")
     import pty

@@ -135,6 +135,7 @@ def test_questions_are_loaded_and_a_function_is_measured_on_them(empty: Path) ->
     assert "retrieve" in said
 
 
+@pytest.mark.slow
 def test_a_function_is_measured_on_the_data_that_is_there(empty: Path) -> None:
     bare_set(empty / "data" / "small")
     (empty / "search.py").write_text(f"{SEARCH}\nbm25 = retrieve\n", encoding="utf-8")

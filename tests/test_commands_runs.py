@@ -194,6 +194,7 @@ def test_a_run_is_recorded_also_when_it_fails(project: Path) -> None:
     assert found.folder == result.folder.resolve()
 
 
+@pytest.mark.slow
 @pytest.mark.fault("database", tried="a server that stays away", count=1)
 @pytest.mark.usefixtures("with_tests")
 def test_a_database_that_is_away_loses_no_report(project: Path) -> None:
@@ -356,6 +357,7 @@ def test_what_cannot_be_planned_is_refused_with_what_would_help(project: Path) -
     assert call("plan-study", "--run", "r1", "-m", "mrr", "-n", "sources").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_system_that_raised_at_some_questions_is_named_with_the_reason_by_every_reader(project: Path) -> None:
     (project / "shaky.py").write_text(
         "def search(question, k):\n"

@@ -78,6 +78,7 @@ def test_a_fault_far_from_the_end_is_told_at_once(tmp_path: Path, monkeypatch: p
     assert len(read) < 4
 
 
+@pytest.mark.slow
 def test_memory_is_bound_by_a_record(tmp_path: Path) -> None:
     path = tmp_path / "x.json.gz"
     with gzip.open(path, "wt") as file:

@@ -199,6 +199,7 @@ def test_a_session_that_idles_while_making_a_collection_is_named(impatient: Stor
         assert time.monotonic() - begun < 5
 
 
+@pytest.mark.slow
 @pytest.mark.fault("locks", tried="a statement without end", count=1)
 def test_a_statement_that_takes_too_long_is_ended(impatient: Store) -> None:
     from ragbench.store.errors import told_plainly

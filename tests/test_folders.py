@@ -139,6 +139,7 @@ def test_what_a_kill_between_exchange_and_moving_kept_comes_home(tmp_path: Path)
     assert {path.name for path in tmp_path.iterdir()} == {"site", ".site-of-mine", f".site-{os.getpid()}-abcd1234"}
 
 
+@pytest.mark.slow
 def test_rights_are_those_that_the_umask_leaves(tmp_path: Path) -> None:
     program = "import os, sys; from pathlib import Path; from ragbench.report.keeping import files\n"
     program += "from ragbench.folders import new_folder\nos.umask(0o027)\n"

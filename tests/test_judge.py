@@ -236,6 +236,7 @@ class TestSyncCalls:
         assert kept == ["kept"]
         assert time.monotonic() - began < 2.3
 
+    @pytest.mark.slow
     @pytest.mark.fault("interrupt", tried="Ctrl+C inside one call", count=1)
     def test_work_that_will_not_end_does_not_hold_ctrl_c(self) -> None:
         async def stubborn() -> None:

@@ -28,6 +28,7 @@ FAULTS_30 = {
 
 
 class TestFaults:
+    @pytest.mark.slow
     @pytest.mark.fault("rate-limits", tried="calls to a server with 30 % faults of 15 kinds", count=300)
     def test_thirty_percent_faults_change_no_score(self) -> None:
         assert math.isclose(sum(FAULTS_30.values()), 0.30)

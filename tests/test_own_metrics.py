@@ -507,6 +507,7 @@ def test_the_command_line(bare: Path, server: ChatServer, monkeypatch: pytest.Mo
         assert said in one_line(refused.stderr)
 
 
+@pytest.mark.slow
 def test_rankings_by_a_function_of_ones_own(project: Path) -> None:
     from ragbench import bench
 

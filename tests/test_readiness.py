@@ -236,6 +236,7 @@ def test_all_that_is_known_to_fail_is_named_at_once_before_anything_is_measured(
     assert [said for said in quiet if said not in found] == []
 
 
+@pytest.mark.slow
 def test_a_module_that_ends_its_process_is_a_fault_and_prints_do_no_harm(project: Path) -> None:
     (project / "dies.py").write_text("import os\nos._exit(3)\n", encoding="utf-8")
     (project / "prints.py").write_text("print('[1]')\ndef search(q, k):\n    return []\n", encoding="utf-8")
@@ -330,6 +331,7 @@ def cut(text): return 7
 """
 
 
+@pytest.mark.slow
 def test_functions_that_cannot_be_called_so_or_fail_at_the_first_questions_are_refused(project: Path) -> None:
     (project / "own.py").write_text(OWN_PARTS, encoding="utf-8")
     system = '[systems.{0}]\nretriever = "bm25"\n{1} = "{0}"\n'

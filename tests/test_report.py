@@ -88,7 +88,8 @@ def test_a_run_writes_what_it_promises(finished: Finished) -> None:
     assert result.folder.parent == project / "reports"
     there = {path.name for path in result.folder.iterdir()}
     assert there == {
-        "index.html", "manifest.json", "metrics", "page.js", "parts", "plotly.min.js", "questions", "questions.js", "ragbench.css",
+        "index.html", "manifest.json", "metrics", "page.js", "parts", "plotly.min.js", "questions",
+        "questions.js", "ragbench.css",
         "replies.txt", "scores.parquet", "summary.json", "tier1_retrieval.html", "tier1_retrieval.ipynb",
     }  # fmt: skip
     assert (project / "reports" / "latest").resolve() == result.folder.resolve()
@@ -162,6 +163,7 @@ def test_rendering_needs_no_kernel_and_speaks_another_language(copy: Path, tmp_p
         report.render(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_language_of_a_run_is_that_of_its_pages(tmp_path: Path) -> None:
     folder = report.run([notebook(tmp_path)], language="ru").folder
     assert '<html lang="ru">' in (folder / "tier1_retrieval.html").read_text(encoding="utf-8")
@@ -199,6 +201,7 @@ def test_the_parameters_cell_holds_literals_only(tmp_path: Path) -> None:
         parameters.defaults(source, "n")
 
 
+@pytest.mark.slow
 def test_a_failing_notebook_says_so_and_the_others_go_on(tmp_path: Path) -> None:
     good = notebook(tmp_path, "good")
     fails = "raise RuntimeError('the <b>judge</b> is away\\n\\nmore words')"

@@ -31,6 +31,7 @@ def claimed(reports: Path) -> list[str]:
     return [files.finish(files.new_run(reports)).name for _ in range(25)]
 
 
+@pytest.mark.slow
 @pytest.mark.fault("parallel-runs", tried="folders claimed by eight processes", count=200)
 def test_runs_of_several_processes_get_folders_of_their_own(tmp_path: Path) -> None:
     context = multiprocessing.get_context("forkserver")

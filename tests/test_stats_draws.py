@@ -65,6 +65,7 @@ def test_resampled_means_have_the_bootstrap_distribution(kind: str) -> None:
     assert scipy.stats.skew(means) == pytest.approx(skewness, abs=5 * np.sqrt(6 / resamples))
 
 
+@pytest.mark.slow
 def test_neighbours_that_count_as_one_do_not_move_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
     """2,000 different values as some thirty cells: quantiles as with every value by itself, within their noise."""
     for units in (

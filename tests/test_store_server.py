@@ -48,6 +48,7 @@ def finished(process: subprocess.Popen[str]) -> str:
     return out
 
 
+@pytest.mark.slow
 def test_another_process_finds_the_server_and_can_stop_it(own: Settings) -> None:
     first = server.start(own)
     assert first.running
@@ -299,6 +300,7 @@ def test_your_own_server_is_neither_started_nor_stopped() -> None:
         server.stop(settings)
 
 
+@pytest.mark.slow
 def test_a_url_of_the_embedded_server_works_as_your_own(own: Settings) -> None:
     server.start(own)
     url = server.address(own).render_as_string(hide_password=False)

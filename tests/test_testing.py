@@ -107,6 +107,7 @@ def test_a_run_and_a_page_are_held_to_bounds_like_scores(tmp_path: Path) -> None
             assert_gate(measured, "mrr>=2")
 
 
+@pytest.mark.slow
 def test_a_table_of_answers_parametrizes_a_test_by_sample(tmp_path: Path) -> None:
     (tmp_path / "answers.csv").write_text("id,system,response,reference\na,v1,nine,nine\nb,v1,ten,nine\n")
     assert [one.id for one in samples(tmp_path / "answers.csv")] == ["v1-a", "v1-b"]

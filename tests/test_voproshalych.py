@@ -315,6 +315,7 @@ def test_what_queries_may_name(
         settings.load()
 
 
+@pytest.mark.slow
 def test_of_5186_logged_questions_the_250_with_a_vector_are_measured_and_the_others_counted(
     team: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
