@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -16,6 +16,8 @@ from ragbench.show.comparison.verdict_table import corrected_title
 from ragbench.show.view import view
 from ragbench.types import Comparison
 
+ROWS = 24
+"""So many differences are read at once; of more, those of the first panel."""
 NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 TICKS = 4
 ROOM = 0.12
@@ -65,11 +67,22 @@ def forest(material: Material, present: frozenset[str]) -> Markup:
 
 
 def drawn(material: Material, panels: Sequence[Panel]) -> Markup:
-    """The panels in one table, those of metrics of the same bounds on one scale; empty for none."""
+    """The panels, those of metrics of the same bounds on one scale; of very many all but the first are folded.
+
+    Empty for none.
+    """
     if not panels:
         return Markup("")
-    _ = material.text
     scales = _scales(material, panels)
+    if sum(len(one.rows) for one in panels) <= ROWS:
+        return _table(material, panels, scales)
+    more = material.text.plural("{n} more metric", "{n} more metrics", len(panels) - 1)
+    first = _table(material, panels[:1], scales)
+    return html.all(first, html.fold(more, _table(material, panels[1:], scales)) if panels[1:] else "")
+
+
+def _table(material: Material, panels: Sequence[Panel], scales: Mapping[str, Scale]) -> Markup:
+    _ = material.text
     every = [one for panel in panels for one in panel.rows]
     p = corrected_title(material, "; ".join(dict.fromkeys(one.family for one in every if one.p_adjusted is not None)))
     title = p if any(one.p_adjusted is not None for one in every) else _("p")
