@@ -54,6 +54,7 @@ class Metric:
     fields: the fields of a sample that the metric cannot do without.
     formula: how the value is made, in signs and words of plain text. edges: what happens at the ends: nothing to
     measure, all alike, a reply that fails. differs: how it differs from what goes by the same name elsewhere.
+    former: names that it goes by elsewhere, such as in older versions of ragas; whoever writes one means this metric.
     levels: the values that it takes where they are few and not whole numbers of a longer scale: (0, 1) of a yes or no.
     reading: rules of thumb for its values. signed: called with the options, says in another program's own words how
     that program would have to be set to give the same number.
@@ -81,6 +82,7 @@ class Metric:
     levels: tuple[float, ...] = ()
     prompts: tuple[Prompt[Any], ...] = ()
     refuse: Callable[..., object] | None = None
+    former: tuple[str, ...] = ()
     cutoff: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     judges: tuple[Any, ...] = ()
@@ -204,6 +206,7 @@ def metric(
     levels: tuple[float, ...] = (),
     prompts: tuple[Prompt[Any], ...] = (),
     refuse: Callable[..., object] | None = None,
+    former: tuple[str, ...] = (),
     over: Literal["set"] | None = None,
 ) -> Callable[[Callable[..., Any]], Metric]:
     """Declare a metric and enter it in the catalogue; see `Metric` for what each word means.
@@ -219,7 +222,7 @@ def metric(
             raise TypeError(f"{function.__name__}: the first parameter is {first!r}; it is one of {', '.join(GRAINS)}")
         made = Metric(
             function, source, grain, bounds, better, cutoffs, fields, published, unit, formula, edges, differs, reading,
-            signed, levels, prompts, refuse,
+            signed, levels, prompts, refuse, former=former,
         )  # fmt: skip
         check(made)
         enter(made)
@@ -351,7 +354,10 @@ def _candidates(label: str) -> tuple[notation.Label, list[Metric]]:
 @functools.lru_cache(maxsize=4096)  # a page asks for every number that it shows
 def _going_by(name: str) -> tuple[Metric, ...]:
     own = [_registry[name]] if name in _registry else []
-    return tuple(own + [each for key, each in _registry.items() if key != name and name in (each.name, each.published)])
+    return tuple(
+        own
+        + [each for key, each in _registry.items() if key != name and name in (each.name, each.published, *each.former)]
+    )
 
 
 @functools.lru_cache(maxsize=4096)

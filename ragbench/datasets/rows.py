@@ -238,3 +238,15 @@ def listed(value: Any) -> Any:
 def decimal(text: str) -> float:
     """The number in a cell's text, also with a decimal comma. Raises ValueError for anything else."""
     return float(text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text.strip()) else text)
+
+
+def rows_of(given: Any) -> Iterator[Any]:
+    """The rows of a table of pandas or of pyarrow, of an evaluation data set of ragas, of one pydantic model, else what
+    is given, one by one; pydantic's models as the fields that they were given."""
+    if hasattr(given, "to_dict") and hasattr(given, "columns"):
+        given = given.to_dict("records")
+    elif not isinstance(given, list | tuple):
+        read = next((getattr(given, name) for name in ("to_pylist", "to_list") if hasattr(given, name)), None)
+        given = given if read is None else read()
+    for one in [given] if hasattr(given, "model_dump") else given:
+        yield one.model_dump(exclude_none=True) if hasattr(one, "model_dump") else one

@@ -17,7 +17,7 @@ from ragbench.datasets.cells import Form, Forms, held
 from ragbench.datasets.files import DatasetError, parse_json
 from ragbench.datasets.limits import MAX_ROWS
 from ragbench.datasets.question_sets import flag
-from ragbench.datasets.rows import cut, cut_list, read_rows
+from ragbench.datasets.rows import cut, cut_list, read_rows, rows_of
 from ragbench.expectations import kind
 from ragbench.types import Chunk, Sample
 
@@ -90,7 +90,9 @@ def streamed(path: Path, forms: Forms | None = None, *, held: bool = False) -> I
 def samples_of(
     given: Sample | Mapping[str, Any] | Iterable[Any] | pd.DataFrame, place: str = "samples"
 ) -> list[Sample]:
-    """Samples out of one sample, one mapping, a list of either, or a data frame with one row a sample.
+    """Samples out of one sample, one mapping, a list of either, or a table with one row a sample: a data frame of
+    pandas, a table of pyarrow, an evaluation data set of ragas. A mapping may also be an object that gives one by
+    `model_dump` (pydantic's models, so ragas' samples), and a context a document of LangChain.
 
     Fields go by NAMES, so older names are understood too; None, NaN and a missing column are "not given", an empty text
     is empty. Samples without an id are numbered from 1: within each system where all systems answer the same questions
@@ -101,9 +103,7 @@ def samples_of(
         return _unique([given])
     if isinstance(given, Mapping):
         return _unique(_samples(fields(given), place, 1))
-    if hasattr(given, "to_dict") and hasattr(given, "columns"):
-        given = given.to_dict("records")
-    rows: list[Any] = list(given)
+    rows: list[Any] = list(rows_of(given))
     given, found = [fields(item) if isinstance(item, Mapping) else item for item in rows], []
     numbers = _Numbers(lambda: (item for item in given if isinstance(item, Mapping)))
     for row, item in enumerate(given, 1):
@@ -329,7 +329,8 @@ def _chunk(value: Any, identifier: Any, number: int, place: str) -> Chunk:
         return value
     if not isinstance(value, str) and isinstance(value, Mapping):
         identifier = value.get("id", identifier)
-        value = value.get("text")
+        value = value.get("text", value.get("page_content"))
+    value = getattr(value, "page_content", value)
     if not isinstance(value, str):
         raise DatasetError(f"{place}[{number}] = {cut(value)}: a text, or an object with a text, is expected")
     return Chunk(str(number + 1) if identifier is None else str(identifier), value)

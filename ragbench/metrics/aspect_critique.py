@@ -110,6 +110,7 @@ def _refuse(aspect: str = "correctness", repeats: int = 1) -> None:
 
 
 @metric(
+    former=("aspect_critic",),
     source="RAGAS' aspect critic; majority over independent repeats",
     levels=(0.0, 1.0),
     better=None,

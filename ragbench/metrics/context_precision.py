@@ -86,6 +86,7 @@ Judge the passage by the answer as it is given, not by what you know. Give the r
 
 
 @metric(
+    former=("llm_context_precision_with_reference",),
     source="the specification, metrics of retrieval, ContextPrecision; average precision after Buckley & Voorhees 2000",
     fields=FIELDS,
     prompts=(USEFULNESS,),

@@ -111,6 +111,7 @@ async def rouge2_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> 
 
 
 @metric(
+    former=("rouge_score",),
     source=_LIN,
     fields=FIELDS,
     published="avg_rougeL_f",
@@ -135,6 +136,7 @@ async def rougeL_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> 
 
 
 @metric(
+    former=("bleu_score",),
     source=_PAPINENI,
     bounds=(0.0, HUNDRED),
     fields=FIELDS,

@@ -269,6 +269,7 @@ _TWO_DIFF = (
 
 
 @metric(
+    former=("nv_accuracy",),
     source="NVIDIA's answer accuracy, as in RAGAS: two templates, each 0 to 2",
     fields=ACCURACY_FIELDS,
     prompts=(*ACCURACY, CONFIRMATION),
@@ -304,6 +305,7 @@ async def answer_accuracy(
 
 
 @metric(
+    former=("nv_context_relevance",),
     source="NVIDIA's context relevance, as in RAGAS: two templates, each 0 to 2",
     fields=RELEVANCE_FIELDS,
     prompts=RELEVANCE,
@@ -373,10 +375,8 @@ def _rating_of(reply: Rating) -> dict[str, Any]:
 async def _by_context(inquiry: Inquiry, prompts: Sequence[Prompt[Rating]]) -> Score:
     """The mean over the contexts of the mean of their ratings."""
     question = inquiry.sample.user_input or ""
-    asked = [text for text in inquiry.contexts if text.strip()]
-    found = await gather(
-        [inquiry.ask(prompt, {"question": question, "contexts": [text]}) for text in asked for prompt in prompts]
-    )
+    asked = [{"question": question, "contexts": [text]} for text in inquiry.contexts if text.strip()]
+    found = await gather([inquiry.ask(prompt, texts) for texts in asked for prompt in prompts])
     ratings = [reply.rating for reply in found]
     whole = len(inquiry.contexts) * len(prompts) * HIGHEST
     value = sum(ratings) / whole

@@ -111,6 +111,7 @@ Nothing but the passages is evidence, not even what everybody knows. Give the re
 
 
 @metric(
+    former=("nv_response_groundedness",),
     source="the specification, Response Groundedness; after NVIDIA's RAG evaluation, as in RAGAS",
     fields=FIELDS,
     prompts=(GROUNDEDNESS,),

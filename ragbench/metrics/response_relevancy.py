@@ -90,6 +90,7 @@ How many questions to write:
 
 
 @metric(
+    former=("answer_relevancy",),
     source="Es et al. 2023, RAGAS, arXiv:2309.15217, section 3",
     bounds=(-1.0, 1.0),
     fields=FIELDS,

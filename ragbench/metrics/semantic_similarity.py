@@ -18,6 +18,7 @@ FIELDS = ("response", "reference")
 
 
 @metric(
+    former=("answer_similarity",),
     source="Reimers & Gurevych 2019, Sentence-BERT, arXiv:1908.10084",
     bounds=(-1.0, 1.0),
     fields=FIELDS,

@@ -104,6 +104,7 @@ LOWEST, HIGHEST = 0, 5
 
 
 @metric(
+    former=("simple_criteria_score",),
     source="RAGAS' simple criteria score, and Spring AI RAGAS' one, which lays it on a scale from 0 to 1",
     better=None,
     fields=FIELDS,

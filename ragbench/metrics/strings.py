@@ -74,6 +74,7 @@ async def exact_match(sample: Sample, *, within: bool = False, case: bool = Fals
 
 
 @metric(
+    former=("non_llm_string_similarity",),
     source="Levenshtein 1966, Binary codes capable of correcting deletions, insertions and reversals; Hamming 1950, "
     "Error detecting and error correcting codes; Jaro 1989, JASA 84; Winkler 1990, String comparator metrics",
     fields=FIELDS,
@@ -174,6 +175,7 @@ _MEASURES: dict[str, Callable[[str, str], Found]] = {
 
 
 @metric(
+    former=("chrf_score",),
     source="Popović 2015, chrF, WMT; Popović 2017, chrF++, WMT; computed by sacrebleu",
     bounds=(0.0, HUNDRED),
     fields=FIELDS,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragbench import answered_by, settings, stats
 from ragbench.answered_by import AnsweredBy
@@ -19,7 +19,7 @@ from ragbench.language import Translator, translator
 from ragbench.llm import Usage
 from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.metric import Metric
-from ragbench.metrics import published
+from ragbench.metrics import meant, published
 from ragbench.metrics.explanation import explain
 from ragbench.names import nearest
 from ragbench.stand_ins import StandIn, caveat
@@ -135,10 +135,34 @@ class Scores:
         found = find(table, self.metrics, self.systems, clusters, sureness, self.leading)[1]
         return interest.told(found, settings.load().smallest_difference)
 
-    def to_pandas(self) -> pd.DataFrame:
-        """One row a sample, metric and judge, the panel's aggregate among them: see `samples`; and the duration."""
+    def __getitem__(self, which: int | str) -> Row | list[float]:
+        """A row by its place, or the values of a metric in the order of the samples, NaN where it was not measured.
+
+        Raises KeyError for a metric that was not measured, with those that were; IndexError for a place.
+        """
+        if not isinstance(which, str):
+            return self.rows[which]
+        labels = meant(which, (one.label for one in self.metrics))
+        if len(labels) != 1:
+            raise KeyError(f"{which!r} was not measured; measured: {', '.join(one.label for one in self.metrics)}")
+        return [row.score.value for row in self.rows if row.metric.label == labels[0]]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def to_pandas(self, form: Literal["long", "wide"] = "long") -> pd.DataFrame:
+        """The scores as a data frame.
+
+        form: "long": one row a sample, metric and judge, the panel's aggregate among them, and the duration.
+            "wide": one row a sample of a system with its texts (`user_input`, `response`, `reference`, `contexts`, a
+            list), and a column for each metric. Raises ValueError for another form.
+        """
         import pandas as pd
 
+        if form == "wide":
+            return pd.DataFrame(self._wide())
+        if form != "long":
+            raise ValueError(f"form = {form!r}: 'long' or 'wide' is expected")
         columns = ["system", "id", "metric", "judge", "value", "status", "reason", "seconds"]
         return pd.DataFrame(self._table(), columns=columns)
 
@@ -213,6 +237,21 @@ class Scores:
     def caveat(self, language: str = "") -> str:
         """The sentence on those that only stand in for a model; empty where none does."""
         return caveat(self.stand_ins, translator(language or self.language))
+
+    def _wide(self) -> list[dict[str, Any]]:
+        found: dict[tuple[str, str], dict[str, Any]] = {}
+        for row in self.rows:
+            sample = row.sample
+            texts: dict[str, Any] = {
+                "user_input": sample.user_input,
+                "response": sample.response,
+                "reference": sample.reference,
+            }
+            contexts = None if sample.contexts is None else [chunk.text for chunk in sample.contexts]
+            name = system_name(sample)
+            known = {"system": name, "id": sample.id, **texts, "contexts": contexts}
+            found.setdefault((name, sample.id), known)[row.metric.label] = row.score.value
+        return list(found.values())
 
     def _table(self) -> list[dict[str, Any]]:
         return [line for row in self.rows for line in _lines(row)]
