@@ -215,7 +215,10 @@ def test_a_piece_in_two_shows_at_most_as_much_at_the_same_words(made: Any, at: i
                 middle = places[len(places) // 2]
                 parts, more = [(start, middle), (middle, end)], [(start, end), (start, middle)]
             for chosen, into in ((parts, apart), (more, again)):
-                into += [Piece(f"{a}-{b}", text[a:b], document=chunk.passage, start=a, end=b) for a, b in chosen]
+                into += [
+                    Piece(f"{chunk.passage}#{a}-{b}", text[a:b], document=chunk.passage, start=a, end=b)
+                    for a, b in chosen
+                ]
         [whole], _ = labelled.by_words(question, row, [at])
         [cut], _ = labelled.by_words(question, apart, [at])
         [twice], _ = labelled.by_words(question, again, [at])
