@@ -25,6 +25,7 @@ pytestmark = pytest.mark.usefixtures("bare")
         ([-3.0, -1.0], -3.0, 1.0, 1.0),
         ([0.0], -0.2, 0.2, 0.1),
         ([math.nan], -0.2, 0.2, 0.1),
+        ([5e-324], -0.2, 0.2, 0.1),
     ],
 )
 def test_a_scale_ends_at_round_numbers(numbers: list[float], low: float, high: float, step: float) -> None:

@@ -20,6 +20,8 @@ ROWS = 24
 """So many differences are read at once; of more, those of the first panel."""
 NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 TICKS = 4
+LEAST = 1e-12
+"""A difference below it is none that a scale is drawn for."""
 ROOM = 0.12
 """Of the scale that is kept free on the side of zero where nothing lies."""
 
@@ -145,7 +147,7 @@ def scaled(numbers: Iterable[float]) -> Scale:
     """The scale that holds these differences and zero, between round numbers."""
     known = [0.0, *(x for x in numbers if math.isfinite(x))]
     low, high = min(known), max(known)
-    width = (high - low) or 1.0
+    width = high - low if high - low > LEAST else 1.0
     low, high = min(low, -ROOM * width), max(high, ROOM * width)
     rough = (high - low) / TICKS
     size = 10.0 ** math.floor(math.log10(rough))
