@@ -23,6 +23,9 @@ never 0: it is counted beside the mean, with its reason.
 
 A name may bind a cut-off and options: `ndcg(gain=exponential)@10`.
 
+Where systems cut passages into pieces, a piece counts in rankings by the share of the labelled text that it newly shows:
+[the rule](explanation/chunk-sizes.md).
+
 """
 
 
@@ -55,6 +58,7 @@ def told(one: Metric) -> Iterator[tuple[str, str]]:
     yield "Fields of a sample that it needs", ", ".join(f"`{name}`" for name in one.fields)
     yield "Asks", " and ".join({"judge": "a judge", "embedder": "an embedder"}[need] for need in one.needs)
     yield "Options", ", ".join(f"`{name}`" for name in one.legal_options)
+    yield "Also called", ", ".join(f"`{name}`" for name in one.former)
     yield "Published as", f"`{one.published}`" if one.published else ""
     yield "Bands", "; ".join(bands(one))
     if one.reading is not None:
