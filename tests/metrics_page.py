@@ -23,8 +23,8 @@ never 0: it is counted beside the mean, with its reason.
 
 A name may bind a cut-off and options: `ndcg(gain=exponential)@10`.
 
-Where systems cut passages into pieces, a piece counts in rankings by the share of the labelled text that it newly shows:
-[the rule](explanation/chunk-sizes.md).
+Where systems cut passages into pieces, a piece counts in rankings by the share of the labelled text that it newly
+shows: [the rule](explanation/chunk-sizes.md).
 
 """
 

@@ -99,6 +99,7 @@ def test_logged_answers_with_their_latency() -> None:
     assert {c.comparison.challenger for c in found.comparisons} == {"plain"}
 
 
+@pytest.mark.slow
 def test_what_a_log_says_was_shown_is_the_production_judge_s_decision(project: Path) -> None:
     """A good answer that was held back is withheld; one of which the log is silent is unmeasured, not shown."""
     marks: dict[str, Any] = {"q1": "нет", "q2": "да", "q3": None, "q4": "0", "q5": 1}
@@ -174,6 +175,7 @@ def test_the_clock_is_read_once_for_the_same_inputs_and_stage_by_stage() -> None
     assert show.answers.stages(show.Page(again)).html() == html
 
 
+@pytest.mark.slow
 def test_a_model_writes_and_a_model_judges(
     tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

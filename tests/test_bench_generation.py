@@ -331,6 +331,7 @@ def test_contexts_can_be_swapped() -> None:
     assert ideal.generators["function"]["own"] is False
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("project")
 def test_the_page_says_who_wrote_and_is_the_same_again(tmp_path: Path) -> None:
     found = bench.tier2_generation(systems="plain,function", repeats=2)

@@ -149,6 +149,7 @@ def test_an_interrupt_leaves_what_hangs_behind() -> None:
     assert Hands.shared() is before or not before._left
 
 
+@pytest.mark.slow
 def test_a_process_ends_while_a_function_of_it_hangs(write: Callable[[str], str], tmp_path: Path) -> None:
     name = write(
         "import time\ndef find(question, k):\n    time.sleep(60)\nasync def wait(question, k):\n    time.sleep(60)\n"

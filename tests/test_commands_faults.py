@@ -151,6 +151,7 @@ def command(*words: str, **variables: str) -> subprocess.CompletedProcess[bytes]
     return subprocess.run([sys.executable, "-m", "ragbench", *words], capture_output=True, env=environment, timeout=300)
 
 
+@pytest.mark.slow
 @pytest.mark.fault("encodings", tried="a terminal that lacks our signs", count=1)
 def test_a_screen_without_our_signs_gets_their_numbers() -> None:
     done = command("metrics", "mrr", PYTHONIOENCODING="ascii")

@@ -183,6 +183,7 @@ def with_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))
 
 
+@pytest.mark.slow
 @pytest.mark.fault("flattering", tried="a run that fails is in the history", count=1)
 @pytest.mark.usefixtures("with_tests")
 def test_a_run_is_recorded_also_when_it_fails(project: Path) -> None:

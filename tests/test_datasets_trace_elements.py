@@ -127,6 +127,7 @@ def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path) -> None:
     assert dict(found.left_out) == {"line that is too long (first: x.jsonl, line 2)": 1}
 
 
+@pytest.mark.slow
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from([
     {"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "a", "spanId": "b", "attributes": []}]}]}]},

@@ -144,7 +144,7 @@ class Scores:
             return self.rows[which]
         labels = meant(which, (one.label for one in self.metrics))
         if len(labels) != 1:
-            raise KeyError(f"{which!r} was not measured; measured: {', '.join(one.label for one in self.metrics)}")
+            raise KeyError(self._unmeasured(which))
         return [row.score.value for row in self.rows if row.metric.label == labels[0]]
 
     def __iter__(self) -> Iterator[Row]:
@@ -175,7 +175,7 @@ class Scores:
         label = metric or self.leading
         own = [row for row in self.rows if row.metric.label == label and row.score.status is Status.OK]
         if not own and label not in {each.label for each in self.metrics}:
-            raise ValueError(f"{label!r} was not measured; measured: {', '.join(m.label for m in self.metrics)}")
+            raise ValueError(self._unmeasured(label))
         sign = -1 if own and own[0].metric.better == "lower" else 1
         found = sorted(own, key=lambda row: (sign * row.score.value, row.sample.id))[:n]
         columns = (Column("id"), Column(_("system")), Column(_("value"), "number"), Column(_("reason")))
@@ -237,6 +237,9 @@ class Scores:
     def caveat(self, language: str = "") -> str:
         """The sentence on those that only stand in for a model; empty where none does."""
         return caveat(self.stand_ins, translator(language or self.language))
+
+    def _unmeasured(self, name: str) -> str:
+        return f"{name!r} was not measured; measured: {', '.join(one.label for one in self.metrics)}"
 
     def _wide(self) -> list[dict[str, Any]]:
         found: dict[tuple[str, str], dict[str, Any]] = {}
