@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import DBAPIError
 
 from ragbench.settings import DatabaseSettings
-from ragbench.store.errors import StoreError, told_plainly
+from ragbench.store.errors import StoreError, told_plainly, went_away
 from ragbench.store.tables import SCHEMA
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 OLDEST_PGVECTOR = (0, 8)  # the first with iterative index scans
+ATTEMPTS, PAUSE = 5, 0.3  # of a first reading, in seconds: a server recovers from one killed process in less
 MIGRATING = 0x7261_6762  # the number of the advisory lock under which one process at a time migrates
 
 
@@ -54,13 +57,27 @@ def connect(url: URL, limits: DatabaseSettings) -> Engine:
     return engine
 
 
+def _version(engine: Engine) -> str | None:
+    """The version of the tables. A server that recovers takes connections, and ends them at once: it is waited for."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            with engine.connect() as connection:
+                return version_of(connection)
+        except DBAPIError as error:
+            if not went_away(error.orig):
+                raise
+            time.sleep(PAUSE)
+    with engine.connect() as connection:
+        return version_of(connection)
+
+
 def migrate(engine: Engine) -> None:
     """Bring the schema to this version of ragbench; one process at a time, all or nothing.
 
     Raises StoreError for a database that a newer ragbench has migrated, and for a server without pgvector.
     """
-    with told_plainly("reading the database's version"), engine.connect() as connection:
-        if version_of(connection) == head():
+    with told_plainly("reading the database's version"):
+        if _version(engine) == head():
             return
     with told_plainly("migrating the database"), engine.begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": MIGRATING})
