@@ -63,6 +63,9 @@ SPECIFIED = {
 LEGAL: dict[str, list[Any]] = {
     "aspect": ["correctness", "Is it polite, and (very) short?"],
     "repeats": [1, 3],
+    "criterion": ["clarity", "How polite, and how (very) short?"],
+    "lowest": [-1, 0.5],
+    "highest": [6, 7.5],
     "rubric": [{"1": "rude, cold", "2": "polite"}],
 }
 """Of options that refuse what they cannot be."""

@@ -14,13 +14,10 @@ _LEVEL = re.compile(r"^- \d+: (?:.*)(?:\n(?!- |\n).+)*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Again:
-    """A judge asked in another way, of which metrics need not know: every answer is repeat number `repeat`, or every
-    scale is shown with its levels in the opposite order (`turned`)."""
+class Relay:
+    """A judge that asks another one, and goes by its name and identity."""
 
     judge: Judge
-    repeat: int = 0
-    turned: bool = False
 
     @property
     def name(self) -> str:
@@ -31,6 +28,15 @@ class Again:
     def identity(self) -> str:
         """The judge's."""
         return self.judge.identity
+
+
+@dataclass(frozen=True)
+class Again(Relay):
+    """A judge asked in another way, of which metrics need not know: every answer is repeat number `repeat`, or every
+    scale is shown with its levels in the opposite order (`turned`)."""
+
+    repeat: int = 0
+    turned: bool = False
 
     async def ask(
         self, prompt: Prompt[Shape], texts: Mapping[str, Any], *, language: str | None = None, repeat: int = 0
@@ -44,21 +50,13 @@ class Again:
 
 
 @dataclass(frozen=True)
-class Reworded:
-    """A judge whose prompts a project has put in its own words: texts by the prompt's name and by language."""
+class Reworded(Relay):
+    """A judge whose prompts a project has put in its own words: texts by the prompt's name and by language.
 
-    judge: Judge
+    Its identity is the judge's: the words are in what it is asked.
+    """
+
     texts: Mapping[str, Mapping[str, str]]
-
-    @property
-    def name(self) -> str:
-        """The judge's."""
-        return self.judge.name
-
-    @property
-    def identity(self) -> str:
-        """The judge's: the words are in what it is asked."""
-        return self.judge.identity
 
     async def ask(
         self, prompt: Prompt[Shape], texts: Mapping[str, Any], *, language: str | None = None, repeat: int = 0

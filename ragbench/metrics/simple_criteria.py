@@ -103,12 +103,33 @@ def _prompt(lowest: float, highest: float) -> Prompt[Any]:
 LOWEST, HIGHEST = 0, 5
 
 
+def _check(
+    criterion: str = "correctness",
+    lowest: float = LOWEST,
+    highest: float = HIGHEST,
+    repeats: int = 1,
+    **_others: object,
+) -> None:
+    if not isinstance(criterion, str) or not criterion.strip():
+        raise ValueError(f"simple_criteria: criterion is empty; name one of {', '.join(CRITERIA)}, or write a sentence")
+    for name, end in (("lowest", lowest), ("highest", highest)):
+        if isinstance(end, bool) or not isinstance(end, int | float) or not math.isfinite(end):
+            raise ValueError(f"simple_criteria: {name} = {end!r}; it is a number")
+    if not lowest < highest:
+        raise ValueError(
+            f"simple_criteria: lowest = {lowest:g}, highest = {highest:g}; the lowest is below the highest"
+        )
+    if not (isinstance(repeats, int) and not isinstance(repeats, bool) and 1 <= repeats <= MOST_REPEATS):
+        raise ValueError(f"simple_criteria: repeats = {repeats!r}; a whole number from 1 to {MOST_REPEATS}")
+
+
 @metric(
     former=("simple_criteria_score",),
     source="RAGAS' simple criteria score, and Spring AI RAGAS' one, which lays it on a scale from 0 to 1",
     better=None,
     fields=FIELDS,
     prompts=(_prompt(float(LOWEST), float(HIGHEST)),),
+    refuse=_check,
     formula="(median rating − lowest) / (highest − lowest)",
     edges=(
         "A rating outside the scale is refused and asked for once more, then unmeasured; nothing is clamped or "
@@ -185,17 +206,3 @@ async def simple_criteria(
         highest=float(highest),
         criterion=criterion,
     )
-
-
-def _check(criterion: str, lowest: float, highest: float, repeats: object) -> None:
-    if not criterion.strip():
-        raise ValueError(f"simple_criteria: criterion is empty; name one of {', '.join(CRITERIA)}, or write a sentence")
-    for name, end in (("lowest", lowest), ("highest", highest)):
-        if isinstance(end, bool) or not isinstance(end, int | float) or not math.isfinite(end):
-            raise ValueError(f"simple_criteria: {name} = {end!r}; it is a number")
-    if not lowest < highest:
-        raise ValueError(
-            f"simple_criteria: lowest = {lowest:g}, highest = {highest:g}; the lowest is below the highest"
-        )
-    if not (isinstance(repeats, int) and not isinstance(repeats, bool) and 1 <= repeats <= MOST_REPEATS):
-        raise ValueError(f"simple_criteria: repeats = {repeats!r}; a whole number from 1 to {MOST_REPEATS}")

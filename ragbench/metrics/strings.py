@@ -114,27 +114,23 @@ Found = tuple[float, dict[str, Any], dict[str, Any]]
 
 
 def _levenshtein(one: str, other: str) -> Found:
-    distance, longest = edit_distance(one, other), max(len(one), len(other))
-    value = 1 - distance / longest
-    said = sentence(
-        "Edit distance {distance}, longer text {longest}; 1 − {distance} / {longest} = {value}.",
-        distance=distance,
-        longest=longest,
-        value=value,
-    )
-    return value, said, {"distance": distance}
+    kept = _of_the_longer(edit_distance(one, other), one, other)
+    said = sentence("Edit distance {distance}, longer text {longest}; 1 − {distance} / {longest} = {value}.", **kept)
+    return kept["value"], said, {"distance": kept["distance"]}
 
 
 def _hamming(one: str, other: str) -> Found:
-    distance, longest = hamming_distance(one, other), max(len(one), len(other))
-    value = 1 - distance / longest
+    kept = _of_the_longer(hamming_distance(one, other), one, other)
     said = sentence(
-        "Places that differ {distance}, longer text {longest}; 1 − {distance} / {longest} = {value}.",
-        distance=distance,
-        longest=longest,
-        value=value,
+        "Places that differ {distance}, longer text {longest}; 1 − {distance} / {longest} = {value}.", **kept
     )
-    return value, said, {"distance": distance}
+    return kept["value"], said, {"distance": kept["distance"]}
+
+
+def _of_the_longer(distance: int, one: str, other: str) -> dict[str, Any]:
+    """A distance as a share of the longer text's length, taken from 1."""
+    longest = max(len(one), len(other))
+    return {"distance": distance, "longest": longest, "value": 1 - distance / longest}
 
 
 def _jaro(one: str, other: str) -> Found:

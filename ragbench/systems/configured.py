@@ -74,10 +74,14 @@ class ConfiguredSystem:
         return self.retriever if alone else None  # type: ignore[return-value]
 
     @property
+    def searching(self) -> Mapping[str, Retriever]:
+        """The parts that search: those of a hybrid by their names, else the one under ""."""
+        return self.retriever.parts if isinstance(self.retriever, HybridRetriever) else {"": self.retriever}
+
+    @property
     def embedding(self) -> dict[str, DenseRetriever]:
-        """The parts that embed: of a hybrid by their names, else under "", alone or not."""
-        parts = self.retriever.parts if isinstance(self.retriever, HybridRetriever) else {"": self.retriever}
-        return {name: one for name, one in parts.items() if isinstance(one, DenseRetriever)}
+        """Those of them that embed."""
+        return {name: one for name, one in self.searching.items() if isinstance(one, DenseRetriever)}
 
     def retrieve(
         self, questions: Sequence[Question], k: int, *, progress: Progress | None = None, fresh: bool = False

@@ -25,7 +25,6 @@ from ragbench.systems.configured import ConfiguredSystem, Parts
 from ragbench.systems.parts import bm25
 from ragbench.systems.parts.bm25 import Bm25Retriever
 from ragbench.systems.parts.dense import DenseRetriever
-from ragbench.systems.parts.fusion import HybridRetriever
 from ragbench.systems.parts.reranking import CrossEncoderReranker, Reranker, kept_of
 from ragbench.systems.parts.rewriting import ModelRewriter
 from ragbench.types import Embedder, Question
@@ -275,8 +274,7 @@ class Estimate:
     def _ranking_seconds(
         self, system: ConfiguredSystem, reranker: CrossEncoderReranker, questions: Sequence[Question]
     ) -> float:
-        pieces = system.parts.pieces
-        chunks = self.dataset.chunks if pieces is None else pieces.dataset.chunks
+        chunks = system.searched
         places = np.linspace(0, len(chunks) - 1, min(PAIRS, len(chunks)))
         texts = [chunks[int(place)].text for place in places]
         reranker.scores(questions[0].text, texts[:1])  # loads it
@@ -305,10 +303,8 @@ class Estimate:
         return None if any(one.what == "rewriter" and one.seconds is None for one in tasks) else total
 
     def _worded(self, system: ConfiguredSystem) -> float:
-        retriever = system.retriever
-        parts = retriever.parts.values() if isinstance(retriever, HybridRetriever) else [retriever]
         total = 0.0
-        for one in parts:
+        for one in system.searching.values():
             if isinstance(one, Bm25Retriever):
                 begun = time.perf_counter()
                 for chunk in one.chunks[:WORDED]:

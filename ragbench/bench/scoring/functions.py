@@ -16,13 +16,14 @@ from typing import Any
 
 from ragbench import metric as declarations
 from ragbench.expectations import kind, shown
+from ragbench.judge.again import Relay
 from ragbench.llm import ModelError
 from ragbench.llm.loop import background_loop
 from ragbench.metric import FIELDS, GRAINS, Metric
 from ragbench.metrics.vectors import Batch
 from ragbench.systems.callables import IN_A_ROW, told
 from ragbench.systems.hands import GRACE_SECONDS, Hands, OutOfTimeError
-from ragbench.types import Answer, Array, Judge, Prompt, Ranking, Sample, Score, Shape, Status
+from ragbench.types import Answer, Array, Prompt, Ranking, Sample, Score, Shape, Status
 from ragbench.waves import first
 
 SOURCE = "your own function"
@@ -355,23 +356,16 @@ def _across(tools: Mapping[str, Any], here: asyncio.AbstractEventLoop, clock: _C
     return {name: _Across(one, here, clock) if name == "judge" else one for name, one in tools.items()}
 
 
-class _Across:
+@dataclass(frozen=True)
+class _Across(Relay):
     """A judge that is asked on its own loop, from another."""
 
-    def __init__(self, judge: Judge, loop: asyncio.AbstractEventLoop, clock: _Clock) -> None:
-        self._judge, self._loop, self._clock = judge, loop, clock
-
-    @property
-    def name(self) -> str:
-        return self._judge.name
-
-    @property
-    def identity(self) -> str:
-        return self._judge.identity
+    loop: asyncio.AbstractEventLoop
+    clock: _Clock
 
     async def ask(
         self, prompt: Prompt[Shape], texts: Any, *, language: str | None = None, repeat: int = 0
     ) -> Answer[Shape]:
-        asked = self._judge.ask(prompt, texts, language=language, repeat=repeat)
-        with self._clock.stopped():
-            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asked, self._loop))
+        asked = self.judge.ask(prompt, texts, language=language, repeat=repeat)
+        with self.clock.stopped():
+            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asked, self.loop))

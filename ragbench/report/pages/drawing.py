@@ -56,7 +56,7 @@ def _draw(
     entries, undrawn = [], {}
     notebooks = {one["name"]: notebook_at(folder / f"{one['name']}.ipynb") for one in manifest["notebooks"]}
     ways = {name: index.way(notebook, name, spoken[name]) for name, notebook in notebooks.items() if name != OVERVIEW}
-    order = list(ways)
+    order, told = list(ways), index.drawn_names(measured, edition.language)
     for described in manifest["notebooks"]:
         name, failure = described["name"], described["failure"]
         tongue, frame = spoken[name], edition.frame(f"{name}.html", drawn)
@@ -69,7 +69,7 @@ def _draw(
             page = assembly.html(notebook, name, measured, tongue, failure, frame)
             for shown in assembly.tables(notebook, measured, tongue):
                 parts.write(own, shown)
-            entry = index.entry(notebook, name, measured, tongue, failure)
+            entry = index.entry(notebook, name, measured, tongue, failure, told)
         except Exception as error:  # whatever a notebook put out, the other pages are drawn
             undrawn[name] = kept.told(error)
             failure = failure or undrawn[name]

@@ -28,10 +28,18 @@ def way(notebook: Any, name: str, language: str) -> dict[str, str]:
     return {"href": f"{quote(name)}.html", "over": over, "question": question}
 
 
-def entry(notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "") -> dict[str, Any]:
-    """What the first page shows of one page: its question, and its answer where no figure gives it."""
+def drawn_names(measurements: Measurements, language: str) -> frozenset[str]:
+    """The measurements whose answers the figures of the first page give."""
     whole = _overview(measurements, language)
-    told = {str(page["name"]) for page, _metric, _rows in compared(whole)} if whole is not None else set()
+    told = compared(whole) if whole is not None else ()
+    return frozenset(str(page["name"]) for page, _metric, _rows in told)
+
+
+def entry(
+    notebook: Any, name: str, measurements: Measurements, language: str, failure: str = "",
+    told: frozenset[str] = frozenset(),
+) -> dict[str, Any]:  # fmt: skip
+    """What the first page shows of one page: its question, and its answer where no figure does (`told`)."""
     shown = [one for one in _measurements(notebook, name, measurements) if one not in told]
     asked = ({"view": "summary", "measurement": one, "options": {"brief": True}} for one in shown)
     return {

@@ -43,6 +43,14 @@ class Overview:
             found.setdefault(str(one.where["page"]), {}).setdefault(one.metric, {})[one.system] = one.estimate
         return found
 
+    def own(self, page: Facts, metric: str) -> Numbers:
+        """The estimates of a page's metric by system."""
+        return self.numbers[str(page["name"])][metric]
+
+    def digits(self, page: Facts, metric: str) -> int:
+        """How many decimals show them."""
+        return digits_of((x for e in self.own(page, metric).values() for x in (e.value, e.low, e.high)), metric)
+
     def comparison(self, page: Facts, system: str, metric: str) -> Comparison | None:
         """The comparison of a system with the page's baseline."""
         return self.material.comparison(system, metric, page=str(page["name"]))
@@ -114,7 +122,7 @@ def _table(found: Overview, pages: Sequence[Facts], present: frozenset[str]) -> 
 
 
 def _head(found: Overview, page: Facts, metric: str, present: frozenset[str]) -> Markup:
-    own = found.numbers[str(page["name"])][metric]
+    own = found.own(page, metric)
     against = [c for name in own if (c := found.comparison(page, name, metric)) is not None]
     lower = bands.direction(found.material, metric, against) == "lower"
     name = metric_name(found.material, present, metric)
@@ -124,11 +132,11 @@ def _head(found: Overview, page: Facts, metric: str, present: frozenset[str]) ->
 
 def _cell(found: Overview, page: Facts, metric: str, system: str) -> Markup:
     """A number that leads to its page, its band and its verdict."""
-    own, _ = found.numbers[str(page["name"])][metric], found.text
-    e, label = own.get(system), f"{found.short(page)} · {metric}"
+    _, e = found.text, found.own(page, metric).get(system)
+    label = f"{found.short(page)} · {metric}"
     if e is None:
         return html.cell(label, html.span(DASH, "rb-quiet"))
-    digits = digits_of((x for one in own.values() for x in (one.value, one.low, one.high)), metric)
+    digits = found.digits(page, metric)
     number: str | Markup = _("not measured")
     if math.isfinite(e.value):
         value = _.number(e.value, digits)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Sequence
 
 from markupsafe import Markup
 
 from ragbench import raised
 from ragbench.bench.basics import reasons
-from ragbench.language import DASH, Translator
 from ragbench.show.about.overview import Facts, Overview, href
-from ragbench.show.basics.material import Material, digits_of
+from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.blame import stacked
@@ -47,24 +46,23 @@ def differences(material: Material, present: frozenset[str]) -> Markup:
     found = Overview(material)
     panels = []
     for page, metric, rows in compared(found):
-        own = found.numbers[str(page["name"])][metric]
-        digits = digits_of((x for one in own.values() for x in (one.value, one.low, one.high)), metric)
         lower = material.text("lower is better") if rows[0].better == "lower" else ""
         against = material.text("against {baseline}", baseline=rows[0].baseline)
         named = html.two_lines(f"{found.short(page)} · {metric}", ", ".join(filter(None, [against, lower])))
-        panels.append(paired_differences.Panel(named, metric, digits, rows, href(page)))
+        panels.append(paired_differences.Panel(named, metric, found.digits(page, metric), rows, href(page)))
     return paired_differences.drawn(material, panels)
 
 
 @view("blame_bars")
 def blame_bars(material: Material, present: frozenset[str]) -> Markup:
     """What became of the questions that can be answered, a bar a system, of each page that has told it."""
-    made = []
-    for page, blamed in blames(Overview(material)):
-        if blamed.has(ANSWERABLE):
-            title = html.link(href(page), Overview(material).title(page)[1])
-            made.append(html.figure(title, None, stacked.bars(blamed)))
-    return html.all(*made)
+    found = Overview(material)
+    figures = (
+        html.figure(html.link(href(page), found.title(page)[1]), None, stacked.bars(blamed))
+        for page, blamed in blames(found)
+        if blamed.has(ANSWERABLE)
+    )
+    return html.all(*figures)
 
 
 def compared(found: Overview) -> list[tuple[Facts, str, tuple[Comparison, ...]]]:
@@ -74,8 +72,7 @@ def compared(found: Overview) -> list[tuple[Facts, str, tuple[Comparison, ...]]]
         metric = found.metric(page)
         if metric is None:
             continue
-        systems = found.numbers[str(page["name"])][metric]
-        rows = tuple(c for name in systems if (c := found.comparison(page, name, metric)) is not None)
+        rows = tuple(c for name in found.own(page, metric) if (c := found.comparison(page, name, metric)) is not None)
         if rows:
             told.append((page, metric, rows))
     return told
@@ -113,17 +110,15 @@ def _better(found: Overview) -> list[Markup]:
     Where that would take too many sentences: page by page how many earned what.
     """
     told = compared(found)
-    earned: dict[tuple[str, str], list[tuple[Verdict, Comparison, str]]] = {}
+    earned: dict[tuple[str, str], list[tuple[Verdict, str]]] = {}
     for page, metric, rows in told:
         for one in rows:
             where = f"{found.short(page)}: {metric}"
-            earned.setdefault((one.challenger, one.baseline), []).append((one.verdict, one, where))
+            earned.setdefault((one.challenger, one.baseline), []).append((one.verdict, where))
     alike: dict[tuple[str, tuple[tuple[Verdict, str], ...]], list[str]] = {}
     for (system, baseline), own in earned.items():
-        alike.setdefault((baseline, tuple((verdict, where) for verdict, _one, where in own)), []).append(system)
-    by_baseline: dict[str, int] = {}
-    for baseline, _pattern in alike:
-        by_baseline[baseline] = by_baseline.get(baseline, 0) + 1
+        alike.setdefault((baseline, tuple(own)), []).append(system)
+    by_baseline = Counter(baseline for baseline, _pattern in alike)
     said = [
         _compared(found, systems, baseline, pattern)
         for (baseline, pattern), systems in alike.items()
@@ -178,7 +173,8 @@ def _blamed(found: Overview) -> list[Markup]:
             if (one := blamed.worst(system)) is not None:
                 worst.setdefault(one[0], []).append((system, one[1]))
         parts = [
-            html.all(html.b(blamed.name(part)), Markup(" ({})").format(_shares(_, own))) for part, own in worst.items()
+            html.all(html.b(blamed.name(part)), Markup(" ({})").format(_shares(blamed, own)))
+            for part, own in worst.items()
         ]
         if parts:
             said.append(
@@ -191,8 +187,9 @@ def _blamed(found: Overview) -> list[Markup]:
     return said
 
 
-def _shares(_: Translator, own: Sequence[tuple[str, Estimate]]) -> Markup:
+def _shares(blamed: Blamed, own: Sequence[tuple[str, Estimate]]) -> Markup:
     """`dense 73% [64%, 81%] of the questions, hybrid 70% …`; of many systems how many, from the least to the most."""
+    _ = blamed.material.text
     if len(own) > NAMED:
         shares = sorted(e.value for _name, e in own)
         return _.html(
@@ -201,11 +198,7 @@ def _shares(_: Translator, own: Sequence[tuple[str, Estimate]]) -> Markup:
             low=_.percent(shares[0]),
             high=_.percent(shares[-1]),
         )
-    told = []
-    for name, e in own:
-        low, high = (_.percent(x) if x is not None and math.isfinite(x) else DASH for x in (e.low, e.high))
-        told.append(html.all(shown(name), " ", _.percent(e.value), " ", _.ends(low, high)))
-    return Markup("; ").join(told)
+    return Markup("; ").join(html.all(shown(name), " ", blamed.percent(e)) for name, e in own)
 
 
 def _missing(found: Overview) -> list[str]:

@@ -76,6 +76,13 @@ class Blamed:
         """The challenger's share against the baseline's; None where neither has any."""
         return self.comparisons.get((challenger, part))
 
+    def percent(self, e: Estimate) -> str:
+        """`73% [64%, 81%]`; alone where it has no interval."""
+        _ = self.material.text
+        if e.low is None or e.high is None:
+            return _.percent(e.value)
+        return f"{_.percent(e.value)} {_.ends(_.percent(e.low), _.percent(e.high))}"
+
     def worst(self, system: str) -> tuple[str, Estimate] | None:
         """The part that is first to blame for most of the questions that can be answered; None where none is."""
         lost = [(part, self.share(system, part)) for part in STEPS[ANSWERABLE] if part != GOOD]

@@ -81,10 +81,5 @@ def _kind(part: str) -> str:
 
 
 def _good(blamed: Blamed, system: str) -> Markup | str:
-    _, one = blamed.material.text, blamed.share(system, GOOD)
-    if one is None:
-        return DASH
-    value = _.percent(one.value).replace(" ", "\u00a0")
-    if one.low is None or one.high is None:
-        return html.number(value)
-    return spread(f"{value} {_.ends(_.percent(one.low), _.percent(one.high))}")
+    one = blamed.share(system, GOOD)
+    return DASH if one is None else spread(blamed.percent(one))
