@@ -110,7 +110,9 @@ def conversations(folder: Path) -> Runs:
     turns = sorted(turn for turn, of in labels.items() if max(of.values()) > 0)
     systems = {name: trec.read_run(folder / f"org_{name}.run.gz") for name in ("manual_bm25", "manual_ance", "convdr")}
     lists = {
-        name: [trec.listed_order(run.queries[turn])[0] if turn in run.queries else [] for turn in turns]
+        name: [
+            trec.listed_order(run.queries[turn]).documents.to_pylist() if turn in run.queries else [] for turn in turns
+        ]
         for name, run in systems.items()
     }
     return Runs(_runs(lists, [labels[turn] for turn in turns]), [turn.split("_")[0] for turn in turns])

@@ -79,14 +79,20 @@ def test_the_primary_metric_is_a_family_of_its_own(tmp_path: Path) -> None:
 
 def test_equal_scores_go_by_rank_and_then_by_name(tmp_path: Path) -> None:
     path = written(tmp_path, "r", "q Q0 c 2 1 t", "q Q0 b 1 1 t", "q Q0 e - 1 t", "q Q0 a 2 1 t", "q Q0 d 9 2 t")
-    assert trec.listed_order(trec.read_run(path).queries["q"])[0] == ["d", "b", "a", "c", "e"]
+    assert trec.listed_order(trec.read_run(path).queries["q"]).documents.to_pylist() == ["d", "b", "a", "c", "e"]
 
 
 def test_words_behind_the_tag_are_ignored(tmp_path: Path) -> None:
     plain = ["q1 Q0 a 1 2.5 t", "q1 Q0 b 2 1.5 t"]
     run = trec.read_run(written(tmp_path, "nist", f"{plain[0]} more words 7", f"{plain[1]}\tmore"))
     known = trec.read_run(written(tmp_path, "plain", *plain))
-    assert (run.tag, run.queries) == (known.tag, known.queries)
+    assert (run.tag, list(run.queries)) == (known.tag, list(known.queries))
+    for query, row in run.queries.items():
+        assert row.documents.equals(known.queries[query].documents)
+        assert (row.scores.tolist(), row.ranks.tolist()) == (
+            known.queries[query].scores.tolist(),
+            known.queries[query].ranks.tolist(),
+        )
     # as trec_eval has it, a judgement may have none
     with pytest.raises(trec.TrecError, match="line 1: 5 columns instead of 4"):
         trec.read_qrels(written(tmp_path, "q", "q1 0 a 1 more"))

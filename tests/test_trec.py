@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-from array import array
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import typer
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from ragbench import rankings, trec
@@ -20,6 +22,7 @@ from ragbench.commands import trec as command
 from ragbench.commands.tables import assessment
 from ragbench.metric import parse
 from ragbench.metrics.evaluation import evaluate
+from ragbench.trec import lines
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2 0 a 1\nq3 0 z 0\n"
 RUN = "q1 Q0 b 1 3.0 mine\nq1 Q0 a 2 2.0 mine\nq1 Q0 c 3 2.0 mine\nq9 Q0 a 1 1.0 mine\n"
@@ -33,7 +36,12 @@ def written(folder: Path, name: str, text: str | bytes) -> Path:
 
 
 def retrieved(**scores: float) -> trec.Retrieved:
-    return trec.Retrieved(list(scores), array("d", scores.values()))
+    return listed(list(scores), list(scores.values()))
+
+
+def listed(documents: list[str], scores: list[float]) -> trec.Retrieved:
+    names = pa.array(documents, pa.large_string())
+    return trec.Retrieved(names, np.array(scores), np.arange(len(scores), dtype=float))
 
 
 @pytest.mark.fault("encodings", tried="forms of a file of runs", count=9)
@@ -60,7 +68,7 @@ def test_every_form_of_a_file_reads_the_same(tmp_path: Path, form: bytes) -> Non
 def test_a_run_keeps_the_order_of_its_file(tmp_path: Path) -> None:
     run = trec.read_run(written(tmp_path, "bm25.run.gz", gzip.compress(RUN.encode())))
     assert (run.name, run.tag) == ("bm25", "mine")
-    assert run.queries["q1"].documents == ["b", "a", "c"]
+    assert run.queries["q1"].documents.to_pylist() == ["b", "a", "c"]
     assert list(run.queries["q1"].scores) == [3.0, 2.0, 2.0]
     assert trec.read_run(written(tmp_path, "empty.run", "")).queries == {}
 
@@ -80,6 +88,7 @@ def test_a_run_keeps_the_order_of_its_file(tmp_path: Path) -> None:
         (trec.read_run, "q1 Q0 a 1 inf t\n", r"line 1: 'inf' is not a score"),
         (trec.read_run, "q1 Q0 a 1 1_0 t\n", r"line 1: '1_0' is not a score"),
         (trec.read_run, QRELS, r"line 1: 4 columns instead of 6"),
+        (trec.read_run, " Q0 b 1 3.0 mine\n", r"line 1: 5 columns instead of 6"),
     ],
 )
 def test_what_does_not_fit_names_file_line_and_form(
@@ -98,20 +107,83 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         trec.read_qrels(tmp_path)
 
 
-@pytest.mark.fault("bombs", tried="a run of too many lines", count=1)
-def test_too_many_lines_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trec, "MOST_LINES", 3)
-    with pytest.raises(trec.TrecError, match="more than 3 lines"):
-        trec.read_qrels(written(tmp_path, "q", QRELS))
+@pytest.mark.fault("bombs", tried="a run that unpacks to no end", count=2)
+@pytest.mark.parametrize("text", [RUN, "# many\n" + RUN])
+def test_too_much_text_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(lines, "MOST_BYTES", 60)
+    with pytest.raises(trec.TrecError, match=r"more than 6e-08 GB of text, half of this machine's memory; split it"):
+        trec.read_run(written(tmp_path, "q.gz", gzip.compress(text.encode(), mtime=0)))
+
+
+def in_columns(found: lines.Columns | None) -> Any:
+    if found is None:
+        return None
+    texts = {name: column.to_pylist() for name, column in found.texts.items()}
+    return dict(found.queries), texts, {name: one.tolist() for name, one in found.numbers.items()}, dict(found.words)
+
+
+@pytest.mark.parametrize("text", [RUN, RUN.replace(" ", "\t"), RUN.replace("\n", "\r\n"), RUN.replace("a", "ё")])
+def test_a_plain_file_is_read_in_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(lines, "BLOCK", 40)
+    path = written(tmp_path, "r.run", text)
+    assert in_columns(lines._plain(path, trec.RUN)) == in_columns(lines._checked(path, trec.RUN))
+    one, two, three, other = text.splitlines(keepends=True)
+    scattered = written(tmp_path, "s.run", one + other + two + three)
+    assert in_columns(lines._plain(scattered, trec.RUN)) == in_columns(lines._checked(scattered, trec.RUN))
+    assert list(trec.read_run(scattered).queries["q1"].ranks) == [1.0, 2.0, 3.0]
+
+
+ODD = st.sampled_from(
+    [
+        *" \t\r\n\v\f#\"'\x1c\x1f\ufeff\u00a0\u2028\x85",
+        "  ",
+        "\n#",
+        " \n",
+        "\n ",
+        "\n\n",
+        "\r\n",
+        "ё",
+        "1_0",
+        "nan",
+        "-inf",
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    gap=st.sampled_from([" ", "\t"]),
+    end=st.sampled_from(["\n", "\r\n"]),
+    odd=st.lists(st.tuples(st.integers(0, 60), ODD, st.booleans()), max_size=2),
+)
+def test_the_quick_way_says_what_the_strict_way_says_or_nothing(
+    tmp_path_factory: pytest.TempPathFactory, gap: str, end: str, odd: list[tuple[int, str, bool]]
+) -> None:
+    folder = tmp_path_factory.mktemp("trec")
+    for form, plain in ((trec.RUN, RUN), (trec.QRELS, QRELS)):
+        text = plain.replace(" ", gap).replace("\n", end)
+        for place, strange, instead in odd:
+            text = text[:place] + strange + text[place + instead :]
+        path = written(folder, "r", text.encode())
+        quick = in_columns(lines._plain(path, form))
+        assert odd or quick is not None
+        if quick is not None:
+            assert quick == in_columns(lines._checked(path, form))
+
+
+def test_the_quick_way_keeps_to_the_longest_line(tmp_path: Path) -> None:
+    path = written(tmp_path, "r.run", RUN + f"q1 Q0 {'x' * 70_000} 4 1.0 mine\n")
+    with pytest.raises(trec.TrecError, match="line 5: longer than 65536 bytes"):
+        trec.read_run(path)
 
 
 def test_orders_of_the_two_conventions() -> None:
     row = retrieved(a=1.0, b=2.0, d=0.50000001, c=0.5, e=1.0)
-    assert trec.listed_order(row)[0] == ["b", "a", "e", "d", "c"]
-    assert trec.trec_eval_order(row) == ["b", "e", "a", "d", "c"]
+    assert trec.listed_order(row).documents.to_pylist() == ["b", "a", "e", "d", "c"]
+    assert trec.trec_eval_order(row).documents.to_pylist() == ["b", "e", "a", "d", "c"]
     # in 32 bits the scores of c and d are equal, and the later name goes first
-    assert trec.trec_eval_order(retrieved(c=0.50000001, d=0.5)) == ["d", "c"]
-    twice = trec.Retrieved(["a", "a"], array("d", [2.0, 1.0]))
+    assert trec.trec_eval_order(retrieved(c=0.50000001, d=0.5)).documents.to_pylist() == ["d", "c"]
+    twice = listed(["a", "a"], [2.0, 1.0])
     with pytest.raises(trec.TrecError, match="q7: document a is there twice"):
         trec.trec_eval_order(twice, where="q7")
 
@@ -154,7 +226,7 @@ def test_1000_random_rankings_against_pytrec_eval(level: int) -> None:
     )
     assert set(counted) == set(peer)
     made = rankings.from_lists(
-        [trec.trec_eval_order(retrieved(**run[query])) for query in counted],
+        [trec.trec_eval_order(retrieved(**run[query])).documents.to_pylist() for query in counted],
         [{document: grade for document, grade in qrels[query].items() if grade >= 0} for query in counted],
     )
     for label, theirs in PEERS.items():
@@ -230,7 +302,10 @@ def test_ir_measures_samples_against_pytrec_eval(shared_data: Callable[[str], Pa
         whole = {query: {d: int(grade) for d, grade in known.items()} for query, known in qrels.items()}
         asked = {"map", "bpref", "ndcg", "Rprec", "recip_rank", "recall.5,10", "P.5,10", "ndcg_cut.5,10"}
         peer = pytrec_eval.RelevanceEvaluator(whole, asked).evaluate(
-            {query: dict(zip(row.documents, row.scores, strict=True)) for query, row in run.queries.items()}
+            {
+                query: dict(zip(row.documents.to_pylist(), row.scores.tolist(), strict=True))
+                for query, row in run.queries.items()
+            }
         )
         names = [each for each in next(iter(peer.values())) if each not in ("runid", "num_q")]
         plan = assessment.Plan(assessment.asked(",".join(names), None), compatible="trec_eval")

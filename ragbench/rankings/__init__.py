@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ragbench.rankings.coverage import Added, LabelledText
 from ragbench.types import Array, Chunk, Coverage, Hit, Piece, Question, Ranking
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 Unit = Literal["chunk", "url"]
+Rows = Sequence[Sequence[float]] | Sequence[Array]
 
 
 def from_questions(
@@ -151,29 +155,52 @@ def from_lists(
     if depth is not None:
         lists = [row[:depth] for row in lists]
     least = -np.inf if raw else 0.0
-    gains = _padded([[max(known.get(each, 0.0), least) for each in row] for row, known in _paired(lists, relevant)])
-    judged = _padded([[each in known for each in row] for row, known in _paired(lists, relevant)]).astype(bool)
-    ideal = _padded([sorted((gain for gain in known.values() if gain > 0), reverse=True) for known in relevant])
-    if np.isnan(gains).any() or any(gain != gain for known in relevant for gain in known.values()):
+    gains = [[max(known.get(each, 0.0), least) for each in row] for row, known in _paired(lists, relevant)]
+    judged = [[each in known for each in row] for row, known in _paired(lists, relevant)]
+    ranking = _ranking(gains, judged, relevant)
+    return ranking if ties is None else _with_ties(ranking, ties)
+
+
+def from_columns(retrieved: Sequence[pa.Array], relevant: Sequence[Mapping[str, float]]) -> Ranking:
+    """The same of lists that are columns of Arrow, of strings: many documents a question at a tenth of the cost.
+
+    Raises ValueError as `from_lists` does.
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    gains, judged = [], []
+    for column, known in zip(retrieved, relevant, strict=True):
+        names = pa.array(known, column.type)
+        found = compute.index_in(column.unique(), names).fill_null(-1).to_numpy()
+        gains.append(np.maximum(np.array([*known.values(), 0.0]), 0.0)[found])
+        judged.append(found >= 0)
+    return _ranking(gains, judged, relevant)
+
+
+def _ranking(gains: Rows, judged: Rows, relevant: Sequence[Mapping[str, float]]) -> Ranking:
+    """gains, judged: of what was retrieved, a row a question."""
+    if any(gain != gain for known in relevant for gain in known.values()):
         raise ValueError("a gain is NaN: leave a document that nobody judged out of `relevant`")
-    ranking = Ranking(
-        gains=gains,
-        ideal=ideal,
-        lengths=np.fromiter(map(len, lists), np.int64, len(lists)),
-        judged=judged,
+    return Ranking(
+        gains=_padded(gains),
+        ideal=_padded([sorted((gain for gain in known.values() if gain > 0), reverse=True) for known in relevant]),
+        lengths=np.fromiter(map(len, gains), np.int64, len(gains)),
+        judged=_padded(judged).astype(bool),
         nonrelevant=np.array([sum(gain <= 0 for gain in known.values()) for known in relevant], dtype=np.int64),
     )
-    return ranking if ties is None else _with_ties(ranking, ties)
 
 
 def _paired(lists: list[list[str]], relevant: Sequence[Mapping[str, float]]) -> Iterable[tuple[list[str], Any]]:
     return zip(lists, relevant, strict=True)
 
 
-def _padded(rows: Sequence[Sequence[float]]) -> Array:
+def _padded(rows: Rows) -> Array:
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     matrix = np.zeros((len(rows), int(lengths.max(initial=0))))
-    matrix[np.arange(matrix.shape[1]) < lengths[:, None]] = [value for row in rows for value in row]
+    columns = rows and isinstance(rows[0], np.ndarray)
+    values = np.concatenate(rows) if columns else [value for row in rows for value in row]
+    matrix[np.arange(matrix.shape[1]) < lengths[:, None]] = values
     return matrix
 
 

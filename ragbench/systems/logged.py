@@ -142,8 +142,10 @@ def _read(path: Path) -> dict[str, _Line]:
             return {str(name): _Line(retrieved) for name, retrieved in content.items()}
         raise DatasetError(f"{path.name}: a list of {LINE} is expected, or an object from question id to list")
     run = trec.read_run(path)
+    ordered = {query: trec.listed_order(retrieved) for query, retrieved in run.queries.items()}
     return {
-        query: _Line(list(zip(*trec.listed_order(retrieved), strict=True))) for query, retrieved in run.queries.items()
+        query: _Line(list(zip(one.documents.to_pylist(), one.scores.tolist(), strict=True)))
+        for query, one in ordered.items()
     }
 
 

@@ -213,15 +213,18 @@ def _ranked(queries: Sequence[str], qrels: Qrels, run: Run, plan: Plan) -> dict[
     from ragbench import rankings, trec
     from ragbench.metrics.evaluation import evaluate
 
-    rows = [run.queries.get(query, trec.Retrieved()) for query in queries]
+    lacking = trec.nothing()
+    rows = [run.queries.get(query, lacking) for query in queries]
     judged: list[dict[str, float]] = [qrels[query] for query in queries]
     if plan.compatible != "trec_eval":
-        return evaluate(rankings.from_lists([trec.listed_order(row)[0] for row in rows], judged), plan.metrics.values())
-    lists = [
-        trec.trec_eval_order(row, where=f"{run.path}, query {query}") for query, row in zip(queries, rows, strict=True)
+        columns = [trec.listed_order(row).documents for row in rows]
+        return evaluate(rankings.from_columns(columns, judged), plan.metrics.values())
+    columns = [
+        trec.trec_eval_order(row, where=f"{run.path}, query {query}").documents
+        for query, row in zip(queries, rows, strict=True)
     ]
     pooled = [{document: grade for document, grade in grades.items() if grade >= 0} for grades in judged]
-    return evaluate(rankings.from_lists(lists, pooled), plan.metrics.values(), without_relevant="zero")
+    return evaluate(rankings.from_columns(columns, pooled), plan.metrics.values(), without_relevant="zero")
 
 
 def _facts(qrels: Qrels, names: Sequence[str], runs: Sequence[Run], plan: Plan) -> dict[str, Any]:
@@ -240,6 +243,8 @@ def _facts(qrels: Qrels, names: Sequence[str], runs: Sequence[Run], plan: Plan) 
 
 
 def _facts_of(qrels: Qrels, name: str, run: Run) -> dict[str, Any]:
+    import numpy as np
+
     rows = [run.queries[query] for query in qrels if query in run.queries]
     return {
         "run": name,
@@ -248,8 +253,8 @@ def _facts_of(qrels: Qrels, name: str, run: Run) -> dict[str, Any]:
         "queries_missing": len(qrels) - len(rows),
         "queries_not_judged": len(run.queries) - len(rows),
         "documents": sum(len(row.documents) for row in rows),
-        "duplicates": sum(len(row.documents) - len(set(row.documents)) for row in rows),
-        "tied_scores": sum(len(row.scores) - len(set(row.scores)) for row in rows),
+        "duplicates": sum(len(row.documents) - len(row.documents.unique()) for row in rows),
+        "tied_scores": sum(len(row.scores) - len(np.unique(row.scores)) for row in rows),
     }
 
 
