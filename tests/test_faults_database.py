@@ -41,7 +41,9 @@ def measure(settings: Settings) -> tuple[list[list[str]], bytes]:
         store.load_chunks("faults", "faults", CHUNKS)
         embedder = RandomEmbedder()
         store.embed(embedder, [chunk.text for chunk in CHUNKS], batch=100)
-        found = store.search("faults", embedder, store.vectors(embedder, QUESTIONS, kind="query", batch=100), 5)
+        found = store.search(
+            "faults", embedder, store.vectors(embedder, QUESTIONS, kind="query", batch=100), 5, batch=1
+        )
         return found.ids, np.stack(found.similarities).tobytes()
 
 
@@ -183,7 +185,7 @@ def test_locks_are_waited_for_no_longer_than_the_limit(
 
 
 def measured_collection(store: Store) -> object:
-    return store.search("lockable", RandomEmbedder(), np.ones((1, 64)), 1)
+    return store.search("lockable", RandomEmbedder(), np.ones((1, 64)), 1, batch=1)
 
 
 @pytest.mark.fault("locks", tried="a session that holds a lock and idles", count=1)
@@ -195,7 +197,7 @@ def test_a_session_that_idles_while_making_a_collection_is_named(impatient: Stor
         blocker.execute("SELECT pg_advisory_xact_lock(%s, %s)", (0x7261_6764, *(number or ())))
         begun = time.monotonic()
         with pytest.raises(StoreError, match="another session began to make this search table"):
-            impatient.search("idle", RandomEmbedder(), np.ones((1, 64)), 1)
+            impatient.search("idle", RandomEmbedder(), np.ones((1, 64)), 1, batch=1)
         assert time.monotonic() - begun < 5
 
 

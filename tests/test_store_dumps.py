@@ -63,7 +63,7 @@ def databases(store: Store, database_settings: Settings) -> Iterator[Callable[[s
 def fill(store: Store) -> None:
     store.load_chunks("hash", "set", CHUNKS)
     store.embed(EMBEDDER, [chunk.text for chunk in CHUNKS])
-    store.search("hash", EMBEDDER, np.eye(40)[:3], 2)
+    store.search("hash", EMBEDDER, np.eye(40)[:3], 2, batch=1)
     DatabaseJournal(store.engine).bring_in([row("dumped", n, text="Ответ \\ \t\n" * 30) for n in range(100)])
     Runs(store.engine).record(RunRecord("r1", replies=("0" * 64,)))
 

@@ -1,4 +1,8 @@
-"""Exact nearest neighbours by matrix products over blocks: what approximate search is measured against."""
+"""Exact nearest neighbours by matrix products over blocks of vectors, in this process.
+
+Products in single precision say which pairs can be among the nearest; these are scored anew in double precision, each
+by itself, so that what is found does not depend on how vectors come in blocks, and equal vectors are equally near.
+"""
 
 from __future__ import annotations
 
@@ -7,51 +11,75 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.types import Vectors
+from ragbench.types import Array, Vectors
 
+Block = tuple[NDArray[np.int32], Vectors]
+"""Positions and vectors."""
 QUESTIONS = 1024  # rows of one product; its other side is a block of vectors as it arrives
+PAIRS = 1 << 14  # scored at once in double precision
 
 
-def nearest_in_blocks(
-    queries: Vectors, blocks: Iterable[tuple[NDArray[np.int32], Vectors]], k: int
-) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+def nearest_in_blocks(queries: Vectors, blocks: Iterable[Block], k: int) -> tuple[NDArray[np.int32], Array]:
     """(questions, k) positions and cosine similarities, nearest first, ties by position.
 
     Beyond what there is: −1 and −inf. queries: (questions, width). blocks: positions and vectors, each vector once.
     Memory: one block of similarities.
     """
-    queries = _unit(queries)
+    questions = _unit(queries)
     positions = np.full((len(queries), k), -1, np.int32)
-    similarities = np.full((len(queries), k), -np.inf, np.float32)
+    similarities = np.full((len(queries), k), -np.inf)
     for names, vectors in blocks:
         others = np.ascontiguousarray(_unit(vectors).T)
         for start in range(0, len(queries), QUESTIONS):
             rows = slice(start, start + QUESTIONS)
-            _merge(positions[rows], similarities[rows], names, queries[rows] @ others)
+            own, places = _possible(questions[rows] @ others, similarities[rows, -1], k, queries.shape[1])
+            exact = _cosines(queries[rows], vectors, own, places)
+            _merge(positions[rows], similarities[rows], own, names[places], exact)
     return positions, similarities
+
+
+def _possible(
+    rounded: NDArray[np.float32], least: Array, k: int, width: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows and columns of a block of products that can be among a row's k nearest.
+
+    rounded: with the error of a product of unit vectors, at most about width · 2⁻²⁴ (Higham 2002, section 3.1). least:
+    (rows,) the k-th similarity that is known.
+    """
+    error = (width + 8) * 2.0**-24
+    bound = least - error
+    if rounded.shape[1] > k and bool(np.isneginf(least).any()):
+        bound = np.maximum(bound, np.partition(rounded, rounded.shape[1] - k, axis=1)[:, -k] - 2 * error)
+    own, places = np.nonzero(rounded >= bound.astype(np.float32)[:, None])
+    return own, places
+
+
+def _cosines(queries: Vectors, vectors: Vectors, own: NDArray[np.int64], places: NDArray[np.int64]) -> Array:
+    """(pairs,) in double precision, each pair by itself."""
+    found = np.empty(len(own))
+    for start in range(0, len(own), PAIRS):
+        part = slice(start, start + PAIRS)
+        one, other = queries[own[part]].astype(float), vectors[places[part]].astype(float)
+        lengths = np.einsum("ij,ij->i", one, one) * np.einsum("ij,ij->i", other, other)
+        found[part] = np.einsum("ij,ij->i", one, other) / np.sqrt(lengths)
+    return found
 
 
 def _merge(
     positions: NDArray[np.int32],
-    similarities: NDArray[np.float32],
+    similarities: Array,
+    rows: NDArray[np.int64],
     names: NDArray[np.int32],
-    block: NDArray[np.float32],
+    exact: Array,
 ) -> None:
-    """Take what of a block belongs among the nearest into both arrays, in place."""
-    k = similarities.shape[1]
-    if block.shape[1] > 4 * k:  # all but the k best of a row are dropped before anything is sorted
-        least = np.partition(block, block.shape[1] - k, axis=1)[:, -k] if similarities[0, -1] == -np.inf else None
-        bound = similarities[:, -1] if least is None else np.maximum(similarities[:, -1], least)
-        rows, columns = np.nonzero(block >= bound[:, None])
-    else:
-        rows, columns = (part.ravel() for part in np.indices(block.shape))
+    """Take what belongs among the nearest into both arrays, in place."""
     if not len(rows):
         return
+    k = similarities.shape[1]
     touched = np.unique(rows)
-    kept = np.repeat(touched, k)
-    all_rows = np.concatenate([kept, rows])
-    all_positions = np.concatenate([positions[touched].ravel(), names[columns]])
-    all_similarities = np.concatenate([similarities[touched].ravel(), block[rows, columns]])
+    all_rows = np.concatenate([np.repeat(touched, k), rows])
+    all_positions = np.concatenate([positions[touched].ravel(), names])
+    all_similarities = np.concatenate([similarities[touched].ravel(), exact])
     order = np.lexsort((all_positions, -all_similarities, all_rows))
     starts = np.searchsorted(all_rows[order], touched)
     best = order[(starts[:, None] + np.arange(k)).ravel()]

@@ -15,6 +15,12 @@ from ragbench.store.tables import SCHEMA, collection
 BUILDING = 0x7261_6764  # with a data set's number: the advisory lock of whoever makes a collection of it
 
 
+def refuse_missing(missing: int, chunks: int) -> None:
+    """Raises StoreError where chunks of a data set have no vectors."""
+    if missing:
+        raise StoreError(f"{missing} of {chunks} chunks have no vectors yet: embed the data set's chunks first")
+
+
 def ensure(connection: Connection, dataset_id: int, embedder_id: int, width: int, index: Index, patience: float) -> str:
     """The name of the table to search; made, filled and indexed first where it is missing, in the caller's transaction.
 
@@ -62,10 +68,7 @@ def _make(connection: Connection, name: str, dataset_id: int, embedder_id: int, 
         )
         stored = cursor.rowcount
         chunks = connection.scalar(text(f"SELECT chunks FROM {SCHEMA}.dataset WHERE id = :i"), {"i": dataset_id})  # noqa: S608
-        if stored != chunks:
-            raise StoreError(
-                f"{chunks - stored} of {chunks} chunks have no vectors yet: embed the data set's chunks first"
-            )
+        refuse_missing(chunks - stored, chunks)
         if index.kind != "exact":
             column, _, operators = indexed_expression(width)
             cursor.execute(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from ragbench.store import arrays, collections, embeddings, footprint, server, t
 from ragbench.store import chunks as chunk_rows
 from ragbench.store.address import masked
 from ragbench.store.arrays import Arrays
-from ragbench.store.blocks import nearest_in_blocks
+from ragbench.store.blocks import Block, nearest_in_blocks
 from ragbench.store.embeddings import Kind, Progress
 from ragbench.store.engine import connect, migrate
 from ragbench.store.errors import StoreError, told_plainly
@@ -122,10 +122,12 @@ class Store:
     ) -> Neighbours:
         """The k nearest chunks of each query vector by cosine similarity, among chunks whose vectors are stored.
 
-        exact: every vector is compared. hnsw, ivfflat: an approximate index, built when first searched; see
-        `recall_against_exact`. lists, probes: of IVFFlat, see `Index.of`. batch: questions a round trip; 1 to time each
-        by itself. Raises StoreError.
+        exact: every vector is compared, by `exact_in_blocks` but for a batch of 1. hnsw, ivfflat: an approximate index,
+        built when first searched; see `recall_against_exact`. lists, probes: of IVFFlat, see `Index.of`. batch:
+        questions a round trip; 1 to have PostgreSQL find each by itself, and be timed. Raises StoreError.
         """
+        if index == "exact" and batch > 1:
+            return self.exact_in_blocks(dataset_hash, embedder, query_vectors, k, progress=progress)
         with told_plainly("searching"), self.engine.begin() as connection:
             place = self._place(connection, dataset_hash, embedder, query_vectors, k)
             how = Index.of(index, place.rows, m, ef_construction, lists)
@@ -139,21 +141,27 @@ class Store:
         with told_plainly("searching"), self.engine.begin() as connection:
             return named(connection, place.dataset, *found)
 
-    def exact_in_blocks(self, dataset_hash: str, embedder: Embedder, query_vectors: Vectors, k: int) -> Neighbours:
-        """What exact search finds, but for rounding in the last bits, by matrix products in this process.
+    def exact_in_blocks(
+        self,
+        dataset_hash: str,
+        embedder: Embedder,
+        query_vectors: Vectors,
+        k: int,
+        *,
+        progress: Progress | None = None,
+    ) -> Neighbours:
+        """What PostgreSQL's exact search finds, but for rounding in its last bits, by matrix products in this process.
 
-        The reference for `recall_against_exact`: for many questions far faster than comparing in the database.
-        Raises StoreError.
+        For many questions far faster than comparing in the database: the vectors are read once. Raises StoreError.
         """
         begun = time.perf_counter()
         with told_plainly("searching"), self.engine.begin() as connection:
             place = self._place(connection, dataset_hash, embedder, query_vectors, k)
             blocks = embeddings.of_dataset(connection, place.embedder, place.width, place.dataset, BLOCK)
-            positions, similarities = nearest_in_blocks(place.queries, blocks, place.k)
-            if (positions < 0).any():
-                raise StoreError("chunks have no vectors yet: embed the data set's chunks first")
+            positions, similarities = nearest_in_blocks(place.queries, _watched(blocks, place, progress), place.k)
             each = (time.perf_counter() - begun) * 1000 / max(1, len(positions))
-            return named(connection, place.dataset, positions, similarities, np.full(len(positions), each))
+            found = similarities.astype(np.float32)
+            return named(connection, place.dataset, positions, found, np.full(len(positions), each))
 
     def _place(
         self, connection: Connection, dataset_hash: str, embedder: Embedder, query_vectors: Vectors, k: int
@@ -228,3 +236,17 @@ class Store:
 
     def __repr__(self) -> str:
         return f"Store({masked(self.engine.url)})"
+
+
+def _watched(blocks: Iterable[Block], place: _Place, progress: Progress | None) -> Iterator[Block]:
+    """The same blocks; as many questions are told to be done as is the share of vectors compared.
+
+    Raises StoreError at their end where chunks have no vectors.
+    """
+    seen, asked = 0, len(place.queries)
+    for positions, vectors in blocks:
+        yield positions, vectors
+        before, seen = seen, seen + len(positions)
+        if progress is not None:
+            progress(asked * seen // place.rows - asked * before // place.rows)
+    collections.refuse_missing(place.rows - seen, place.rows)
