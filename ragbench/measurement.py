@@ -121,6 +121,12 @@ class Measurement:
     extra: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     placed: tuple[Finding, ...] = ()
 
+    @property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """The side tables that are results and no aids of a chart, by the names that people and files know them by."""
+        named: Mapping[str, str] = self.facts.get("tables", {})
+        return {name: self.extra[key] for name, key in named.items() if key in self.extra}
+
     def estimates_by(self, *keys: str) -> list[NamedEstimate]:
         """The estimates whose place is told by exactly these keys, in their order."""
         return [one for one in self.placed if isinstance(one, NamedEstimate) and set(one.where) == set(keys)]

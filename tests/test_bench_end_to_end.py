@@ -55,6 +55,17 @@ def test_the_answer_is_written_from_the_first_of_what_was_retrieved() -> None:
 
 
 @pytest.mark.usefixtures("project")
+def test_the_first_passage_alone_is_what_the_specification_reads_and_the_page_says_which_it_was() -> None:
+    how: dict[str, Any] = {"metrics": "rouge1_f", "k": 4, "repeats": 1, "perfect_parts": False, "timed_questions": 0}
+    one, two = (bench.tier3_end_to_end(systems="function", contexts=number, **how) for number in (1, 2))
+    ranked = one.retrieved.groupby("sample")["chunk"].agg(list)
+    assert contexts(one, "function") == {name: ranks[:1] for name, ranks in ranked.items()}
+    said = [show.answers.writers(show.Page(made)).html() for made in (one, two)]
+    assert "from the first retrieved passage alone, as in the specification." in said[0]
+    assert "from the first 2 retrieved passages. The specification takes the first alone (contexts = 1)" in said[1]
+
+
+@pytest.mark.usefixtures("project")
 def test_a_system_that_answers_by_itself_is_measured_on_its_own_answers() -> None:
     found = bench.tier3_end_to_end(systems="alone", metrics=FEW, repeats=2)
     rows = found.extra["answers"].query("repeat == 0").set_index("sample")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ragbench.bench import BenchError
 from ragbench.bench.runs import past_results, past_runs
 from ragbench.bench.runs.compared import compare_runs
 from ragbench.datasets import DatasetError
+from ragbench.report.exports import publish
 from ragbench.report.pages import comparison
 from ragbench.store import Store
 from ragbench.store.records import RunRecord, RunValue
@@ -58,7 +60,38 @@ def test_every_tier_becomes_the_notebook_that_measures_it(tmp_path: Path) -> Non
     assert known["tier3_end_to_end", "semantic_similarity"].comparable
     assert first.identities["models"]["embedding_model"] == "models/e5"
     assert first.identities["code"] == {"git_branch": "main", "git_commit_hash": "abc1234"}
-    assert found.left_out == {"topic_coverage, which is no number": 1}
+    assert found.left_out == {"used_chunk_ids, which is no number": 1}
+
+
+def test_use_of_sources_and_its_topics_are_loaded_with_their_depth_and_whose_questions_they_were(
+    tmp_path: Path,
+) -> None:
+    first, second = history(tmp_path, made.HISTORY).runs
+    rate, covered = (number(first, "sources", name) for name in ("utilization_rate", "avg_chunks_per_topic"))
+    assert (rate.value, rate.n, rate.better) == (0.4, 500, None)
+    assert (covered.value, covered.n) == (7.0, 5)
+    part = first.part("sources")
+    assert part is not None
+    assert part.facts["topic_coverage"] == [
+        {"topic_id": 0, "question_count": 3, "unique_chunks": 9, "unique_urls": 4},
+        {"topic_id": 1, "question_count": 2, "unique_chunks": 5, "unique_urls": 1},
+    ]
+    assert first.identities["parameters"] | {
+        "sources.k": "10", "sources.k of the topics": "5", "sources.users_log": "true",
+    } == first.identities["parameters"]  # fmt: skip
+    assert not any(name.startswith("sources") for name in second.identities["parameters"])
+    other = copy.deepcopy(made.HISTORY)
+    other[0]["utilization_metrics"] |= {"top_k": 5, "questions_source": "synthetic"}
+    changed = history(tmp_path, other).runs[0].identities["parameters"]
+    assert {name: text for name, text in changed.items() if name.startswith("sources")} == {
+        "sources.k": "5", "sources.users_log": "false",
+    }  # fmt: skip
+    other[0]["topic_coverage_metrics"]["topic_coverage"][1]["unique_urls"] = -1
+    with pytest.raises(DatasetError, match=r"topic_coverage_metrics\.topic_coverage\.2.*unique_urls"):
+        history(tmp_path, other)
+    other[0]["topic_coverage_metrics"]["topic_coverage"] = 7
+    with pytest.raises(DatasetError, match="a list of topics is expected"):
+        history(tmp_path, other)
 
 
 def test_an_ndcg_above_one_is_loaded_and_flagged(tmp_path: Path) -> None:
@@ -233,7 +266,7 @@ def test_the_command_previews_then_keeps(project: Path) -> None:
     (project / "runs.json").write_text(made.as_json(made.HISTORY), encoding="utf-8")
     words = ["load", "history", str(project / "runs.json"), "--name", "loaded"]
     preview = CliRunner().invoke(application, [*words, "--dry-run"], catch_exceptions=False)
-    assert "2 runs, 30 numbers" in preview.output
+    assert "2 runs, 33 numbers" in preview.output
     assert "ndcg@10 = 1.0923 (outside_scale)" in preview.output
     assert "nothing was kept (--dry-run)" in preview.output
     with Store.open(settings.load()) as store:
@@ -242,5 +275,12 @@ def test_the_command_previews_then_keeps(project: Path) -> None:
         kept = Runs(store.engine).find("loaded-20260216_101423")
         assert number(kept, "tier1_retrieval", "ndcg@10", "loaded").reason == "outside_scale"
         assert json.loads(json.dumps(kept.manifest))["provenance"]["git_commit_hash"] == "abc1234"
+        said = CliRunner().invoke(application, ["runs", "show", "loaded-20260216"], catch_exceptions=False).output
+        assert re.search(r"topic_id +question_count +unique_chunks +unique_urls\n *0 +3 +9 +4", said)
+        site = publish.publish("loaded-20260216_101423", project / "site")
+        assert "topic_id,question_count,unique_chunks,unique_urls\r\n0,3,9,4\r\n" in (
+            (site.parent / "data" / "topic_coverage.csv").read_bytes().decode()
+        )
+        assert "What was found for each topic" in site.read_text(encoding="utf-8")
         for name in ("loaded-20260216_101423", "loaded-20260301_090000"):
             Runs(store.engine).delete(name)

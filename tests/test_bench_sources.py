@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from ragbench import bench
+from ragbench import bench, show
+from ragbench.bench import BenchError
 from tests.measurements import value
 from tests.small_project import write_lines
 
@@ -86,3 +89,64 @@ def test_questions_of_one_cluster_are_left_out_together(project: Path) -> None:
     write_lines(path, [{**row, "cluster": row["id"] if row["id"] in ("q1", "q2") else "rest"} for row in rows])
     found = {e.metric: e.estimate for e in bench.sources(systems="good", n_topics=1).estimates}
     assert found["used_chunks"].clusters == 3
+
+
+@pytest.fixture
+def with_log(project: Path) -> Path:
+    """A folder whose log names a user, an address, and one page that is not in the base."""
+    log = [
+        {"id": "h1", "question": "What of a1, says ann@example.org?", "url": "/a", "score": 5, "user": "ann-77"},
+        {"id": "h2", "question": "What of b1?", "url": "/gone", "score": 2, "user": "ann-77"},
+        {"id": "h3", "question": "What of c1, asks ann-77?", "user": "bob-12"},
+    ]
+    write_lines(project / "data" / "small" / "history.en.jsonl", log)
+    lists = {"h1": ["a1", "b1"], "h2": ["b1"], "h3": ["b1", "c1"], "q1": ["d1"]}
+    write_lines(project / "good.jsonl", [{"id": q, "retrieved": ids} for q, ids in lists.items()])
+    return project
+
+
+@pytest.mark.usefixtures("with_log")
+def test_the_log_of_a_folder_is_searched_in_place_of_its_questions_and_persons_are_masked() -> None:
+    made = bench.sources(systems="good", users_log=True, n_topics=1)
+    expected = {"total_chunks": 5, "used_chunks": 3, "unused_chunks": 2, "utilization_rate": 0.6, "total_questions": 3}
+    assert {name: value(made, "good", name) for name in expected} == pytest.approx(expected)
+    found = {e.metric: e.estimate for e in made.estimates}
+    assert found["used_chunks"].clusters == 2, "questions of one user are left out together"
+    [topic] = made.tables["topic_coverage"].drop(columns="words").to_dict("records")
+    assert topic == {
+        "system": "good", "topic_id": 1, "question_count": 3, "unique_chunks": 3, "unique_urls": 3, "thin": False,
+    }  # fmt: skip
+    shown = made.questions.set_index("sample")["text"].to_dict()
+    assert shown == {"h1": "What of a1, says •••@•••?", "h2": "What of b1?", "h3": "What of c1, asks •••?"}
+    assert made.questions["cluster"].tolist() == ["1", "1", "2"]
+    assert not made.tables["topic_coverage"]["words"].str.contains("ann").any()
+    page = show.Page(made)
+    assert "for 3 questions of the users' log" in show.comparison.answer(page).html().unescape()
+    assert "are the 3 questions of the users' log" in show.about.method(page).html().unescape()
+    bare = bench.sources(systems="good", users_log=True, n_topics=1, mask=False)
+    assert "ann@example.org" in bare.questions.set_index("sample")["text"]["h1"]
+    assert value(bench.sources(systems="good", n_topics=1), "good", "used_chunks") == 1, "else its own questions"
+
+
+@pytest.mark.usefixtures("project")
+def test_a_folder_without_a_log_says_so() -> None:
+    with pytest.raises(BenchError, match=r"small:en has no questions in its users' log \(users_log = True; 0 stand"):
+        bench.sources(systems="good", users_log=True)
+
+
+@pytest.mark.usefixtures("two_subjects")
+def test_the_topics_stand_on_the_page_as_a_table() -> None:
+    page = show.Page(bench.sources(systems="good,ngrams", n_topics=2))
+    html = show.retrieval.topic_coverage(page).html()
+    table = pd.read_html(io.StringIO(html))[0]
+    assert table.columns.tolist() == [
+        "topic",
+        "system",
+        "questions",
+        "distinct passages",
+        "passages a question",
+        "pages",
+    ]
+    own = table[table["system"].str.contains("good")]
+    assert sorted(map(tuple, own.iloc[:, 2:].to_numpy().tolist())) == [(6, 1, 0.2, 1), (6, 4, 0.7, 4)]
+    assert own[own["distinct passages"] == 1]["topic"].str.endswith("thin").all()

@@ -22,7 +22,8 @@ SILENT = Sample(
     "s", "What is lunch?", " \n", REFERENCE, (Chunk("c", REFERENCE),), rubric={1: "wrong", 2: "right"}, language="en"
 )
 LOWEST = {
-    "answer_accuracy": 0.0, "answer_correctness": 0.0, "answer_correctness_rating": 1.0, "bleu": 0.0, "chrf": 0.0,
+    "answer_accuracy": 0.0, "answer_correctness": 0.0, "answer_correctness_rating": 1.0, "bert_score": 0.0,
+    "bleu": 0.0, "chrf": 0.0,
     "dot_similarity": 0.0, "e2e_score": 1.0, "euclidean_distance": math.sqrt(2) * 5, "exact_match": 0.0,
     "factual_correctness": 0.0, "rouge1_f": 0.0, "rouge2_f": 0.0, "rougeL_f": 0.0, "semantic_similarity": 0.0,
     "string_similarity": 0.0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,8 +21,10 @@ from ragbench.metrics import catalogue
 from ragbench.notation import parted
 from ragbench.settings import ConfigurationError
 from ragbench.types import Sample, Score, Status
+from tests import answer_project
 from tests.chat_server import ChatServer, asked_schema
 from tests.command_line import one_line, ragbench
+from tests.scripted_embedder import ScriptedEmbedder
 from tests.small_project import add, write_lines
 
 ROWS = [
@@ -522,6 +525,62 @@ def test_rankings_by_a_function_of_ones_own(project: Path) -> None:
     assert scores.loc["first_is_right"]["value"].tolist() == [1.0, 1.0, 0.0]
     assert set(scores.loc["ranking_that_fails"]["reason"]) == {"LookupError: no ranking today"}
     assert made.facts["own_metrics"]["first_is_right"]["own"]["module"] == "mine_ranked"
+
+
+def test_a_function_asks_for_an_embedder_by_its_name(bare: Path) -> None:
+    def width(response: str, embedder: Any = "wide") -> float:
+        return float(embedder.embed([response]).shape[1])
+
+    narrow, wide = (ScriptedEmbedder({"At 8.": [1.0] * size}, name=name) for name, size in (("narrow", 2), ("wide", 3)))
+    row = {"question": "When?", "answer": "At 8."}
+    for several in ([narrow, wide], [wide, narrow]):
+        assert rb.score([row], metrics=[width], embedder=several).rows[0].score.value == 3.0
+    [alone] = rb.score([row], metrics=[width], embedder=narrow).rows
+    assert math.isnan(alone.score.value)
+    assert alone.score.reason == (
+        "it asks for the embedder 'wide', and narrow was named: --embedder narrow,wide, or -p embedder=narrow,wide"
+    )
+
+
+def test_a_function_of_repeats_is_a_number_of_a_page_as_any_other(
+    tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Logged: the two answers to q1 are one and the same, those to q2 differ; at q3 the function fails, and q4 was not
+    answered."""
+    from ragbench import bench, show
+    from ragbench.bench.runs import gate
+
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(answer_project.make(tmp_path, database_folder)))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine_repeats.py").write_text(
+        "from ragbench.metric import metric\n\n\n"
+        "@metric(source='ours')\n"
+        "def variety(turns) -> float:\n"
+        '    """Share of different answers among those to one question."""\n'
+        "    if turns[0].id == 'q3':\n        raise LookupError('no answer')\n"
+        "    return len({turn.response for turn in turns}) / len(turns)\n",
+        encoding="utf-8",
+    )
+    add(tmp_path, '[metrics]\nmodules = ["mine_repeats"]\n')
+    made = bench.tier3_end_to_end(
+        systems="plain,logged", metrics="variety,rouge1_f", repeats=2, perfect_parts=False, timed_questions=0,
+        resamples=200,
+    )  # fmt: skip
+    own = made.scores.query("metric == 'variety' and system == 'logged'").set_index("sample")
+    assert own["value"].dropna().to_dict() == {"q1": 0.5, "q2": 1.0}
+    assert own.loc["q4", "reason"] == "not in log.jsonl", "what was not answered is not given to the function"
+    assert (own.loc["q3", "status"], own.loc["q3", "reason"]) == ("function_error", "LookupError: no answer")
+    estimate = next(e.estimate for e in made.estimates if (e.system, e.metric) == ("logged", "variety"))
+    assert (estimate.value, estimate.n) == (0.75, 2)
+    [difference] = [c.comparison for c in made.comparisons if c.metric == "variety"]
+    assert (difference.challenger, difference.n) == ("logged", 2)
+    held = '[gate.varied]\nmetric = "variety"\nsystem = "logged"\nat_least = 0.0\nmost_unmeasured = 0.5\n'
+    add(tmp_path, held)
+    [checked] = gate.decide({"tier3_end_to_end": made}, settings.load()).checks
+    assert (checked.metric, checked.system, checked.outcome) == ("variety", "logged", gate.Outcome.HOLDS)
+    page = show.Page(made)
+    assert "variety" in show.comparison.table(page).html()
+    assert "Share of different answers among those to one question." in show.about.method(page).html()
 
 
 def test_a_page_shows_a_criterion_that_the_project_has_no_more(bare: Path) -> None:

@@ -12,10 +12,11 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from ragbench import bench, settings
+from ragbench import bench, embed, settings, show
 from ragbench.bench import BenchError
 from ragbench.bench.retrieval import own_tables
 from ragbench.store import EmbeddingError, Source, StoreError, server
+from ragbench.types import Embedder
 from tests.small_project import add
 
 CHUNKS = [
@@ -297,3 +298,53 @@ def test_tier_ux_goes_on_where_some_rows_have_no_vector(own: psycopg.Connection)
     assert nearest["12"] == "11"
     assert pd.isna(nearest["11"]), "nothing is its own neighbour"
     assert set(made.extra["similarities"]["what"]) <= {"question"}, "no answer is in the tables"
+
+
+def asked_by_a_model(project: Path, buckets: int) -> Embedder:
+    """The vectors of all questions are made by `maker` from now on, unless the log has one."""
+    settings_of = f'[embedders.maker]\nkind = "hashing"\ntfidf = false\ndimensions = 0\nbuckets = {buckets}\n'
+    change(project, 'database = "own"\n', 'database = "own"\nqueries = "maker"\n')
+    add(project, settings_of)
+    return embed.make("maker", settings.load().embedders["maker"])
+
+
+def embed_tables(own: psycopg.Connection, maker: Embedder, asked: list[int]) -> None:
+    """All chunks, and of the log these questions."""
+    for number, _, text, _ in CHUNKS:
+        vector = maker.embed([text])[0].tolist()
+        own.execute("UPDATE chunk SET embedding = %s::float4[]::public.vector WHERE id = %s", (vector, number))
+    for number, text, *_ in ASKED:
+        vector = maker.embed([text], kind="query")[0].tolist() if number in asked else None
+        own.execute('UPDATE "order" SET embedding = %s::float4[]::public.vector WHERE id = %s', (vector, number))
+
+
+def test_the_cache_has_the_vectors_of_the_log_and_the_model_embeds_the_rest(
+    own: psycopg.Connection, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maker = asked_by_a_model(project, 64)
+    embed_tables(own, maker, [10, 12])
+    made = bench.tier_ux("db:own", "theirs", resamples=1000)
+    log = made.facts["logs"]["theirs"]
+    assert (log["cached"], log["asking"], log["checked"]) == (1, "maker", 1), "of the two liked ones 11 has none"
+    assert log["cosine"] == pytest.approx(1.0)
+    html = show.about.method(show.Page(made)).html()
+    assert "theirs: 1 of 2 cached questions have the vectors that stand in the log; maker embeds what" in html
+    assert "another model" not in html
+    own.execute('UPDATE "order" SET embedding = (SELECT embedding FROM "order" WHERE id = 12) WHERE id = 10')
+    made = bench.tier_ux("db:own", "theirs", resamples=1000)
+    rows = made.extra["nearest"].set_index("sample")
+    assert (rows.loc["12", "cached"], rows.loc["12", "similarity"]) == ("10", pytest.approx(1.0)), "the log's vector"
+    assert made.facts["logs"]["theirs"]["cosine"] < 0.9
+    assert "another model made the log" in show.about.method(show.Page(made)).html()
+
+
+def test_a_log_of_another_width_is_refused_by_name(own: psycopg.Connection, project: Path) -> None:
+    maker = asked_by_a_model(project, 64)
+    embed_tables(own, maker, [])
+    own.execute("UPDATE \"order\" SET embedding = '[1, 2, 3]' WHERE id = 10")
+    said = r"order.embedding have 3 dimensions, those of embedders.theirs.queries = 'maker' have 64.*embedders=maker"
+    with pytest.raises(EmbeddingError, match=said):
+        bench.tier_ux("db:own", "theirs", resamples=1000)
+    assert "logs" not in bench.tier_ux("db:own", embedders="maker", resamples=1000).facts
+    own.execute('UPDATE "order" SET embedding = NULL')
+    assert "logs" not in bench.tier_ux("db:own", "theirs", resamples=1000).facts, "nothing of the log to take"

@@ -50,6 +50,7 @@ def show_all(
 def show(name: options.Run, as_json: options.AsJson = False) -> None:
     """Say everything that is kept of one run: numbers with intervals, data, models, parameters, where its pages lie."""
     from ragbench import stand_ins
+    from ragbench.bench.runs.past_runs import COVERED
     from ragbench.commands.console import outputs
     from ragbench.report.keeping import kept
 
@@ -71,6 +72,9 @@ def show(name: options.Run, as_json: options.AsJson = False) -> None:
         if part.failure:
             terminal.say(f"{part.notebook} failed: {part.failure}", colour="red")
     _values(record)
+    for part in record.parts:
+        if topics := part.facts.get("topic_coverage"):
+            terminal.table(COVERED, [tuple(_told(one[name]) for name in COVERED) for one in topics])
     outputs.caveat((one for part in record.parts for one in stand_ins.of(part.facts)), err=False)
 
 
@@ -154,6 +158,9 @@ def whole(record: RunRecord) -> dict[str, Any]:
             "identities": record.identities,
             "parts": parts,
             "values": [_plain(value) for value in record.values],
+            "topic_coverage": {
+                part.notebook: part.facts["topic_coverage"] for part in record.parts if part.facts.get("topic_coverage")
+            },
             "comparisons": list(record.comparisons),
             "stand_ins": {
                 part.notebook: [one.fact for one in stand_ins.of(part.facts)]
@@ -248,6 +255,10 @@ def _values(record: RunRecord) -> None:
 
 def _number(value: float) -> str:
     return "—" if value != value else f"{value:.4f}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def _told(count: int | None) -> str:
+    return "—" if count is None else str(count)
 
 
 def _short(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -30,6 +30,8 @@ SIZES = (
     "total_queries", "total_evaluations", "total_samples", "total_questions", "question_count", "evaluated_queries",
 )  # fmt: skip
 
+ASKED = ("top_k", "questions_source")
+TOPICS = "topic_coverage"
 
 Unit = Literal["chunk", "url"]
 
@@ -72,6 +74,17 @@ class _Entry(BaseModel):
     evaluation_level: StrictStr = ""
 
 
+class Topic(BaseModel):
+    """What was retrieved for one cluster of questions."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    topic_id: Annotated[StrictInt, Field(ge=0)]
+    question_count: Annotated[StrictInt, Field(ge=0)]
+    unique_chunks: Annotated[StrictInt, Field(ge=0)] | None = None
+    unique_urls: Annotated[StrictInt, Field(ge=0)] | None = None
+
+
 @dataclass(frozen=True)
 class PastRun:
     """A run of which only summaries are known.
@@ -79,7 +92,8 @@ class PastRun:
     unit: what all of its retrieval ranks, where the entry says so by `evaluation_level`, as a corrected one does.
     depth: how many places of a ranking it looks at, where its retrieval says so by `top_k`. tiers: the file's name of a
     tier → metric → value. sizes: tier → how many questions it was measured on, and how many of them failed, where it
-    says so. provenance: what the file says of code, models and data.
+    says so. provenance: what the file says of code, models and data. asked: file's name of a tier → what it says of
+    how deep it looked and whose questions it asked (ASKED). topics: the rows of its topic coverage.
     """
 
     id: str
@@ -90,6 +104,8 @@ class PastRun:
     consistency_runs: int | None
     unit: Unit | None = None
     depth: int | None = None
+    asked: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    topics: tuple[Mapping[str, int | None], ...] = ()
 
 
 def read_history(path: Path) -> tuple[list[PastRun], dict[str, int]]:
@@ -106,7 +122,8 @@ def read_history(path: Path) -> tuple[list[PastRun], dict[str, int]]:
             raise DatasetError(
                 f"{place}: schema_version = {entry.schema_version!r}: {' or '.join(VERSIONS)} is expected"
             )
-        tiers, sizes = {}, {}
+        tiers, sizes, asked = {}, {}, {}
+        topics: tuple[Mapping[str, int | None], ...] = ()
         for name, metrics in row.items():
             if not name.endswith("_metrics") or metrics is None:
                 continue
@@ -114,6 +131,9 @@ def read_history(path: Path) -> tuple[list[PastRun], dict[str, int]]:
                 raise DatasetError(f"{place}: {name} = {cut(metrics)}: an object from metric to number is expected")
             tiers[name] = _values(metrics, f"{place}: {name}", left_out)
             sizes[name] = _sizes(metrics)
+            asked[name] = {key: str(metrics[key]) for key in ASKED if metrics.get(key) not in (None, "")}
+            if TOPICS in metrics:
+                topics = _topics(metrics[TOPICS], f"{place}: {name}.{TOPICS}")
         if not any(tiers.values()):
             raise DatasetError(f"{place}: no object named …_metrics holds a number; such a run says nothing")
         identifier = entry.id or (entry.timestamp.strftime("%Y%m%d_%H%M%S") if entry.timestamp else "")
@@ -124,8 +144,11 @@ def read_history(path: Path) -> tuple[list[PastRun], dict[str, int]]:
         told = {key: str(row[key]) for key in PROVENANCE if row.get(key) not in (None, "")}
         unit = unit_of(entry.evaluation_level)
         found.append(
-            PastRun(identifier, entry.timestamp, told, tiers, sizes, entry.consistency_runs, unit, _depth(tiers, row))
-        )
+            PastRun(
+                identifier, entry.timestamp, told, tiers, sizes, entry.consistency_runs, unit, _depth(tiers, row),
+                asked, topics,
+            )
+        )  # fmt: skip
     if not found:
         raise DatasetError(f"{path.name}: holds no runs; at least one is expected")
     return found, left_out
@@ -136,10 +159,17 @@ def _depth(tiers: Mapping[str, Any], row: Mapping[str, Any]) -> int | None:
     return depth if isinstance(depth, int) and depth > 0 else None
 
 
+def _topics(rows: Any, place: str) -> tuple[Mapping[str, int | None], ...]:
+    """The rows of a topic coverage, without the questions that stand there as examples."""
+    if not isinstance(rows, list):
+        raise DatasetError(f"{place} = {cut(rows)}: a list of topics is expected")
+    return tuple(checked(Topic, row, f"{place}.{number}").model_dump() for number, row in enumerate(rows, 1))
+
+
 def _values(metrics: Mapping[str, Any], place: str, left_out: dict[str, int]) -> dict[str, float]:
     found = {}
     for name, value in metrics.items():
-        if name in COUNTS:
+        if name in (*COUNTS, *ASKED, TOPICS):
             continue
         if isinstance(value, list | dict | str) or value is None:
             reason = f"{name}, which is no number" if value is not None else f"{name}, which was not measured"

@@ -56,6 +56,30 @@ class ModelEmbedder:
             encode = self._model.encode_query if kind == "query" else self._model.encode_document
             return encode(list(texts), **options)
 
+    def tokens(self, texts: Sequence[str], *, layer: int | None = None) -> list[Vectors]:
+        """Of each text (tokens, width) float32: the vectors in context of its tokens, without those that mark its ends.
+
+        layer: of the model, 0 for what goes into the first; None: the last. Of a text that is longer than the model
+        reads only the beginning. Raises EmbeddingError for a model without layers, and for a layer that it has not.
+        """
+        import torch
+
+        encoder = getattr(self._model, "transformers_model", None)
+        if encoder is None:
+            raise EmbeddingError(f"embedders.{self.name}: its model has no layers, so no vectors of tokens in context")
+        limit = self._model.max_seq_length
+        read = self._model.tokenizer(
+            list(texts), padding=True, truncation=limit is not None, max_length=limit, return_tensors="pt",
+            return_special_tokens_mask=True,
+        )  # fmt: skip
+        kept = read.pop("special_tokens_mask") == 0
+        with torch.inference_mode(), _one_thread() if self.settings.kind == "minilm" else nullcontext():
+            states = encoder(**read.to(encoder.device), output_hidden_states=True).hidden_states
+        if layer is not None and layer >= len(states):
+            raise EmbeddingError(f"embedders.{self.name}: layer = {layer}; its model has 0 to {len(states) - 1}")
+        chosen = states[-1 if layer is None else layer]
+        return [row[mask].float().cpu().numpy() for row, mask in zip(chosen.cpu(), kept, strict=True)]
+
     def truncated(self, texts: Sequence[str]) -> int:
         """How many of the passages the model reads only the beginning of: they have more tokens than it takes."""
         limit = self._model.max_seq_length

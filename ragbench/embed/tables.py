@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 
+from ragbench import settings as configuration
 from ragbench.datasets import normalise
 from ragbench.settings import ChunkTable, QuestionTable, Settings
 from ragbench.store import Source
-from ragbench.types import Embedder, EmbeddingError, Vectors
+from ragbench.types import Array, Embedder, EmbeddingError, Vectors
 
 Encoder = Callable[[Source], Embedder]
 
@@ -67,6 +68,32 @@ class TableEmbedder:
                 tuple(missing),
             )
         return matrix[[places[text] for text in texts]]
+
+    def logged(self) -> Mapping[str, Array]:
+        """The stored vectors of the questions in the log, by text, where `queries` embeds all others; else none.
+
+        Empty too where the log has no column of vectors, or no row with one. Raises EmbeddingError for vectors of
+        another width than those of `queries`: they are some other model's.
+        """
+        if self.queries is None:
+            return {}
+        with Source.open(self.database, configuration.load()) as source:
+            table = source.tables.questions
+            if table is None or table.embedding is None:
+                return {}
+            rows, without = source.counts(table)
+            if rows == without:
+                return {}
+            places, matrix = _by_text(*source.vectors(table, table.question))
+        width = self._vectors["passage"][1].shape[1]
+        if matrix.shape[1] != width:
+            raise EmbeddingError(
+                f"databases.{self.database}: the vectors of {table.table}.{table.embedding} have {matrix.shape[1]} "
+                f"dimensions, those of embedders.{self.name}.queries = {self.queries.name!r} have {width}: another "
+                f"model made them. Name the column of this one's (databases.{self.database}.questions.embedding), or "
+                f"embed the log anew: -p embedders={self.queries.name}"
+            )
+        return {text: matrix[place] for text, place in places.items()}
 
 
 def _without(source: Source, table: ChunkTable | QuestionTable) -> str:

@@ -139,7 +139,11 @@ class LexicalJudge:
         if missing := prompt.slots ^ set(texts):
             raise ValueError(f"prompt {prompt.name}: the slots are {sorted(prompt.slots)}; wrong: {sorted(missing)}")
         if prompt.offline is None:
-            return Answer(None, Status.JUDGE_ERROR, f"the {self.name} judge cannot answer {prompt.name}: name a model")
+            return Answer(
+                None,
+                Status.JUDGE_ERROR,
+                f"the {self.name} judge cannot answer {prompt.name}: name a model, --judge NAME or -p judges=NAME",
+            )
         began = time.perf_counter()
         value = prompt.offline(self.reader, _plain(texts))
         if value is None:

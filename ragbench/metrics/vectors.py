@@ -184,6 +184,11 @@ class Batch:
         """At once, as the embedder itself."""
         return self.embedder.embed(texts, kind=kind)
 
+    @property
+    def tokens(self) -> Callable[..., list[Vectors]] | None:
+        """The embedder's own vectors of single tokens, of each text at once; None where it has none."""
+        return getattr(self.embedder, "tokens", None)
+
     async def gather(self, works: Sequence[Callable[[], Coroutine[Any, Any, Result]]]) -> list[Result]:
         """The results of the measurements in order; their texts are embedded in one batch."""
         self._waiting.running += len(works)

@@ -24,7 +24,7 @@ from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch
-from ragbench.types import Embedder, Question, Sample, Score
+from ragbench.types import Embedder, Question, Sample, Score, Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -250,7 +250,14 @@ def _repeated(
         if row["sample"] in questions:
             question = questions[row["sample"]]
             turns[row["system"], question.id].append(sample(question, row["system"], row["response"], ()))
-    works = list(itertools.product(turns.items(), metrics))
+    failed = answered.unanswered()
+    nothing = [(place, metric) for place, metric in itertools.product(turns, metrics)
+               if metric.is_users and all(turn.response is None for turn in turns[place])]  # fmt: skip
+    works = [
+        ((place, _given(metric, group)), metric)
+        for (place, group), metric in itertools.product(turns.items(), metrics)
+        if (place, metric) not in nothing
+    ]
     batch = Batch(_embedder(session, turns, metrics, judging))
     functions = Functions(session.settings.metrics.timeout_seconds)
     found = llm.run(batch.gather([partial(_score, metric, group, batch, functions) for (_, group), metric in works]))
@@ -262,7 +269,15 @@ def _repeated(
         if len(group) < 2 and not metric.is_users:
             reason = ONCE if once else LOGGED
         rows.append((system, metric.label, identifier, score.value, score.status.value, reason, None))
+    for (system, identifier), metric in nothing:
+        why = failed.get((system, identifier), (Status.MISSING_FIELD.value, "there is no answer to it"))
+        rows.append((system, metric.label, identifier, float("nan"), *why, None))
     return rows
+
+
+def _given(metric: Metric, turns: Sequence[Sample]) -> Sequence[Sample]:
+    """What a metric of repeats is given: a function of the user's only answers that came."""
+    return [turn for turn in turns if turn.response is not None] if metric.is_users else turns
 
 
 async def _score(metric: Metric, turns: Sequence[Sample], batch: Batch, functions: Functions) -> Score:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ragbench import stats
 from ragbench.bench.basics import frames
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.retrieval.own_tables import REAL
 from ragbench.datasets import Dataset, PastQuestion
 from ragbench.datasets.wording import plain
 from ragbench.judge.words import numbers
@@ -101,7 +102,7 @@ def questions(dataset: Dataset, cache: Sequence[PastQuestion]) -> dict[str, list
                   frozenset() if one.answerable is False
                   else _best(one.relevant, pages) or _best(one.relevant_urls, None) or None)
             for one in dataset.questions
-            if one.source != "real users"  # of a user's own tables these are the history once more
+            if one.source != REAL  # of a user's own tables these are the history once more
         ],
     }  # fmt: skip
     known = {plain(one.text): one for one in reversed(found["questions"]) if one.pages is not None}

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 DIALOGUE_METRICS: tuple[Metric, ...] = (context_preservation, multi_turn_consistency, answer_consistency)
 COSINE = (-1.0, 1.0)
 SIMILARITIES = ("system", "sample", "what", "first", "second", "similarity")
+CHECKED = 20
+"""Of the questions with a log's own vectors: embedded once more, to see whether the same model made them."""
 EMBEDDED: tuple[tuple[str, Kind], ...] = (("question", "query"), ("answer", "passage"))
 Sessions = Literal["auto", "dialogues", "history"]
 
@@ -86,15 +88,45 @@ class _Found:
 
 
 class Stored:
-    """An embedder whose vectors are kept in the database."""
+    """An embedder whose vectors are kept in the database; questions that a log has with a vector keep the log's."""
 
     def __init__(self, store: Store, model: Embedder, batch: int) -> None:
         self.store, self.model, self.batch = store, model, batch
+        from ragbench.embed.tables import TableEmbedder
+
         self.name, self.identity = model.name, model.identity
+        self.of_tables = isinstance(model, TableEmbedder)
+        self.logged: Mapping[str, Array] = model.logged() if isinstance(model, TableEmbedder) else {}
 
     def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
         """See `ragbench.types.Embedder`."""
+        logged = self.logged if kind == "query" else {}
+        rest = list(dict.fromkeys(text for text in texts if text not in logged))
+        try:
+            made = self._made(rest, kind) if rest else ()
+        except EmbeddingError as error:
+            faulty = {rest[place] for place in error.positions}
+            places = tuple(place for place, text in enumerate(texts) if text in faulty)
+            raise EmbeddingError(str(error), places, reason=error.reason, dead=error.dead) from error
+        rows = {**logged, **dict(zip(rest, made, strict=True))}
+        return np.array([rows[text] for text in texts])
+
+    def _made(self, texts: Sequence[str], kind: Kind) -> Vectors:
         return self.store.vectors(self.model, list(texts), kind=kind, batch=self.batch)
+
+    def of_log(self, cache: Sequence[PastQuestion], asking: str) -> dict[str, Any]:
+        """How many cached questions have the log's own vectors, and whether `asking`, which embeds all others, made
+        them: `cosine`, the mean one of its own vectors to those of the first `checked`; 1 where it did. Without
+        `asking` all vectors are the log's."""
+        if self.of_tables and not asking:
+            return {"log": {"cached": len(cache), "asking": "", "checked": 0, "cosine": None}}
+        own = list(dict.fromkeys(past.question for past in cache if past.question in self.logged))
+        if not own:
+            return {}
+        made = self._made(own[:CHECKED], "query")
+        near = [cosine(one, self.logged[text]) for text, one in zip(own, made, strict=False)]
+        number = sum(past.question in self.logged for past in cache)
+        return {"log": {"cached": number, "asking": asking, "checked": len(near), "cosine": float(np.mean(near))}}
 
     def known(self, texts: Sequence[str], kind: Kind) -> Mapping[str, Array]:
         """The vectors of those texts that have one: a table of somebody's own may lack some.
@@ -218,6 +250,7 @@ def _one(
     facts = {
         **settings.model_dump(mode="json", exclude_defaults=True), "embedder_identity": model.identity,
         "stand_in": session.settings.is_stand_in(name), **({"cached_without_vector": missing} if missing else {}),
+        **embedder.of_log(there, settings.queries or ""),
     }  # fmt: skip
     tables = {
         "caches": pd.DataFrame(caches, columns=list(caching.CACHES)),
@@ -336,7 +369,9 @@ def _facts(
         "masked": request.mask,
         "asked": {which: len(questions) for which, questions in asked.items()},
         "systems": [
-            {"name": one.name, **{key: each for key, each in one.facts.items() if key != "stand_in"}} for one in found
+            {"name": one.name, **{key: each for key, each in one.facts.items() if key not in ("stand_in", "log")}}
+            for one in found
         ],
+        **({"logs": logs} if (logs := {one.name: one.facts["log"] for one in found if "log" in one.facts}) else {}),
         "stand_ins": stand_ins.facts("embedder", [one.name for one in found if one.facts["stand_in"]], own=True),
     }

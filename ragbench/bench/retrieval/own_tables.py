@@ -15,6 +15,8 @@ from ragbench.store import Source
 from ragbench.types import Chunk, Question
 
 PREFIX = "db:"
+REAL = "real users"
+"""What questions of a log name as their source."""
 SCORES = get_args(get_args(PastQuestion.model_fields["score"].annotation)[0])
 
 
@@ -117,7 +119,7 @@ def _question(one: PastQuestion, language: str) -> Question:
         reference=one.answer,
         relevant_urls={one.url: 1.0} if one.url else {},
         language=language,
-        source="real users",
+        source=REAL,
     )
 
 

@@ -21,6 +21,7 @@ from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval import consistency
 from ragbench.bench.retrieval import tier1_retrieval as tier1
 from ragbench.bench.retrieval.masking import Masker
+from ragbench.bench.retrieval.own_tables import REAL
 from ragbench.datasets.records import PastQuestion
 from ragbench.datasets.russian import language_of
 from ragbench.datasets.wording import plain
@@ -102,7 +103,7 @@ def real_users(request: RealUsersRequest) -> Measurement:
     }
     if not known:
         return _nothing(session, request, facts, log)
-    questions = tuple(_question(past, request.cluster_by) for past in known)
+    questions = tuple(as_question(past, request.cluster_by) for past in known)
     inner = replace(session, dataset=replace(session.dataset, questions=questions))
     made = tier1.measured(inner, request.retrieval)
     facts = {**made.facts, **facts, "n_without_relevant": None}
@@ -111,15 +112,17 @@ def real_users(request: RealUsersRequest) -> Measurement:
     return _masked(made, masker) if request.mask else made
 
 
-def _question(past: PastQuestion, cluster_by: str) -> Question:
+def as_question(past: PastQuestion, cluster_by: str = "user") -> Question:
+    """What a user asked, as a question: the page that was shown is its label, its user the group that it belongs to."""
     return Question(
         id=past.id,
         text=past.question,
         reference=past.answer,
-        relevant_urls={str(past.url): 1.0},
+        relevant_urls={past.url: 1.0} if past.url else {},
         kind=None if past.score is None else f"★ {past.score}",
         language=language_of([past.question]),
         cluster=past.user if cluster_by == "user" else None,
+        source=REAL,
     )
 
 

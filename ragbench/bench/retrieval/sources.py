@@ -16,6 +16,9 @@ from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Request, tier
 from ragbench.bench.basics.session import BenchError, Session
 from ragbench.bench.retrieval import topics
+from ragbench.bench.retrieval.masking import Masker
+from ragbench.bench.retrieval.own_tables import REAL
+from ragbench.bench.retrieval.real_users import as_question
 from ragbench.bench.retrieval.tier1_retrieval import told
 from ragbench.datasets import Dataset
 from ragbench.measurement import Measurement, NamedEstimate
@@ -23,7 +26,7 @@ from ragbench.metrics import sources as formulas
 from ragbench.metrics.sources import TopicCoverage, Usage
 from ragbench.rankings.coverage import LabelledText
 from ragbench.settings import Settings
-from ragbench.types import Chunk, Estimate, Vectors
+from ragbench.types import Chunk, Estimate, Question, Vectors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +44,9 @@ class SourcesRequest(Request):
 
     dataset: requests.Dataset = ""
     systems: requests.Systems = ""
+    users_log: bool = Field(
+        False, description="True: what users asked, as the data set's log has it, in place of its own questions"
+    )
     k: requests.Depth = Field(
         5, description="passages of each ranking that count as retrieved, as many as an answer is written from"
     )
@@ -55,6 +61,7 @@ class SourcesRequest(Request):
     )  # fmt: skip
     embedder: str = Field("", description="of the questions, for their topics; empty: that of the first system")
     listed: int = Field(20, description="never-retrieved passages that are listed for each system", ge=1)
+    mask: requests.Mask = True
     level: requests.Level = 0.95
     seed: requests.Seed = Field(0, description="of the clusters")
     language: requests.Language = "en"
@@ -68,24 +75,34 @@ class SourcesRequest(Request):
 
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
         """A base, and questions that are looked up in it."""
-        return Needed.of(Need.PASSAGES), Needed.of(Need.QUESTIONS)
+        return Needed.of(Need.PASSAGES), Needed.of(Need.HISTORY if self.users_log else Need.QUESTIONS)
+
+    def asked(self, data: Dataset) -> Sequence[Question]:
+        """The data set's own questions, or what its log has that can be asked."""
+        if not self.users_log:
+            return data.questions
+        return [as_question(past) for past in data.history if past.id not in data.without_vector]
 
 
 @tier(SourcesRequest)
 def sources(request: SourcesRequest) -> Measurement:
-    """Retrieve for every question of the data set, and see which sources that used.
+    """Retrieve for every question of the data set, or of its users' log, and see which sources that used.
 
-    Topics are clusters of questions (KMeans). The numbers describe: a high utilization can be good coverage or noise,
-    so no system is better or worse.
+    What mask replaces in real users' questions is replaced in everything that is kept and shown, the topics' words
+    among it; the search has read them as they were asked. Topics are clusters of
+    questions (KMeans). The numbers describe: a high utilization can be good coverage or noise, so no system is better
+    or worse.
     Raises BenchError, DatasetError, EmbeddingError or StoreError, each with what is legal.
     """
     from ragbench.store import Store
     from ragbench.systems import make, steps
 
     session = Session.begin(request.notebook, request.dataset, request.systems, "", request.language)
-    data = session.dataset
+    history = session.dataset.history
+    data = replace(session.dataset, questions=tuple(request.asked(session.dataset)))
     if not data.questions:
-        raise BenchError(f"{data.label} has no questions: nothing can be retrieved")
+        of_log = f" in its users' log (users_log = True; {len(history)} stand there)" if request.users_log else ""
+        raise BenchError(f"{data.label} has no questions{of_log}: nothing can be retrieved")
     if request.n_topics > len(data.questions):
         raise BenchError(f"n_topics = {request.n_topics}: {data.label} has only {len(data.questions)} questions")
     found: dict[str, Retrieval] = {}
@@ -95,7 +112,8 @@ def sources(request: SourcesRequest) -> Measurement:
             with session.progress(name, steps(len(data.chunks), len(data.questions))) as progress:
                 found[name] = system.retrieve(data.questions, request.k, progress=progress)
         chosen = _embedder(session, request.embedder)
-        vectors = _question_vectors(store, session, chosen)
+        vectors = _question_vectors(store, replace(session, dataset=data), chosen)
+    read = _masked(data) if request.mask else data
     rows = {name: [[hit.chunk for hit in hits[: request.k]] for hits in one.hits] for name, one in found.items()}
     covered: dict[str, TopicCoverage] = {}
     for name in session.systems:  # all have the topics of the first
@@ -116,13 +134,15 @@ def sources(request: SourcesRequest) -> Measurement:
             "n_questions": len(data.questions),
             "k": request.k,
             "n_topics": covered[session.systems[0]].n_topics,
+            "tables": {"topic_coverage": "coverage"},
             "n_topics_given": bool(request.n_topics),
+            **_of_log(request, session.dataset),
             "thin": request.thin,
             "topics_embedder": chosen,
             **known,
             "stand_ins": [*known["stand_ins"], *stand_ins.facts("embedder", topics_stand_in)],
         },
-        questions=frames.questions(data.questions),
+        questions=frames.questions(read.questions),
         retrieved=frames.retrieved(
             (name, question.id, hits[: request.k], rankings.gains(question, hits[: request.k], labelled))
             for name, one in found.items()
@@ -131,8 +151,34 @@ def sources(request: SourcesRequest) -> Measurement:
         estimates=tuple(
             each for name in session.systems for each in _estimates(name, data, rows[name], covered[name], request)
         ),
-        extra=_tables(data, vectors, rows, covered, request.thin),
+        extra=_tables(read, vectors, rows, covered, request.thin),
     )
+
+
+def _of_log(request: SourcesRequest, data: Dataset) -> dict[str, Any]:
+    """Of the users' log: how long it is, how many of it cannot be asked, whether persons are masked."""
+    if not request.users_log:
+        return {}
+    return {
+        "users_log": True,
+        "n_history": len(data.history),
+        "n_without_vector": sum(past.id in data.without_vector for past in data.history),
+        "masked": request.mask,
+    }
+
+
+def _masked(data: Dataset) -> Dataset:
+    """With the questions that real users asked, and their groups, without what names a person."""
+    masker = Masker(dict.fromkeys(past.user for past in data.history if past.user is not None))
+    shown = [
+        replace(
+            one, text=str(masker.text(one.text)), reference=masker.text(one.reference), cluster=masker.user(one.cluster)
+        )
+        if one.source == REAL
+        else one
+        for one in data.questions
+    ]
+    return replace(data, questions=tuple(shown))
 
 
 def _embedder(session: Session, named: str) -> str:
@@ -220,7 +266,8 @@ def _tables(
     """What is listed and drawn.
 
     `topics`: with their typical words and their questions, those nearest the centre first. `question_topics`.
-    `coverage`: the specification's fields for every system and topic, and which topics are thin. `silhouettes`: by the
+    `coverage`: the specification's topic_coverage, a row a system and topic, with the topic's words, and whether it is
+    thin. `silhouettes`: by the
     number of topics that was tried. `chunks`: all, each with how many questions are labelled with it. `uses`: for how
     many questions each chunk was retrieved, by every system; 0 for those never retrieved. `pages`: see `_pages`.
     """
@@ -228,12 +275,14 @@ def _tables(
 
     first, samples = next(iter(covered.values())), [question.id for question in data.questions]
     members = topics.central(topics.directions(vectors), first.labels)
+    words = topics.typical_words([question.text for question in data.questions], first.labels)
     coverage = [
-        (name, topic.topic_id + 1, topic.question_count, topic.unique_chunks, topic.unique_urls, topic in thin)
+        (name, topic.topic_id + 1, ", ".join(words[topic.topic_id]), topic.question_count, topic.unique_chunks,
+         topic.unique_urls, topic in thin)
         for name, one in covered.items()
         for thin in [one.thin(share)]
         for topic in one.topics
-    ]
+    ]  # fmt: skip
     needed = Counter(chunk for question in data.questions for chunk in question.relevant)
     counts = {
         name: Counter(i for row in rows for i in {one.passage for one in row}) for name, rows in retrieved.items()
@@ -242,13 +291,14 @@ def _tables(
         "topics": pd.DataFrame(
             {
                 "topic": range(1, first.n_topics + 1),
-                "words": topics.typical_words([question.text for question in data.questions], first.labels),
+                "words": words,
                 "samples": [[samples[row] for row in rows] for rows in members],
             }
         ),
         "question_topics": pd.DataFrame({"sample": samples, "topic": first.labels + 1}),
         "coverage": pd.DataFrame(
-            coverage, columns=["system", "topic_id", "question_count", "unique_chunks", "unique_urls", "thin"]
+            coverage,
+            columns=["system", "topic_id", "words", "question_count", "unique_chunks", "unique_urls", "thin"],
         ),
         "silhouettes": pd.DataFrame(
             {"topics": list(first.silhouettes), "silhouette": [round(x, 9) for x in first.silhouettes.values()]}

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from ragbench.bench.runs.record import told
-from ragbench.datasets.past_runs import PastRun, read_history
+from ragbench.datasets.past_runs import PastRun, Topic, read_history
 from ragbench.metric import Metric
 from ragbench.metrics import catalogue, declaration
 from ragbench.store.records import RunPart, RunRecord, RunValue
 
 HISTORY = "history"
+COVERED = tuple(Topic.model_fields)
+"""Of a row of `topic_coverage`, a fact of the part on sources, in the specification's order."""
 RETRIEVAL = "tier1_retrieval"
 RETRIEVED = "tier_1_metrics"
+SOURCES = "sources"
 NOTEBOOKS = {
     "tier_0_metrics": "tier0_embeddings",
     RETRIEVED: RETRIEVAL,
@@ -24,8 +28,8 @@ NOTEBOOKS = {
     "tier_judge_pipeline_metrics": "tier_judge_pipeline",
     "tier_ux_metrics": "tier_ux",
     "real_user_metrics": "real_users",
-    "utilization_metrics": "sources",
-    "topic_coverage_metrics": "sources",
+    "utilization_metrics": SOURCES,
+    "topic_coverage_metrics": SOURCES,
     "domain_analysis_metrics": "real_users",
 }
 ALIASES = {
@@ -79,7 +83,10 @@ def _record(run: PastRun, name: str) -> RunRecord:
         id=f"{name}-{run.id}",
         started=run.started,
         origin=HISTORY,
-        identities={kind: {k: about[k] for k in about if k in keys} for kind, keys in IDENTITIES.items()},
+        identities={
+            kind: {k: about[k] for k in about if k in keys} | (_asked(run) if kind == "parameters" else {})
+            for kind, keys in IDENTITIES.items()
+        },
         manifest={"provenance": about},
         parts=tuple(
             RunPart(
@@ -87,12 +94,34 @@ def _record(run: PastRun, name: str) -> RunRecord:
                 dataset=about.get("dataset_file"),
                 unit=run.unit if notebook == RETRIEVAL else None,
                 systems=(name,),
-                facts={"k": run.depth} if notebook == RETRIEVAL and run.depth else {},
+                facts=_facts(run, notebook),
             )
             for notebook in dict.fromkeys(value.notebook for value in values)
         ),
         values=tuple(values),
     )
+
+
+def _asked(run: PastRun) -> dict[str, str]:
+    """How deep was looked for the sources, and whose questions were asked, named as this program's parameters."""
+    used, covered = (run.asked.get(tier, {}) for tier in ("utilization_metrics", "topic_coverage_metrics"))
+    depths = {"sources.k": used.get("top_k", covered.get("top_k")), "sources.k of the topics": covered.get("top_k")}
+    found = {name: depth for name, depth in depths.items() if depth is not None}
+    if depths["sources.k"] == depths["sources.k of the topics"]:
+        found.pop("sources.k of the topics", None)
+    if source := used.get("questions_source"):
+        found["sources.users_log"] = {"real": "true", "synthetic": "false"}.get(source, source)
+    return found
+
+
+def _facts(run: PastRun, notebook: str) -> dict[str, Any]:
+    if notebook == RETRIEVAL:
+        return {"k": run.depth} if run.depth else {}
+    if notebook != SOURCES:
+        return {}
+    topics = {"topic_coverage": [dict(one) for one in run.topics]} if run.topics else {}
+    primary = "utilization_rate" if "utilization_rate" in run.tiers.get("utilization_metrics", {}) else "n_topics"
+    return {"primary": primary, **topics}
 
 
 def _value(tier: str, label: str, value: float, run: PastRun, system: str) -> RunValue:

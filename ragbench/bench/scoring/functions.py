@@ -36,7 +36,8 @@ def declared(given: Callable[..., Any]) -> Metric:
     """A plain function as a metric: the names of its parameters say which fields of a sample it needs.
 
     A parameter with a default is a field that may be missing. `judge` and `embedder` are what they are for every metric
-    and a first parameter `sample` takes the whole sample. It is in the catalogue from then on.
+    (`embedder="e5"`: the one of that name among those that are asked) and a first parameter `sample` takes the whole
+    sample. It is in the catalogue from then on.
     Raises ValueError for a parameter of another name, and for a name that is taken or is none.
     """
     name = getattr(given, "__name__", type(given).__name__)
@@ -92,7 +93,8 @@ def _by_fields(given: Callable[..., Any], parameters: list[inspect.Parameter]) -
 
         function = called
     sample = inspect.Parameter("sample", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    asked = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in needs]
+    known = inspect.signature(given).parameters
+    asked = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=known[name].default) for name in needs]
     function.__name__ = function.__qualname__ = given.__name__
     function.__doc__, function.__module__ = given.__doc__, given.__module__
     function.__signature__ = inspect.Signature([sample, *asked])  # type: ignore[attr-defined]
@@ -118,7 +120,7 @@ class Functions:
 
         Raises ModelError alone, where a judge that it asked ends the run.
         """
-        if lacking := _lacking(metric, of):
+        if lacking := _lacking(metric, of) or _not_there(metric, given):
             return lacking
         try:
             value = await self._called(metric, of, given)
@@ -131,7 +133,7 @@ class Functions:
         return scored(metric, value)
 
     async def _called(self, metric: Metric, of: Any, given: Mapping[str, Any]) -> Any:
-        tools = {name: _plain(one) for name, one in given.items()}
+        tools = {name: _plain(one, _named(metric)) for name, one in given.items()}
         if inspect.iscoroutinefunction(inspect.unwrap(metric.function)):
             here = asyncio.get_running_loop()
             return await self._aside.run(lambda clock: metric(of, **_across(tools, here, clock)))
@@ -171,6 +173,26 @@ def _lacking(metric: Metric, of: Any) -> Score | None:
             if getattr(of, name) is None:
                 return Score.unmeasured(Status.MISSING_FIELD, f"the sample has no field {name}")
     return None
+
+
+def _named(metric: Metric) -> str:
+    """The embedder that a function asks for by the default of its parameter; empty where any will do."""
+    default = inspect.signature(metric.function).parameters["embedder"].default if "embedder" in metric.needs else ""
+    return default if isinstance(default, str) else ""
+
+
+def _not_there(metric: Metric, given: Mapping[str, Any]) -> Score | None:
+    """Why there is nothing to call it with: an embedder that it asks for by name, and nobody else named."""
+    wanted = _named(metric)
+    there = [one.name for one in _each(given.get("embedder"))]
+    if not wanted or wanted in there:
+        return None
+    both = ",".join([*there, wanted])
+    return Score.unmeasured(
+        Status.EMBEDDING_ERROR,
+        f"it asks for the embedder {wanted!r}, and {', '.join(there)} was named: --embedder {both}, or -p embedder="
+        f"{both}",
+    )
 
 
 def failed(error: BaseException) -> Score:
@@ -346,9 +368,14 @@ def _hand_over(done: Future[Any], outside: asyncio.Future[Any]) -> None:
         outside.set_result(done.result())
 
 
-def _plain(tool: Any) -> Any:
-    """An embedder that gives its vectors at once; of several the first."""
-    one = tool[0] if isinstance(tool, list | tuple) else tool
+def _each(tool: Any) -> list[Any]:
+    return list(tool) if isinstance(tool, list | tuple) else [] if tool is None else [tool]
+
+
+def _plain(tool: Any, wanted: str) -> Any:
+    """An embedder that gives its vectors at once; of several the one that is wanted by name, else the first."""
+    several = _each(tool)
+    one = next((each for each in several if wanted and each.name == wanted), several[0])
     return one.embedder if isinstance(one, Batch) else one
 
 

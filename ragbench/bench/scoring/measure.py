@@ -55,6 +55,9 @@ FIRST = (
 )
 """What comes first where all metrics are measured; the first of these is a page's primary metric."""
 
+OPTIONAL = ("bert_score",)
+"""What needs a model of somebody's choice, and is measured only where it is named."""
+
 AnyJudge = Judge | OwnJudge | str
 """An open judge, one that is described where it is used, or the name of one."""
 
@@ -104,6 +107,7 @@ def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str | Calla
     known = catalogue()
     if metrics is None:
         found = [each for each in known.values() if each.grain == "sample" and each.better is not None]
+        found = [each for each in found if each.name not in OPTIONAL]
         found = [each for each in found if not _lacking(each, samples)]
         if not found:
             raise ValueError(f"no metric can be measured: the samples have {', '.join(_given(samples)) or 'no field'}")

@@ -29,7 +29,7 @@ def write_csv(path: Path, table: pd.DataFrame, *, raw: bool = False) -> None:
 
 
 def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = False) -> None:
-    """Scores, estimates and comparisons as CSV and as Parquet, and both summaries as one JSON file."""
+    """Scores, estimates, comparisons and each page's own tables as CSV and as Parquet; both summaries as one JSON."""
     import pandas as pd
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -42,4 +42,7 @@ def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = 
         table = pd.DataFrame(found[name], columns=["notebook", *columns], dtype=object)
         write_csv(folder / f"{name}.csv", table, raw=raw)
         write_table(folder / f"{name}.parquet", table.infer_objects())
+    for name, own in ((name, own) for made in measurements.values() for name, own in made.tables.items()):
+        write_csv(folder / f"{name}.csv", own, raw=raw)
+        write_table(folder / f"{name}.parquet", own)
     results.write_json(folder / results.SUMMARY, {**found, **results.stood_in(measurements)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
+from ragbench.bench.runs.past_runs import COVERED
 from ragbench.language import translator
 from ragbench.measurement import Measurement
 from ragbench.report.exports import bare_numbers
@@ -14,7 +15,7 @@ from ragbench.report.pages.comparison import about
 from ragbench.show import Page
 from ragbench.store.records import RunRecord
 
-NAME = "numbers"
+NAME, TOPICS = "numbers", "topic_coverage"
 COLUMNS = ("notebook", "system", "metric", "value", "low", "high", "n", "n_unmeasured", "unit", "reason")
 
 
@@ -23,10 +24,12 @@ def measurement(record: RunRecord) -> Measurement:
     import pandas as pd
 
     rows = [[asdict(value)[name] for name in COLUMNS] for value in record.values]
+    topics = [one for part in record.parts for one in part.facts.get(TOPICS) or ()]
+    extra = {TOPICS: pd.DataFrame(topics, columns=list(COVERED), dtype=object)} if topics else {}
     return Measurement(
         notebook=NAME,
-        facts={"run": record.id, "runs": [about(record, "")]},
-        extra={NAME: pd.DataFrame(rows, columns=list(COLUMNS))},
+        facts={"run": record.id, "runs": [about(record, "")], "tables": {name: name for name in extra}},
+        extra={NAME: pd.DataFrame(rows, columns=list(COLUMNS)), **extra},
     )
 
 

@@ -29,8 +29,10 @@ UNSHOWN = frozenset(
         "cost_hidden", "cost_shown", "cut", "data_language", "delta", "describes", "describes_decisions",
         "describes_users", "distance", "empty",
         "failed", "faithfulness", "good", "judge_scale", "left_out_systems", "length_limit", "limits", "listed",
-        "metric", "modes", "n_cached", "n_one_question", "n_tempted", "n_topics_given", "near", "neighbors", "pages",
-        "people_scale", "projected", "proxy", "rival", "sessions", "shared", "texts", "thin", "threshold",
+        "logs", "metric", "modes", "n_cached", "n_one_question", "n_tempted", "n_topics_given", "near", "neighbors",
+        "pages",
+        "people_scale", "projected", "proxy", "rival", "sessions", "shared", "tables", "texts", "thin", "threshold",
+        "users_log",
     }
 )  # fmt: skip
 """What the page says elsewhere: in its sentences, its tables, or among the parameters of its method."""

@@ -50,11 +50,7 @@ def _context(material: Material) -> str:
             "first."
         ),
         "none": _("Every answer was written without any passage, to see what is known by heart."),
-        "retrieved": _.plural(
-            "Every answer was written from the first {n} retrieved passage.",
-            "Every answer was written from the first {n} retrieved passages.",
-            int(known.get("contexts", 0)),
-        ),
+        "retrieved": _read(material),
     }.get(str(known.get("context")), "")
     stated = _("No limit was set on their length.")
     if limit is not None:
@@ -62,6 +58,23 @@ def _context(material: Material) -> str:
             "At most {n} character of them was given.", "At most {n} characters of them were given.", limit
         )
     return f"{source} {stated}"
+
+
+def _read(material: Material) -> str:
+    """How many of the retrieved passages were read, against what the specification reads."""
+    _, number = material.text, int(material.facts.get("contexts", 0))
+    if number == 1:
+        return _("Every answer was written from the first retrieved passage alone, as in the specification.")
+    said = _.plural(
+        "Every answer was written from the first {n} retrieved passage.",
+        "Every answer was written from the first {n} retrieved passages.",
+        number,
+    )
+    rule = _(
+        "The specification takes the first alone (contexts = 1): numbers of the two are not to be set against each "
+        "other."
+    )
+    return f"{said} {rule}"
 
 
 def _writer_lines(material: Material, generators: Mapping[str, Any]) -> Iterable[Markup]:

@@ -1,6 +1,6 @@
 """What was found, how fast, and how the texts lie in their space."""
 
-from ragbench.show.retrieval.coverage import pages, topics, unused
+from ragbench.show.retrieval.coverage import pages, topic_coverage, topics, unused
 from ragbench.show.retrieval.curves import curves
 from ragbench.show.retrieval.distances import distances, spectrum
 from ragbench.show.retrieval.neighbourhood_map import projection
@@ -21,6 +21,7 @@ __all__ = [
     "repeats",
     "spectrum",
     "speed",
+    "topic_coverage",
     "topics",
     "unused",
     "usage",

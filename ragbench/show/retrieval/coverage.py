@@ -10,7 +10,7 @@ from markupsafe import Markup
 from ragbench.show.basics import chart
 from ragbench.show.basics.entries import entry, ordered, rows_of
 from ragbench.show.basics.links import behind, left
-from ragbench.show.basics.marks import SYMBOLS, legend, series, sign
+from ragbench.show.basics.marks import SYMBOLS, legend, named, series, sign
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
@@ -136,6 +136,34 @@ def _topic(material: Material, one: Mapping[str, Any]) -> Markup:
     return entry(
         anchor("topic", str(number)), html.all(number, " · ", words, label, " ", count), html.all(*marks), body
     )
+
+
+@view("topic_coverage")
+def topic_coverage(material: Material, present: frozenset[str]) -> Markup:
+    """What was retrieved for each topic, as a table: questions, distinct passages, pages, a row a topic and system."""
+    _ = material.text
+    rows = rows_of(material.kept("coverage", "topic_id"))
+    if not rows:
+        return Markup("")
+    several = len(material.systems) > 1
+    heads = [(_("topic"), "rb-word"), *([(_("system"), "rb-word")] if several else []), _("questions"),
+             _("distinct passages"), _("passages a question"), _("pages")]  # fmt: skip
+    body = []
+    for row in sorted(rows, key=lambda one: (int(one["topic_id"]), material.systems.index(str(one["system"])))):
+        number = int(row["topic_id"])
+        thin = html.all(" ", html.b(_("thin"), "rb-worse")) if row["thin"] else ""
+        body.append(
+            [
+                html.all(_row_name(material, number), thin),
+                *([named(material, str(row["system"]))] if several else []),
+                _.integer(int(row["question_count"])),
+                _.integer(int(row["unique_chunks"])),
+                _.number(row["unique_chunks"] / row["question_count"], 1),
+                _.integer(int(row["unique_urls"])),
+            ]
+        )
+    title = _("What was found for each topic")
+    return html.fold(title, html.grid(title, heads, body))
 
 
 @view("unused")

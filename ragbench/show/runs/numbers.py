@@ -41,4 +41,16 @@ def numbers(material: Material, present: frozenset[str]) -> Markup:
             )
             if one["reason"]:
                 rows.append(html.under(why(material, one["reason"]), len(heads)))
-    return html.table(_("Numbers"), heads, rows, "rb-long")
+    return html.table(_("Numbers"), heads, rows, "rb-long") + _topics(material)
+
+
+def _topics(material: Material) -> Markup:
+    """What was retrieved for each topic of questions; nothing of a run that does not say."""
+    _ = material.text
+    found = rows_of(material.kept("topic_coverage"))
+    if not found:
+        return Markup("")
+    heads = (_("topic"), _("questions"), _("distinct passages"), _("pages"))
+    names = ("topic_id", "question_count", "unique_chunks", "unique_urls")
+    body = [[_.number(None) if missing(one[name]) else _.integer(int(one[name])) for name in names] for one in found]
+    return html.grid(_("What was found for each topic"), heads, body)

@@ -15,6 +15,9 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.types import Estimate
 
+ALIKE = 0.95
+"""Mean cosine from which on two vectors of each text are taken for one model's, rounding and prefixes aside."""
+
 
 def sentences(material: Material) -> list[Markup]:
     """For each embedder how often the cache would serve and how near turns lie to each other; then how to read it."""
@@ -126,6 +129,7 @@ def method(material: Material) -> list[str]:
             "and then over dialogues. Intervals of hit rates draw whole dialogues, groups of one need, or users."
         ),
     ]
+    said += _whose_vectors(material)
     if alone:
         said.append(
             _.plural(
@@ -136,4 +140,34 @@ def method(material: Material) -> list[str]:
         )
     if facts.get("sessions") == "history":
         said.append(_("A session is what one user asked on one day."))
+    return said
+
+
+def _whose_vectors(material: Material) -> list[str]:
+    """Whether the cached questions have the vectors of their log, or were embedded anew, by embedder."""
+    _, facts = material.text, material.facts
+    logs: Mapping[str, Any] = facts.get("logs", {})
+    said = []
+    for name, log in logs.items():
+        if not log["asking"]:
+            said.append(_("{embedder}: every vector of a question is the one that stands in the log.", embedder=name))
+            continue
+        said.append(
+            _(
+                "{embedder}: {own} of {n} cached questions have the vectors that stand in the log; {asking} embeds "
+                "what the log does not hold. For {checked} of them its own vectors have a mean cosine of {cosine} to "
+                "the log's.",
+                embedder=name,
+                own=_.integer(int(log["cached"])),
+                n=_.integer(int(facts.get("n_cached", 0))),
+                asking=str(log["asking"]),
+                checked=_.integer(int(log["checked"])),
+                cosine=_.number(float(log["cosine"]), 2),
+            )
+        )
+        if log["cosine"] < ALIKE:
+            said.append(_("That is far from 1: another model made the log's vectors, and these hits mean nothing."))
+    anew = [name for name in material.systems if name not in logs]
+    if logs and anew:
+        said.append(_("The cached questions were embedded anew by {embedders}.", embedders=_.enumeration(anew)))
     return said

@@ -121,15 +121,25 @@ def _sources(material: Material) -> list[Markup]:
     said = []
     for name in material.systems:
         idle, rate = (value(material, name, metric) for metric in ("unused_chunks", "utilization_rate"))
-        text = _.html(
-            "<b>{system}</b> retrieves {used} of {total} passages ({rate}) among the first {k} for {n} questions.",
-            system=shown(name),
-            used=_.number(value(material, name, "used_chunks"), 0),
-            total=_.number(value(material, name, "total_chunks"), 0),
-            rate=_.percent(rate),
-            k=_.integer(int(material.facts.get("k", 0))),
-            n=_.integer(int(material.facts.get("n_questions", 0))),
-        )
+        places = {
+            "system": shown(name),
+            "used": _.number(value(material, name, "used_chunks"), 0),
+            "total": _.number(value(material, name, "total_chunks"), 0),
+            "rate": _.percent(rate),
+            "k": _.integer(int(material.facts.get("k", 0))),
+            "n": _.integer(int(material.facts.get("n_questions", 0))),
+        }
+        if material.facts.get("users_log"):
+            text = _.html(
+                "<b>{system}</b> retrieves {used} of {total} passages ({rate}) among the first {k} for {n} questions "
+                "of the users' log.",
+                **places,
+            )
+        else:
+            text = _.html(
+                "<b>{system}</b> retrieves {used} of {total} passages ({rate}) among the first {k} for {n} questions.",
+                **places,
+            )
         more = _("Every passage is retrieved at least once.") if idle == 0 else ""
         if idle > 0:
             more = _.plural("{n} passage is never retrieved.", "{n} passages are never retrieved.", round(idle))
@@ -156,7 +166,28 @@ def _sources_method(material: Material) -> list[str]:
             share=_.percent(float(material.facts.get("thin", 0))),
         ),
     ]
-    return said + _silhouettes(material)
+    return _whose_questions(material) + said + _silhouettes(material)
+
+
+def _whose_questions(material: Material) -> list[str]:
+    """Of a page on the users' log: how much of it was asked."""
+    _, facts = material.text, material.facts
+    if not facts.get("users_log"):
+        return []
+    asked, without = int(facts.get("n_questions", 0)), int(facts.get("n_without_vector", 0))
+    said = [_.plural("What was searched is {n} question of the users' log.",
+                     "What was searched are the {n} questions of the users' log.", asked)]  # fmt: skip
+    if without:
+        said.append(
+            _.plural(
+                "{n} more has no vector in its table and was not asked.",
+                "{n} more have no vector in their table and were not asked.",
+                without,
+            )
+        )
+    if facts.get("masked"):
+        said.append(_("What could name a person is replaced in every text that is shown."))
+    return said
 
 
 def _silhouettes(material: Material) -> list[str]:
