@@ -11,20 +11,15 @@ from typing import Any, Literal, NamedTuple, TextIO
 
 from ragbench import terminal
 from ragbench.language import DASH, Translator, beside_zero, decimals, translator
+from ragbench.latex import latex, stacked
 from ragbench.templates import template
 from ragbench.types import Estimate, Verdict
 
 Kind = Literal["text", "number", "interval", "p", "verdict", "count"]
-_LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "∅": r"$\emptyset$", "†": r"$\dagger$",
-}  # fmt: skip
 ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a spreadsheet takes for the beginning of a formula, the full-width signs of East Asian programs among it."""
-SHORT, LONG = 16, 12
-"""Signs of a title that a column of numbers has room for; of a word that an article's line has."""
-_BREAKS = re.compile(r"(?<=[-_/.@:=])")
+SHORT = 16
+"""Signs of a title that an article's column of numbers has room for."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|!~])")
 _ARROWS = {Verdict.BETTER: r"$\uparrow$", Verdict.WORSE: r"$\downarrow$", Verdict.SAME: r"$\approx$",
            Verdict.CANNOT_BE_SHOWN: r"$\emptyset$"}  # fmt: skip
@@ -322,7 +317,7 @@ class Latex(Spoken):
         if one.value is None or one.value != one.value or _unknown(one.low) or _unknown(one.high):
             return super().found(one, digits, signed)
         number = " ".join(filter(None, (self.number(one.value, digits, signed), self.mark(one))))
-        return _stacked(number, self.ends(one.low, one.high, digits, signed))  # type: ignore[arg-type]
+        return stacked(number, self.ends(one.low, one.high, digits, signed))  # type: ignore[arg-type]
 
     def ends(self, low: float, high: float, digits: int, signed: bool) -> str:
         r"""`[\num{0.645}, \num{0.758}]`, with a semicolon where the decimal mark is a comma."""
@@ -357,7 +352,7 @@ class Latex(Spoken):
         count = latex(_("{part} of {whole}", part=_.integer(one.n), whole=_.integer(one.n + one.n_unmeasured)))
         if one.floor is None or one.ceiling is None:
             return count
-        return _stacked(count, self.ends(one.floor, one.ceiling, digits, False))
+        return stacked(count, self.ends(one.floor, one.ceiling, digits, False))
 
     def text(self, text: str) -> str:
         """A text, every sign of LaTeX's language escaped."""
@@ -392,25 +387,6 @@ class Exact(Style):
         """
         active = text.startswith(ACTIVE) or text.lstrip().startswith(ACTIVE)
         return f"'{text}" if active and not self.raw else text
-
-
-def latex(text: object) -> str:
-    """A text for LaTeX, every sign of its language escaped, on one line; a long word may break after its signs."""
-    return " ".join(_word(word) for word in str(text).split())
-
-
-def _word(word: str) -> str:
-    parts = [part for piece in _BREAKS.split(word) for part in _pieces(piece)] if len(word) > LONG else [word]
-    return r"\allowbreak{}".join("".join(_LATEX.get(sign, sign) for sign in part) for part in parts)
-
-
-def _pieces(text: str) -> list[str]:
-    return [text[start : start + LONG] for start in range(0, len(text), LONG)]
-
-
-def _stacked(first: str, second: str) -> str:
-    """One below the other in a cell."""
-    return rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{first}\\{{}}{second}\end{{tabular}}"
 
 
 def markdown(text: object) -> str:
