@@ -11,17 +11,15 @@ from typing import Any, Literal, NamedTuple, TextIO
 
 from ragbench import terminal
 from ragbench.language import DASH, Translator, beside_zero, decimals, translator
+from ragbench.latex import latex, stacked
 from ragbench.templates import template
 from ragbench.types import Estimate, Verdict
 
 Kind = Literal["text", "number", "interval", "p", "verdict", "count"]
-_LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "∅": r"$\emptyset$", "†": r"$\dagger$",
-}  # fmt: skip
 ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a spreadsheet takes for the beginning of a formula, the full-width signs of East Asian programs among it."""
+SHORT = 16
+"""Signs of a title that an article's column of numbers has room for."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|!~])")
 _ARROWS = {Verdict.BETTER: r"$\uparrow$", Verdict.WORSE: r"$\downarrow$", Verdict.SAME: r"$\approx$",
            Verdict.CANNOT_BE_SHOWN: r"$\emptyset$"}  # fmt: skip
@@ -165,18 +163,36 @@ class Table:
             if any(notes):
                 yield Column(f"{column.title} note"), notes
 
-    def latex(self, name: str) -> str:
-        """The table for an article, in the form of the booktabs package, its notes as the caption."""
-        titles = [f"${one.title}$" if one.title in ("n", "p") else latex(one.title) for one in self.columns]
-        rows = [titles, *self.written(Latex(translator(self.language)))]
-        head, *body = [" & ".join(row) + r" \\" for row in rows]
+    def latex(self, name: str, *, grouped: bool = False) -> str:
+        """The table for an article, as wide as its text (booktabs, tabularx, siunitx), its notes as the caption.
+
+        grouped: the first column stands above the rows that share it, in a row of its own.
+        """
+        groups, columns = [row[0] for row in self.rows] if grouped else [], self.columns[1 if grouped else 0 :]
+        titles = [f"${one.title}$" if one.title in ("n", "p") else latex(one.title) for one in columns]
+        written, body = self.written(Latex(translator(self.language))), []
+        for place, row in enumerate(written):
+            if grouped and groups[place] not in groups[max(0, place - 1) : place]:
+                body += [r"\addlinespace"] if place else []
+                body.append(rf"\multicolumn{{{len(columns)}}}{{@{{}}l}}{{{row[0]}}} \\")
+            body.append(" & ".join(row[1:] if grouped else row) + r" \\")
+        mark = r"\sisetup{output-decimal-marker={,}}" if translator(self.language).number(0.5, 1) == "0,5" else ""
         return (
-            "% needs \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n"
+            "% needs \\usepackage{booktabs,tabularx,siunitx}\n\\begin{table}\n"
+            f"  \\centering\\footnotesize\\sloppy\\setlength{{\\tabcolsep}}{{4pt}}{mark}\n"
             f"  \\caption{{{latex(' '.join(self.notes))}}}\n  \\label{{tab:{re.sub('[^A-Za-z0-9-]', '-', name)}}}\n"
-            f"  \\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}\n    \\toprule\n    {head}\n    \\midrule\n"
+            f"  \\begin{{tabularx}}{{\\linewidth}}{{@{{}}{''.join(map(_sides, columns))}@{{}}}}\n"
+            f"    \\toprule\n    {' & '.join(titles)} \\\\\n    \\midrule\n"
             + "".join(f"    {row}\n" for row in body)
-            + "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n"
+            + "    \\bottomrule\n  \\end{tabularx}\n\\end{table}\n"
         )
+
+
+def _sides(column: Column) -> str:
+    """How LaTeX sets a column: texts wrap, numbers stand on the right, where a long title above them wraps too."""
+    if column.kind in ("text", "verdict"):
+        return r">{\raggedright\arraybackslash}X"
+    return "r" if len(column.title) <= SHORT else r">{\raggedleft\arraybackslash}X"
 
 
 class Style:
@@ -287,18 +303,30 @@ class Markdown(Spoken):
 
 
 class Latex(Spoken):
-    """How cells are written in an article: numbers as formulas, verdicts as arrows."""
+    """How cells are written in an article: numbers for siunitx, intervals below them, verdicts as arrows."""
 
     nothing = "--"
 
     def number(self, value: float, digits: int, signed: bool) -> str:
-        """`$+0.200$`."""
+        r"""`\num{+0.200}`."""
         rounded = round(value, digits) + 0.0
-        return f"${rounded:{'+' if signed and rounded else ''}.{digits}f}$"
+        return rf"\num{{{rounded:{'+' if signed and rounded else ''}.{digits}f}}}"
+
+    def found(self, one: Found, digits: int, signed: bool) -> str:
+        """The number with its verdict, its interval below it."""
+        if one.value is None or one.value != one.value or _unknown(one.low) or _unknown(one.high):
+            return super().found(one, digits, signed)
+        number = " ".join(filter(None, (self.number(one.value, digits, signed), self.mark(one))))
+        return stacked(number, self.ends(one.low, one.high, digits, signed))  # type: ignore[arg-type]
 
     def ends(self, low: float, high: float, digits: int, signed: bool) -> str:
-        """`$[0.645, 0.758]$`."""
-        return f"$[{', '.join(self.end(one, digits, signed).strip('$+') for one in (low, high))}]$"
+        r"""`[\num{0.645}, \num{0.758}]`, with a semicolon where the decimal mark is a comma."""
+        return self._.ends(*(self.end(one, digits, signed) for one in (low, high)))
+
+    def end(self, value: float, digits: int, signed: bool) -> str:
+        r"""`\num{+0.0004}`; `$>0$` for what no number of decimals tells from 0."""
+        found = decimals(value, digits) if signed else digits
+        return f"${beside_zero(value)}$" if found is None else self.number(value, found, signed)
 
     def without(self, one: Found) -> str:
         """Nothing: the number stands alone; the sign of a reason that the caption tells."""
@@ -309,22 +337,22 @@ class Latex(Spoken):
         return _ARROWS.get(one.verdict, "") if one.verdict else ""
 
     def p(self, value: float) -> str:
-        """`$<0.001$`."""
-        return "$<0.001$" if value < 0.001 else self.number(value, 3, False)
+        r"""`\num{0.012}`, `\num{<0.001}`."""
+        return r"\num{<0.001}" if value < 0.001 else self.number(value, 3, False)
 
     def count(self, value: int) -> str:
         """`$48$`."""
         return f"${value}$"
 
     def counted(self, one: Estimate, digits: int) -> str:
-        """`$48$`, `48 of 60 $[0.488, 0.688]$`."""
+        """`$48$`, or `48 of 60` with the ends of its scale below."""
         if not one.n_unmeasured:
             return self.count(one.n)
         _ = self._
         count = latex(_("{part} of {whole}", part=_.integer(one.n), whole=_.integer(one.n + one.n_unmeasured)))
         if one.floor is None or one.ceiling is None:
             return count
-        return f"{count} {self.ends(one.floor, one.ceiling, digits, False)}"
+        return stacked(count, self.ends(one.floor, one.ceiling, digits, False))
 
     def text(self, text: str) -> str:
         """A text, every sign of LaTeX's language escaped."""
@@ -359,11 +387,6 @@ class Exact(Style):
         """
         active = text.startswith(ACTIVE) or text.lstrip().startswith(ACTIVE)
         return f"'{text}" if active and not self.raw else text
-
-
-def latex(text: object) -> str:
-    """A text for LaTeX, every sign of its language escaped, on one line."""
-    return "".join(_LATEX.get(sign, sign) for sign in " ".join(str(text).split()))
 
 
 def markdown(text: object) -> str:

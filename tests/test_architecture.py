@@ -23,7 +23,7 @@ FLOORS = (
     {"expectations", "names", "language", "notation"},
     {"types", "settings", "folders", "waves"},
     {"terminal"},
-    {"trust", "places", "counts", "raised", "reasons", "stand_ins", "older_measurements", "templates",
+    {"trust", "places", "counts", "raised", "reasons", "stand_ins", "older_measurements", "templates", "latex",
      "segmentation"},
     {"tables"},
     {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "answered_by", "trec"},

@@ -277,10 +277,11 @@ def everything_told(made: Measurement) -> Iterator[Told]:
     if len(page.material.systems) == 2:
         for line in articles.latex_table(made, english).splitlines():
             parts = line.removesuffix(r" \\").split(" & ")
-            if len(parts) == 6 and "[" in parts[3]:
+            if len(parts) == 5 and "[\\num" in parts[2]:
                 arrow = next((word for word in ("uparrow", "downarrow") if word in parts[2]), "not shown")
                 word = {"uparrow": "better", "downarrow": "worse"}.get(arrow, arrow)
-                yield Told("LaTeX", word, parts[3].replace("$", ""), parts[4].strip("$"))
+                interval, p = (re.sub(r"\\num\{([^}]*)\}", r"\1", part) for part in parts[2:4])
+                yield Told("LaTeX", word, interval.split("{}")[-1].removesuffix(r"\end{tabular}").replace("$", ""), p)
         for line in articles.summary({"notebooks": [{"name": "page"}]}, {"page": made}, None, english).splitlines():
             parts = line.strip("| ").split(" | ")
             if len(parts) == 7 and "[" in parts[3]:

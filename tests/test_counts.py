@@ -92,7 +92,7 @@ OUTPUTS: dict[str, tuple[Callable[[], str], str]] = {
         lambda: text(show.about.overview(Page(over({"tier": made()}))).html()),
         "n 48, 12 unmeasured: 0.400 to 0.600 with them",
     ),
-    "LaTeX": (lambda: articles.latex_table(made(), translator("en")), "48 of 60 $[0.400, 0.600]$"),
+    "LaTeX": (lambda: articles.latex_table(made(), translator("en")), r"48 of 60\\{}[\num{0.400}, \num{0.600}]"),
     "summary.md": (
         lambda: articles.summary({"notebooks": [{"name": "t"}]}, {"t": made()}, None, translator("en")),
         "| 48 | 12 (0.400 … 0.600) |",

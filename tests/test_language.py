@@ -113,7 +113,7 @@ def test_no_interval_without_zero_is_written_as_one_with_it() -> None:
     assert told(0.0, 0.1, signed=True) == "[0.000, +0.100]"
     assert told(0.0004, 0.1) == "[0.000, 0.100]"
     one = Table((Column("d", "interval", signed=True),), ((Found(math.nextafter(0, 1), 0.1),),))
-    assert "$[>0, 0.100]$" in one.latex("x")
+    assert r"[$>0$, \num{+0.100}]" in one.latex("x")
     assert "[>0, +0.100]" in one.markdown()
     assert "[&gt;0, +0.100]" in one._repr_html_()
 

@@ -72,7 +72,7 @@ def test_a_single_file_works_by_itself(bare: Path, browser: Any) -> None:
     alone.parent.mkdir()
     alone.write_bytes((bare / "site" / "single" / "tier1_retrieval.html").read_bytes())
     with Visit(browser, alone) as visit:
-        assert visit.page.locator(".js-plotly-plot").count() >= 1
+        assert visit.page.locator(".rb-chart").count() >= 1
         assert visit.run("document.querySelectorAll('a[href]:not([href^=\"#\"])').length") == 0
         visit.page.locator("#questions").scroll_into_view_if_needed()
         visit.page.locator(".rb-table .rb-line").first.wait_for(timeout=15_000)
@@ -117,7 +117,7 @@ def test_nothing_is_cut_off_and_nothing_is_asked_of_others(browser: Any, site: P
             visit.assert_whole()
             visit.assert_quiet(site)
             if page.parent.name == "history":  # two charts, of five runs by three systems each
-                assert visit.page.locator(".js-plotly-plot .scatterlayer .point").count() == 2 * 5 * 3
+                assert visit.page.locator(".rb-chart .point").count() == 2 * 5 * 3
                 outside = re.compile("a value lies outside of its scale|вне своей шкалы")
                 assert visit.page.get_by_text(outside).first.is_visible()
 
@@ -147,7 +147,7 @@ def test_a_sheet_of_paper_holds_everything(browser: Any, site: Path) -> None:
             visit.page.set_viewport_size(PAPER)
             assert visit.run(WIDE) == [], page.name
             assert visit.run("document.documentElement.scrollWidth") <= PAPER["width"], page.name
-            assert visit.page.locator(".rb-plot .main-svg:first-child").count() >= charts
+            assert visit.page.locator(".rb-chart").count() >= charts
             assert visit.run("getComputedStyle(document.body).color") == "rgb(28, 39, 51)"
             assert visit.page.pdf(format="A4").startswith(b"%PDF")
             assert visit.said == []

@@ -32,7 +32,7 @@ HANDLERS = (
 )
 DRAWN = (
     "[...document.querySelectorAll('.rb-plot')]"
-    ".every((e) => !e.checkVisibility() || e.querySelector('.main-svg') "
+    ".every((e) => !e.checkVisibility() || e.querySelector('.rb-chart') "
     "|| !e.querySelector('script[type=\"application/json\"]'))"
 )
 """Every chart is drawn, or says in words that it cannot be."""
@@ -93,7 +93,9 @@ def launched() -> Iterator[Any]:
 class Visit:
     """One page opened from disk, with everything it said, asked for and ran."""
 
-    def __init__(self, browser: Any, path: Path, width: int = 1280, scheme: str = "light", hash_: str = "") -> None:
+    def __init__(
+        self, browser: Any, path: Path, width: int = 1280, scheme: str = "light", hash_: str = "", *, drawn: bool = True
+    ) -> None:
         self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         self.page = self.context.new_page()
         self.page.set_default_timeout(120_000)
@@ -105,7 +107,7 @@ class Visit:
         self.page.on("dialog", lambda d: (self.said.append(f"dialog: {d.message}"), d.dismiss()))
         self.page.on("request", lambda r: self.asked.append(r.url))
         self.page.goto(path.resolve().as_uri() + hash_)
-        self.until(DRAWN)
+        self.until(DRAWN if drawn else "document.readyState === 'complete'")
         self.run(REST)
 
     def __enter__(self) -> Visit:

@@ -136,7 +136,7 @@ def keep(folder: Path, found: Measurement) -> dict[str, Any]:
 
 
 OPENINGS = 5
-DRAWN = "[...document.querySelectorAll('.rb-plot')].every((e) => e.querySelector('.main-svg'))"
+DRAWN = "[...document.querySelectorAll('.rb-plot')].every((e) => e.querySelector('.rb-chart'))"
 
 
 def opened(page: Path) -> dict[str, float]:

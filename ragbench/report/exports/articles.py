@@ -21,6 +21,10 @@ from ragbench.stand_ins import caveat, of
 from ragbench.tables import Column, Found, Table
 from ragbench.types import Verdict
 
+MARK = "<!-- ragbench -->"
+MOST = 50_000
+"""Signs of all pages in a summary: GitHub takes 65,536 in a comment, and what stands around them needs some."""
+
 
 def markdown(text: Any) -> str:
     """A text for Markdown, every sign of it escaped, on one line."""
@@ -28,10 +32,10 @@ def markdown(text: Any) -> str:
 
 
 def latex_table(made: Measurement, _: Translator) -> str:
-    r"""A page's table for an article, in the form of the booktabs package; empty for a page without numbers.
+    r"""A page's table for an article, as wide as its text however many systems; empty for a page without numbers.
 
-    Values with intervals, and for two systems the difference, corrected p and the verdict's arrow (`\uparrow` better,
-    `\downarrow` worse); for more, an arrow at each challenger's value.
+    Below each metric a row a system: value, difference from the baseline with the verdict's arrow (`\uparrow` better,
+    `\downarrow` worse), corrected p, n; intervals stand below their numbers.
     """
     material = Material(made, _)
     if not material.metrics:
@@ -54,7 +58,25 @@ def latex_table(made: Measurement, _: Translator) -> str:
     named = ("dataset", "n_questions", "unit", "seed")
     facts = ", ".join(f"{key} {made.facts[key]}" for key in named if made.facts.get(key) is not None)
     notes += [_detectable(material), *_planned(material), *_said(material)]
-    return _systems(material).with_notes(*notes, caveat(of(made.facts), _), f"{clean(facts)}.").latex(made.notebook)
+    table = _lines(material).with_notes(*notes, caveat(of(made.facts), _), f"{clean(facts)}.")
+    return table.latex(made.notebook, grouped=True)
+
+
+def _lines(material: Material) -> Table:
+    """A row a metric and system."""
+    _, compared, rows, digits = material.text, material.baseline is not None, [], []
+    columns = [Column(_("metric")), Column(_("system")), Column(_("value"), "interval")]
+    columns += [Column(_("difference"), "interval", signed=True), Column("p", "p")] if compared else []
+    for metric in material.metrics:
+        for name in material.systems:
+            e, c = material.estimate(name, metric), material.comparison(name, metric)
+            row: list[Any] = [clean(metric), clean(name), None if e is None else Found(e.low, e.high, e.value)]
+            if compared:
+                row.append(None if c is None else Found(c.low, c.high, c.difference, verdict=c.verdict))
+                row.append(None if c is None else c.p if c.p_adjusted is None else c.p_adjusted)
+            rows.append((*row, (e,)))
+            digits.append(material.digits(metric))
+    return Table((*columns, Column("n", "count")), tuple(rows), digits=digits, language=_.language)
 
 
 def _systems(material: Material, *, apart: bool = False) -> Table:
@@ -151,19 +173,33 @@ def markdown_table(made: Measurement, _: Translator) -> str:
 def summary(
     manifest: Mapping[str, Any], measurements: Mapping[str, Measurement], gate: Mapping[str, Any] | None, _: Translator
 ) -> str:
-    """A run in Markdown, for the page of a pipeline: how it ended, key numbers with verdicts, the gate."""
-    lines = [f"# {_('Report')}", ""]
+    """A run in Markdown, for the page of a pipeline or a comment: how it ended, key numbers with verdicts, the gate.
+
+    The first line, which nobody sees, is MARK: who writes a comment once and replaces it later finds it by that. Of a
+    run whose pages are longer than MOST signs together, the last ones are named and left out.
+    """
+    lines = [MARK, f"# {_('Report')}", ""]
     if gate is not None:
         lines += [f"**{_('gate')}: {markdown(_outcome(gate, _))}**", ""]
         lines += [f"- {_check(check, _)}" for check in gate["checks"]] + [""]
+    left, cut = MOST - sum(map(len, lines)), []
     for described in manifest.get("notebooks", ()):
         name = str(described["name"])
-        lines += [f"## {markdown(name)}", ""]
+        own = [f"## {markdown(name)}", ""]
         if described.get("failure"):
-            lines += [f"**{_('This page is not complete.')}** {markdown(described['failure'])}", ""]
+            own += [f"**{_('This page is not complete.')}** {markdown(described['failure'])}", ""]
         if name in measurements:
-            lines += [text] if (text := markdown_table(measurements[name], _)) else []
-            lines += [f"> {markdown(text)}", ""] if (text := caveat(of(measurements[name].facts), _)) else []
+            facts = measurements[name].facts
+            own += [f"{_('data set')}: {markdown(facts['dataset'])}", ""] if facts.get("dataset") else []
+            own += [text] if (text := markdown_table(measurements[name], _)) else []
+            own += [f"> {markdown(text)}", ""] if (text := caveat(of(facts), _)) else []
+        length = sum(map(len, own))
+        if left < length:
+            cut.append(name)
+        else:
+            lines, left = lines + own, left - length
+    if cut:
+        lines += [_("Left out, as this would be too long: {names}.", names=", ".join(map(markdown, cut))), ""]
     lines += [
         f"- {_('Not run')}: {markdown(one.page)} {markdown(one.sentence(_))}"
         for one in needs.read(manifest.get("left_out", ()))

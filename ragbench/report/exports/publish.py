@@ -8,7 +8,7 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
@@ -24,7 +24,7 @@ from ragbench.report.exports import articles, bare_numbers, tabular
 from ragbench.report.exports.personal import Veil
 from ragbench.report.keeping import files, kept, results
 from ragbench.report.pages import comparison, numbers
-from ragbench.report.pages.assembly import Measurements
+from ragbench.report.pages.assembly import PICTURES, PICTURES_FOLDER, Measurements
 from ragbench.report.pages.drawing import draw
 from ragbench.report.pages.editions import Edition, editions
 from ragbench.settings import secrets
@@ -38,8 +38,8 @@ WORK = ".run"
 _PATH = re.compile(r"(?<![\w.:/~-])(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"<>|\\/]+[\\/])+([^\s,;:'\"<>|\\/]*)")
 _LANGUAGES = re.compile(r'<nav class="languages".*?</nav>\n', re.DOTALL)
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
-_SCRIPT = re.compile(r'<script([^>]*?) (src|data-later)="([^"]+)"([^>]*)></script>')
-_INLINE = re.compile(r"<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)</script>", re.DOTALL)
+_SCRIPT = re.compile(r'<script src="([^"]+)"></script>')
+_PICTURE = re.compile(rf'<img src="({PICTURES_FOLDER}/[0-9a-f]{{16}}\.(png|jpg))"')
 _POLICY = re.compile(r'(http-equiv="Content-Security-Policy" content=")([^"]*)(")')
 _PARTS = re.compile(r'class="rb-table" data-parts="([^"]+)"')
 _PART = re.compile(r'ragbenchData\("([\w/.-]+)",\s*"([A-Za-z0-9+/=]*)"\);?')
@@ -224,19 +224,22 @@ def self_contained(page: Path, site: Path) -> str:
     something that does not lie in the site.
     """
     text = _LANGUAGES.sub("", page.read_text(encoding="utf-8"), count=1)
-    codes = [found for found in _INLINE.findall(text) if found.strip()]
+    parts: dict[str, list[str]] = {"script-src": [], "style-src": []}
 
     def inside(found: re.Match[str]) -> str:
-        code = _code(_beside(page, found[3], site))
-        codes.append(code)
-        later = " data-inside" if found[2] == "data-later" else ""
-        return f"<script{found[1]}{later}{found[4]}>{code}</script>"
+        parts["script-src"].append(code := _code(_beside(page, found[1], site).decode()))
+        return f"<script>{code}</script>"
 
-    text = _SCRIPT.sub(inside, text)
-    text = _STYLE.sub(lambda found: f"<style>\n{_beside(page, found[1], site)}</style>", text)
-    digests = [hashlib.sha256(code.encode()).digest() for code in dict.fromkeys(codes)]
-    hashes = [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
-    text = _POLICY.sub(lambda found: found[1] + escape(_allowing(unescape(found[2]), hashes)) + found[3], text, count=1)
+    def styled(found: re.Match[str]) -> str:
+        parts["style-src"].append(style := _beside(page, found[1], site).decode())
+        return f"<style>{style}</style>"
+
+    def pictured(found: re.Match[str]) -> str:
+        kind = next(kind for kind, ending in PICTURES.items() if ending == found[2])
+        return f'<img src="data:{kind};base64,{base64.b64encode(_beside(page, found[1], site)).decode()}"'
+
+    text = _PICTURE.sub(pictured, _STYLE.sub(styled, _SCRIPT.sub(inside, text)))
+    text = _POLICY.sub(lambda found: found[1] + escape(_allowing(unescape(found[2]), parts)) + found[3], text, count=1)
     head, end, rest = text.rpartition("</main>")
     return _LINK.sub(r"<a\1", head) + _parts(page, text) + end + rest
 
@@ -252,11 +255,11 @@ def _parts(page: Path, text: str) -> str:
     return "".join(found)
 
 
-def _beside(page: Path, name: str, site: Path) -> str:
+def _beside(page: Path, name: str, site: Path) -> bytes:
     path = (page.parent / unquote(unescape(name))).resolve()
     if not path.is_relative_to(site.resolve()):
         raise ValueError(f"{page.name} needs {name!r}, which does not lie beside it")
-    return path.read_text(encoding="utf-8")
+    return path.read_bytes()
 
 
 def _code(script: str) -> str:
@@ -266,15 +269,18 @@ def _code(script: str) -> str:
     return script
 
 
-def _allowing(policy: str, hashes: Sequence[str]) -> str:
-    """The page's policy with exactly these scripts, and nothing from beside the page."""
-    parts = [part.strip() for part in policy.split(";") if part.strip()]
+def _allowing(policy: str, inside: Mapping[str, Sequence[str]]) -> str:
+    """The page's policy with exactly what is inside, and nothing from beside the page."""
     kept_parts = []
-    for part in parts:
-        name, *sources = part.split()
-        if name == "script-src":
-            sources = [*hashes] or ["'none'"]
-        else:
-            sources = [source for source in sources if source != "'self'"] or ["'none'"]
-        kept_parts.append(" ".join([name, *sources]))
+    for part in [part.split() for part in policy.split(";") if part.strip()]:
+        name, *sources = part
+        sources = [source for source in sources if source != "'self'"]
+        if "'unsafe-inline'" not in sources:  # which a hash would switch off
+            sources += [_digest(text) for text in dict.fromkeys(inside.get(name, ()))]
+        kept_parts.append(" ".join([name, *(sources or ["'none'"])]))
     return "; ".join(kept_parts)
+
+
+def _digest(text: str) -> str:
+    """A script or a style as a policy names it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -22,18 +23,22 @@ from ragbench.show.basics.text import clean
 
 TEMPLATE = Path(__file__).parents[2] / "report_template"
 PLOTLY = "application/vnd.plotly.v1+json"
-IMAGES = ("image/png", "image/jpeg", "image/svg+xml")
+DRAWING = "image/svg+xml"
+PICTURES = {"image/png": "png", "image/jpeg": "jpg"}
+PICTURES_FOLDER = "pictures"
+"""Beside the pages, of what notebooks made themselves."""
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'"
 )
-"""The content security policy of pages: the scripts beside them, nothing from anywhere else."""
+"""The content security policy of pages: the scripts and styles beside them, nothing from anywhere else."""
+OWN_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'").replace("data:", "data: blob:")
+"""That of a page with figures of a notebook's own: Plotly, which draws them, writes styles into the page."""
+PLOTLY_SCRIPT = "plotly.min.js"
 FOLD = "fold"
 """The tag of cells whose sections are folded."""
 _HEADING = re.compile(r"<h2(?: id=\"(?P<id>[^\"]*)\")?[^>]*>(?P<title>.*?)</h2>", re.DOTALL)
 _FIRST = 200
 """A view's own heading is the first that stands in it: within so many signs."""
-_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 
 
 class Measurements:
@@ -86,10 +91,10 @@ def html(
         **(frame or {}),
         "sections": sections,
         "failure": failure,
-        "charts": any("rb-plot" in one for one in shown),
-        "folds": any(section["fold"] for section in sections),
         "tables": any('class="rb-table"' in one for one in shown),
     }
+    if any('class="rb-own-plot"' in one for one in shown):
+        page |= {"own_charts": True, "policy": OWN_POLICY}
     text, _resources = exporter().from_notebook_node(notebook, resources={"page": page})
     return str(text)
 
@@ -145,8 +150,7 @@ def chrome(language: str, title: str) -> dict[str, Any]:
         "title": title,
         "policy": POLICY,
         "version": version("ragbench"),
-        "charts": False,
-        "folds": False,
+        "own_charts": False,
         "tables": False,
         "wide": False,
         "root": "",
@@ -163,18 +167,35 @@ def text_of(*names: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def beside() -> dict[str, str | bytes]:
-    """What every page has beside it: the style sheet, plotly as its package brings it, the table of questions."""
+def beside() -> dict[str, str]:
+    """What every page has beside it: the style sheet, charts and folds, the table of questions."""
+    return {
+        "ragbench.css": text_of("views.css", "questions.css", "page.css"),
+        "page.js": text_of("charts.js", "page.js"),
+        "questions.js": text_of("questions.js", "questions_page.js"),
+    }
+
+
+def of_its_own(notebook: Any) -> dict[str, bytes]:
+    """What the page of a notebook with figures or pictures of its own has beside it: Plotly, pictures by name."""
+    found: dict[str, bytes] = {}
+    for cell in notebook.cells:
+        for data in [output["data"] for output in cell.get("outputs", ()) if output.get("data")]:
+            if _leading(data) == PLOTLY:
+                found[PLOTLY_SCRIPT] = _plotly()
+            elif (picture := _picture(data)) and picture[1]:
+                found |= [picture]
+    return found
+
+
+@lru_cache(maxsize=1)
+def _plotly() -> bytes:
+    """The script, as its package brings it."""
     from importlib.util import find_spec
 
     found = find_spec("plotly")
     places = [] if found is None else list(found.submodule_search_locations or ())
-    return {
-        "ragbench.css": text_of("views.css", "questions.css", "page.css"),
-        "plotly.min.js": (Path(places[0]) / "package_data" / "plotly.min.js").read_bytes(),
-        "page.js": text_of("page.js"),
-        "questions.js": text_of("questions.js", "questions_page.js"),
-    }
+    return (Path(places[0]) / "package_data" / PLOTLY_SCRIPT).read_bytes()
 
 
 @lru_cache(maxsize=1)
@@ -206,13 +227,14 @@ def _output(output: Any, measurements: Measurements, present: frozenset[str], _:
     if output.output_type == "error":
         return pieces.fold(_("traceback"), prose.preformatted(clean("\n".join(output.traceback))), kind="code")
     data = output.get("data", {})
-    if MIME in data:
+    kind = _leading(data)
+    if kind == MIME:
         return view(data[MIME], measurements, _.language).html(present)
-    if PLOTLY in data:
-        return _chart(data[PLOTLY])
-    for kind in IMAGES:
-        if kind in data:
-            return _image(kind, data[kind])
+    if kind == PLOTLY:
+        return pieces.own_plot({"data": data[PLOTLY].get("data", []), "layout": data[PLOTLY].get("layout", {})})
+    if kind:
+        picture = _picture(data)
+        return None if picture is None else pieces.image(picture[0])
     return prose.preformatted(clean(data["text/plain"])) if data.get("text/plain", "").strip() else None
 
 
@@ -230,16 +252,23 @@ def tables(notebook: Any, measurements: Measurements, language: str) -> list[Pag
     return [measurements.page(name, language) for name in shown]
 
 
-def _chart(figure: Any) -> Markup:
-    """A Plotly figure of a notebook's own."""
-    layout = figure.get("layout", {})
-    height = layout.get("height") if isinstance(layout.get("height"), int | float) else 420
-    return pieces.own_plot({"data": figure.get("data", []), "layout": layout}, int(height))
+def _leading(data: Mapping[str, Any]) -> str:
+    """As what an output is shown that comes in several forms; empty: as a text."""
+    return next((kind for kind in (MIME, PLOTLY, *PICTURES, DRAWING) if kind in data), "")
 
 
-def _image(kind: str, content: str) -> Markup | None:
-    """An image inside the page; an SVG is shown as an image too, so that no script in it runs."""
-    text = base64.b64encode(content.encode()).decode() if kind == "image/svg+xml" else content.strip()
-    if not _BASE64.fullmatch(text):
+def _picture(data: Mapping[str, Any]) -> tuple[str, bytes] | None:
+    """The address of an output's picture, and its file, empty where the address holds it; None for what is not one.
+
+    A drawing (SVG) never lies beside the page: opened by itself, it could run scripts there.
+    """
+    kind = _leading(data)
+    if kind == DRAWING:
+        return f"data:{kind};base64,{base64.b64encode(data[kind].encode()).decode()}", b""
+    if kind not in PICTURES:
         return None
-    return pieces.image(kind, "".join(text.split()))
+    try:
+        made = base64.b64decode("".join(data[kind].split()), validate=True)
+    except ValueError:
+        return None
+    return f"{PICTURES_FOLDER}/{hashlib.sha256(made).hexdigest()[:16]}.{PICTURES[kind]}", made

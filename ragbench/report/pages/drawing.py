@@ -80,6 +80,9 @@ def _draw(
             entry = index.entry(notebook, name, assembly.Measurements(folder / "none"), tongue, failure)
         if name != OVERVIEW:
             files.write(own / f"{name}.html", page)
+            for file, content in assembly.of_its_own(notebook).items():
+                (own / file).parent.mkdir(exist_ok=True)
+                files.write(own / file, content)
         entries.append(entry)
     titles = {entry["name"]: entry["question"] for entry in entries}
     metric_pages.write(own, measured, titles, edition, drawn)

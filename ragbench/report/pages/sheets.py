@@ -34,7 +34,6 @@ def html(
         "up": up,
         "up_title": up_title,
         "sheet": there,
-        "charts": any("rb-plot" in output for block in there for output in block.outputs),
         "tables": any('class="rb-table"' in output for block in there for output in block.outputs),
     }
     return str(assembly.exporter().environment.get_template("sheet.html.j2").render(page=page))

@@ -104,7 +104,7 @@ def _square(material: Material, sample: str, i: int, j: int, pairs: Pairs) -> di
     }
     return {
         "kind": f"rb-{what}" + (" rb-near" if second - first == 1 else ""),
-        "share": round(100 * min(max(value, 0.0), 1.0)),
+        "share": 5 * round(20 * min(max(value, 0.0), 1.0)),
         "title": words[what].format(first=first, second=second, value=_.number(value)),
     }
 
