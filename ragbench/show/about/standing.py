@@ -179,7 +179,7 @@ def _blamed(found: Overview) -> list[Markup]:
         if parts:
             said.append(
                 _.html(
-                    "Most to blame in {page}: {parts}.",
+                    "Most frequent first failure in {page}: {parts}.",
                     page=shown(found.short(page)),
                     parts=Markup(", ").join(parts),
                 )

@@ -203,7 +203,7 @@ def hits(material: Material, present: frozenset[str], count: int = 10) -> Markup
     """What the cache would serve, at most `count` for each embedder, wrong answers first."""
     if not _kinds(material):
         return Markup("")
-    more = behind(material, present, material.text("Every question and every dialogue with its values"))
+    more = behind(material, present, material.text("Every question and dialogue with its values"))
     return html.all(*(_hits(material, name, count) for name in material.systems), more)
 
 

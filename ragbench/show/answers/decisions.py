@@ -33,7 +33,7 @@ def confusion(material: Material, present: frozenset[str], count: int = 10) -> M
     """Labels against decisions for each judge, with at most `count` cases behind each cell, surest errors first."""
     rows = material.kept("decisions")
     if not len(rows):
-        return html.p(material.text("The data set has no labelled decisions to hold a judge to."))
+        return html.p(material.text("The data set has no labelled decisions to compare a judge with."))
     judges = [name for name in material.systems if not is_constant(material, name)] or list(material.systems)
     drawn = [_judge(material, present, name, rows_of(rows, name), count) for name in judges]
     return html.all(*drawn, behind(material, present, material.text("Every decision with its values")))

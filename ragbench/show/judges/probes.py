@@ -194,7 +194,7 @@ def disagreements(material: Material, present: frozenset[str], count: int = 5) -
         rows = [row for row in words.kept(material, "answers", judge) if not math.isnan(row["people"] - row["score"])]
         rows.sort(key=lambda row: (-abs(row["people"] - row["score"]), str(row["sample"])))
         if rows:
-            parts.append(html.heading(_.html("Where <b>{judge}</b> and people part most", judge=shown(judge))))
+            parts.append(html.heading(_.html("Where <b>{judge}</b> and people disagree most", judge=shown(judge))))
             parts.append(ordered(_disagreement(material, f"apart{place}", row) for row in rows[:count]))
     if parts:
         parts.append(behind(material, present, _("Every judged answer with its values")))

@@ -241,4 +241,4 @@ def _by_judge(material: Material, trial: str, names: Sequence[str], title: str) 
         for name, own in found.items()
         if any(own)
     ]
-    return words.by_judge(title, material.text("measure"), [shown(name) for name in judges], body)
+    return words.by_judge(title, material.text("statistic"), [shown(name) for name in judges], body)

@@ -141,7 +141,7 @@ def _topic(material: Material, one: Mapping[str, Any]) -> Markup:
 @view("unused")
 def unused(material: Material, present: frozenset[str], count: int = 20) -> Markup:
     """The chunks that were never retrieved; those that a question needs come first."""
-    more = behind(material, present, material.text("Every passage and every page with its values"))
+    more = behind(material, present, material.text("Every passage and page with its values"))
     return html.all(*(_unused(material, name, count) for name in material.systems), more)
 
 
