@@ -51,7 +51,9 @@ def replies(material: Material, present: frozenset[str]) -> Markup:
         for outcome in dict.fromkeys(outcome for _judge, outcome in counts)
     ]
     body.append([_("all that was asked"), *(asked[name] for name in judges)])
-    return _scale(material) + words.by_judge(_("Replies"), _("reply"), [shown(name) for name in judges], body)
+    title = _("Replies")
+    table = words.by_judge(title, _("reply"), [shown(name) for name in judges], body)
+    return _scale(material) + html.fold(title, table)
 
 
 def _scale(material: Material) -> Markup:
