@@ -48,7 +48,8 @@ def differences(material: Material, present: frozenset[str]) -> Markup:
     for page, metric, rows in compared(found):
         lower = material.text("lower is better") if rows[0].better == "lower" else ""
         against = material.text("against {baseline}", baseline=rows[0].baseline)
-        named = html.two_lines(f"{found.short(page)} · {metric}", ", ".join(filter(None, [against, lower])))
+        of = material.population((row.n for row in rows), named=False)
+        named = html.two_lines(f"{found.short(page)} · {metric}", ", ".join(filter(None, [against, of, lower])))
         panels.append(paired_differences.Panel(named, metric, found.digits(page, metric), rows, href(page)))
     return paired_differences.drawn(material, panels)
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from ragbench.show.basics.marks import chip, named, series, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
-from ragbench.show.basics.text import shown
+from ragbench.show.basics.text import clean, shown
 from ragbench.show.comparison.verdict_table import corrected_title
 from ragbench.show.view import view
 from ragbench.types import Comparison
@@ -65,7 +65,16 @@ def forest(material: Material, present: frozenset[str]) -> Markup:
         lower = material.text("lower is better") if material.lower_is_better(metric) else ""
         title = html.all(shown(metric), Markup(" ") + html.small(lower) if lower else "")
         panels.append(Panel(title, metric, material.digits(metric), rows))
-    return drawn(material, [one for one in panels if one.rows])
+    panels = [one for one in panels if one.rows]
+    if not panels:
+        return Markup("")
+    key = material.text(
+        "mean difference of a question from {baseline}, in the unit of the metric ({population}); metrics between the "
+        "same bounds share one scale",
+        baseline=clean(panels[0].rows[0].baseline),
+        population=material.population(row.n for one in panels for row in one.rows),
+    )
+    return html.all(drawn(material, panels), html.p(key, "rb-axis"))
 
 
 def drawn(material: Material, panels: Sequence[Panel]) -> Markup:

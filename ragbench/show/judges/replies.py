@@ -108,8 +108,8 @@ def pairwise(material: Material, present: frozenset[str]) -> Markup:
         for name, one in found.items()
         if one is not None
     ]  # fmt: skip
-    table = _by_judge(material, "pairwise", PAIRWISE, _("Choices between two answers, in both orders"))
-    return table + html.meta("; ".join(said) + ".")
+    title = _("Choices between two answers, in both orders")
+    return html.fold(title, _by_judge(material, "pairwise", PAIRWISE, title), html.meta("; ".join(said) + "."))
 
 
 @view("people")
@@ -173,7 +173,8 @@ def _few(material: Material) -> Markup:
 
 def calibration(material: Material) -> Markup:
     """Sensitivity, specificity, calibration error and Brier score."""
-    return _by_judge(material, "calibration", CALIBRATION, material.text("Calibration"))
+    title = material.text("Calibration")
+    return html.fold(title, _by_judge(material, "calibration", CALIBRATION, title))
 
 
 @view("rivals")
