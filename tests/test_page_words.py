@@ -114,4 +114,5 @@ def test_a_figure_says_of_how_many_questions_it_is() -> None:
     page = Page(measurement(("a", "b")))
     for view in ("intervals", "forest"):
         axis = BeautifulSoup(str(page.view(view).html(frozenset())), "html.parser").find(class_="rb-axis")
-        assert axis is not None and re.search(r"n\s=\s\d+, \w+", axis.get_text()), view
+        assert axis is not None, view
+        assert re.search(r"n\s=\s\d+, \w+", axis.get_text()), view

@@ -49,8 +49,10 @@ def differences(material: Material, present: frozenset[str]) -> Markup:
         lower = material.text("lower is better") if rows[0].better == "lower" else ""
         against = material.text("against {baseline}", baseline=rows[0].baseline)
         of = material.population((row.n for row in rows), named=False)
-        named = html.two_lines(f"{found.short(page)} · {metric}", ", ".join(filter(None, [against, of, lower])))
-        panels.append(paired_differences.Panel(named, metric, found.digits(page, metric), rows, href(page)))
+        name = f"{found.short(page)} · {metric}"
+        named = html.two_lines(name, ", ".join(filter(None, [against, of, lower])))
+        digits = found.digits(page, metric)
+        panels.append(paired_differences.Panel(named, metric, digits, rows, href(page), name))
     return paired_differences.drawn(material, panels)
 
 

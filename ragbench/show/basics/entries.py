@@ -30,10 +30,10 @@ def shortened(_: Translator, made: Sequence[Any], drawn: Callable[[Sequence[Any]
 
 
 def one_by_one(_: Translator, made: Sequence[Markup]) -> Markup:
-    """What is shown of every system, one below the other; of very many systems the later ones folded."""
+    """What is shown or said of every system, one below the other; of very many the later ones folded."""
     if len(made) <= SYSTEMS + 1:
         return html.all(*made)
-    more = _.plural("{n} more system", "{n} more systems", len(made) - SYSTEMS)
+    more = _.plural("{n} more", "{n} more", len(made) - SYSTEMS)
     return html.all(*made[:SYSTEMS], html.fold(more, html.all(*made[SYSTEMS:])))
 
 

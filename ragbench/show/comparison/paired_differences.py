@@ -28,13 +28,17 @@ ROOM = 0.12
 
 @dataclass(frozen=True)
 class Panel:
-    """The differences on one metric. title: what stands above them. address: where a difference leads to."""
+    """The differences on one metric. title: what stands above them. address: where a difference leads to.
+
+    name: what they are called where they are folded; the metric, if nothing.
+    """
 
     title: Markup
     metric: str
     digits: int
     rows: tuple[Comparison, ...]
     address: str | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,7 @@ def drawn(material: Material, panels: Sequence[Panel]) -> Markup:
     if sum(len(one.rows) for one in panels) <= ROWS:
         return _table(material, panels, scales)
     more = material.text.plural("{n} more metric", "{n} more metrics", len(panels) - 1)
+    more = f"{more}: {', '.join(one.name or one.metric for one in panels[1:])}"
     first = _table(material, panels[:1], scales)
     return html.all(first, html.fold(more, _table(material, panels[1:], scales)) if panels[1:] else "")
 
