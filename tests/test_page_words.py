@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from bs4 import BeautifulSoup
@@ -11,6 +12,9 @@ from bs4 import BeautifulSoup
 from ragbench import language
 from ragbench.language import LANGUAGES
 from ragbench.show import Page
+from ragbench.show.basics.entries import FIRST, SYSTEMS, one_by_one, shortened
+from ragbench.show.basics.footnotes import Notes
+from ragbench.show.basics.templates import html
 from ragbench.show.view import VIEWS
 from tests.measurements import measurement
 from tests.texts import all_texts
@@ -25,9 +29,9 @@ LATIN = re.compile(r"(?:\b[a-z]{2,}\b[ ,;:]+){4,}")
 CODE = ("code", "pre", "script", "style", "svg")
 
 
-def faults(html: str, tongue: str, data: str = "$^") -> list[str]:
+def faults(page: str, tongue: str, data: str = "$^") -> list[str]:
     """What nobody would write by hand, found in a page's text. data: a pattern of texts that are not the page's own."""
-    soup = BeautifulSoup(html, "html.parser")
+    soup = BeautifulSoup(page, "html.parser")
     for one in soup.find_all(CODE):
         one.decompose()
     found = []
@@ -116,3 +120,26 @@ def test_a_figure_says_of_how_many_questions_it_is() -> None:
         axis = BeautifulSoup(str(page.view(view).html(frozenset())), "html.parser").find(class_="rb-axis")
         assert axis is not None, view
         assert re.search(r"n\s=\s\d+, \w+", axis.get_text()), view
+
+
+def test_long_lists_show_their_first_entries_and_fold_the_others() -> None:
+    """Nothing is left out; a fold that would hide a single entry is none."""
+    _, made = language.translator("en"), [html.p(f"entry {n}") for n in range(12)]
+    for count in (0, 1, FIRST, FIRST + 1, FIRST + 2, 12):
+        said = str(shortened(_, made[:count], lambda some: html.all(*some)))
+        assert said.count("<p>entry") == count
+        assert ("<details" in said) == (count > FIRST + 1)
+        assert said.partition("<details")[0].count("<p>entry") == (FIRST if count > FIRST + 1 else count)
+    assert f"{12 - FIRST} more" in str(shortened(_, made, lambda some: html.all(*some)))
+    several = str(one_by_one(_, made))
+    assert several.partition("<details")[0].count("<p>entry") == SYSTEMS
+    assert several.count("<p>entry") == 12
+
+
+def test_a_difference_without_spread_is_not_explained_as_equal_values() -> None:
+    material = Page(measurement(("a", "b"))).material
+    notes = Notes(material)
+    one = replace(material.comparison("b", material.metrics[0]), note="no_spread", method="none")
+    notes.mark(one)
+    assert "the difference is the same on every question" in str(notes.html())
+    assert "all values are equal" not in str(notes.html())

@@ -73,8 +73,7 @@ def forest(material: Material, present: frozenset[str]) -> Markup:
     if not panels:
         return Markup("")
     key = material.text(
-        "mean difference of a question from {baseline}, in the unit of the metric ({population}); metrics between the "
-        "same bounds share one scale",
+        "mean difference per question from {baseline}, in the metric's unit ({population}); same bounds, same scale",
         baseline=clean(panels[0].rows[0].baseline),
         population=material.population(row.n for one in panels for row in one.rows),
     )
