@@ -391,7 +391,7 @@ def _matrix(rows: Sequence[tuple[Vectors, str]]) -> tuple[Vectors, dict[int, str
         if not why and len(row) == width:
             found[place] = row
         elif not why:
-            faults[place] = "a vector of another width"
+            faults[place] = "a vector of another dimension"
     return found, faults
 
 

@@ -174,7 +174,7 @@ CASES: dict[str, Case] = {
         embedder(*[(401, {}, '{"error": {"message": "bad key"}}')] * 9),
     ),
     "vectors of another width": Case(
-        "the embedder far (m at {url}) gave a vector of another width for 2 of 5 texts; the first is 'Text of a2.'",
+        "the embedder far (m at {url}) gave a vector of another dimension for 2 of 5 texts; the first is 'Text of a2.'",
         tier1("far"),
         FAR,
         embedder(

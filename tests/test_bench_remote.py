@@ -106,7 +106,7 @@ def test_the_first_piece_of_a_stream_is_a_stage(project: Path) -> None:
     assert quantiles["first_token"] >= 50
     assert quantiles["call"] >= quantiles["first_token"] + 90
     assert "answer" not in quantiles, "it is the call"
-    assert "of it until the first piece of the answer" in show.answers.stages(show.Page(found)).html()
+    assert "part of it, up to the first piece of the answer" in show.answers.stages(show.Page(found)).html()
 
 
 def test_a_service_without_answers_has_a_generator_and_both_are_waited_for(project: Path) -> None:

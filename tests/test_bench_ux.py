@@ -252,8 +252,8 @@ def test_all_words_on_the_page_agree(talking: Path) -> None:
     said = f"{counts['wrong']} of {counts['hits']} hits would be wrong, {counts['doubtful']} doubtful, "
     assert said + f"{counts['unknown']} not known" in show.answers.hits(page).html()
     assert (
-        f"Of {counts['hits']} hits among all questions that were tried, {counts['wrong']} would be answered wrongly "
-        f"and {counts['doubtful']} doubtfully; of {counts['unknown']} nobody knows."
+        f"Of the {counts['hits']} hits among all questions tried, {counts['wrong']} would be wrong, "
+        f"{counts['doubtful']} doubtful and {counts['unknown']} unknown."
     ) in show.comparison.answer(page).html()
     [estimate] = [each.estimate for each in made.estimates if each.metric == "wrong_hit_rate"]
     among = placed([*made.estimates_by("asked"), *made.estimates_by("asked", "threshold")])

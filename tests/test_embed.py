@@ -284,9 +284,9 @@ def _swap(reply: dict[str, Any], **first: Any) -> dict[str, Any]:
         (lambda reply: _swap(reply, index=None), "numbered its vectors"),
         (
             lambda reply: _swap(reply, embedding=[1.0]),
-            r"remote \(m at http.* gave a vector of another width for 1 of 2 texts",
+            r"remote \(m at http.* gave a vector of another dimension for 1 of 2 texts",
         ),
-        (lambda reply: _swap(reply, embedding=None), "a vector of another width"),
+        (lambda reply: _swap(reply, embedding=None), "a vector of another dimension"),
         (lambda reply: _swap(reply, embedding=["1"] * WIDTH), "texts, which are no numbers for 1 of 2"),
         (lambda reply: _swap(reply, embedding=[None] * WIDTH), "NaN or infinity for 1 of 2"),
         (lambda reply: _swap(reply, embedding=[True] * WIDTH), "booleans, which are no numbers for 1 of 2"),

@@ -32,13 +32,22 @@ GLOSSARY = (
     ("bootstrap", "бутстреп", "бутстрэп|бутстрап"),
     ("data set", "набор", "датасет"),
     ("refus", "отказ|отвер|отклон", ""),
-    ("prompt", "промпт", "подсказк"),
+    ("prompt", "промпт", "подсказк|запрос этого"),
     ("knowledge base", "баз", "корпус"),
     ("claim", "утвержден", "тезис"),
     ("unmeasured", "измер", ""),
     (r"of one form|\bforms? (?:is|are) shared", "шаблон", "форм[аеуы]"),
     ("greet", "приветств", "здоров"),
     ("nearly the same", "почти", "дубл"),
+    (r"\bTiers? \d", r"Tier \d", r"уров\w+ \d"),
+    ("production judge", "судья в продукте|судьи в продукте", "производствен|продуктивн"),
+    (r"\bprobes?\b", "провер|просматрива", r"\bпроб[аыуе]?\b"),
+    ("call that failed|failed call", "неудавш", "сорвавш"),
+    ("offline", "автономн", "офлайн|встроенн"),
+    ("between bands|A band of", "диапазон", "полос|уровн"),
+    ("notebook", "блокнот", "ноутбук"),
+    ("smallest difference of interest", "практически значим", "для дела"),
+    ("confidence level", "доверительная вероятность", "уров"),
 )
 FULL_MARKS = re.compile(r"высш\w+ балл|(?:^|\s)пят\w+ балл")
 """Of a scale of marks, which a score is none of."""

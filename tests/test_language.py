@@ -150,7 +150,7 @@ def test_values_are_escaped_and_texts_are_not() -> None:
 
 def test_blocks_are_translated_one_by_one() -> None:
     _ = language.translator("ru")
-    text = "## The numbers\n\nno catalogue has this\n\n\n## Method"
+    text = "## All numbers\n\nno catalogue has this\n\n\n## Method"
     assert _.blocks(text).split("\n\n")[0].startswith("## ")
     assert "no catalogue has this" in _.blocks(text)
     assert _.blocks(text) != text

@@ -110,7 +110,7 @@ def test_why_nothing_was_measured_is_said_in_the_page_s_language() -> None:
     bare = replace(made, scores=scores, estimates=(mrr("only", math.nan, None, None, 3),), comparisons=())
     said = "не измерено 3: у примера нет поля reference (2); в эталоне нет сущностей (1)."
     page = Page(over({"tier1_retrieval": bare}), language="ru")
-    assert f"Уровень 1: {said}" in str(show.about.standing(page).html())
+    assert f"Tier 1: {said}" in str(show.about.standing(page).html())
 
 
 def test_the_terminal_says_what_the_overview_s_page_says(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_the_part_to_blame_is_named_with_its_interval() -> None:
     made = replace(measurement(("a", "b"), ("mrr",), 20, notebook="tier3_end_to_end"), placed=parts)
     page = Page(over({"tier3_end_to_end": made}))
     said = re.sub(r"<[^>]+>|\u2060", "", str(show.about.standing(page).html()))
-    assert "Most to blame in Tier 3: not retrieved (a 30% [22%, 39%])." in said
+    assert "Most frequent first failure in Tier 3: not retrieved (a 30% [22%, 39%])." in said
     drawn = str(show.about.blame_bars(page).html())
     pieces = re.findall(r'class="rb-part-([a-z-]+)"><rect x="([\d.]+)%" width="([\d.]+)%"', drawn)
     assert pieces == [("good", "0.0", "60.0"), ("not-used", "60.0", "10.0"), ("not-retrieved", "70.0", "30.0")]

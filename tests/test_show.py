@@ -310,10 +310,10 @@ def test_the_method_shows_what_was_asked_for_and_provenance_does_not_repeat_it()
     html = str(show.about.method(page).html())
     rows = [re.sub(r"<[^>]*>", " ", row).split() for row in html[html.index("<table") :].split("<tr>")[2:]]
     assert [row[:4] for row in rows] == [
-        ["dataset", "campus", "yes", "bootstrap"], ["labels", "&lt;b&gt;x&lt;/b&gt;", "no:", "&#34;&#34;"],
-        ["seed", "123456", "no:", "0"], ["length_limit", "None", "yes", "{none}"], ["mask", "False", "no:", "True"],
+        ["dataset", "campus", "the", "same"], ["labels", "&lt;b&gt;x&lt;/b&gt;", "&#34;&#34;", "a"],
+        ["seed", "123456", "0", "of"], ["length_limit", "None", "the", "same"], ["mask", "False", "True", "What"],
     ]  # fmt: skip
-    assert "Parameters of this measurement: 3 not as by default" in html
+    assert "Parameters of this measurement: 3 differ from their defaults" in html
     assert "<script>" not in html
     assert "draws" not in said(show.about.provenance(page))
     russian = str(show.about.method(Page(page.measurement, language="ru")).html())
@@ -329,7 +329,7 @@ def test_an_empty_parameter_is_not_said_to_be_what_another_one_named() -> None:
 def test_a_measurement_that_kept_no_request_has_no_table_of_parameters() -> None:
     assert "Parameters" not in said(show.about.method(Page(measurement())))
     kept = [{**one, "value": one["default"]} for one in ASKED]
-    assert "all as by default" in said(show.about.method(Page(measurement(facts={"request": kept}))))
+    assert "all at their defaults" in said(show.about.method(Page(measurement(facts={"request": kept}))))
 
 
 @pytest.mark.fault("determinism", tried="two writings to the byte", count=1)

@@ -151,8 +151,8 @@ def test_every_judged_answer_stands_with_people_the_judge_and_the_probes() -> No
     assert column(table, "error_rate", "strict") == [0.0, 0.5, 0.9, None]
     assert column(table, "failed", "strict") == [0, 2, 1, 1]
     assert column(table, "failed", "lost") == [None] * 4
-    assert column(table, "padding", "strict") == [None, None, "fell to it", None]
-    assert column(table, "consistency_score", "strict") == ["held", "fell to it", None, None]
+    assert column(table, "padding", "strict") == [None, None, "failed it", None]
+    assert column(table, "consistency_score", "strict") == ["passed it", "failed it", None, None]
     score = next(place for place, one in enumerate(table["metrics"]) if "score" in one["of"])
     assert table["missing"] == {f"{score}/1": {"timeout": [1]}}
     [what] = table["slices"]
@@ -162,7 +162,7 @@ def test_every_judged_answer_stands_with_people_the_judge_and_the_probes() -> No
     assert lines(first["sections"])["people"] == "0.75 of the scale · ann 0.75"
     assert lines(first["sides"][0])["the judge's reason"] == "strict thinks so."
     assert lines(second["sides"][0])["Probes"] == [
-        ["asked again: 0.50 → 0.75 · fell to it"], ["order of the scale: 0.50 → 0.75 · fell to it"]
+        ["asked again: 0.50 → 0.75 · failed it"], ["order of the scale: 0.50 → 0.75 · failed it"]
     ]  # fmt: skip
     assert lines(second["sides"][1])["score, share of the scale"] == "not measured: out of time"
     assert lines(padded["sides"][0])["the judge's reason"] == "M."
@@ -298,7 +298,7 @@ def test_without_labels_a_source_is_only_retrieved_or_not() -> None:
 
 CELL = "#questions?metric=outcome&amp;system=careful&amp;outcome=%3D"
 HITS = "#questions?system=near&amp;slice=what%3Adialogues&amp;metric=serving&amp;outcome=%3D"
-DIALOGUES, SOURCES = "Every question and every dialogue", "Every passage and every page"
+DIALOGUES, SOURCES = "Every question and dialogue", "Every passage and page"
 
 
 @pytest.mark.parametrize(

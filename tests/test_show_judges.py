@@ -31,7 +31,7 @@ def test_a_failing_judge_is_named_with_its_share() -> None:
     assert html.count("failed:") == 1
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "offline baseline"), ("ru", "словарный судья")])
+@pytest.mark.parametrize(("language", "words"), [("en", "offline baseline"), ("ru", "автономная точка отсчёта")])
 def test_the_offline_judge_is_said_to_be_a_baseline_wherever_its_numbers_are(language: str, words: str) -> None:
     made = page(judge("lexical", stand_in=True), language=language)
     for view in (show.answers.judges(made), show.comparison.answer(made)):

@@ -34,7 +34,7 @@ AT = (50, 100, 200)
 
 @pytest.mark.parametrize(
     ("language", "said"),
-    [("en", "how much groups and single values differ is taken from hit_rate@5"), ("ru", "взято у hit_rate@5")],
+    [("en", "that of hit_rate@5 is taken"), ("ru", "взят разброс у hit_rate@5")],
 )
 def test_a_borrowed_spread_names_its_lender(language: str, said: str) -> None:
     m = measurement(("only",), ("hit_rate@5", "hit_rate@10", "hit_rate@20"))

@@ -98,7 +98,7 @@ def test_texts_from_data_stay_texts(language: str, view: str) -> None:
 def test_the_answer_compares_nothing_and_measures_have_dashes_with_reasons() -> None:
     said = show.comparison.answer(Page(space())).html().striptags()
     assert "plain needs 7 of its 40 dimensions for 95% of the variance" in said
-    assert "0.500, 50% of the mean distance of two texts" in said
+    assert "0.500 away, 50% of the mean distance between two texts" in said
     assert "1 pair of texts is nearly the same." in said
     assert "cosine distance" in said
     assert not re.search(r"better|worse", said)

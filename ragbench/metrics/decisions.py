@@ -149,7 +149,7 @@ def decision_cost(table: Array, *, cost_shown: float = 1.0, cost_hidden: float =
     reading=_SHARES_READING,
 )
 def decision_precision(table: Array) -> Array:
-    """Share of the answers shown that are to be shown (precision of the class "Yes").
+    """Share of the answers shown that are to be shown (precision of the class “Yes”).
 
     table: (…, 6) counts in the order of `Cell`; NaN where nothing was shown.
     """
@@ -163,7 +163,7 @@ def decision_precision(table: Array) -> Array:
     reading=_SHARES_READING,
 )
 def decision_recall(table: Array) -> Array:
-    """Share of the answers to be shown that were shown (recall of the class "Yes"); a failed call shows nothing.
+    """Share of the answers to be shown that were shown (recall of the class “Yes”); a failed call shows nothing.
 
     table: (…, 6) counts in the order of `Cell`; NaN where nothing was to be shown.
     """
@@ -178,7 +178,7 @@ def decision_recall(table: Array) -> Array:
     ),
 )
 def f1_score(table: Array) -> Array:
-    """Harmonic mean of precision and recall of the class "Yes": 2 TP / (2 TP + FP + FN); failed calls are in FN.
+    """Harmonic mean of precision and recall of the class “Yes”: 2 TP / (2 TP + FP + FN); failed calls are in FN.
 
     table: (…, 6) counts in the order of `Cell`; NaN where nothing was shown and nothing was to be shown.
     """

@@ -161,7 +161,7 @@ KNOWN_REASONS = (
     sentence("NaN or infinity"),
     sentence("a zero vector, which has no direction"),
     sentence("an empty vector"),
-    sentence("a vector of another width"),
+    sentence("a vector of another dimension"),
     sentence("booleans, which are no numbers"),
     sentence("texts, which are no numbers"),
     sentence("something that is no number"),

@@ -129,8 +129,8 @@ def avg_latency_ms(table: Sitting | ArrayLike) -> float:
     formula="mean over answers of the mean of their repeats",
     edges="Scores that failed are left out and counted in error_rate.",
     differs=(
-        "On the scale from 1 to 5 of faithfulness_rating, as everywhere under this name. Here it describes a judge; a "
-        "generator's faithfulness is measured in its own tier."
+        "On the scale from 1 to 5 of faithfulness_rating, as everywhere under this name. Here it describes a "
+        "judge; a generator's faithfulness is measured in Tier 2."
     ),
 )
 def avg_faithfulness(table: Sitting) -> float:

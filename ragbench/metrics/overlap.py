@@ -77,7 +77,7 @@ _ROUGE_DIFF = (
     reading=Reading(
         (
             "Above 0.4: acceptable for short texts.",
-            "A high ROUGE does not warrant that the meaning is right.",
+            "A high ROUGE does not guarantee that the meaning is right.",
         ),
         "the specification, section 5.5.3",
     ),
@@ -121,7 +121,7 @@ async def rouge2_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> 
     reading=Reading(
         (
             "Above 0.5: good.",
-            "A high ROUGE does not warrant that the meaning is right.",
+            "A high ROUGE does not guarantee that the meaning is right.",
         ),
         "the specification, section 5.5.3",
     ),

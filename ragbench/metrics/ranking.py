@@ -251,12 +251,12 @@ def r_precision(ranking: Ranking, k: int | None = None, *, level: float | None =
 @metric(
     source="the specification, section 4.4.5",
     fields=("contexts",),
-    formula="repeats whose first k documents equal those of the first run / repeats",
+    formula="repeats whose first k passages equal those of the first time / repeats",
     edges="With a single run it is unmeasured: nothing was repeated.",
     differs="Software that reports 1 for a single run, or repeats the same cached vector, tests nothing.",
 )
 def retrieval_consistency(turns: Sequence[Sample], k: int | None = None) -> Score:
-    """Share of the repeats of one question whose first k chunks equal those of the first run, in the same order.
+    """Share of the repeats of one question whose first k passages equal those of the first time, in the same order.
 
     turns: the same question, retrieved anew each time. Unmeasured with a single run: nothing was repeated.
     """

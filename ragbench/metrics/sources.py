@@ -44,7 +44,7 @@ _count = partial(
     source=_SOURCE,
     over="set",
     better=None,
-    formula="|retrieved chunks| / |all chunks|",
+    formula="|retrieved passages| / |all passages|",
     edges="An empty base has no value.",
     differs="Grows with the number of questions and with k: compare only at equal numbers of both.",
     reading=Reading(
@@ -56,25 +56,25 @@ _count = partial(
     ),
 )
 def utilization_rate(table: Usage) -> float:
-    """Share of all chunks that were retrieved for at least one question; NaN for an empty base."""
+    """Share of all passages that were retrieved for at least one question; undefined for an empty base."""
     return len(table.used) / len(set(table.chunks)) if table.chunks else float("nan")
 
 
-@_count(formula="|all chunks|")
+@_count(formula="|all passages|")
 def total_chunks(table: Usage) -> float:
-    """How many chunks with embeddings there are."""
+    """How many passages with embeddings there are."""
     return float(len(set(table.chunks)))
 
 
-@_count(formula="|retrieved chunks|")
+@_count(formula="|retrieved passages|")
 def used_chunks(table: Usage) -> float:
-    """How many chunks were retrieved for at least one question."""
+    """How many passages were retrieved for at least one question."""
     return float(len(table.used))
 
 
-@_count(formula="|all chunks| − |retrieved chunks|")
+@_count(formula="|all passages| − |retrieved passages|")
 def unused_chunks(table: Usage) -> float:
-    """How many chunks were never retrieved."""
+    """How many passages were never retrieved."""
     return float(len(set(table.chunks)) - len(table.used))
 
 

@@ -96,8 +96,8 @@ def caveat(found: Iterable[StandIn], _: Translator) -> str:
     if without := dict.fromkeys(metric for one in every if one.part == "order" for metric in one.metrics):
         said.append(
             _(
-                "Of judge {names} it is not shown that it orders systems as labels by people do in {metrics}: better "
-                "or worse there is said of shared words alone.",
+                "Judge {names} is not shown to order systems as people's labels do on {metrics}: there, “better” "
+                "and “worse” speak of shared words alone.",
                 names=", ".join(dict.fromkeys(one.name for one in every if one.part == "order")),
                 metrics=", ".join(without),
             )

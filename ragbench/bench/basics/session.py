@@ -32,7 +32,10 @@ class BenchError(ValueError):
 
 @dataclass(frozen=True)
 class Session:
-    """Settings and data of one measurement. `folder` is where a headless run keeps it, None in JupyterLab."""
+    """Settings and data of one measurement. `folder` is where a headless run keeps it, None in JupyterLab.
+
+    language: of the page, in which reasons are said that are kept as text; empty: as in the settings.
+    """
 
     notebook: str
     settings: Settings
@@ -40,6 +43,7 @@ class Session:
     systems: tuple[str, ...]
     baseline: str
     folder: Path | None
+    language: str = ""
 
     @classmethod
     def begin(
@@ -62,7 +66,7 @@ class Session:
         found, ordered = chosen(systems, baseline)
         name = dataset or found.dataset
         data = dataset_of(name, found, language) if read is None else read(name, found)
-        return cls(notebook, wheels.settled(found, data.language), data, ordered, ordered[0], part(notebook))
+        return cls(notebook, wheels.settled(found, data.language), data, ordered, ordered[0], part(notebook), language)
 
     def progress(self, label: str, total: int) -> Progress:
         """A bar for `total` units of work."""

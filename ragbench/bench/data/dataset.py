@@ -31,7 +31,9 @@ class DatasetRequest(Request):
 
     dataset: requests.Dataset = ""
     sampled: int = Field(
-        300, description="texts of a table that names are looked for in, and questions that BM25 searches for", ge=1
+        300,
+        description="how many texts of a table are searched for names, and how many questions BM25 searches for",
+        ge=1,
     )
     listed: int = Field(100, description="texts of each finding that are kept; the page shows the first", ge=1)
     mask: bool = Field(True, description="replace people's names, e-mail addresses, telephones and long numbers")

@@ -17,7 +17,9 @@ from ragbench.bench.basics.session import BenchError, Session, parted
 from ragbench.bench.scoring.judged_metrics import Judging, described, judged
 from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import read_rows
+from ragbench.language import translator
 from ragbench.metrics.decisions import decision_of, show_decision
+from ragbench.metrics.explanation import spoken
 from ragbench.systems.callables import SHOWN_CHARACTERS, find, told
 from ragbench.types import Array, Chunk, Sample, Status
 
@@ -124,12 +126,14 @@ def _judged(name: str, cases: Sequence[Case], session: Session, language: str, f
     details = {row["sample"]: row for row in found.judgements.to_dict("records")}
     rows = [details[case.id] for case in cases]
     ms = np.array([math.nan if row["seconds"] is None else 1000 * row["seconds"] for row in rows])
-    decided = [
-        Decided(row["value"] == 1.0, json.loads(row["detail"]).get("score"), row["reason"])
-        if row["status"] == Status.OK.value
-        else Decided(None, None, row["reason"], Status(row["status"]))
-        for row in rows
-    ]
+    speaker, decided = translator(session.language or session.settings.language), []
+    for row in rows:
+        detail = json.loads(row["detail"] or "{}")
+        why = spoken(detail["explanation"], speaker) if "explanation" in detail else row["reason"]
+        given = (row["value"] == 1.0, detail.get("score"), why)
+        decided.append(
+            Decided(*given) if row["status"] == Status.OK.value else Decided(None, None, why, Status(row["status"]))
+        )
     facts = {"kind": "judge", **described(session, [name])[0]}
     if answered_by := found.facts["judges"][0].get("usage", {}).get("answered_by"):
         facts["answered_by"] = answered_by

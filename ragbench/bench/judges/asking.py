@@ -13,6 +13,7 @@ from ragbench.bench.judges.items import Answers, Temptations
 from ragbench.judge import Again, Choice, Duel, asks_nobody, compare
 from ragbench.llm import BudgetSpent, ModelError
 from ragbench.metric import Metric
+from ragbench.metrics.explanation import ENGLISH, Speaker, explain
 from ragbench.metrics.judging import Sitting
 from ragbench.types import Array, Judge, Sample, Score, Status
 from ragbench.waves import gather
@@ -65,8 +66,10 @@ class Trial:
         return several + sum(map(len, self.temptations.variants.values())) + len(self.temptations.pairs)
 
 
-async def hear(judge: Judge, trial: Trial, advance: Callable[[int], None] | None = None) -> Heard:
-    """Ask one judge everything, all at once.
+async def hear(
+    judge: Judge, trial: Trial, advance: Callable[[int], None] | None = None, speaker: Speaker = ENGLISH
+) -> Heard:
+    """Ask one judge everything, all at once; reasons are said in the speaker's language.
 
     A judge whose provider stops answering altogether has failed from then on; a spent budget raises BudgetSpent.
     """
@@ -92,13 +95,13 @@ async def hear(judge: Judge, trial: Trial, advance: Callable[[int], None] | None
             table(lambda score: math.nan if score.seconds is None else score.seconds, np.float64),
         ),
         table(lambda score: score.status.value, object),
-        tuple(score.reason for score in scores[0]),
+        tuple(explain(score, speaker) for score in scores[0]),
         _values(turned),
         _values(twins) if any(trial.twins) else None,
         {name: _values(group) for name, group in zip(variants, made, strict=True)},
         np.array([_places(duel) for duel in duels], dtype=np.float64).reshape(-1, 2),
         variant_reasons={
-            name: tuple(score.reason for score in group) for name, group in zip(variants, made, strict=True)
+            name: tuple(explain(score, speaker) for score in group) for name, group in zip(variants, made, strict=True)
         },
         stand_in=asks_nobody(judge),
     )

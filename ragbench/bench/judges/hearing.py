@@ -16,7 +16,7 @@ from ragbench.bench.judges.items import Answers, Scale, Temptations
 from ragbench.bench.scoring import measure
 from ragbench.datasets import DatasetError, load
 from ragbench.judge import Rehearsed, open_judges
-from ragbench.language import LANGUAGES
+from ragbench.language import LANGUAGES, translator
 from ragbench.llm import planning
 from ragbench.metric import Metric
 from ragbench.metrics.judging import Sitting
@@ -84,12 +84,13 @@ def all_heard(
         session.progress("judging", trial.calls * len(names)) as progress,
     ):
         dry = planning.folder() is not None
+        speaker = translator(session.language or session.settings.language)
 
         async def everything() -> tuple[list[Heard], dict[str, Sitting], Mapping[str, llm.Usage]]:
             how: dict[str, Any] = {"language": session.dataset.language, "on_change": measure.live_line(progress)}
             bare = replace(trial, metric=faithful, repeats=1, twins=(), temptations=items.NOTHING)
             async with open_judges(known, names, journal=journal, rehearsed=dry, **how) as opened:
-                heard = await gather([asking.hear(each, trial, progress) for each in opened.judges])
+                heard = await gather([asking.hear(each, trial, progress, speaker) for each in opened.judges])
                 rated = await gather([asking.hear(each, bare) for each in opened.judges])
                 if isinstance(opened, Rehearsed):
                     planning.keep(await opened.outlooks())

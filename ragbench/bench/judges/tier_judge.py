@@ -66,7 +66,7 @@ class TierJudgeRequest(Draws):
     judge_scale: str = Field("0, 1", description="lowest and highest score of the judges in that file")
     rival: str = Field(OFFLINE, description="the judge that the others have to beat")
     bias_limit: Share = Field(
-        Limits.bias, description="how far nobody would mind a score moving for no reason, as a share of the scale"
+        Limits.bias, description="how far a score may move for no reason, as a share of the scale"
     )
     flips_limit: Share = Field(Limits.flips, description="the share of repeats that may change the decision")
     changes_limit: Share = Field(

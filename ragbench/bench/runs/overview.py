@@ -29,8 +29,10 @@ PAGE_FACTS = (
 class OverviewRequest(Request):
     """What the numbers of a run are held to."""
 
-    threshold_set: str = Field("", description="which thresholds the numbers are held to; empty: as in ragbench.toml")
-    seed: requests.Seed = Field(0, description="of nothing that is drawn here; every page names its own")
+    threshold_set: str = Field(
+        "", description="which thresholds the numbers are compared with; empty: as in ragbench.toml"
+    )
+    seed: requests.Seed = Field(0, description="not used here; every page names its own")
     language: requests.Language = "en"
     notebook: str = NAME
 

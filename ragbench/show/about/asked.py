@@ -16,7 +16,7 @@ EMPTY: tuple[Any, ...] = ("", None, [])
 
 
 def parameters(material: Material) -> Markup:
-    """Every parameter with its value, whether that is the default, and its line of help, folded.
+    """Every parameter with its value, its default where that is another, and its line of help, folded.
 
     Nothing of a measurement that did not keep what it was asked for.
     """
@@ -25,17 +25,17 @@ def parameters(material: Material) -> Markup:
     if not asked:
         return Markup("")
     changed = sum(one.get("value") != one.get("default") for one in asked)
-    summary = _("Parameters of this measurement: all as by default")
+    summary = _("Parameters of this measurement: all at their defaults")
     if changed:
         summary = _.plural(
-            "Parameters of this measurement: {n} not as by default",
-            "Parameters of this measurement: {n} not as by default",
+            "Parameters of this measurement: {n} differs from its default",
+            "Parameters of this measurement: {n} differ from their defaults",
             changed,
         )
     heads = [
         (_("parameter"), "rb-word"),
         (_("value"), "rb-word"),
-        (_("by default"), "rb-word"),
+        (_("default"), "rb-word"),
         (_("meaning"), "rb-word"),
     ]
     table = html.grid(_("Parameters of this measurement"), heads, [_row(material, one, asked) for one in asked])
@@ -46,11 +46,11 @@ def _row(material: Material, one: Mapping[str, Any], asked: Sequence[Mapping[str
     _ = material.text
     name, value, default = str(one["name"]), one.get("value"), one.get("default")
     used = _resolved(material, name, [each.get("value") for each in asked]) if value in EMPTY else None
-    by_default = shown(_("yes")) if value == default else html.all(_("no"), ": ", _written(material, name, default))
+    other = shown(_("the same")) if value == default else _written(material, name, default)
     return [
         html.code(shown(name)),
         _written(material, name, value) if used is None else used,
-        by_default,
+        other,
         shown(_(clean(one.get("help")))),
     ]
 

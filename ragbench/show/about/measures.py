@@ -28,7 +28,7 @@ def measures(material: Material, present: frozenset[str]) -> Markup:
     notes = Notes(material)
     heads = [html.head(named(material, name), "rb-name") for name in material.systems]
     rows = [_row(material, metric, notes, present) for metric in material.metrics]
-    made = html.table(_("Measures"), [html.head(_("measure")), *heads], rows, "rb-wide rb-measures")
+    made = html.table(_("Values of the metrics"), [html.head(_("metric")), *heads], rows, "rb-wide rb-measures")
     return made + notes.html() + bands.draw(material, present)
 
 
@@ -48,7 +48,7 @@ def _undeclared(material: Material) -> dict[str, str]:
     """Meanings of fields of the specification that are not measures of the catalogue."""
     _ = material.text
     return {
-        "n_topics": _("How many topics the questions were parted into."),
+        "n_topics": _("How many topics the questions were grouped into."),
         "total_questions": _("How many questions were asked."),
         "avg_chunks_per_topic": _("Mean number of distinct passages that were retrieved for a topic."),
     }

@@ -80,8 +80,8 @@ def _tests(material: Material) -> list[str]:
     comparisons = [c.comparison for c in material.measurement.comparisons]
     if not comparisons:
         return []
-    names = dict.fromkeys(test_name(material, c.test) for c in comparisons)
-    said = [_("Differences are paired by question; p, two-sided: {names}.", names=_.enumeration(list(names)))]
+    names = _test_names(material, [c.test for c in comparisons])
+    said = [_("Differences are paired by question; p, two-sided: {names}.", names=_.enumeration(names))]
     families = dict.fromkeys(c.family for c in comparisons if c.p_adjusted is not None and c.family)
     said += [text for text in [_correction(material, list(families))] if text]
     dropped = max(c.n_dropped for c in comparisons)
@@ -123,6 +123,17 @@ def _correction(material: Material, families: Sequence[str]) -> str:
         family="; ".join(named),
         error=error,
     )
+
+
+def _test_names(material: Material, tests: Sequence[str]) -> list[str]:
+    """Each test once; one that was done to two kinds of values is not named twice."""
+    _ = material.text
+    names = list(dict.fromkeys(test_name(material, test) for test in tests))
+    flips, pseudo = _("sign-flip randomization"), _("sign-flip randomization of pseudo-values")
+    if not {flips, pseudo} <= set(names):
+        return names
+    both = _("sign-flip randomization (of pseudo-values, where a metric is one value of all questions)")
+    return [both if name == flips else name for name in names if name != pseudo]
 
 
 def test_name(material: Material, test: str) -> str:
@@ -194,7 +205,7 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
         "probes": _("lists that are searched"),
         "generator": _("generator"),
         "index": _("index"),
-        "width": _("width of vectors"),
+        "width": _("dimensions of the vectors"),
         "recall_against_exact": _("recall against exact search"),
         "near_duplicates": _("pairs of texts that are nearly the same"),
         "near_distance": _("distance below which two texts are nearly the same"),

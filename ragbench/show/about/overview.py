@@ -23,6 +23,8 @@ from ragbench.show.view import view
 from ragbench.types import Comparison, Estimate
 
 Facts = Mapping[str, Any]
+TIMES = 3
+"""Of so many systems each time is said; of more the least and the greatest."""
 Numbers = Mapping[str, Estimate]
 """Estimates of a metric by system."""
 
@@ -160,10 +162,9 @@ def measured(found: Overview, page: Facts) -> list[str]:
         said.append(_.plural("{n} text", "{n} texts", int(page["n_texts"])))
     times = page.get("milliseconds") or {}
     if times:
-        numbers = " / ".join(
-            _.number(times[name], 1 if times[name] < 100 else 0) for name in page["systems"] if name in times
-        )
-        said.append(_("median time {times} ms", times=numbers))
+        of = [times[name] for name in page["systems"] if name in times]
+        ends = [_.number(one, 1 if one < 100 else 0) for one in (of if len(of) <= TIMES else (min(of), max(of)))]
+        said.append(_("median time {times} ms", times=(" / " if len(of) <= TIMES else " … ").join(ends)))
     if page.get("judging_seconds"):
         said.append(_("judges took {seconds} s", seconds=_.number(page["judging_seconds"], 1)))
     spent = page.get("spent") or {}

@@ -134,7 +134,11 @@ def _order(names: Mapping[str, str], key: str) -> tuple[int, str]:
 def flat(material: Material, value: Any) -> Markup:
     """A JSON value as a line of text; of a path only its last part."""
     if isinstance(value, Mapping):
-        parts = [html.all(html.code(shown(key)), " ", flat(material, item)) for key, item in value.items()]
+        parts = [
+            html.all(html.code(shown(key)), " ", flat(material, item))
+            for key, item in value.items()
+            if item is not None
+        ]
         return html.span(Markup(", ").join(parts), "rb-list")
     if isinstance(value, Sequence) and not isinstance(value, str):
         return Markup(", ").join(flat(material, item) for item in value)

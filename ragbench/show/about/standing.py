@@ -48,8 +48,11 @@ def differences(material: Material, present: frozenset[str]) -> Markup:
     for page, metric, rows in compared(found):
         lower = material.text("lower is better") if rows[0].better == "lower" else ""
         against = material.text("against {baseline}", baseline=rows[0].baseline)
-        named = html.two_lines(f"{found.short(page)} · {metric}", ", ".join(filter(None, [against, lower])))
-        panels.append(paired_differences.Panel(named, metric, found.digits(page, metric), rows, href(page)))
+        of = material.population((row.n for row in rows), named=False)
+        name = f"{found.short(page)} · {metric}"
+        named = html.two_lines(name, ", ".join(filter(None, [against, of, lower])))
+        digits = found.digits(page, metric)
+        panels.append(paired_differences.Panel(named, metric, digits, rows, href(page), name))
     return paired_differences.drawn(material, panels)
 
 
@@ -179,7 +182,7 @@ def _blamed(found: Overview) -> list[Markup]:
         if parts:
             said.append(
                 _.html(
-                    "Most to blame in {page}: {parts}.",
+                    "Most frequent first failure in {page}: {parts}.",
                     page=shown(found.short(page)),
                     parts=Markup(", ").join(parts),
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from ragbench.counts import lacking
+from ragbench.show.basics.entries import one_by_one
 from ragbench.show.basics.marks import chip, named, sign, small
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -17,7 +18,7 @@ from ragbench.show.view import view
 @view("summary")
 def summary(material: Material, present: frozenset[str], brief: bool = False) -> Markup:
     """What an index says of the page: the answer and a few metrics with verdicts; if brief, the answer."""
-    says = html.div(html.all(*sentences(material)), "rb-says")
+    says = html.div(one_by_one(material.text, sentences(material)), "rb-says")
     if brief:
         return says
     lines = [(shown(metric), _values(material, metric)) for metric in material.key_metrics]

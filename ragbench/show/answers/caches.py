@@ -11,7 +11,7 @@ from markupsafe import Markup
 from ragbench.language import DASH
 from ragbench.metrics.cache import Serving, cache_hit_rate, wrong_hit_rate
 from ragbench.show.basics import chart
-from ragbench.show.basics.entries import entry, ordered, rows_of
+from ragbench.show.basics.entries import entry, rows_of, shortened
 from ragbench.show.basics.links import behind, left, link
 from ragbench.show.basics.marks import legend, named, series
 from ragbench.show.basics.material import Material
@@ -203,7 +203,7 @@ def hits(material: Material, present: frozenset[str], count: int = 10) -> Markup
     """What the cache would serve, at most `count` for each embedder, wrong answers first."""
     if not _kinds(material):
         return Markup("")
-    more = behind(material, present, material.text("Every question and every dialogue with its values"))
+    more = behind(material, present, material.text("Every question and dialogue with its values"))
     return html.all(*(_hits(material, name, count) for name in material.systems), more)
 
 
@@ -222,7 +222,7 @@ def _hits(material: Material, name: str, count: int) -> Markup:
         **{each: _.integer(count) for each, count in counts.items()},
     )
     prefix = f"hit{material.systems.index(name)}"
-    items = ordered(_hit(material, prefix, one) for one in served[:count]) if served else ""
+    items = shortened(material.text, [_hit(material, prefix, one) for one in served[:count]]) if served else ""
     return html.all(html.heading(title), items, left(material, len(served), count))
 
 

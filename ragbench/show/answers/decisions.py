@@ -12,7 +12,7 @@ from ragbench.bench.basics.verdicts import said_of
 from ragbench.language import DASH
 from ragbench.metrics.decisions import Cell
 from ragbench.show.basics import chart
-from ragbench.show.basics.entries import entry, ordered, rows_of
+from ragbench.show.basics.entries import entry, rows_of, shortened
 from ragbench.show.basics.links import behind, left, link
 from ragbench.show.basics.marks import SYMBOLS, chip_of, named, series
 from ragbench.show.basics.material import Material
@@ -33,7 +33,7 @@ def confusion(material: Material, present: frozenset[str], count: int = 10) -> M
     """Labels against decisions for each judge, with at most `count` cases behind each cell, surest errors first."""
     rows = material.kept("decisions")
     if not len(rows):
-        return html.p(material.text("The data set has no labelled decisions to hold a judge to."))
+        return html.p(material.text("The data set has no labelled decisions to compare a judge with."))
     judges = [name for name in material.systems if not is_constant(material, name)] or list(material.systems)
     drawn = [_judge(material, present, name, rows_of(rows, name), count) for name in judges]
     return html.all(*drawn, behind(material, present, material.text("Every decision with its values")))
@@ -100,7 +100,7 @@ def _cases(material: Material, prefix: str, place: Cell, rows: Sequence[Mapping[
     sure = sorted(rows, key=lambda one: (-_surer(place, one["score"]), str(one["sample"])))
     return html.all(
         html.p(f"{titles[place]}: {_.integer(len(rows))}", "rb-lead rb-cases"),
-        ordered(_case(material, f"{prefix}-{int(place)}", one) for one in sure[:count]),
+        shortened(_, [_case(material, f"{prefix}-{int(place)}", one) for one in sure[:count]]),
         left(material, len(rows), count),
     )
 

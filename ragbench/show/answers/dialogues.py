@@ -39,7 +39,7 @@ def dialogues(material: Material, present: frozenset[str], count: int = 30) -> M
         html.lede(lede),
         *(_embedder(material, name, count) for name in material.systems),
         _pooled(material),
-        behind(material, present, _("Every question and every dialogue with its values")),
+        behind(material, present, _("Every question and dialogue with its values")),
     )
 
 
@@ -112,7 +112,7 @@ def _square(material: Material, sample: str, i: int, j: int, pairs: Pairs) -> di
 def _pooled(material: Material) -> Markup:
     """The same over all pairs of neighbours: a long dialogue counts as often as it has pairs."""
     _ = material.text
-    heads = (_("embedder"), (_("measure"), "rb-word"), _("mean over all pairs of neighbours"), _("pairs"),
+    heads = (_("embedder"), (_("metric"), "rb-word"), _("mean over all pairs of neighbours"), _("pairs"),
              _("independent groups"))  # fmt: skip
     body = []
     for one in material.measurement.estimates_by("over"):

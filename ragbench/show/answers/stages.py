@@ -24,14 +24,14 @@ def stages(material: Material, present: frozenset[str]) -> Markup:
         return Markup("")
     _ = material.text
     names = {
-        "rewrite": _("putting the question anew"),
+        "rewrite": _("rewriting the question"),
         "embed": _("embedding the question"),
         "search": _("searching"),
-        "rerank": _("looking at the first passages again"),
+        "rerank": _("reranking the first passages"),
         "call": _("the whole call of the system"),
-        "first_token": _("of it until the first piece of the answer"),
+        "first_token": _("part of it, up to the first piece of the answer"),
         "generate": _("writing the answer"),
-        "answer": _("all until the answer"),
+        "answer": _("all up to the answer"),
         "judge": _("judging it (not part of the answer)"),
     }
     lede = _(

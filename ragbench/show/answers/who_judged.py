@@ -145,7 +145,7 @@ def _table(material: Material, judges: Sequence[Facts]) -> Markup:
     _ = material.text
     by = {one.name: one for one in answered_by.of(material.facts) if one.role == "judge"}
     paid = any("usage" in one for one in judges)
-    heads: list[str | tuple[str, str]] = [_("judge"), _("asked for scores"), _("gave none")]
+    heads: list[str | tuple[str, str]] = [_("judge"), _("asked for scores"), _("without a score")]
     heads += [_("replies"), _("tokens read"), _("tokens written"), _("cost")] if paid else []
     heads += [(_("answered by"), "rb-word")] if by else []
     rows = []

@@ -225,11 +225,11 @@ def refusals(material: Material, present: frozenset[str], count: int = 10) -> Ma
     heads = [_("questions"), _("refused"), share, _("n"), _("failed")]
     rows = [(named(material, one.system), _refusal_row(material, one, notes)) for one in found]
     lede = _(
-        "An answer counts as a refusal when its first sentence says that there is no answer: a rule by words, not a "
-        "judge. Refusing is right where the base holds no answer, and wrong where it does."
+        "An answer counts as a refusal when its first sentence says that there is no answer: a rule on words "
+        "decides, not a judge. Refusing is right where the base holds no answer, and wrong where it does."
     )
     if material.facts.get("context") == "ideal":
-        lede += " " + _("What the base does not hold was asked without any passage.")
+        lede += " " + _("Questions that the base holds no answer to were asked without a passage.")
     return html.all(
         html.heading(_.html("<b>Refusals</b>")),
         html.lede(lede),
@@ -264,7 +264,7 @@ def _examples(material: Material, count: int) -> Markup:
         invented = [row for row in own if not row["refused"] and row["response"] and row["sample"] in unanswerable]
         for rows, title in (
             (wrong, _.html("<b>{system}</b> refused although there is an answer", system=shown(system))),
-            (invented, _.html("<b>{system}</b> answered what the base does not hold", system=shown(system))),
+            (invented, _.html("<b>{system}</b> answered although the base holds no answer", system=shown(system))),
         ):
             if rows:
                 examples = html.anchored([_example(material, row) for row in rows[:count]])

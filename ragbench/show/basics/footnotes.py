@@ -29,8 +29,8 @@ class Notes:
             return self._call(note, estimate.method)
         if note == "few" and estimate.clusters and (isinstance(estimate, Estimate) or estimate.method == "t_effective"):
             note = "few_clusters"
-        elif note == "few" and isinstance(estimate, Comparison):
-            note = "few_moved"
+        elif isinstance(estimate, Comparison) and note in BETWEEN_TWO:
+            note = BETWEEN_TWO[note]
         lender = estimate.lender if isinstance(estimate, Estimate) else ""
         return self._call(note, estimate.method, lender)
 
@@ -47,6 +47,8 @@ class Notes:
         return html.notes(notes) if notes else Markup("")
 
 
+BETWEEN_TWO = {"few": "few_moved", "no_spread": "none_moved"}
+"""What a note of a single system says of a difference."""
 BY_PEOPLE = ("prediction_powered", "people")
 """Methods of a mean that people's labels correct, or that is theirs alone; n counts the labels."""
 
@@ -71,8 +73,11 @@ def explained(material: Material, note: str, method: str, lender: str = "") -> s
         "few_moved": _("the two systems differ on few questions: the plain bootstrap interval would be too narrow"),
         "ceiling": _("nearly all values lie at one end of the scale: the plain bootstrap interval would be too narrow"),
         "no_spread": _("all values are equal: the plain bootstrap interval would have no width"),
+        "none_moved": _(
+            "the difference is the same on every question: the plain bootstrap interval would have no width"
+        ),
         "borrowed_spread": _(
-            "all values are equal and show no spread: how much groups and single values differ is taken from {metric}",
+            "all values are equal, so they show no spread: that of {metric} is taken",
             metric=shown(lender) if lender else _("another measurement"),
         ),
         "ties": _("most values are the same: the plain bootstrap interval would be too narrow"),
@@ -87,7 +92,7 @@ def explained(material: Material, note: str, method: str, lender: str = "") -> s
             "a resample holds copies, and copies span fewer dimensions: resampling would say too few of them"
         ),
         "undefined": _("the number is not defined on some resamples"),
-        "always_the_same": _("whoever always decides the same reaches one half, whatever the answers"),
+        "always_the_same": _("a judge that always decides the same reaches one half, whatever the answers"),
     }
     name = method_name(material, method)
     if method in BY_PEOPLE:

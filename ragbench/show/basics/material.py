@@ -15,6 +15,7 @@ from ragbench.language import Translator
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metric import Metric, recalled
 from ragbench.metrics import declaration, meant
+from ragbench.show.basics.text import clean
 from ragbench.types import Comparison, Estimate, Verdict
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 COUNTS = ("total_samples", "effective_dimensionality", "total_chunks", "used_chunks", "unused_chunks", "n_topics",
           "total_questions")  # fmt: skip
 
-
 KEY_METRICS = 5
+EN_DASH = "\N{EN DASH}"
 
 
 def digits_of(numbers: Iterable[float | None], metric: str = "") -> int:
@@ -186,6 +187,16 @@ class Material:
     def corrected(self) -> tuple[str, ...]:
         """The metrics whose means and differences people's labels correct."""
         return tuple(self.facts.get("corrected") or ())
+
+    def population(self, counts: Iterable[int], *, named: bool = True) -> str:
+        """Of how many units numbers are, and of which data set where it is to be `named`: `n = 115–129, campus:en`.
+
+        counts: the n of each number that is spoken of.
+        """
+        found = sorted(set(counts))
+        n = EN_DASH.join(dict.fromkeys(self.text.integer(one) for one in (found[0], found[-1]))) if found else ""
+        parts = [f"n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{n}" if n else ""]
+        return ", ".join(filter(None, [*parts, clean(self.facts.get("dataset")) if named else ""]))
 
     @cached_property
     def question_rows(self) -> dict[str, Mapping[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show.basics.entries import ordered
+from ragbench.show.basics.entries import shortened
 from ragbench.show.basics.marks import named
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -51,7 +51,7 @@ def _fold(
     return html.fold(
         f"{blamed.name(part)} · {_.integer(len(rows))}",
         html.meta(blamed.meaning(part)),
-        ordered(_item(blamed, row, answers.get((system, row["sample"]), {})) for row in rows[:count]),
+        shortened(_, [_item(blamed, row, answers.get((system, row["sample"]), {})) for row in rows[:count]]),
         html.meta(more) if len(rows) > count else "",
         id=f"blame{blamed.systems.index(system)}-{part}",
     )

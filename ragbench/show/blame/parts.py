@@ -114,7 +114,7 @@ class Blamed:
             "too_low": _("Such a passage was retrieved, below what the generator was given to read."),
             "not_used": _("Such a passage was read, and the answer is wrong or a refusal."),
             "beyond": _("The answer is right, and claims what the passages that were read do not say."),
-            WITHHELD: _("The answer is right and faithful, and the production judge did not let it be shown."),
+            WITHHELD: _("The answer is right and faithful, but the production judge held it back."),
             GOOD: _("The answer is right, faithful, and was shown."),
             "invented": _("The base holds no answer, and one was shown all the same."),
             REFUSED: _("The base holds no answer, and none was shown."),

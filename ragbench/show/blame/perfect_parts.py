@@ -45,11 +45,11 @@ def perfect_parts(material: Material, present: frozenset[str]) -> Markup:
         rows.append(html.group(named(material, system), len(heads)))
         rows += [_row(material, system, part, by, correctness, notes) for part, by in found.get(system, {}).items()]
     lede = _(
-        "One part is put right, the others work on as they are, and the answers are judged again. Only questions "
+        "One part is made perfect, the others stay as they are, and the answers are judged again. Only questions "
         "that can be answered count."
     )
     return html.all(
-        html.heading(_.html("<b>What one perfect part would be worth</b>")),
+        html.heading(_.html("<b>What one perfect part would gain</b>")),
         html.lede(lede),
         html.grid(_("One perfect part at a time"), heads, rows, "rb-long"),
         notes.html(),

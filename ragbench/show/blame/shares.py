@@ -45,7 +45,7 @@ def table(material: Material, present: frozenset[str]) -> Markup:
                 rows += _part(blamed, part, notes, titles, len(heads))
             rows += _missing(blamed, group, len(heads))
     kind = "rb-long"
-    return html.table(_("Blame by part"), heads, rows, kind) + notes.html() + unanswerable(blamed)
+    return html.table(_("First failures by part"), heads, rows, kind) + notes.html() + unanswerable(blamed)
 
 
 def _titles(blamed: Blamed) -> dict[str, str]:

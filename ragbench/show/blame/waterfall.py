@@ -33,7 +33,7 @@ def waterfall(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     if len(blamed.systems) > 1:
         return html.all(
-            html.heading(_("Which part is to blame"), 2),
+            html.heading(_("Which part fails first"), 2),
             *(html.p(_sentence(blamed, name)) for name in blamed.systems if len(blamed.systems) <= SPOKEN_OF),
             html.figure(_title(material), None, stacked.bars(blamed)),
             html.list(standard(blamed), "rb-notes"),
@@ -45,7 +45,7 @@ def waterfall(material: Material, present: frozenset[str]) -> Markup:
         level=_.percent(_level(blamed)),
     )
     return html.all(
-        html.heading(_("Which part is to blame"), 2),
+        html.heading(_("Which part fails first"), 2),
         *(html.p(_sentence(blamed, name)) for name in blamed.systems),
         html.figure(_title(material), None, plot, axis),
         html.list(standard(blamed), "rb-notes"),
@@ -76,9 +76,9 @@ def _sentence(blamed: Blamed, system: str) -> Markup:
     said = _.html("<b>{system}</b>: {good} of {n} questions got a good answer ({share}).", **places)
     if most:
         lost = {"part": worst, "count": _.integer(most), "lost": _.percent(most / measured)}
-        text = _.html("Most failed first here: <b>{part}</b>, {count} ({lost}).", **lost)
+        text = _.html("Most frequent first failure: <b>{part}</b>, {count} ({lost}).", **lost)
         if sum(count == most for count in counts.values()) > 1:
-            text = _.html("Most failed first here: <b>{part}</b>, {count} ({lost}) each.", **lost)
+            text = _.html("Most frequent first failures: <b>{part}</b>, {count} ({lost}) each.", **lost)
         said += " " + text
     if missing:
         said += " " + _.plural("{n} question was not measured.", "{n} questions were not measured.", missing)

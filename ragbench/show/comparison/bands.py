@@ -76,8 +76,8 @@ def limits(_: Translator, band: Band) -> tuple[str, str]:
 def stated(material: Material, name: str) -> str:
     """When a band of a set is stated."""
     return material.text(
-        "A band of the threshold set “{name}” is stated only where the whole interval lies in it; otherwise the bands "
-        "that the interval spans are named.",
+        "A band of the threshold set “{name}” is stated only where the whole interval lies in it; otherwise all "
+        "bands that the interval touches are named.",
         name=name,
     )
 

@@ -63,7 +63,7 @@ def _sides(row: NamedEstimate) -> list[str]:
 
 def _said(material: Material, rows: list[NamedEstimate], defined: list[NamedEstimate]) -> str:
     _ = material.text
-    said = [_("Each interval stands for itself; nothing is tested here, so read the table as a map, not as findings.")]
+    said = [_("Each interval holds by itself and nothing is tested here: read the table as a map, not as findings.")]
     if len(defined) < len(rows):
         said.append(
             _.plural(

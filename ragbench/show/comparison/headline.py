@@ -7,6 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench import raised, stand_ins
+from ragbench.show.basics.entries import one_by_one
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
@@ -19,7 +20,7 @@ from ragbench.stand_ins import caveat
 @view("answer")
 def answer(material: Material, present: frozenset[str]) -> Markup:
     """The answer in a sentence for each challenger, and the facts it stands on."""
-    return html.div(html.all(*sentences(material)), "rb-says") + facts(material)
+    return html.div(one_by_one(material.text, sentences(material)), "rb-says") + facts(material)
 
 
 def facts(material: Material) -> Markup:

@@ -33,10 +33,14 @@ def intervals(material: Material, present: frozenset[str]) -> Markup:
 
 
 def axis_text(material: Material) -> str:
-    """What is drawn: `mean over questions, 95% interval`."""
+    """What is drawn, of what: `mean over questions (n = 129, campus:en), 95% interval`."""
     _ = material.text
     level = next((e.estimate.level for e in material.measurement.estimates), 0.95)
-    return _("mean over questions, {level} interval", level=_.percent(level))
+    drawn = [
+        e.n for metric in material.key_metrics for name in material.systems if (e := _drawable(material, name, metric))
+    ]
+    of = material.population(drawn)
+    return _("mean over questions ({population}), {level} interval", population=of, level=_.percent(level))
 
 
 @charted("intervals")

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from ragbench.show.basics.marks import chip, named, series, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
-from ragbench.show.basics.text import shown
+from ragbench.show.basics.text import clean, shown
 from ragbench.show.comparison.verdict_table import corrected_title
 from ragbench.show.view import view
 from ragbench.types import Comparison
@@ -28,13 +28,17 @@ ROOM = 0.12
 
 @dataclass(frozen=True)
 class Panel:
-    """The differences on one metric. title: what stands above them. address: where a difference leads to."""
+    """The differences on one metric. title: what stands above them. address: where a difference leads to.
+
+    name: what they are called where they are folded; the metric, if nothing.
+    """
 
     title: Markup
     metric: str
     digits: int
     rows: tuple[Comparison, ...]
     address: str | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,15 @@ def forest(material: Material, present: frozenset[str]) -> Markup:
         lower = material.text("lower is better") if material.lower_is_better(metric) else ""
         title = html.all(shown(metric), Markup(" ") + html.small(lower) if lower else "")
         panels.append(Panel(title, metric, material.digits(metric), rows))
-    return drawn(material, [one for one in panels if one.rows])
+    panels = [one for one in panels if one.rows]
+    if not panels:
+        return Markup("")
+    key = material.text(
+        "mean difference per question from {baseline}, in the metric's unit ({population}); same bounds, same scale",
+        baseline=clean(panels[0].rows[0].baseline),
+        population=material.population(row.n for one in panels for row in one.rows),
+    )
+    return html.all(drawn(material, panels), html.p(key, "rb-axis"))
 
 
 def drawn(material: Material, panels: Sequence[Panel]) -> Markup:
@@ -79,6 +91,7 @@ def drawn(material: Material, panels: Sequence[Panel]) -> Markup:
     if sum(len(one.rows) for one in panels) <= ROWS:
         return _table(material, panels, scales)
     more = material.text.plural("{n} more metric", "{n} more metrics", len(panels) - 1)
+    more = f"{more}: {', '.join(one.name or one.metric for one in panels[1:])}"
     first = _table(material, panels[:1], scales)
     return html.all(first, html.fold(more, _table(material, panels[1:], scales)) if panels[1:] else "")
 

@@ -42,13 +42,12 @@ def slices(material: Material, present: frozenset[str]) -> Markup:
     family = next((one.family for one in compared if one.family), "")
     columns = Columns.of(material, Notes(material, "slice-note"), family, corrected=bool(family))
     lead = _.html(
-        "{metric} on parts of the questions, each by itself. A slice of fewer than {n} questions is shown "
-        "without a verdict.",
+        "{metric} on parts of the questions, each by itself. A slice with fewer than {n} questions gets no verdict.",
         metric=html.b(shown(metric)),
         n=_.integer(FEWEST),
     )
     if metric in material.corrected:
-        lead += " " + _("Nobody's labels correct these parts: they are the values of the judge alone.")
+        lead += " " + _("No labels by people correct these parts: they are the values of the judge alone.")
     listed = () if "questions" in present else (_questions(material, metric, part) for part in parts)
     return html.all(
         html.heading(_("Where it is good, and where not"), 2),

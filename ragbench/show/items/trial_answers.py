@@ -105,17 +105,17 @@ def _measures(material: Material, listed: Sequence[_Item]) -> list[Measured]:
     probes = dict.fromkeys(str(row["probe"]) for row in words.kept(material, "effects"))
     score = measured("score", _("score, share of the scale"), _Item.score, paired=False, of=("error_rate",),
                      missing=lost)  # fmt: skip
-    failed = [measured("failed", _("probes it fell to"), _Item.failed, digits=0, lower=True)]
+    failed = [measured("failed", _("probes it failed"), _Item.failed, digits=0, lower=True)]
     failed += [
         measured(name, _("probe: {name}", name=words.probe(material, name)[0]),
                  lambda one, judge, probe=name: one.held(judge, probe), digits=0,
-                 words=(_("fell to it"), _("held")), of=("consistency_score",) if name == "repeats" else ())
+                 words=(_("failed it"), _("passed it")), of=("consistency_score",) if name == "repeats" else ())
         for name in probes
     ]  # fmt: skip
     people = measured("people", _("people, share of the scale"), lambda one, _judge: one.people, paired=False)
     if not people.known:
         return [failed[0], score, *failed[1:]]
-    return [measured("apart", _("apart from people"), _Item.apart, lower=True), score, people, *failed]
+    return [measured("apart", _("distance from people"), _Item.apart, lower=True), score, people, *failed]
 
 
 def _parting(material: Material, listed: Sequence[_Item]) -> Parting:
@@ -173,4 +173,4 @@ def _probe(material: Material, row: Row) -> str:
         said = f"{name}: {_.number(row['before'], 2)} → {_.number(row['after'], 2)}"
     elif row["probe"] == "ladder":
         said = _("{probe}: {share} of its pairs stand in order", probe=name, share=_.percent(row["value"]))
-    return f"{said} · {_('fell to it') if row['failed'] else _('held')}"
+    return f"{said} · {_('failed it') if row['failed'] else _('passed it')}"

@@ -25,16 +25,17 @@ def classes(material: Material, present: frozenset[str]) -> Markup:
     names = [str(name) for name in material.facts.get("classes", ())]
     if not names:
         return Markup("")
-    title = html.heading(_("Class by class"))
+    title = _("Class by class")
     if not judges:
-        return title + html.p(_("No judge has scores enough, or different ones, to put the answers into classes."))
+        why = _("No judge has scores enough, or different ones, to put the answers into classes.")
+        return html.heading(title) + html.p(why)
     note = _(
         "Classes from the worst to the best: {names}. Every rating by a person is laid beside the judge's class. "
         "Weighted κ counts a class as less wrong the nearer it is to the person's: by ranks, or by their squares.",
         names=_.enumeration([clean(name) for name in names]),
     )
     parts = [_judge(material, name, names, len(judges) > 1) for name in judges]
-    return html.all(title, *parts, _overall(material, judges), html.meta(note))
+    return html.fold(title, *parts, _overall(material, judges), html.meta(note))
 
 
 def _judge(material: Material, judge: str, names: list[str], several: bool) -> Markup:

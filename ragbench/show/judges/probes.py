@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.show.basics import chart
-from ragbench.show.basics.entries import entry, ordered, rows_of
+from ragbench.show.basics.entries import entry, rows_of, shortened
 from ragbench.show.basics.links import behind, link
 from ragbench.show.basics.marks import GLYPHS, SYMBOLS
 from ragbench.show.basics.material import Material
@@ -17,7 +17,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.judges import words
 from ragbench.show.judges.replies import calibration
-from ragbench.show.judges.words import UNMEASURED
+from ragbench.show.judges.words import PASSED, UNMEASURED
 from ragbench.show.view import charted, view
 from ragbench.types import Estimate
 
@@ -30,7 +30,7 @@ MOST_SERIES = 7
 
 @view("probes")
 def probes(material: Material, present: frozenset[str]) -> Markup:
-    """What sways each judge: effect, limit and verdict of every probe."""
+    """What sways each judge: effect, limit and verdict of every probe, those whose fault is ruled out folded."""
     judges = words.judges_of(material)
     if judges and not words.kept(material, "probes"):
         return html.p(material.text("Nothing was tried."))
@@ -42,7 +42,9 @@ def _probes(material: Material, present: frozenset[str], judge: str, several: bo
     tried = {str(row["probe"]) for row in words.kept(material, "effects", judge)}
     columns: list[words.Column] = [_("probe"), _("effect"), _("limit"), _("p (Holm)")]
     columns += [(_("verdict"), "", "rb-word"), _("n")]
-    body, untried = [], []
+    sways: list[list[Markup | str]] = []
+    passed: list[list[Markup | str]] = []
+    untried = []
     for row in words.kept(material, "probes", judge):
         name, meaning = words.probe(material, row["probe"])
         effect = material.estimate(judge, "effect", probe=row["probe"])
@@ -50,7 +52,7 @@ def _probes(material: Material, present: frozenset[str], judge: str, several: bo
             if not row["probe"].endswith(words.CHANGES):  # for the reason that stands beside the probe itself
                 untried.append(f"{name}: {words.missing(material, row['why'])}")
             continue
-        body.append(
+        (passed if row["verdict"] == PASSED else sways).append(
             [
                 html.all(name, " ", html.small(meaning)),
                 _effect(material, present, row, effect, tried),
@@ -60,9 +62,12 @@ def _probes(material: Material, present: frozenset[str], judge: str, several: bo
                 _.integer(effect.n),
             ]
         )
+    title = _("Probes of {judge}", judge=clean(judge))
+    tables = [words.table(title, columns, rows, "rb-wide rb-measures") if rows else "" for rows in (sways, passed)]
     return html.all(
         html.heading(html.b(shown(judge))) if several else "",
-        words.table(_("Probes of {judge}", judge=clean(judge)), columns, body, "rb-wide rb-measures") if body else "",
+        tables[0],
+        html.fold(_("Ruled out ({n})", n=_.integer(len(passed))), tables[1]) if sways and passed else tables[1],
         html.meta(" ".join((_("Not tried:"), "; ".join(untried) + "."))) if untried else "",
     )
 
@@ -194,8 +199,8 @@ def disagreements(material: Material, present: frozenset[str], count: int = 5) -
         rows = [row for row in words.kept(material, "answers", judge) if not math.isnan(row["people"] - row["score"])]
         rows.sort(key=lambda row: (-abs(row["people"] - row["score"]), str(row["sample"])))
         if rows:
-            parts.append(html.heading(_.html("Where <b>{judge}</b> and people part most", judge=shown(judge))))
-            parts.append(ordered(_disagreement(material, f"apart{place}", row) for row in rows[:count]))
+            parts.append(html.heading(_.html("Where <b>{judge}</b> and people disagree most", judge=shown(judge))))
+            parts.append(shortened(_, [_disagreement(material, f"apart{place}", row) for row in rows[:count]]))
     if parts:
         parts.append(behind(material, present, _("Every judged answer with its values")))
     return html.all(*parts)

@@ -51,7 +51,9 @@ def replies(material: Material, present: frozenset[str]) -> Markup:
         for outcome in dict.fromkeys(outcome for _judge, outcome in counts)
     ]
     body.append([_("all that was asked"), *(asked[name] for name in judges)])
-    return _scale(material) + words.by_judge(_("Replies"), _("reply"), [shown(name) for name in judges], body)
+    title = _("Replies")
+    table = words.by_judge(title, _("reply"), [shown(name) for name in judges], body)
+    return _scale(material) + html.fold(title, table)
 
 
 def _scale(material: Material) -> Markup:
@@ -106,8 +108,8 @@ def pairwise(material: Material, present: frozenset[str]) -> Markup:
         for name, one in found.items()
         if one is not None
     ]  # fmt: skip
-    table = _by_judge(material, "pairwise", PAIRWISE, _("Choices between two answers, in both orders"))
-    return table + html.meta("; ".join(said) + ".")
+    title = _("Choices between two answers, in both orders")
+    return html.fold(title, _by_judge(material, "pairwise", PAIRWISE, title), html.meta("; ".join(said) + "."))
 
 
 @view("people")
@@ -171,7 +173,8 @@ def _few(material: Material) -> Markup:
 
 def calibration(material: Material) -> Markup:
     """Sensitivity, specificity, calibration error and Brier score."""
-    return _by_judge(material, "calibration", CALIBRATION, material.text("Calibration"))
+    title = material.text("Calibration")
+    return html.fold(title, _by_judge(material, "calibration", CALIBRATION, title))
 
 
 @view("rivals")
@@ -241,4 +244,4 @@ def _by_judge(material: Material, trial: str, names: Sequence[str], title: str) 
         for name, own in found.items()
         if any(own)
     ]
-    return words.by_judge(title, material.text("measure"), [shown(name) for name in judges], body)
+    return words.by_judge(title, material.text("statistic"), [shown(name) for name in judges], body)

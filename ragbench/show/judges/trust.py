@@ -120,7 +120,7 @@ def _alone(material: Material) -> list[Markup]:
         return []
     text = material.text(
         "Only the offline judge was tried. It decides by shared words and letters alone: it is the baseline that a "
-        "judge has to beat, and no judge to rely on. Name a model in a table [judges.NAME]."
+        "judge has to beat, not a judge to rely on. Name a model in a table [judges.NAME]."
     )
     return [html.more(text)]
 

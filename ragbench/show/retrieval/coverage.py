@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.show.basics import chart
-from ragbench.show.basics.entries import entry, ordered, rows_of
+from ragbench.show.basics.entries import entry, one_by_one, rows_of, shortened
 from ragbench.show.basics.links import behind, left
 from ragbench.show.basics.marks import SYMBOLS, legend, named, series, sign
 from ragbench.show.basics.material import Material
@@ -35,7 +35,7 @@ def topics(material: Material, present: frozenset[str]) -> Markup:
     systems = legend(material) if len(material.systems) > 1 else ""
     plot = chart.plot(topics_figure(material), shown(title))
     figure = html.figure(title, systems, plot, _("distinct passages found for each question of the topic"))
-    return figure + ordered(_topic(material, one) for one in known)
+    return figure + shortened(_, [_topic(material, one) for one in known])
 
 
 def topics_title(material: Material) -> str:
@@ -169,8 +169,8 @@ def topic_coverage(material: Material, present: frozenset[str]) -> Markup:
 @view("unused")
 def unused(material: Material, present: frozenset[str], count: int = 20) -> Markup:
     """The chunks that were never retrieved; those that a question needs come first."""
-    more = behind(material, present, material.text("Every passage and every page with its values"))
-    return html.all(*(_unused(material, name, count) for name in material.systems), more)
+    more = behind(material, present, material.text("Every passage and page with its values"))
+    return html.all(one_by_one(material.text, [_unused(material, name, count) for name in material.systems]), more)
 
 
 def _unused(material: Material, system: str, count: int) -> Markup:
@@ -190,7 +190,7 @@ def _unused(material: Material, system: str, count: int) -> Markup:
         made.append(entry(identifier, shown(one.get("text"), SUMMARY), marks, body))
     return html.all(
         html.heading(Markup(title)),  # noqa: S704 - our own text; the name in it is escaped
-        ordered(made) if made else html.p(_("Every passage is retrieved at least once.")),
+        shortened(_, made) if made else html.p(_("Every passage is retrieved at least once.")),
         left(material, len(never), count),
     )
 
@@ -205,7 +205,7 @@ def never_used(material: Material, system: str) -> list[Mapping[str, Any]]:
 @view("pages")
 def pages(material: Material, present: frozenset[str], count: int = 10) -> Markup:
     """The pages that are retrieved for most questions."""
-    return html.all(*(_pages(material, present, name, count) for name in material.systems))
+    return one_by_one(material.text, [_pages(material, present, name, count) for name in material.systems])
 
 
 def _pages(material: Material, present: frozenset[str], system: str, count: int) -> Markup:
@@ -215,7 +215,8 @@ def _pages(material: Material, present: frozenset[str], system: str, count: int)
     if not rows:
         return title + html.p(_("The passages of this data set name no pages."))
     heads = (_("page"), _("retrieved for"), _("labelled for"), _("times its share"), _("passages"))
-    return title + html.grid(_("Pages"), heads, [_page(material, present, row) for row in rows])
+    made = [_page(material, present, row) for row in rows]
+    return title + shortened(_, made, lambda some: html.grid(_("Pages"), heads, some))
 
 
 def _page(material: Material, present: frozenset[str], row: Mapping[str, Any]) -> list[Markup | str]:

@@ -33,7 +33,8 @@ def curves(material: Material, present: frozenset[str]) -> Markup:
         "are. Where a curve has become flat, a longer list brings nothing more."
     )
     axis = _(
-        "by depth k; the band is a {level} interval at each depth by itself, not around the whole curve",
+        "by depth k ({population}); the band is a {level} interval at each depth by itself, not around the whole curve",
+        population=material.population(one.estimate.n for one in table),
         level=_.percent(table[0].estimate.level),
     )
     systems = legend(material) if len(material.systems) > 1 else ""

@@ -69,7 +69,7 @@ def _distances_title(material: Material) -> str:
         return _.percent(near / pair) if pair > 0 else _.number(None)
 
     shares = _of_each(material, share)
-    return _("The nearest neighbour lies at {shares} of the mean distance of two texts", shares=shares)
+    return _("The nearest neighbour lies at {shares} of the mean distance between two texts", shares=shares)
 
 
 def _spectrum_title(material: Material) -> str:
@@ -104,7 +104,10 @@ def distances_figure(material: Material) -> dict[str, Any]:
     """Step curves whose area is 1, so that sets of different size and classes of different width compare."""
     _ = material.text
     layout = chart.layout(material.text, 2 * PANEL + 78, margin={"l": 8, "r": 16, "t": 26, "b": 42, "pad": 0})
-    panels = (("nearest", _("distance to the nearest neighbour")), ("pairs", _("distance of two texts, all pairs")))
+    panels = (
+        ("nearest", _("distance to the nearest neighbour")),
+        ("pairs", _("distance between two texts, all pairs")),
+    )
     traces = []
     for number, (kind, title) in enumerate(panels):
         suffix = "" if number == 0 else "2"

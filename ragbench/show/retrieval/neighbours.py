@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.show.basics.entries import entry, ordered, rows_of
+from ragbench.show.basics.entries import entry, one_by_one, rows_of, shortened
 from ragbench.show.basics.marks import named
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -23,13 +23,15 @@ EXCERPT = 600
 @view("closest")
 def closest(material: Material, present: frozenset[str], count: int = 10) -> Markup:
     """The closest pairs of texts of each embedder, near-duplicates marked."""
-    return html.all(*(_closest(material, name, count) for name in material.systems)) or _nothing(material)
+    made = [_closest(material, name, count) for name in material.systems]
+    return one_by_one(material.text, made) or _nothing(material)
 
 
 @view("outliers")
 def outliers(material: Material, present: frozenset[str], count: int = 10) -> Markup:
     """The texts that lie farthest from their nearest neighbour."""
-    return html.all(*(_outliers(material, name, count) for name in material.systems)) or _nothing(material)
+    made = [_outliers(material, name, count) for name in material.systems]
+    return one_by_one(material.text, made) or _nothing(material)
 
 
 def _nothing(material: Material) -> Markup:
@@ -56,7 +58,7 @@ def _closest(material: Material, system: str, count: int) -> Markup:
         marks = html.all(label, " ", html.number(_.number(float(row["distance"]))))
         summary = html.below(*(shown(one.get("text"), LINE) for one in both))
         made.append(entry(identifier, summary, marks, html.passages([passage(one) for one in both])))
-    return title + ordered(made)
+    return title + shortened(_, made)
 
 
 def _outliers(material: Material, system: str, count: int) -> Markup:
@@ -69,7 +71,7 @@ def _outliers(material: Material, system: str, count: int) -> Markup:
         distance = html.number(_.number(float(row["distance"])))
         made.append(entry(identifier, shown(own.get("text"), SUMMARY), distance, body))
     title = _.html("<b>{system}</b>: farthest from their nearest neighbour", system=name(material, system))
-    return html.heading(title) + ordered(made)
+    return html.heading(title) + shortened(_, made)
 
 
 def passage(one: Mapping[str, Any]) -> tuple[Markup, Markup]:

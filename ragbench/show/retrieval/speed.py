@@ -55,8 +55,8 @@ def _kept(material: Material) -> Markup:
     )
     if any(isinstance(one, Mapping) and one.get("kind") == "http" for one in material.facts.get("systems", ())):
         text += " " + _(
-            "A system over HTTP was timed as it was asked, with as many requests in flight as its table says; what it "
-            "took is kept with its replies."
+            "A system over HTTP was timed while it was asked, with as many requests in flight as its table allows; "
+            "each time is kept with its reply."
         )
     return html.lede(text)
 
@@ -66,16 +66,16 @@ def _latencies(material: Material) -> Markup:
     if not rows:
         return Markup("")
     parts = {
-        "rewrite": _("putting the question anew"),
+        "rewrite": _("rewriting the question"),
         "embed": _("embedding the question"),
         "search": _("searching"),
-        "rerank": _("looking at the first passages again"),
+        "rerank": _("reranking the first passages"),
         "both": _("all together"),
         "call": _("the whole call"),
-        "first_token": _("of it until the first piece of the answer"),
+        "first_token": _("part of it, up to the first piece of the answer"),
     }
     probabilities = sorted({float(row.where["probability"]) for row in rows})
-    shares = [_("median") if p == 0.5 else _("{share} are faster", share=_.percent(p)) for p in probabilities]
+    shares = [_("median") if p == 0.5 else _("{share} are no slower", share=_.percent(p)) for p in probabilities]
     heads = [_("milliseconds"), *shares, _("n")]
     found: dict[tuple[str, str], dict[float, Estimate]] = {}
     for row in rows:
@@ -87,7 +87,7 @@ def _latencies(material: Material) -> Markup:
         made.append((named(material, system), [parts.get(part, part), *values, count]))
     said = _("Quantiles with {level} order-statistic intervals.", level=_.percent(rows[0].estimate.level))
     if any(row.estimate.note for row in rows):
-        said += " " + _("An open end (…) cannot be bounded by any of the readings: more timed questions would.")
+        said += " " + _("An open end (…) is one that these readings cannot bound; more timed questions could.")
     return html.grouped(_("Latency"), heads, made) + html.meta(said)
 
 

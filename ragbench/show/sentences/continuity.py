@@ -88,8 +88,8 @@ def _served_wrongly(material: Material, name: str) -> list[str]:
     if total["hits"]:
         said.append(
             _(
-                "Of {hits} hits among all questions that were tried, {wrong} would be answered wrongly and {doubtful} "
-                "doubtfully; of {unknown} nobody knows.",
+                "Of the {hits} hits among all questions tried, {wrong} would be wrong, {doubtful} doubtful and "
+                "{unknown} unknown.",
                 **{key: _.integer(count) for key, count in total.items()},
             )
         )

@@ -75,7 +75,7 @@ def _space(material: Material) -> list[Markup]:
         near, pair = (value(material, name, metric) for metric in ("avg_nn_distance", "avg_pairwise_distance"))
         text = _.html(
             "<b>{embedder}</b> needs {dimensions} of its {width} dimensions for 95% of the variance; the nearest "
-            "neighbour of a text lies at {near}, {share} of the mean distance of two texts.",
+            "neighbour of a text is on average {near} away, {share} of the mean distance between two texts.",
             embedder=shown(name),
             dimensions=_.number(value(material, name, "effective_dimensionality"), 0),
             width=_.integer(fact(material, name, "width")),

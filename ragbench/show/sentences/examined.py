@@ -94,7 +94,5 @@ def absent(every: Sequence[Oddity], _: Translator) -> list[str]:
     if any(one.numbers.get("russian") for one in unlooked):
         said.append(_("Names of people were not looked for: this needs {command}.", command=NEEDED))
     elif unlooked:
-        said.append(
-            _("Names of people were not looked for in texts without Russian letters: there is no finder for these.")
-        )
+        said.append(_("Names of people were looked for only in texts with Russian letters."))
     return said

@@ -35,7 +35,7 @@ def _left_out(_: Translator) -> Mapping[str, str]:
         "lengths": _("lengths of answers"),
         "habits": _("how users ask"),
         "labels": _("what people's labels correct"),
-        "blame": _("who is to blame for wrong answers"),
+        "blame": _("which part failed first"),
         "curves": _("curves over the depth of the ranking"),
         "people": _("correlations with people's ratings"),
     }

@@ -50,7 +50,7 @@ def rule(material: Material) -> Markup:
             "A passage counts as found with the piece by which {share} of its labelled text is shown", share=share
         )
     said.append(
-        _("{found}: so for blame, in what was retrieved and in what was read.", found=found)
+        _("{found}: so for first failures, in what was retrieved and in what was read.", found=found)
         if "context" in material.facts
         else _("{found}: so for hit rate, MRR, precision and whatever else knows only yes and no.", found=found)
     )

@@ -68,9 +68,9 @@ def table(material: Material) -> Markup:
         for one in found
     ]
     note = _(
-        "The score of a question is the mean over its repeats; questions are what is resampled and flipped, so that "
-        "both parts are in every interval. Variances are those of single repeats; the squares of the two parts of a "
-        "standard error add up to its square. Whoever failed, and what a perfect part would be worth, is told of the "
+        "The score of a question is the mean over its repeats; questions are what is resampled and flipped, so "
+        "both parts are in every interval. Variances are those of single repeats; the squares of the two parts of "
+        "a standard error add up to its square. First failures, and the gain from a perfect part, are those of the "
         "first answers."
     )
     title = _("What questions and repeats add to the standard error")

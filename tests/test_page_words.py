@@ -1,0 +1,145 @@
+"""What can be kept of a page's words by machine: nothing said twice, nothing of Python, no mixed languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from bs4 import BeautifulSoup
+
+from ragbench import language
+from ragbench.language import LANGUAGES
+from ragbench.show import Page
+from ragbench.show.basics.entries import FIRST, SYSTEMS, one_by_one, shortened
+from ragbench.show.basics.footnotes import Notes
+from ragbench.show.basics.templates import html
+from ragbench.show.view import VIEWS
+from tests.measurements import measurement
+from tests.texts import all_texts
+
+TWICE = re.compile(r"\b([^\W\d_]{2,}) \1\b", re.IGNORECASE)
+PYTHON = re.compile(r"\bNone\b|\bnan\b|\binf\b|[\[{]'|<\w+ object|\bNaN\b(?! or)")
+STRAIGHT = re.compile(r"\"(?=[^\W\d_])")
+PERCENT = re.compile(r"[\d}] ?%")
+POINTED = re.compile(r"(?<![\w.:])\d+\.\d+(?![\w.])")
+SECTIONS = re.compile(r"раздел\w*|arXiv|k1")
+LATIN = re.compile(r"(?:\b[a-z]{2,}\b[ ,;:]+){4,}")
+CODE = ("code", "pre", "script", "style", "svg")
+
+
+def faults(page: str, tongue: str, data: str = "$^") -> list[str]:
+    """What nobody would write by hand, found in a page's text. data: a pattern of texts that are not the page's own."""
+    soup = BeautifulSoup(page, "html.parser")
+    for one in soup.find_all(CODE):
+        one.decompose()
+    found = []
+    for text in soup.find_all(string=True):
+        said = str(text).strip()
+        if re.match(data, said):
+            continue
+        for rule in (TWICE, PYTHON):
+            found += [f"{hit[0]!r} in {said!r}" for hit in rule.finditer(said)]
+        if "  " in said:
+            found.append(f"two spaces in {said!r}")
+        if tongue == "ru":
+            found += [f"not Russian: {hit[0]!r} in {said!r}" for hit in LATIN.finditer(said)]
+    for table in soup.find_all("table"):
+        region = table.find_parent(attrs={"aria-label": True})
+        if not (table.find("caption") or (region and region["aria-label"].strip())):
+            found.append(f"a table without a name: {table.get_text(' ')[:60]!r}")
+    for figure in soup.find_all("figure"):
+        title = figure.find(class_="rb-title")
+        if title is None or not title.get_text().strip():
+            found.append("a figure without a title")
+    for heading in soup.find_all(re.compile("^h[1-6]$")):
+        if not heading.get_text().strip():
+            found.append("a heading without a word")
+    return found
+
+
+def said() -> Iterator[tuple[str, str]]:
+    """The texts of people in each language, as the code and the catalogue have them."""
+    for _, text in all_texts():
+        for one in (text,) if isinstance(text, str) else text:
+            yield "en", one
+    for message in language.catalogue(language.LOCALE / "ru" / "LC_MESSAGES" / "ragbench.po"):
+        for one in (message.string,) if isinstance(message.string, str) else message.string:
+            if message.id:
+                yield "ru", one
+
+
+def test_no_text_says_a_word_twice_or_has_two_spaces() -> None:
+    assert not [text for _, text in said() if TWICE.search(text) or re.search(r"\S {2,}\S", text)]
+
+
+def test_russian_texts_have_russian_signs() -> None:
+    """A no-break space before %, a decimal comma, and «» but around what is typed as it stands."""
+    russian = [text for tongue, text in said() if tongue == "ru"]
+    assert not [text for text in russian if PERCENT.search(text)]
+    assert not [text for text in russian if POINTED.search(text) and not SECTIONS.search(text)]
+    typed = {text for _, text in said() if STRAIGHT.search(text) and _ == "en"}
+    known = {message.string for message in _catalogue() if message.id in typed}
+    assert not [text for text in russian if STRAIGHT.search(text) and text not in known]
+
+
+def _catalogue() -> list[language.Any]:
+    return list(language.catalogue(language.LOCALE / "ru" / "LC_MESSAGES" / "ragbench.po"))
+
+
+@pytest.mark.parametrize("tongue", LANGUAGES)
+@pytest.mark.parametrize("systems", [("a",), ("a", "b"), ("a", "b", "c", "d", "e")], ids=len)
+def test_every_view_is_worded_as_people_write(tongue: str, systems: tuple[str, ...]) -> None:
+    page = Page(measurement(systems), language=tongue)
+    views = {name: str(page.view(name).html(frozenset(VIEWS))) for name in VIEWS}
+    assert not {name: found for name, html in views.items() if (found := faults(html, tongue, r"Passage \d+"))}
+
+
+@pytest.mark.parametrize(
+    ("html", "fault"),
+    [
+        ("<p>randomization and and tests</p>", "'and and'"),
+        ("<p>reached None of 3</p>", "'None'"),
+        ("<p>it is nan</p>", "'nan'"),
+        ("<p>systems {'a': 1}</p>", "{'"),
+        ("<p>one  two</p>", "two spaces"),
+        ("<p>the value was not measured at all</p>", "not Russian"),
+        ("<table><tr><td>1</td></tr></table>", "a table without a name"),
+        ("<figure><svg></svg></figure>", "a figure without a title"),
+        ("<h2> </h2>", "a heading without a word"),
+    ],
+)
+def test_what_is_wrong_is_found(html: str, fault: str) -> None:
+    assert any(fault in one for one in faults(html, "ru"))
+
+
+def test_a_figure_says_of_how_many_questions_it_is() -> None:
+    page = Page(measurement(("a", "b")))
+    for view in ("intervals", "forest"):
+        axis = BeautifulSoup(str(page.view(view).html(frozenset())), "html.parser").find(class_="rb-axis")
+        assert axis is not None, view
+        assert re.search(r"n\s=\s\d+, \w+", axis.get_text()), view
+
+
+def test_long_lists_show_their_first_entries_and_fold_the_others() -> None:
+    """Nothing is left out; a fold that would hide a single entry is none."""
+    _, made = language.translator("en"), [html.p(f"entry {n}") for n in range(12)]
+    for count in (0, 1, FIRST, FIRST + 1, FIRST + 2, 12):
+        said = str(shortened(_, made[:count], lambda some: html.all(*some)))
+        assert said.count("<p>entry") == count
+        assert ("<details" in said) == (count > FIRST + 1)
+        assert said.partition("<details")[0].count("<p>entry") == (FIRST if count > FIRST + 1 else count)
+    assert f"{12 - FIRST} more" in str(shortened(_, made, lambda some: html.all(*some)))
+    several = str(one_by_one(_, made))
+    assert several.partition("<details")[0].count("<p>entry") == SYSTEMS
+    assert several.count("<p>entry") == 12
+
+
+def test_a_difference_without_spread_is_not_explained_as_equal_values() -> None:
+    material = Page(measurement(("a", "b"))).material
+    notes = Notes(material)
+    one = replace(material.comparison("b", material.metrics[0]), note="no_spread", method="none")
+    notes.mark(one)
+    assert "the difference is the same on every question" in str(notes.html())
+    assert "all values are equal" not in str(notes.html())
