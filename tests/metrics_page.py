@@ -61,7 +61,7 @@ def goals_table() -> str:
 
 def section(one: Metric) -> str:
     """One metric, as a list of what its declaration says."""
-    body = "".join(f"- **{name}**: {text}\n" for name, text in told(one) if text)
+    body = "".join(f"- **{name}**:{'' if text[0] == chr(10) else ' '}{text}\n" for name, text in told(one) if text)
     return f"### `{one.name}`\n\n{prose(one)}\n\n{body}"
 
 
@@ -83,10 +83,7 @@ def told(one: Metric) -> Iterator[tuple[str, str]]:
     yield "Published as", f"`{one.published}`" if one.published else ""
     yield "Thresholds", "; ".join(bands(one))
     for title, lines in declared.told(one, translator("en")).items():
-        yield (
-            title,
-            ("" if all(line.endswith(".") for line in lines) else ";").join(f" {line}" for line in lines).strip(),
-        )
+        yield title, "".join(f"\n  - {line}" for line in lines) if len(lines) > 1 else lines[0]
     yield "Signature", f"`{one.signature}`" if one.signature else ""
     yield "Source", one.source
 

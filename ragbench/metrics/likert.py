@@ -236,11 +236,8 @@ _rating = partial(
     fields=FAITHFULNESS_FIELDS,
     published="avg_faithfulness",
     reading=Reading(
-        (
-            "5: every answer is fully supported.",
-            "The source writes 0.5 and 0.8 of a scale from 0 to 1, which are 3 and 4.2 of (rating − 1) / 4.",
-        ),
-        "the specification, section 5.5.1",
+        ("5: every answer is fully supported.",),
+        "the specification, section 5.5.1, whose scale from 0 to 1 is (rating − 1) / 4",
         bands=(
             Stretch(1.0, 3.0, "serious doubts", "about what is stated"),
             Stretch(4.2, 5.0, "high quality", "hardly any hallucination", ends="(]"),
@@ -269,11 +266,8 @@ async def faithfulness_rating(sample: Sample, judge: Judge) -> Score:
     fields=RELEVANCE_FIELDS,
     published="avg_answer_relevance",
     reading=Reading(
-        (
-            "5: every answer fits its question exactly.",
-            "The source writes 0.8 of a scale from 0 to 1, which is 4.2 of (rating − 1) / 4.",
-        ),
-        "the specification, section 5.5.2",
+        ("5: every answer fits its question exactly.",),
+        "the specification, section 5.5.2, whose scale from 0 to 1 is (rating − 1) / 4",
         bands=(Stretch(4.2, 5.0, "high quality", "questions are understood well", ends="(]"),),
         trust=(
             "Medium to high: ratings by language models agree well with people's (Zheng et al. 2023), but "
@@ -315,11 +309,8 @@ async def answer_correctness_rating(sample: Sample, judge: Judge) -> Score:
     published="avg_e2e_score",
     edges=_RATING_EDGE + _SILENT,
     reading=Reading(
-        (
-            "Read like faithfulness_rating and answer_relevance, of a whole system.",
-            "The source writes 0.5 and 0.8 of a scale from 0 to 1, which are 3 and 4.2 of (rating − 1) / 4.",
-        ),
-        "the specification, section 6.4.1",
+        ("Read like faithfulness_rating and answer_relevance, of a whole system.",),
+        "the specification, section 6.4.1, whose scale from 0 to 1 is (rating − 1) / 4",
         bands=(
             Stretch(1.0, 3.0, "serious problem"),
             Stretch(4.2, 5.0, "high quality", ends="(]"),

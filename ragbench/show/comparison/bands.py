@@ -133,7 +133,7 @@ def _readings(material: Material) -> Markup:
     for name, one in read.items():
         known = declared.bands(one, _) if name in banded else []
         if one.reading is not None and (known or one.reading.rules):
-            words = " ".join([*map(_, one.reading.rules), *(f"{said}." for said in ("; ".join(known),) if said)])
+            words = " ".join([*([f"{'; '.join(known)}."] if known else []), *map(_, one.reading.rules)])
             items.append(html.all(html.b(shown(name)), " · ", words, " ", html.small(_(one.reading.source))))
     if not items:
         return Markup("")

@@ -17,15 +17,26 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def told(metric: Metric, _: Translator) -> dict[str, list[str]]:
     """How its values are read, when it is of use, what for, and how far it may be trusted: lines by title; no title
     without a line."""
-    source = "" if metric.reading is None else _(metric.reading.source)
     found = {
-        _("Bands where no threshold set names it ({source})", source=source): bands(metric, _),
-        _("Rules of thumb ({source})", source=source): [] if metric.reading is None else map(_, metric.reading.rules),
-        _("When to use it"): map(_, metric.when),
-        _("Goals"): [f"{_(GOALS[one.goal])} (`--for {one.goal}`): {_(one.why)}" for one in metric.purposes],
+        _("Rules of thumb"): _rules(metric, _),
+        _("When to use it"): [_(when) for when in metric.when],
+        _("Goals"): [f"{_(GOALS[one.goal])}: {_(one.why)}" for one in metric.purposes],
         _("Trust"): trust(metric, _),
     }
-    return {title: listed for title, lines in found.items() if (listed := list(lines))}
+    return {title: lines for title, lines in found.items() if lines}
+
+
+def _rules(metric: Metric, _: Translator) -> list[str]:
+    """The bands, the rules, and whose they are."""
+    if metric.reading is None:
+        return []
+    source = _(metric.reading.source)
+    by = _("By {source}; a threshold set that names the metric goes first.", source=source)
+    return [
+        *bands(metric, _),
+        *map(_, metric.reading.rules),
+        by if metric.reading.bands else _("By {source}.", source=source),
+    ]
 
 
 def bands(metric: Metric, _: Translator) -> list[str]:
@@ -66,8 +77,7 @@ def trust(metric: Metric, _: Translator) -> list[str]:
         said.append(_order(metric, _))
         said.append(_("No other judge was held against people's labels here; tier_judge does that with yours."))
     if metric.reading is not None and metric.reading.trust:
-        source, trusted = _(metric.reading.source), _(metric.reading.trust)
-        said.append(_("By its source ({source}): {trusted}", source=source, trusted=trusted))
+        said.append(_("By its source: {trusted}", trusted=_(metric.reading.trust)))
     return said
 
 
