@@ -16,6 +16,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ragbench import notation
+from ragbench.reading import GOALS as GOALS
+from ragbench.reading import Peer as Peer
+from ragbench.reading import Purpose as Purpose
+from ragbench.reading import Reading as Reading
+from ragbench.reading import Stretch as Stretch
 from ragbench.types import Better, Prompt
 
 Grain = Literal["ranking", "sample", "turns", "table"]
@@ -28,17 +33,6 @@ HOUSE = "ragbench."
 
 _registry: dict[str, Metric] = {}
 _declarers: list[Callable[[], object]] = []
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Rules of thumb for a metric's values: what somebody wrote of such values, not what was measured here.
-
-    rules: a sentence each. source: who says so.
-    """
-
-    rules: tuple[str, ...]
-    source: str
 
 
 @dataclass(frozen=True)
@@ -56,8 +50,9 @@ class Metric:
     measure, all alike, a reply that fails. differs: how it differs from what goes by the same name elsewhere.
     former: names that it goes by elsewhere, such as in older versions of ragas; whoever writes one means this metric.
     levels: the values that it takes where they are few and not whole numbers of a longer scale: (0, 1) of a yes or no.
-    reading: rules of thumb for its values. signed: called with the options, says in another program's own words how
-    that program would have to be set to give the same number.
+    reading: how others read its values. when: where it is of use, a sentence each. purposes: the goals that it serves.
+    peers: the programs that give the same numbers. signed: called with the options, says in another program's own words
+    how that program would have to be set to give the same number.
     prompts: what it asks a judge. refuse: called with its options when they are bound, raises ValueError for values
     that they cannot have. judges: who judges it where a call names nobody, by name or as objects.
     usual: options that a project binds wherever the metric is named without them. reworded: a project's texts in place
@@ -90,6 +85,9 @@ class Metric:
     reworded: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     meanings: Mapping[str, str] = field(default_factory=dict)
     own: Mapping[str, Any] = field(default_factory=dict)
+    when: tuple[str, ...] = ()
+    purposes: tuple[Purpose, ...] = ()
+    peers: tuple[Peer, ...] = ()
 
     @property
     def name(self) -> str:
@@ -131,6 +129,13 @@ class Metric:
     def meaning(self, translate: Callable[[str], str], language: str) -> str:
         """The summary in a language: as its user wrote it, or what `translate` makes of the house's."""
         return self.meanings.get(language) or translate(self.summary)
+
+    @property
+    def bands(self) -> tuple[Stretch, ...]:
+        """The stretches of its scale that its source has a word for; none where an option makes it another number."""
+        if self.reading is None or set(self.options) - set(self.reading.under):
+            return ()
+        return self.reading.bands
 
     @property
     def is_users(self) -> bool:
@@ -207,6 +212,9 @@ def metric(
     prompts: tuple[Prompt[Any], ...] = (),
     refuse: Callable[..., object] | None = None,
     former: tuple[str, ...] = (),
+    when: tuple[str, ...] = (),
+    purposes: tuple[Purpose, ...] = (),
+    peers: tuple[Peer, ...] = (),
     over: Literal["set"] | None = None,
 ) -> Callable[[Callable[..., Any]], Metric]:
     """Declare a metric and enter it in the catalogue; see `Metric` for what each word means.
@@ -222,7 +230,7 @@ def metric(
             raise TypeError(f"{function.__name__}: the first parameter is {first!r}; it is one of {', '.join(GRAINS)}")
         made = Metric(
             function, source, grain, bounds, better, cutoffs, fields, published, unit, formula, edges, differs, reading,
-            signed, levels, prompts, refuse, former=former,
+            signed, levels, prompts, refuse, former=former, when=when, purposes=purposes, peers=peers,
         )  # fmt: skip
         check(made)
         enter(made)
@@ -260,6 +268,9 @@ def check(made: Metric) -> None:
     low, high = made.bounds
     if low is not None and high is not None and not low < high:
         raise ValueError(f"{made.name}: bounds = {made.bounds}: the lower end comes first")
+    for one in made.purposes:
+        if one.goal not in GOALS:
+            raise ValueError(f"{made.name}: goal = {one.goal!r}: there are {', '.join(GOALS)}")
     if made.better not in ("higher", "lower", None):
         raise ValueError(f"{made.name}: better = {made.better!r}: it is higher, lower or None")
     if "judge" in made.needs and not inspect.iscoroutinefunction(inspect.unwrap(made.function)):

@@ -7,19 +7,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from docs.docstrings import pieces
+from ragbench.bench.scoring import goals
 from ragbench.commands.metrics import FAMILIES, markdown
-from ragbench.metric import Metric
+from ragbench.language import translator
+from ragbench.metric import GOALS, Metric
 from ragbench.metrics import catalogue
 from ragbench.settings import thresholds
+from ragbench.show.sentences import declared
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "metrics.md"
 HEAD = """# Metrics
 
 Made from the declarations in the code (`make reference`). The tables list all metrics, with scale, direction and
-formula; below them each one has its edge cases, its source, rules of thumb for reading it, and how it differs from
-what goes by the same name elsewhere. `ragbench metrics NAME` prints the same. A number that could not be measured is
-never 0: it is counted beside the mean, with its reason.
+formula; below them each one has its edge cases, its source, how its values are read, when it is of use, how far it may
+be trusted, and how it differs from what goes by the same name elsewhere. `ragbench metrics NAME` prints the same. A
+number that could not be measured is never 0: it is counted beside the mean, with its reason.
 
 A name may bind a cut-off and options: `ndcg(gain=exponential)@10`.
 
@@ -27,20 +30,38 @@ Where systems cut passages into pieces, a piece counts in rankings by the share 
 shows: [the rule](explanation/chunk-sizes.md).
 
 """
+GOALS_HEAD = """After the tables of the specification (section 11.1, and those that choose metrics of retrieval and of
+answers), with its measures of embeddings, users and sources. `ragbench metrics --for GOAL` prints one goal, by its name
+or its title in English or Russian."""
 
 
 def page() -> str:
     """The whole catalogue."""
-    parts = [HEAD + markdown()]
+    parts = [HEAD + goals_table() + markdown()]
     for title, grain in FAMILIES:
         parts.append(f"## {title}, one by one\n")
         parts += [section(one) for one in catalogue().values() if one.grain == grain]
     return "\n".join(parts)
 
 
+def goals_table() -> str:
+    """A row a goal and metric: which to choose, and why."""
+    lines = [
+        "## Which metric for which goal",
+        "",
+        GOALS_HEAD,
+        "",
+        "| goal | `--for` | metric | why |",
+        "|---|---|---|---|",
+    ]
+    for name, title in GOALS.items():
+        lines += [f"| {title} | `{name}` | `{one.metric.label}` | {one.purpose.why} |" for one in goals.choices(name)]
+    return "\n".join([*lines, "", ""])
+
+
 def section(one: Metric) -> str:
     """One metric, as a list of what its declaration says."""
-    body = "".join(f"- **{name}**: {text}\n" for name, text in told(one) if text)
+    body = "".join(f"- **{name}**:{'' if text[0] == chr(10) else ' '}{text}\n" for name, text in told(one) if text)
     return f"### `{one.name}`\n\n{prose(one)}\n\n{body}"
 
 
@@ -60,9 +81,9 @@ def told(one: Metric) -> Iterator[tuple[str, str]]:
     yield "Options", ", ".join(f"`{name}`" for name in one.legal_options)
     yield "Also called", ", ".join(f"`{name}`" for name in one.former)
     yield "Published as", f"`{one.published}`" if one.published else ""
-    yield "Bands", "; ".join(bands(one))
-    if one.reading is not None:
-        yield f"Rules of thumb ({one.reading.source})", " ".join(one.reading.rules)
+    yield "Thresholds", "; ".join(bands(one))
+    for title, lines in declared.told(one, translator("en")).items():
+        yield title, "".join(f"\n  - {line}" for line in lines) if len(lines) > 1 else lines[0]
     yield "Signature", f"`{one.signature}`" if one.signature else ""
     yield "Source", one.source
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,10 @@ def made(*numbers: tuple[str, float, float, float], notebook: str = "tier1_retri
     empty = measurement(("a",), ("mrr",), 5, notebook=notebook)
     estimates = [NamedEstimate("a", m, Estimate(v, low, high, 0.95, "bca", 50, 0)) for m, v, low, high in numbers]
     return replace(empty, estimates=tuple(estimates), comparisons=())
+
+
+def words_of(material: Any, one: NamedEstimate) -> tuple[str, ...]:
+    return tuple(each.word for each in marks.reached(material, one.metric, one.estimate).stretches)
 
 
 @pytest.fixture
@@ -75,7 +80,7 @@ def test_whatever_a_gate_applies_stands_in_the_overview_and_on_the_page() -> Non
     page = made(("cache_hit_rate", 0.5, 0.45, 0.6), ("context_preservation", 0.5, 0.4, 0.6), notebook="tier_ux")
     found = over({"tier_ux": page})
     material = Page(found).material
-    words = {one.metric: marks.reached(material, one.metric, one.estimate) for one in found.estimates_by("page")}
+    words = {one.metric: words_of(material, one) for one in found.estimates_by("page")}
     assert words == {"cache_hit_rate": ("good",), "context_preservation": ("attention",)}
     known = marks.of(material)
     assert {name: band.good for name, band in known.items()} == {"cache_hit_rate": 0.4, "context_preservation": 0.7}

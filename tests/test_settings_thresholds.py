@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from ragbench.reading import Met
 from ragbench.settings import Band, GateSettings, Settings, thresholds
 
 UNIT, RATING = (0.0, 1.0), (1.0, 5.0)
+
+
+def spanned(band: Band, low: float, high: float) -> tuple[str, ...]:
+    return tuple(one.word for one in Met.by(band.stretches, low, high).stretches)
 
 
 def test_the_specifications_table_is_the_default() -> None:
@@ -72,14 +77,18 @@ def test_the_specifications_shares_become_ratings() -> None:
     ],
 )  # fmt: skip
 def test_an_interval_spans_bands(low: float, high: float, words: tuple[str, ...]) -> None:
-    assert Band(excellent=0.8, good=0.5).spanned(low, high) == words
+    assert spanned(Band(excellent=0.8, good=0.5), low, high) == words
 
 
 def test_lower_can_be_better_and_one_threshold_is_enough() -> None:
     band = Band(good=0.05, better="lower")
-    assert band.spanned(0.01, 0.04) == ("good",)
-    assert band.spanned(0.01, 0.06) == ("attention", "good")
-    assert Band(good=0.2, excellent=0.1, better="lower").word(0.05) == "excellent"
+    assert spanned(band, 0.01, 0.04) == spanned(band, 0.05, 0.05) == ("good",)
+    assert spanned(band, 0.01, 0.06) == ("attention", "good")
+    narrow = Band(good=0.2, excellent=0.1, better="lower")
+    assert [spanned(narrow, at, at) for at in (0.05, 0.1, 0.2, 0.21)] == [
+        ("excellent",), ("good",), ("good",), ("attention",)
+    ]  # fmt: skip
+    assert spanned(narrow, 0.05, 0.3) == ("attention", "good", "excellent")
     with pytest.raises(ValueError, match="not beyond good"):
         Band(good=0.05, excellent=0.1, better="lower")
     with pytest.raises(ValueError, match="not beyond good"):

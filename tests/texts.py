@@ -24,8 +24,9 @@ from babel.messages.pofile import write_po
 import ragbench.metrics
 from ragbench import bench, language
 from ragbench.bench.scoring import functions
-from ragbench.metric import registered
+from ragbench.metric import GOALS, Metric, registered
 from ragbench.metrics.criterion import Criterion
+from ragbench.settings import Band
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "ragbench"
@@ -67,14 +68,26 @@ def texts_of_metrics(*grains: str) -> Iterator[tuple[str, str]]:
         importlib.import_module(f"ragbench.metrics.{module.name}")
     for name, metric in registered().items():
         if metric.function.__module__.startswith("ragbench.") and (not grains or metric.grain in grains):
-            reading = () if metric.reading is None else (*metric.reading.rules, metric.reading.source)
-            for text in (metric.summary, metric.formula, metric.edges, metric.differs, metric.source, *reading):
+            told = (metric.summary, metric.formula, metric.edges, metric.differs, metric.source)
+            for text in (*told, *_declared(metric)):
                 if text:
                     yield f"metric {name}", text
     for scale in ("yes/no", (1, 5), ("bad", "good")):
         own = Criterion("own", {"": "Is it?"}, scale).metric()
         yield from (("criterion", text) for text in (own.formula, own.edges, own.source))
     yield "function", functions.SOURCE
+    yield from (("goal", title) for title in GOALS.values())
+    yield from (("threshold", band.word) for band in Band(good=0.5, excellent=0.8).stretches)
+
+
+def _declared(metric: Metric) -> Iterator[str]:
+    """What a metric's declaration tells of reading, choosing and trusting it."""
+    if (reading := metric.reading) is not None:
+        yield from (*reading.rules, reading.source, reading.trust)
+        yield from (text for band in reading.bands for text in (band.word, band.meaning))
+    yield from metric.when
+    yield from (purpose.why for purpose in metric.purposes)
+    yield from (peer.on for peer in metric.peers)
 
 
 def texts_of_requests() -> Iterator[tuple[str, str]]:

@@ -2,45 +2,57 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from ragbench import terminal
 from ragbench.commands.console import consent, options
+from ragbench.reading import GOALS
 
 if TYPE_CHECKING:
     from ragbench.metric import Metric
 
 SAID = (
     *("name", "grain", "bounds", "better", "cutoffs", "fields", "needs", "summary", "formula", "edges", "differs"),
-    *("published", "reading", "signature", "source", "own"),
+    *("published", "reading", "when", "purposes", "peers", "signature", "source", "own"),
 )
 
 
 def metrics(
     name: Annotated[str, typer.Argument(metavar="NAME", help="One metric, with all that its declaration says.")] = "",
     grain: Annotated[str, typer.Option(help="Only metrics of this grain: ranking, sample, turns or table.")] = "",
+    goal: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            metavar="GOAL",
+            help="Only metrics for a goal, and why: "
+            f"{', '.join(GOALS)}; or its title, such as “finding hallucinations”, in English or Russian.",
+        ),
+    ] = "",
     as_json: options.AsJson = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="The tables of all metrics in Markdown.")] = False,
-    language: Annotated[Literal["en", "ru"] | None, typer.Option(help="Of the prompts that are shown.")] = None,
+    language: Annotated[
+        Literal["en", "ru"] | None, typer.Option(help="Of the prompts that are shown, and of what a goal asks for.")
+    ] = None,
     trusted: consent.Trust = False,
 ) -> None:
     """List the metrics that can be measured, your own among them: name, scale, direction, and what they say.
 
-    With a NAME: also the formula, the edge cases, how it differs from its namesakes elsewhere, where it comes from, and
-    what a judge is asked, word for word.
+    With a NAME: also the formula, the edge cases, how it differs from its namesakes elsewhere, how its values are read,
+    when it is of use, how far it may be trusted, where it comes from, and what a judge is asked, word for word.
 
-    Example: `ragbench metrics "ndcg(gain=exponential)@10"`
+    Examples: `ragbench metrics "ndcg(gain=exponential)@10"`; `ragbench metrics --for hallucinations`
     """
-    from dataclasses import asdict
-
     from ragbench import settings, trust
     from ragbench.bench.scoring import own_metrics
     from ragbench.metric import GRAINS, parse
     from ragbench.metrics import catalogue
 
-    consent.required(trust.of_metrics(settings.load()), trusted)
+    known_settings = settings.load()
+    consent.required(trust.of_metrics(known_settings), trusted)
     own_metrics.check()
     if grain and grain not in GRAINS:
         raise typer.BadParameter(f"{grain!r} is not a grain; there are {', '.join(GRAINS)}", param_hint="--grain")
@@ -49,23 +61,26 @@ def metrics(
         chosen = [parse(name)] if name else [each for each in known.values() if not grain or each.grain == grain]
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="NAME") from None
+    if goal:
+        _for(goal, name or grain, as_json=as_json, as_markdown=as_markdown, language=language)
+        return
     if as_markdown:
         terminal.prose(markdown().rstrip("\n"))
         return
     if as_json:
-        rows = [
-            {key: getattr(each, key) for key in SAID}
-            | {"reading": None if each.reading is None else asdict(each.reading)}
-            for each in chosen
-        ]
+        rows = [_told(each) for each in chosen]
         terminal.dump(rows)
         return
     if name:
         import inspect
 
+        from ragbench.bench.basics import bands
         from ragbench.language import translator
+        from ragbench.settings import thresholds
         from ragbench.show.about import own_metrics as own
+        from ragbench.show.sentences import declared
 
+        english = translator("en")
         [one] = chosen
         terminal.say(f"{one.label}  {_scale(one.bounds)}, {_direction(one.better)}", bold=True)
         terminal.prose(inspect.getdoc(one.function) or "")
@@ -79,15 +94,21 @@ def metrics(
         for title, text in told.items():
             if text:
                 terminal.prose(f"{title}: {text}")
-        if one.reading is not None:
-            terminal.say(f"Rules of thumb ({one.reading.source}):")
-            for rule in one.reading.rules:
-                terminal.say(f"  {rule}")
+        band = bands.band_for(thresholds.bands(known_settings), one.label)
+        held = (
+            {}
+            if band is None
+            else {f"Thresholds (set {known_settings.threshold_set})": declared.stretches(band.stretches, english)}
+        )
+        for title, lines in (held | declared.told(one, english)).items():
+            terminal.say(f"{title}:")
+            for line in lines:
+                terminal.prose(f"  {line}")
         terminal.say(f"Source: {one.source}")
-        if said := own.said(one.own, translator("en")):
+        if said := own.said(one.own, english):
             terminal.prose(f"In this project: {said}")
         for prompt in one.prompts:
-            spoken = language or settings.load().language
+            spoken = language or known_settings.language
             terminal.say(f"Prompt {prompt.name}:", bold=True)
             for line in (prompt.texts.get(spoken) or next(iter(prompt.texts.values()))).splitlines():
                 terminal.say(f"  {line}".rstrip())
@@ -95,7 +116,38 @@ def metrics(
     rows_shown = [(*_row(each), each.summary) for each in chosen]
     titles = ("metric", "scale", "better", "what it says")
     terminal.table(titles, rows_shown, firm=titles[:3])
-    terminal.say(f"{len(chosen)} metrics. `ragbench metrics NAME` says more of one.")
+    terminal.say(f"{len(chosen)} metrics. `ragbench metrics NAME` says more of one, `--for GOAL` which to choose.")
+
+
+def _told(one: Metric) -> dict[str, Any]:
+    """A metric as JSON values."""
+    from ragbench.language import translator
+    from ragbench.show.sentences import declared
+
+    known = {key: getattr(one, key) for key in SAID} | {"reading": None if one.reading is None else asdict(one.reading)}
+    known |= {key: [asdict(each) for each in known[key]] for key in ("purposes", "peers")}
+    return known | {"trust": declared.trust(one, translator("en"))}
+
+
+def _for(goal: str, besides: str, *, as_json: bool, as_markdown: bool, language: str | None) -> None:
+    """The metrics for a goal, in one of three forms."""
+    from ragbench import settings
+    from ragbench.bench.scoring import goals
+    from ragbench.language import translator
+
+    if besides or as_markdown:
+        raise typer.BadParameter("--for stands alone, or with --json or --language", param_hint="--for")
+    try:
+        found = goals.choices(goal)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--for") from None
+    if as_json:
+        terminal.dump([{"metric": one.metric.label, **asdict(one.purpose)} for one in found])
+        return
+    _ = translator(language or settings.load().language)
+    terminal.say(f"{_(GOALS[goals.named(goal)])}:", bold=True)
+    rows = [(one.metric.label, _(one.purpose.why), _(one.metric.summary)) for one in found]
+    terminal.table((_("metric"), _("why"), _("what it says")), rows, firm=(_("metric"),))
 
 
 FAMILIES = (

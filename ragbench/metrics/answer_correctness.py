@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from ragbench.metric import metric
+from ragbench.metric import Purpose, metric
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.factual_correctness import factual_correctness, mixed_f
-from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.metrics.semantic_similarity import semantic_similarity
 from ragbench.types import Embedder, Judge, Sample, Score, Status
 from ragbench.waves import gather
@@ -38,6 +38,17 @@ PRESETS: dict[str, tuple[float, float]] = {
         "question."
     ),
     differs="Weights 0.75 and 0.25 by default. An unmeasured part is not taken for 0.",
+    when=(
+        "The quality of answers from several sides.",
+        "Facts and meaning in balance.",
+        "Answers of every kind.",
+        "The choice where it is not clear which metric to take.",
+    ),
+    purposes=(
+        Purpose("balance", "brings both ways together"),
+        Purpose("general", "the best choice to begin with"),
+    ),
+    peers=(replace(RAGAS, within=3e-7),),
 )
 @measured
 async def answer_correctness(

@@ -14,7 +14,7 @@ from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.vectors import by_each, by_embedder
-from ragbench.types import Array, Embedder, Sample, Score, Vectors
+from ragbench.types import Array, Embedder, Sample, Score, Status, Vectors
 
 FIELDS = ("response", "reference")
 _SOURCE = "the specification, section 6.3"
@@ -22,7 +22,8 @@ _SOURCE = "the specification, section 6.3"
 
 _EMB_EDGE = (
     "An empty reference is unmeasured. An empty answer counts as an unrelated one of the reference's length: {} "
-    "Of several embedders each value is kept, and their mean counts."
+    "A zero vector, by which an embedder says that it knows nothing of a text, counts as it is and is named: {} One "
+    "from an endpoint is taken for a failure. Of several embedders each value is kept, and their mean counts."
 )
 
 
@@ -32,8 +33,9 @@ _EMB_EDGE = (
     fields=FIELDS,
     published="avg_dot_similarity",
     formula="answer · reference, of their embeddings",
-    edges=_EMB_EDGE.format("0."),
+    edges=_EMB_EDGE.format("0.", "the product is 0."),
     differs="Without bounds; equal to the cosine where vectors have length 1.",
+    when=("Embedders whose vectors' length says something; else semantic_similarity says the same on a scale.",),
 )
 @measured
 async def dot_similarity(sample: Sample, embedder: Embedder | Sequence[Embedder]) -> Score:
@@ -56,8 +58,11 @@ async def dot_similarity(sample: Sample, embedder: Embedder | Sequence[Embedder]
     fields=FIELDS,
     published="avg_euclidean_distance",
     formula="‖answer − reference‖, of their embeddings",
-    edges=_EMB_EDGE.format("√2 ‖reference‖."),
+    edges=_EMB_EDGE.format(
+        "√2 ‖reference‖.", "the distance is the other's length; with an empty answer it is unmeasured."
+    ),
     differs="Lower is better; √(2 − 2 cosine) where vectors have length 1.",
+    when=("Beside semantic_similarity, where lengths of vectors differ.",),
 )
 @measured
 async def euclidean_distance(sample: Sample, embedder: Embedder | Sequence[Embedder]) -> Score:
@@ -70,13 +75,17 @@ async def euclidean_distance(sample: Sample, embedder: Embedder | Sequence[Embed
         return float(np.linalg.norm(one - other))
 
     def unrelated(reference: Array) -> float:
-        return math.sqrt(2) * float(np.linalg.norm(reference))
+        return math.sqrt(2) * float(np.linalg.norm(reference)) or math.nan
 
     return await _between(sample, embedder, distance, unrelated, _DISTANCE)
 
 
 _DOT = sentence("Dot product of response and reference by {embedder}: {value}.", embedder="", value=0.0)
 _DISTANCE = sentence("Distance of response and reference by {embedder}: {value}.", embedder="", value=0.0)
+_ZERO = {
+    "response": sentence("The response has a zero vector: the embedder knows nothing of it."),
+    "reference": sentence("The reference has a zero vector: the embedder knows nothing of it."),
+}
 
 
 async def _between(
@@ -88,23 +97,31 @@ async def _between(
 ) -> Score:
     """What `measure` says of the two vectors, of the same texts as `semantic_similarity` embeds.
 
-    unrelated: what it says of the reference's vector and one of its length at a right angle: an empty answer's value.
+    unrelated: what it says of the reference's vector and one of its length at a right angle: an empty answer's value;
+    NaN where there is none. A zero vector has no direction, and its product and distance are defined all the same.
     """
     inquiry = Inquiry(sample, None, "reference")
     if sample.response is None:
         inquiry.check("response")
     texts = [unicodedata.normalize("NFC", text).strip() for text in (sample.response or "", sample.reference or "")]
 
+    empty: dict[str, None] = {}
+
     def between(rows: Vectors) -> list[float]:
         *answer, reference = rows.astype(float)
+        sides = ("response", "reference") if answer else ("reference",)
+        empty.update(dict.fromkeys(side for side, row in zip(sides, rows, strict=True) if not row.any()))
         return [measure(answer[0], reference) if answer else unrelated(reference)]
 
-    found = await by_each(inquiry, embedder, [text for text in texts if text], between, "passage")
+    found = await by_each(inquiry, embedder, [text for text in texts if text], between, "passage", zeros=True)
     values = {name: value for name, [value] in found.items()}
     value = statistics.fmean(values.values())
+    if math.isnan(value):
+        raise inquiry.unmeasured(Status.EMBEDDING_ERROR, _ZERO["reference"])
     explanation = [{**said, "values": {"embedder": ", ".join(values), "value": value}}]
     if not texts[0]:
         explanation.insert(0, sentence("empty answer"))
+    explanation += [_ZERO[side] for side in empty]
     if len(values) > 1:
         explanation.append(by_embedder(values))
     return inquiry.score(value, explanation, embedders=values)

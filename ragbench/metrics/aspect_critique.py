@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 
 from pydantic import BaseModel, Field
 
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, measured
 from ragbench.types import Judge, Prompt, Sample, Score
 from ragbench.waves import gather
 
@@ -120,6 +121,8 @@ def _refuse(aspect: str = "correctness", repeats: int = 1) -> None:
     formula="majority of an odd number of yes or no verdicts",
     edges="All repeats must be answered, else it is unmeasured. The offline judge cannot answer it.",
     differs="Whether yes is good depends on the aspect, so no direction is claimed.",
+    when=("A yes or no of any kind, such as harmfulness or politeness.",),
+    peers=(replace(RAGAS, options=""),),
 )
 @measured
 async def aspect_critique(sample: Sample, judge: Judge, *, aspect: str = "correctness", repeats: int = 1) -> Score:

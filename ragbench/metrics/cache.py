@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.metric import Reading, metric
+from ragbench.metric import Purpose, Reading, Stretch, metric
 from ragbench.types import Array, Vectors
 
 THRESHOLD = 0.85
@@ -78,11 +78,21 @@ def hits(table: Nearest, threshold: float) -> NDArray[np.bool_]:
     edges="An empty cache answers nothing: 0. Without questions there is no value.",
     differs="Strictly above the threshold, and a question is never its own hit.",
     reading=Reading(
-        (
-            "Above 0.5: much can be served from a cache.",
-            "Below 0.1: a cache would hardly be used.",
-        ),
+        (),
         "the specification, section 10.3.1",
+        bands=(
+            Stretch(0.0, 0.1, "hardly any use for a cache"),
+            Stretch(0.5, 1.0, "high potential for a cache", ends="(]"),
+        ),
+    ),
+    when=(
+        "Whether a cache of answers would save time and tokens.",
+        "How often users ask the same.",
+        "Whether a list of frequent questions is worth writing.",
+    ),
+    purposes=(
+        Purpose("cache", "how many questions a cache could answer"),
+        Purpose("user-experience", "how many questions a cache could answer"),
     ),
 )
 def cache_hit_rate(table: Nearest, *, threshold: float = THRESHOLD) -> float:
@@ -118,6 +128,7 @@ def served_wrongly(table: Nearest, threshold: float) -> Array:
         "bounds count all of them as right, or as wrong."
     ),
     differs="A hit rate alone says nothing of whether the hits were right.",
+    when=("Beside cache_hit_rate, before a cache is switched on: how many hits would be wrong?",),
 )
 def wrong_hit_rate(table: Nearest, *, threshold: float = THRESHOLD) -> float:
     """Share of the questions that the cache would answer with an answer known to be wrong.

@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragbench.metric import metric
+from ragbench.metric import Purpose, metric
 from ragbench.metrics.explanation import sentence, share
-from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score, Status
 from ragbench.waves import gather
 
@@ -78,6 +78,14 @@ Entities: "Eiffel Tower" · "Paris" · "1889" · "World's Fair" """,
         "Names are compared without regard to letter case and ё or е, as sets; elsewhere letter by letter, with "
         "copies in the divisor."
     ),
+    when=(
+        "Guides and reference systems: are places and dates covered?",
+        "Questions on history: are people, dates and events covered?",
+        "A knowledge base: are the facts complete?",
+        "News and extraction of information: are all names covered?",
+    ),
+    purposes=(Purpose("entities", "measures how many of the entities of the facts are covered"),),
+    peers=(RAGAS,),
 )
 @measured
 async def context_entity_recall(sample: Sample, judge: Judge, *, variant: Variant = "specification") -> Score:

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from ragbench.metric import metric
+from ragbench.metric import Purpose, metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
 from ragbench.waves import gather
@@ -96,6 +96,14 @@ Judge the passage by the answer as it is given, not by what you know. Give the r
         "Elsewhere an epsilon in the divisor gives 0.9999999999 for a perfect ranking, and failures are averaged "
         "away; here 2 of 2 is 1, and a failure is unmeasured."
     ),
+    when=(
+        "Optimising retrieval: how good is the order?",
+        "Relevance of search: do the right documents come first?",
+        "Tuning a RAG system: which parameters of retrieval are best?",
+        "Comparing strategies of retrieval.",
+    ),
+    purposes=(Purpose("ranking", "judges the order in which contexts stand"),),
+    peers=(RAGAS,),
 )
 @measured
 async def context_precision(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ragbench.metric import metric
+from ragbench.metric import Purpose, metric
 from ragbench.metrics.claims import ENTAILMENT, received_on, verdicts_on
 from ragbench.metrics.explanation import sentence, share
-from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.types import Judge, Sample, Score, Status
 
@@ -22,6 +22,14 @@ FIELDS = ("user_input", "contexts", "reference")
         "add one."
     ),
     differs="Elsewhere the judge splits the reference itself, and what it forgets falls out of the divisor.",
+    when=(
+        "Answers that need much information: is all of it there?",
+        "A knowledge base: is it complete?",
+        "A RAG system: how well is the information covered?",
+        "Gaps of retrieval: what is missing?",
+    ),
+    purposes=(Purpose("completeness", "measures what supports the statements of the reference"),),
+    peers=(RAGAS,),
 )
 @measured
 async def context_recall(sample: Sample, judge: Judge, *, variant: Variant = "specification") -> Score:

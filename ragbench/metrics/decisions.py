@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, Field
 
-from ragbench.metric import Reading, metric
+from ragbench.metric import Peer, Purpose, Reading, Stretch, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.sentences import sentences
@@ -93,13 +93,17 @@ _of_decisions = partial(metric, source=SOURCE, over="set", edges=_DEC_EDGE, diff
 @_of_decisions(
     formula="(TP + TN) / n",
     reading=Reading(
-        (
-            "Above 0.95: excellent.",
-            "0.85 to 0.95: acceptable.",
-            "Below 0.85: in need of improvement.",
-        ),
+        (),
         "the specification, section 9.3.1",
+        bands=(
+            Stretch(0.0, 0.85, "needs improvement"),
+            Stretch(0.85, 0.95, "acceptable", ends="[]"),
+            Stretch(0.95, 1.0, "excellent", ends="(]"),
+        ),
     ),
+    when=("Decisions where both errors cost the same and both classes are frequent.",),
+    purposes=(Purpose("production-judge", "how many decisions are right"),),
+    peers=(Peer("scikit-learn", 1e-6, "random decisions"),),
 )
 def accuracy(table: Array) -> Array:
     """Share of all decisions that agree with the label; a failed call agrees with none.
@@ -115,6 +119,7 @@ def accuracy(table: Array) -> Array:
     formula="(TP / to be shown + TN / not to be shown) / 2",
     edges="A call that failed is wrong. Without answers of both kinds there is no value.",
     differs="Showing all, showing none and tossing a coin all reach one half, however many answers are to be shown.",
+    when=("Decisions where one class is rare.",),
 )
 def balanced_accuracy(table: Array) -> Array:
     """Mean of two shares: of the answers to be shown that were shown, and of the others that were held back.
@@ -133,6 +138,7 @@ def balanced_accuracy(table: Array) -> Array:
     formula="(cost_shown · FP + cost_hidden · FN) / n",
     edges="A call that failed shows nothing. Without a case to decide there is no value.",
     differs="The prices are those of the page; they are printed with it.",
+    when=("Decisions whose two errors cost differently, and you know how much.",),
 )
 def decision_cost(table: Array, *, cost_shown: float = 1.0, cost_hidden: float = 1.0) -> Array:
     """Mean cost of a decision, where showing wrongly and holding back wrongly have a price each.
@@ -147,6 +153,9 @@ def decision_cost(table: Array, *, cost_shown: float = 1.0, cost_hidden: float =
     published="precision",
     formula="TP / (TP + FP)",
     reading=_SHARES_READING,
+    when=("Where a poor answer that is shown does harm.",),
+    purposes=(Purpose("production-judge", "how many of the shown answers deserve it"),),
+    peers=(Peer("scikit-learn", 1e-6, "random decisions"),),
 )
 def decision_precision(table: Array) -> Array:
     """Share of the answers shown that are to be shown (precision of the class “Yes”).
@@ -161,6 +170,9 @@ def decision_precision(table: Array) -> Array:
     published="recall",
     formula="TP / (TP + FN)",
     reading=_SHARES_READING,
+    when=("Where a good answer that is held back is lost.",),
+    purposes=(Purpose("production-judge", "how many of the good answers are shown"),),
+    peers=(Peer("scikit-learn", 1e-6, "random decisions"),),
 )
 def decision_recall(table: Array) -> Array:
     """Share of the answers to be shown that were shown (recall of the class “Yes”); a failed call shows nothing.
@@ -176,6 +188,9 @@ def decision_recall(table: Array) -> Array:
         ("A balance of both: usually recall matters more, but low precision shows poor answers.",),
         "the specification, section 9.3.2",
     ),
+    when=("Both errors of a decision in one number.",),
+    purposes=(Purpose("production-judge", "both errors in one number"),),
+    peers=(Peer("scikit-learn", 1e-6, "random decisions"),),
 )
 def f1_score(table: Array) -> Array:
     """Harmonic mean of precision and recall of the class “Yes”: 2 TP / (2 TP + FP + FN); failed calls are in FN.
@@ -281,6 +296,7 @@ answer would be right.""",
     formula="1 for yes, 0 for no",
     edges="An answer without a text is not shown, without a call.",
     differs=_DEC_DIFF,
+    when=("What a production judge says of each answer; whether it is right, the measures of decisions say.",),
 )
 @measured
 async def show_decision(sample: Sample, judge: Judge) -> Score:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
 
-from ragbench.metric import Reading, metric
+from ragbench.metric import Purpose, Reading, Stretch, metric
 from ragbench.metrics.explanation import sentence, spoken
 from ragbench.metrics.inquiry import is_blank, measured
 from ragbench.metrics.vectors import cosine, vectors
@@ -27,12 +27,18 @@ _TURN_EDGE = "A dialogue of one turn is unmeasured, and so is one with a missing
     edges=_TURN_EDGE,
     differs=("Measured dialogue by dialogue; taking a whole data set for one dialogue measures the order of its rows."),
     reading=Reading(
-        (
-            "Above 0.7: the questions belong together, the context is kept.",
-            "Below 0.3: the questions have nothing to do with each other.",
-        ),
+        (),
         "the specification, section 10.3.2",
+        bands=(
+            Stretch(-1.0, 0.3, "unrelated questions"),
+            Stretch(0.7, 1.0, "related questions", "the context is kept", ends="(]"),
+        ),
     ),
+    when=(
+        "Whether the turns of a dialogue keep to a topic.",
+        "Whether a system needs more memory of its dialogues.",
+    ),
+    purposes=(Purpose("user-experience", "whether dialogues keep to their topic"),),
 )
 @measured
 async def context_preservation(turns: Sequence[Sample], embedder: Embedder) -> Score:
@@ -54,6 +60,7 @@ async def context_preservation(turns: Sequence[Sample], embedder: Embedder) -> S
         "Computed like context_preservation, as the specification has it; answer_consistency measures what the name"
         " promises."
     ),
+    when=("Watching whether dialogues stay as they are; for what the answers do see answer_consistency.",),
 )
 @measured
 async def multi_turn_consistency(turns: Sequence[Sample], embedder: Embedder) -> Score:
@@ -71,6 +78,7 @@ async def multi_turn_consistency(turns: Sequence[Sample], embedder: Embedder) ->
     formula="mean cosine between neighbouring answers of a dialogue",
     edges=_TURN_EDGE,
     differs="Over answers, where multi_turn_consistency takes the questions.",
+    when=("Whether the answers of a dialogue keep to a topic.",),
 )
 @measured
 async def answer_consistency(turns: Sequence[Sample], embedder: Embedder) -> Score:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragbench.metric import Reading, metric
+from ragbench.metric import Peer, Purpose, Reading, metric
 from ragbench.metrics import pairs as _pairs
 from ragbench.metrics.distances import Distance, Indices, Vectors
 from ragbench.metrics.pairs import Neighbours, Pairs
@@ -123,6 +123,7 @@ _STD_DIFF = "Divided by n (the population's standard deviation); many programs d
     formula="n",
     edges="A count of what was found; it has no scale from bad to good.",
     differs="Vectors, copies included.",
+    when=("Beside the other measures of a space: of how many vectors they are.",),
 )
 def total_samples(table: Geometry | ArrayLike) -> float:
     """How many vectors there are."""
@@ -134,6 +135,9 @@ def total_samples(table: Geometry | ArrayLike) -> float:
     edges=_DIST_EDGE,
     differs="Software that drops the first neighbour as “self” drops a copy instead where there are copies.",
     reading=Reading(("The lower, the denser the neighbourhoods.",), _READING),
+    when=("Comparing spaces of one embedder: how close neighbours are.",),
+    purposes=(Purpose("embeddings", "whether texts have close neighbours"),),
+    peers=(Peer("scikit-learn", 1e-12, "distances to nearest neighbours of random vectors"),),
 )
 def avg_nn_distance(table: Geometry | ArrayLike) -> float:
     """Mean distance from a vector to its nearest neighbours: low where the space is locally compact."""
@@ -145,6 +149,7 @@ def avg_nn_distance(table: Geometry | ArrayLike) -> float:
     edges=_DIST_EDGE,
     differs=_STD_DIFF,
     reading=Reading(("The higher, the more uneven the density: there may be holes.",), _READING),
+    when=("Finding gaps and crowded places in the base.",),
 )
 def std_nn_distance(table: Geometry | ArrayLike) -> float:
     """Standard deviation of the distances to nearest neighbours: high where density is uneven."""
@@ -157,6 +162,7 @@ def std_nn_distance(table: Geometry | ArrayLike) -> float:
     edges=_DIST_EDGE,
     differs="Where all vectors are copies it is 10¹², not infinite.",
     reading=Reading(("The higher, the denser the space.",), _READING),
+    when=("The same as avg_nn_distance, where more is to mean denser.",),
 )
 def density_score(table: Geometry | ArrayLike) -> float:
     """1 / (avg_nn_distance + 1e-12): how dense the space is."""
@@ -167,6 +173,8 @@ def density_score(table: Geometry | ArrayLike) -> float:
     formula="(1 / n) Σ ‖xᵢ − centroid‖",
     edges=_SPREAD_EDGE,
     differs=_EXACT_DIFF,
+    when=("How far texts are from the middle of them all.",),
+    purposes=(Purpose("embeddings", "how wide the space is"),),
 )
 def avg_spread(table: Geometry | ArrayLike) -> float:
     """Mean distance to the centroid."""
@@ -178,6 +186,7 @@ def avg_spread(table: Geometry | ArrayLike) -> float:
     edges=_EXTREME_EDGE,
     differs=_EXACT_DIFF,
     reading=Reading(("High: there may be outliers.",), _READING),
+    when=("Finding outliers: texts that have nothing to do with the rest.",),
 )
 def max_spread(table: Geometry | ArrayLike) -> float:
     """Greatest distance to the centroid: far above the mean where there are outliers."""
@@ -188,6 +197,7 @@ def max_spread(table: Geometry | ArrayLike) -> float:
     formula="√((1 / n) Σ (‖xᵢ − centroid‖ − mean)²)",
     edges=_SPREAD_EDGE,
     differs=_STD_DIFF,
+    when=("Whether some texts lie much farther out than others.",),
 )
 def spread_std(table: Geometry | ArrayLike) -> float:
     """Standard deviation of the distances to the centroid."""
@@ -200,6 +210,8 @@ def spread_std(table: Geometry | ArrayLike) -> float:
     edges="0 where all vectors are equal; has no interval, because copies in a resample span fewer dimensions.",
     differs="A count of components; other programs give the participation ratio (Σ λ)² / Σ λ² under this name.",
     reading=Reading(("Very low: the space may have collapsed.",), _READING),
+    when=("Finding a space that has collapsed onto few directions.",),
+    peers=(Peer("scikit-learn", 0, "random vectors, by PCA"),),
 )
 def effective_dimensionality(table: Geometry | ArrayLike) -> float:
     """How many principal components hold 95% of the variance; 0 where all vectors are equal.
@@ -215,6 +227,9 @@ def effective_dimensionality(table: Geometry | ArrayLike) -> float:
     formula="mean of ‖xᵢ − xⱼ‖ over i < j",
     edges=_DIST_EDGE,
     differs=_EXACT_DIFF,
+    when=("How far apart two texts usually are, as a measuring stick for the distances of neighbours.",),
+    purposes=(Purpose("embeddings", "how far apart texts are"),),
+    peers=(Peer("SciPy", 1e-7, "distances of all pairs of random vectors"),),
 )
 def avg_pairwise_distance(table: Geometry | ArrayLike) -> float:
     """Mean distance over all pairs of vectors."""
@@ -225,6 +240,8 @@ def avg_pairwise_distance(table: Geometry | ArrayLike) -> float:
     formula="standard deviation of ‖xᵢ − xⱼ‖ over i < j",
     edges=_DIST_EDGE,
     differs=_STD_DIFF,
+    when=("Whether distances differ at all: where they hardly do, nearest neighbours mean little.",),
+    peers=(Peer("SciPy", 1e-6, "distances of all pairs of random vectors"),),
 )
 def std_pairwise_distance(table: Geometry | ArrayLike) -> float:
     """Standard deviation of the distances over all pairs of vectors."""
@@ -235,6 +252,8 @@ def std_pairwise_distance(table: Geometry | ArrayLike) -> float:
     formula="min ‖xᵢ − xⱼ‖ over i < j",
     edges=_EXTREME_EDGE,
     differs=_EXACT_DIFF,
+    when=("Finding duplicates.",),
+    peers=(Peer("SciPy", 1e-9, "distances of all pairs of random vectors"),),
 )
 def min_pairwise_distance(table: Geometry | ArrayLike) -> float:
     """Least distance between two vectors: 0 where there are copies."""
@@ -246,6 +265,8 @@ def min_pairwise_distance(table: Geometry | ArrayLike) -> float:
     edges=_EXTREME_EDGE,
     differs=_EXACT_DIFF,
     reading=Reading(("High: there may be outliers.",), _READING),
+    when=("Finding outliers.",),
+    peers=(Peer("SciPy", 1e-9, "distances of all pairs of random vectors"),),
 )
 def max_pairwise_distance(table: Geometry | ArrayLike) -> float:
     """Greatest distance between two vectors."""

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ragbench.metric import metric
+from ragbench.metric import Purpose, metric
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence, share
-from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.types import Judge, Sample, Score, Status
 from ragbench.waves import gather
 
@@ -36,6 +36,17 @@ RAGAS_EPSILON, RAGAS_DIGITS = 1e-8, 2
         "Elsewhere recall takes its hits from the answer's claims and its misses from the reference's, and values "
         "are rounded to two digits; variant=ragas reproduces that."
     ),
+    when=(
+        "A detailed check of facts.",
+        "Finding out which facts are wrong.",
+        "Weighing precision against recall.",
+        "Where much depends on being right.",
+    ),
+    purposes=(
+        Purpose("facts", "checks claim by claim"),
+        Purpose("critical-accuracy", "finds the very claims that are wrong"),
+    ),
+    peers=(RAGAS,),
 )
 @measured
 async def factual_correctness(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ragbench.metric import metric
+from ragbench.metric import Purpose, metric
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT, claims_of, received_on, verdicts_on
 from ragbench.metrics.explanation import sentence, share
-from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.types import Judge, Sample, Score, Status
 
 FIELDS = ("user_input", "response", "contexts")
@@ -24,6 +24,14 @@ FIELDS = ("user_input", "response", "contexts")
         "Elsewhere an answer without claims counts as 1, and 2 verdicts for 3 claims as full marks; here both are "
         "unmeasured."
     ),
+    when=(
+        "Finding hallucinations: statements without support.",
+        "Checking a RAG system: do answers rest on the contexts?",
+        "Quality control: do the facts hold?",
+        "Medicine, law and other domains where every statement must be right.",
+    ),
+    purposes=(Purpose("hallucinations", "finds the statements that nothing supports"),),
+    peers=(RAGAS,),
 )
 @measured
 async def faithfulness(sample: Sample, judge: Judge, *, variant: Variant = "specification") -> Score:

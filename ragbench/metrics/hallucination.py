@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from ragbench.metric import metric
+from ragbench.metric import Purpose, metric
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Entailment, Judged, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, measured
@@ -31,6 +31,8 @@ UNITS: tuple[Unit, ...] = get_args(Unit)
         "Counts contradiction only. A claim that no context mentions contradicts none: faithfulness counts those, and "
         "so does unit=claims, which is 1 − faithfulness. Elsewhere an answer without claims has the best value, 0."
     ),
+    when=("Answers that contradict their contexts, apart from those that only go beyond them.",),
+    purposes=(Purpose("hallucinations", "finds the contexts that the answer contradicts"),),
 )
 @measured
 async def hallucination(sample: Sample, judge: Judge, *, unit: Unit = "contexts") -> Score:

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Literal, ParamSpec, get_args
 
+from ragbench.metric import Peer
 from ragbench.metrics.explanation import sentence, spoken
 from ragbench.types import Chunk, Judge, Prompt, Sample, Score, Shape, Status
 from ragbench.waves import gather
@@ -13,6 +14,8 @@ from ragbench.waves import gather
 Given = ParamSpec("Given")
 Variant = Literal["specification", "ragas"]
 """Which formula: the specification's, or the other program's, to reproduce its numbers."""
+RAGAS = Peer("ragas 0.4.3", 1e-9, "120 random scripts of a judge's replies", "variant=ragas")
+"""What tests compare the other formula with."""
 
 AGAIN = 1_000_000
 """The repeat under which a question is put once more after an unusable answer: no run of repeats reaches it."""

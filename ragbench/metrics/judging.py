@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragbench.metric import Reading, metric
+from ragbench.metric import Purpose, Reading, Stretch, metric
 from ragbench.metrics.likert import SCALE
 from ragbench.types import Array
 
@@ -69,13 +69,16 @@ def _mean(values: Array) -> float:
         "scale from 0 to 1."
     ),
     reading=Reading(
-        (
-            "1: the judge always repeats itself.",
-            "Above 0.9: a reliable judge.",
-            "Below 0.7: an unstable judge.",
-        ),
+        ("1: the judge always repeats itself.",),
         "the specification, section 8.4.1",
+        bands=(
+            Stretch(0.0, 0.7, "unstable judge"),
+            Stretch(0.9, 1.0, "reliable judge", ends="(]"),
+        ),
+        trust="High: it measures directly whether ratings can be had again, which all else rests on.",
     ),
+    when=("Before numbers of a judge are believed: does it repeat itself?",),
+    purposes=(Purpose("llm-judge", "whether the judge says the same again"),),
 )
 def consistency_score(table: Sitting, *, delta: float = DELTA) -> float:
     """Share of repeated scores of the same answer that differ by at most delta; undefined without a repeat.
@@ -93,6 +96,7 @@ def consistency_score(table: Sitting, *, delta: float = DELTA) -> float:
     formula="calls without a usable score / calls",
     edges="Answers that the judge was never asked about do not count.",
     differs="Unparseable, refused, cut off and failed are counted apart as well; none of them becomes a score.",
+    when=("Before a long run: how many calls of a judge fail?",),
 )
 def error_rate(table: Sitting) -> float:
     """Share of the questions to the judge that brought no usable score: unparseable, refused, cut off or failed.
@@ -112,6 +116,7 @@ def error_rate(table: Sitting) -> float:
     formula="Σ milliseconds / calls",
     edges="Calls of unknown duration do not count.",
     differs=("The time that the model took, also for a reply from the journal; a reply read back is not timed as 0."),
+    when=("Planning a long run, or a judge that answers while users wait.",),
 )
 def avg_latency_ms(table: Sitting | ArrayLike) -> float:
     """Mean milliseconds that the judge took for a score.
@@ -132,6 +137,7 @@ def avg_latency_ms(table: Sitting | ArrayLike) -> float:
         "On the scale from 1 to 5 of faithfulness_rating, as everywhere under this name. Here it describes a "
         "judge; a generator's faithfulness is measured in Tier 2."
     ),
+    when=("What a judge gives on average, to be held against other judges of the same answers.",),
 )
 def avg_faithfulness(table: Sitting) -> float:
     """Mean faithfulness that the judge gave, 1 to 5: first the mean of each answer's repeats, then over answers."""

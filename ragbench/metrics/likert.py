@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragbench.metric import Reading, metric
+from ragbench.metric import Purpose, Reading, Stretch, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.sentences import sentences
@@ -236,13 +236,19 @@ _rating = partial(
     fields=FAITHFULNESS_FIELDS,
     published="avg_faithfulness",
     reading=Reading(
-        (
-            "5: every answer is fully supported.",
-            "Above 4.2 (0.8 on a scale from 0 to 1): high quality, hardly any hallucination.",
-            "Below 3 (0.5 on a scale from 0 to 1): serious doubts about what is stated.",
+        ("5: every answer is fully supported.",),
+        "the specification, section 5.5.1, whose scale from 0 to 1 is (rating − 1) / 4",
+        bands=(
+            Stretch(1.0, 3.0, "serious doubts", "about what is stated"),
+            Stretch(4.2, 5.0, "high quality", "hardly any hallucination", ends="(]"),
         ),
-        "the specification, section 5.5.1",
+        trust=(
+            "Medium to high: ratings by language models agree well with people's (Zheng et al. 2023), but "
+            "a model may have a bias of its own."
+        ),
     ),
+    when=("A first look at whether answers keep to their contexts: one question to the judge, one number.",),
+    purposes=(Purpose("generation", "whether answers keep to their contexts"),),
 )
 @measured
 async def faithfulness_rating(sample: Sample, judge: Judge) -> Score:
@@ -260,12 +266,16 @@ async def faithfulness_rating(sample: Sample, judge: Judge) -> Score:
     fields=RELEVANCE_FIELDS,
     published="avg_answer_relevance",
     reading=Reading(
-        (
-            "5: every answer fits its question exactly.",
-            "Above 4.2 (0.8 on a scale from 0 to 1): questions are understood well.",
+        ("5: every answer fits its question exactly.",),
+        "the specification, section 5.5.2, whose scale from 0 to 1 is (rating − 1) / 4",
+        bands=(Stretch(4.2, 5.0, "high quality", "questions are understood well", ends="(]"),),
+        trust=(
+            "Medium to high: ratings by language models agree well with people's (Zheng et al. 2023), but "
+            "a model may have a bias of its own."
         ),
-        "the specification, section 5.5.2",
     ),
+    when=("Whether answers keep to their questions, with one question to the judge.",),
+    purposes=(Purpose("generation", "whether answers keep to their questions"),),
 )
 @measured
 async def answer_relevance(sample: Sample, judge: Judge) -> Score:
@@ -281,6 +291,7 @@ async def answer_relevance(sample: Sample, judge: Judge) -> Score:
     fields=REFERENCE_FIELDS,
     published="avg_answer_correctness",
     edges=_RATING_EDGE + _SILENT,
+    when=("Whether answers are right, where there is a reference, with one question to the judge.",),
 )
 @measured
 async def answer_correctness_rating(sample: Sample, judge: Judge) -> Score:
@@ -298,12 +309,15 @@ async def answer_correctness_rating(sample: Sample, judge: Judge) -> Score:
     published="avg_e2e_score",
     edges=_RATING_EDGE + _SILENT,
     reading=Reading(
-        (
-            "Above 4.2 (0.8 on a scale from 0 to 1): high quality, read like faithfulness_rating and answer_relevance.",
-            "Below 3 (0.5 on a scale from 0 to 1): a serious problem.",
+        ("Read like faithfulness_rating and answer_relevance, of a whole system.",),
+        "the specification, section 6.4.1, whose scale from 0 to 1 is (rating − 1) / 4",
+        bands=(
+            Stretch(1.0, 3.0, "serious problem"),
+            Stretch(4.2, 5.0, "high quality", ends="(]"),
         ),
-        "the specification, section 6.4.1",
     ),
+    when=("Comparing whole systems by what their users get.",),
+    purposes=(Purpose("end-to-end", "how useful the answer is, held against the reference"),),
 )
 @measured
 async def e2e_score(sample: Sample, judge: Judge) -> Score:

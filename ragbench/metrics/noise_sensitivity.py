@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
-from ragbench.metric import Reading, metric
+from ragbench.metric import Purpose, Reading, Stretch, metric
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, measured
 from ragbench.types import Judge, Sample, Score, Status
 from ragbench.waves import gather
 
@@ -28,14 +29,24 @@ Mode = Literal["relevant", "irrelevant"]
     ),
     differs="A failure is unmeasured; elsewhere it becomes 0, the best value there is.",
     reading=Reading(
-        (
-            "0 to 0.1: excellent, noise does no harm.",
-            "0.1 to 0.3: good.",
-            "0.3 to 0.5: moderate.",
-            "0.5 to 1: poor, noise easily leads to wrong claims.",
-        ),
+        (),
         "the specification, metrics of retrieval, NoiseSensitivity",
+        bands=(
+            Stretch(0.5, 1.0, "poor robustness", "noise easily leads to wrong claims", ends="[]"),
+            Stretch(0.3, 0.5, "moderate robustness"),
+            Stretch(0.1, 0.3, "good robustness"),
+            Stretch(0.0, 0.1, "excellent robustness"),
+        ),
+        under=("mode",),
     ),
+    when=(
+        "Testing robustness: what does the system do with noisy retrieval?",
+        "Analysing errors: what harm do irrelevant contexts do?",
+        "Optimising generation: better answers in spite of noise.",
+        "Watching production: does retrieval make answers worse?",
+    ),
+    purposes=(Purpose("robustness", "measures how far noise leads to wrong statements"),),
+    peers=(replace(RAGAS, options=""),),
 )
 @measured
 async def noise_sensitivity(sample: Sample, judge: Judge, *, mode: Mode = "relevant") -> Score:

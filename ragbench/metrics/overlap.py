@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ragbench.metric import Metric, Reading, metric
+from ragbench.metric import Metric, Peer, Reading, Stretch, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.overlap_totals import (
@@ -48,13 +48,17 @@ _BLEU_PARTS = (
     "BP = min(1, exp(1 − r/c)); c, r = words of the answer, of the reference"
 )
 _BLEU_READING = Reading(
-    (
-        "100: the same text, hardly ever reached.",
-        "Above 50: very good, for machine translation.",
-        "20 to 40: acceptable.",
-        "Below 20: in need of much improvement.",
-    ),
+    ("100: the same text, hardly ever reached.",),
     "the specification, section 5.5.4",
+    bands=(
+        Stretch(0.0, 20.0, "much to improve"),
+        Stretch(20.0, 40.0, "acceptable", ends="[]"),
+        Stretch(50.0, 100.0, "very good", "for machine translation", ends="(]"),
+    ),
+    trust=(
+        "Medium to low for answers: it sees no meaning, depends on the very wording, punishes valid paraphrases, and "
+        "is least fit for open tasks."
+    ),
 )
 _CORPUS_DIFF = (
     "Made from counts summed over all answers; the mean of the answers' own values is another number, under its own"
@@ -75,12 +79,17 @@ _ROUGE_DIFF = (
     edges=_ROUGE_EDGE,
     differs=_ROUGE_DIFF,
     reading=Reading(
-        (
-            "Above 0.4: acceptable for short texts.",
-            "A high ROUGE does not guarantee that the meaning is right.",
-        ),
+        ("A high ROUGE does not guarantee that the meaning is right.",),
         "the specification, section 5.5.3",
+        bands=(Stretch(0.4, 1.0, "acceptable", "for short texts", ends="(]"),),
+        trust=(
+            "Medium: widely used, but it sees shared words and not meaning, punishes other wording, and "
+            "does not always go with what people say."
+        ),
+        under=("stem",),
     ),
+    when=("A cheap comparison with the reference that anyone can repeat.",),
+    peers=(Peer("rouge-score", 0, "random and real texts"),),
 )
 @measured
 async def rouge1_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> Score:
@@ -100,6 +109,8 @@ async def rouge1_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> 
     formula="2 P R / (P + R) over pairs of neighbouring words",
     edges=_ROUGE_EDGE,
     differs=_ROUGE_DIFF,
+    when=("As rouge1_f, where the order of neighbouring words matters.",),
+    peers=(Peer("rouge-score", 0, "random and real texts"),),
 )
 @measured
 async def rouge2_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> Score:
@@ -119,12 +130,17 @@ async def rouge2_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> 
     edges=_ROUGE_EDGE,
     differs=_ROUGE_DIFF,
     reading=Reading(
-        (
-            "Above 0.5: good.",
-            "A high ROUGE does not guarantee that the meaning is right.",
-        ),
+        ("A high ROUGE does not guarantee that the meaning is right.",),
         "the specification, section 5.5.3",
+        bands=(Stretch(0.5, 1.0, "good", ends="(]"),),
+        trust=(
+            "Medium: widely used, but it sees shared words and not meaning, punishes other wording, and "
+            "does not always go with what people say."
+        ),
+        under=("stem",),
     ),
+    when=("As rouge1_f, where the order of words matters.",),
+    peers=(Peer("rouge-score", 0, "random and real texts"),),
 )
 @measured
 async def rougeL_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> Score:  # noqa: N802 - the specification's name
@@ -151,6 +167,8 @@ async def rougeL_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> 
     ),
     signed=sentence_signature,
     reading=_BLEU_READING,
+    when=("Comparing with published numbers, above all of translation.",),
+    peers=(Peer("sacrebleu", 0, "random and real texts"),),
 )
 @measured
 async def bleu(
@@ -237,19 +255,28 @@ def _rouge(sample: Sample, kind: str, stem: bool, mode: str) -> Score:
     return inquiry.score(value, [said], shared=shared, precision=precision, recall=recall)
 
 
-@_of_corpus(formula="2 P R / (P + R), over words counted over all answers")
+@_of_corpus(
+    formula="2 P R / (P + R), over words counted over all answers",
+    when=("Where long answers are to count for more than short ones.",),
+)
 def corpus_rouge1_f(table: Sequence[Sample], *, stem: bool = False) -> float:
     """ROUGE-1 of all answers together: words that are shared, summed over answers, before the shares are taken."""
     return _whole(corpus_rouge1_f, table, stem=stem)
 
 
-@_of_corpus(formula="2 P R / (P + R), over pairs of words counted over all answers")
+@_of_corpus(
+    formula="2 P R / (P + R), over pairs of words counted over all answers",
+    when=("Where long answers are to count for more than short ones.",),
+)
 def corpus_rouge2_f(table: Sequence[Sample], *, stem: bool = False) -> float:
     """ROUGE-2 of all answers together, from the summed counts of pairs of words."""
     return _whole(corpus_rouge2_f, table, stem=stem)
 
 
-@_of_corpus(formula="2 P R / (P + R), over lengths of common sequences summed over all answers")
+@_of_corpus(
+    formula="2 P R / (P + R), over lengths of common sequences summed over all answers",
+    when=("Where long answers are to count for more than short ones.",),
+)
 def corpus_rougeL_f(table: Sequence[Sample], *, stem: bool = False) -> float:  # noqa: N802 - the specification's name
     """ROUGE-L of all answers together, from the summed lengths of common sequences."""
     return _whole(corpus_rougeL_f, table, stem=stem)
@@ -265,6 +292,8 @@ def corpus_rougeL_f(table: Sequence[Sample], *, stem: bool = False) -> float:  #
     differs=_CORPUS_DIFF,
     signed=corpus_signature,
     reading=_BLEU_READING,
+    when=("Comparing with published BLEU, which is of a whole set.",),
+    peers=(Peer("sacrebleu", 1e-9, "random and real texts"),),
 )
 def corpus_bleu(table: Sequence[Sample], *, tokenize: str = "13a", lowercase: bool = False) -> float:
     """BLEU of all answers together, 0 to 100, as sacrebleu's corpus score; not the mean of sentence BLEU."""

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.metric import Reading, metric
+from ragbench.metric import Peer, Purpose, Reading, Stretch, metric
 from ragbench.types import Array, Ranking, Sample, Score, Status
 
 Flags = NDArray[np.bool_]
@@ -46,7 +46,14 @@ _RANK_DIFF = (
             "hit_rate@10 = 0.5: for half of the questions a relevant document is among the first ten.",
         ),
         "the specification, section 4.4.1",
+        trust=(
+            "High: easy to understand and widely used. It does not see how many documents are relevant, "
+            "nor where they stand."
+        ),
     ),
+    when=("Whether there is anything to answer from: the first thing to look at.",),
+    purposes=(Purpose("retrieval", "how often the very first passage is relevant", 1),),
+    peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
 def hit_rate(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """Whether at least one relevant document is among the first k."""
@@ -68,7 +75,11 @@ def hit_rate(ranking: Ranking, k: int | None = None, *, level: float | None = No
             "0.1: on average it stands at rank 10.",
         ),
         "the specification, section 4.4.2",
+        trust="High: a standard measure of search, above all where few results are shown.",
     ),
+    when=("Where only the first results are read or handed on.",),
+    purposes=(Purpose("retrieval", "how far up the first relevant passage stands"),),
+    peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
 def mrr(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """1 / rank of the first relevant document; 0 if none was retrieved."""
@@ -90,7 +101,10 @@ def mrr(ranking: Ranking, k: int | None = None, *, level: float | None = None) -
             "At a fixed k, more recall goes with less precision.",
         ),
         "the specification, section 4.4.3",
+        trust="High: fundamental measures of search, which look at completeness and at correctness apart.",
     ),
+    when=("Whether all that a full answer needs was found.",),
+    peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
 def recall(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """Share of all relevant documents that are among the first k."""
@@ -116,7 +130,10 @@ def recall(ranking: Ranking, k: int | None = None, *, level: float | None = None
             "At a fixed k, more recall goes with less precision.",
         ),
         "the specification, section 4.4.3",
+        trust="High: fundamental measures of search, which look at completeness and at correctness apart.",
     ),
+    when=("How much of what is handed on is of no use, where a prompt is short or dear.",),
+    peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
 def precision(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """Relevant documents among the first k, divided by k even when fewer were returned.
@@ -140,13 +157,19 @@ def precision(ranking: Ranking, k: int | None = None, *, level: float | None = N
     reading=Reading(
         (
             "1: a perfect order, the relevant documents first.",
-            "Above 0.9: excellent search.",
-            "0.5 to 0.9: acceptable.",
-            "Below 0.5: in need of improvement.",
             "0: no relevant document among the first k.",
         ),
         "the specification, section 4.4.4",
+        bands=(
+            Stretch(0.0, 0.5, "needs improvement"),
+            Stretch(0.5, 0.9, "acceptable", ends="[]"),
+            Stretch(0.9, 1.0, "excellent", ends="(]"),
+        ),
+        trust=("Very high: the standard of today's benchmarks, with a theory behind it and borne out by experience."),
     ),
+    when=(("One number for what was found and for its order; the only one here that knows degrees of relevance."),),
+    purposes=(Purpose("retrieval", "what is found and how it is ordered, in one number", 10),),
+    peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
 def ndcg(
     ranking: Ranking,
@@ -180,6 +203,8 @@ def ndcg(
     formula="Σ precision at the rank of each relevant document / number of relevant documents",
     edges=_RANK_EDGE,
     differs="Divided by all relevant documents, not by those that were retrieved: missing one costs.",
+    when=("Where many documents are relevant, and all of them count.",),
+    peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
 def average_precision(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """Mean of the precision at the rank of each relevant document, 0 for those that were not retrieved."""
@@ -193,6 +218,8 @@ def average_precision(ranking: Ranking, k: int | None = None, *, level: float | 
     formula="(1 / R) Σ (1 − min(irrelevant above, R) / min(R, N))",
     edges=_RANK_EDGE,
     differs="With min(R, N) in the divisor, as trec_eval computes it; the first publication divides by R.",
+    when=("Where many retrieved documents were never judged: it looks at judged ones alone.",),
+    peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
 def bpref(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """How seldom documents judged irrelevant stand above relevant ones; unjudged documents play no part.
@@ -220,6 +247,7 @@ def bpref(ranking: Ranking, k: int | None = None, *, level: float | None = None)
         "Reaches 1 only for an endless list of relevant documents; p is 0.8 by default and is part of the name "
         "where it differs."
     ),
+    when=("Where readers stop early, with a chance that you know.",),
 )
 def rbp(ranking: Ranking, k: int | None = None, *, p: float = 0.8, level: float | None = None) -> Array:
     """Relevance seen by a reader who goes on to the next document with probability p.
@@ -237,6 +265,8 @@ def rbp(ranking: Ranking, k: int | None = None, *, p: float = 0.8, level: float 
     formula="relevant documents among the first R / R",
     edges=_RANK_EDGE,
     differs=_RANK_DIFF,
+    when=("Where questions have very different numbers of relevant documents.",),
+    peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
 def r_precision(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
     """Precision at R, where R is the number of relevant documents of the question.
@@ -254,6 +284,7 @@ def r_precision(ranking: Ranking, k: int | None = None, *, level: float | None =
     formula="repeats whose first k passages equal those of the first time / repeats",
     edges="With a single run it is unmeasured: nothing was repeated.",
     differs="Software that reports 1 for a single run, or repeats the same cached vector, tests nothing.",
+    when=("Approximate indexes and remote services: does the same question find the same passages?",),
 )
 def retrieval_consistency(turns: Sequence[Sample], k: int | None = None) -> Score:
     """Share of the repeats of one question whose first k passages equal those of the first time, in the same order.

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
 from ragbench.waves import gather
@@ -276,6 +276,8 @@ _TWO_DIFF = (
     formula="(rating₁ + rating₂) / 4, ratings of 0, 1 or 2; with ratings=one or confirmed rating / 2",
     edges=_TWO_EDGE + " An empty answer gets 0 without a question.",
     differs=_TWO_DIFF,
+    when=("Agreement with the reference by two independent questions, where one rating is not trusted.",),
+    peers=(RAGAS,),
 )
 @measured
 async def answer_accuracy(
@@ -313,6 +315,8 @@ async def answer_accuracy(
     "that over the contexts",
     edges=_TWO_EDGE,
     differs=_TWO_DIFF + " Elsewhere each context may be rated alone, and the mean counts: each=True.",
+    when=("Whether what was retrieved bears on the question, where there is no reference.",),
+    peers=(RAGAS,),
 )
 @measured
 async def context_relevance(
@@ -380,15 +384,11 @@ async def _by_context(inquiry: Inquiry, prompts: Sequence[Prompt[Rating]]) -> Sc
     ratings = [reply.rating for reply in found]
     whole = len(inquiry.contexts) * len(prompts) * HIGHEST
     value = sum(ratings) / whole
+    counts = {"whole": len(inquiry.contexts), "highest": HIGHEST, "part": sum(ratings), "most": whole, "value": value}
     by_one = sentence(
         "Ratings of {whole} contexts, each by itself, 0 to {highest}: {ratings}; {part} / {most} = {value}.",
-        whole=len(inquiry.contexts),
-        highest=HIGHEST,
-        ratings=", ".join(map(str, ratings)),
-        part=sum(ratings),
-        most=whole,
-        value=value,
-    )
+        ratings=", ".join(map(str, ratings)), **counts,
+    )  # fmt: skip
     return inquiry.score(value, [by_one], ratings=ratings, said=[reply.reason for reply in found])
 
 

@@ -24,6 +24,7 @@ _REPEAT_EDGE = "With a single run it is unmeasured: nothing was repeated."
     formula="repeats that equal the first answer / repeats",
     edges=_REPEAT_EDGE,
     differs="Repeatability of a system, not agreement with the reference, for which it has been mistaken.",
+    when=("Whether repeating a question gives the same text, such as at temperature 0.",),
 )
 def response_exact_match_rate(turns: Sequence[Sample]) -> Score:
     """Share of the repeats of one question whose answer is the first one again, letter by letter.
@@ -48,6 +49,7 @@ def response_exact_match_rate(turns: Sequence[Sample]) -> Score:
     formula="mean cosine between the first answer and its repeats",
     edges=_REPEAT_EDGE,
     differs="Software that reports 1 for a single run, or repeats the same cached vector, tests nothing.",
+    when=("Whether repeating a question gives the same answer in other words.",),
 )
 @measured
 async def response_semantic_consistency(turns: Sequence[Sample], embedder: Embedder) -> Score:

@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragbench.metric import Reading, metric
+from ragbench.metric import Purpose, Reading, Stretch, metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.metrics.strings import plain
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
@@ -123,14 +123,31 @@ Nothing but the passages is evidence, not even what everybody knows. Give the re
         "are asked, and an empty answer or empty contexts get 0: variant=ragas."
     ),
     reading=Reading(
-        (
-            "0.9 to 1: excellent, fully grounded.",
-            "0.7 to 0.9: good, grounded for the most part.",
-            "0.5 to 0.7: middling, grounded in part.",
-            "Below 0.5: poor, there are claims without support.",
-        ),
+        (),
         "the specification, Response Groundedness",
+        bands=(
+            Stretch(0.0, 0.5, "poor", "there are claims without support"),
+            Stretch(0.5, 0.7, "middling", "grounded in part"),
+            Stretch(0.7, 0.9, "good", "grounded for the most part"),
+            Stretch(0.9, 1.0, "excellent", "fully grounded", ends="[]"),
+        ),
+        under=(
+            "shortcuts",
+            "variant",
+        ),
     ),
+    when=(
+        "The quality of the answers of RAG systems.",
+        "Testing for hallucinations.",
+        "Whether an answer holds to its source.",
+        "Questions on documents: is the answer in them?",
+        (
+            "In place of faithfulness where one rating of the whole answer is enough: at most one "
+            "question to the judge, not two, and no claim by claim."
+        ),
+    ),
+    purposes=(Purpose("hallucinations", "rates the whole answer with one question at most"),),
+    peers=(RAGAS,),
 )
 @measured
 async def response_groundedness(

@@ -6,14 +6,15 @@ import re
 import statistics
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragbench.metric import metric
+from ragbench.metric import Purpose, metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.metrics.vectors import by_each, by_embedder, cosine, single_cosine
 from ragbench.types import Embedder, Judge, LexicalReader, Prompt, Sample, Score, Status
@@ -98,6 +99,14 @@ How many questions to write:
     formula="mean cosine between the question and N questions made from the answer",
     edges="0 when all made questions are noncommittal; without any it is unmeasured.",
     differs="One call makes all questions; the answer is 0 only if all of them evade, not if one does.",
+    when=(
+        "Chat bots: do they answer what users ask?",
+        "Question answering: how relevant are the answers?",
+        "Dialogues: how good is one of many turns?",
+        "Virtual assistants: control of quality.",
+    ),
+    purposes=(Purpose("relevance", "measures whether the answer is one to the question"),),
+    peers=(replace(RAGAS, within=3e-7),),
 )
 @measured
 async def response_relevancy(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema, create_model
 
-from ragbench.metric import Reading, metric
+from ragbench.metric import Reading, Stretch, metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, is_blank, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, is_blank, measured
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score, Status
 
 FIELDS = ("response", "rubric")
@@ -105,9 +106,19 @@ def _refuse(rubric: Mapping[Any, str] | None = None) -> None:
         "of different lengths."
     ),
     reading=Reading(
-        ("Of five levels: 1 is excellent, 0.75 good, 0.5 satisfactory, 0.25 poor, 0 very poor.",),
+        ("Of a rubric with five levels.",),
         "the specification, Rubrics Score",
+        bands=(
+            Stretch(0.0, 0.0, "very poor", ends="[]"),
+            Stretch(0.25, 0.25, "poor", ends="[]"),
+            Stretch(0.5, 0.5, "satisfactory", ends="[]"),
+            Stretch(0.75, 0.75, "good", ends="[]"),
+            Stretch(1.0, 1.0, "excellent", ends="[]"),
+        ),
+        under=("rubric",),
     ),
+    when=("Criteria of your own, in levels that you describe.",),
+    peers=(replace(RAGAS, options=""),),
 )
 @measured
 async def rubrics_score(sample: Sample, judge: Judge, *, rubric: Mapping[Any, str] | None = None) -> Score:

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-from ragbench.metric import Reading, metric
+from ragbench.metric import Peer, Purpose, Reading, Stretch, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
 from ragbench.metrics.vectors import by_each, by_embedder, cosine, single_cosine
@@ -25,19 +25,37 @@ FIELDS = ("response", "reference")
     published="avg_semantic_similarity",
     formula="cosine of the embeddings of answer and reference",
     edges=(
-        "An empty reference is unmeasured; an empty answer gets 0, whatever the threshold. Of several embedders each "
-        "value is kept, and their mean counts."
+        "An empty reference is unmeasured; an empty answer gets 0, whatever the threshold. A zero vector has no "
+        "direction: unmeasured. Of several embedders each value is kept, and their mean counts."
     ),
     differs="A threshold of 0 is a threshold here; elsewhere it is taken for “none”.",
     reading=Reading(
-        (
-            "0.9 to 1: the same meaning.",
-            "0.8 to 0.9: very similar, almost the same meaning.",
-            "0.5 to 0.8: related, but different.",
-            "0 to 0.5: another meaning; 0 is orthogonal, −1 the opposite.",
-        ),
+        ("1: the same meaning; 0: orthogonal; −1: the opposite meaning.",),
         "the specification, metrics of answers, SemanticSimilarity, and section 6.4.2",
+        bands=(
+            Stretch(0.0, 0.5, "another meaning", "low similarity"),
+            Stretch(0.5, 0.8, "related, but different", "moderate similarity"),
+            Stretch(0.8, 0.9, "almost the same meaning", "very high similarity"),
+            Stretch(0.9, 1.0, "the same meaning", ends="[]"),
+        ),
+        trust=(
+            "High for closeness in meaning. It is as good as the embedding model, and does not tell an "
+            "answer that is relevant in part."
+        ),
+        under=("variant",),
     ),
+    when=(
+        "A quick look at many answers.",
+        "Finding paraphrases.",
+        "Checking that answers say the same.",
+        "Saving money: no judge is asked.",
+    ),
+    purposes=(
+        Purpose("end-to-end", "whether the answer means what the reference means"),
+        Purpose("similarity", "asks no judge: embeddings alone"),
+        Purpose("volume", "the cheapest"),
+    ),
+    peers=(Peer("ragas 0.4.3", 3e-7, "120 random cases", "variant=ragas"),),
 )
 @measured
 async def semantic_similarity(

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, create_model
 
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.types import Judge, Prompt, Sample, Score
 from ragbench.waves import gather
 
@@ -140,6 +140,8 @@ def _check(
         "clamped, and one that is missing counts as the lowest. Whether much is good depends on the criterion, so no "
         "direction is claimed."
     ),
+    when=("A rating by one criterion of your own, without levels to describe.",),
+    peers=(RAGAS,),
 )
 @measured
 async def simple_criteria(

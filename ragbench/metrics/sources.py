@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragbench.metric import Reading, metric
+from ragbench.metric import Purpose, Reading, metric
 from ragbench.types import Chunk
 
 
@@ -54,25 +54,36 @@ _count = partial(
         ),
         _SOURCE,
     ),
+    when=("Whether all of the base is within reach of the search.",),
+    purposes=(Purpose("sources", "how much of the base is ever found"),),
 )
 def utilization_rate(table: Usage) -> float:
     """Share of all passages that were retrieved for at least one question; undefined for an empty base."""
     return len(table.used) / len(set(table.chunks)) if table.chunks else float("nan")
 
 
-@_count(formula="|all passages|")
+@_count(
+    formula="|all passages|",
+    when=("Beside utilization_rate: the size of the base.",),
+)
 def total_chunks(table: Usage) -> float:
     """How many passages with embeddings there are."""
     return float(len(set(table.chunks)))
 
 
-@_count(formula="|retrieved passages|")
+@_count(
+    formula="|retrieved passages|",
+    when=("Beside utilization_rate: how much of the base was found.",),
+)
 def used_chunks(table: Usage) -> float:
     """How many passages were retrieved for at least one question."""
     return float(len(table.used))
 
 
-@_count(formula="|all passages| − |retrieved passages|")
+@_count(
+    formula="|all passages| − |retrieved passages|",
+    when=("Beside utilization_rate: how much of the base to look through, or to drop.",),
+)
 def unused_chunks(table: Usage) -> float:
     """How many passages were never retrieved."""
     return float(len(set(table.chunks)) - len(table.used))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal
 
-from ragbench.metric import metric
+from ragbench.metric import Peer, metric
 from ragbench.metrics.alignment import PREFIX_WEIGHT, Jaro, edit_distance, hamming_distance
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
@@ -50,6 +50,7 @@ def _chrf(words: int, chars: int, beta: float, lowercase: bool, whitespace: bool
     "the answer",
     edges="Letter case and white space do not count; punctuation does. An empty answer gets 0.",
     differs="SQuAD's exact match also deletes articles and punctuation, of English only.",
+    when=("Short answers with one right wording: names, numbers, codes.",),
 )
 @measured
 async def exact_match(sample: Sample, *, within: bool = False, case: bool = False, fold_yo: bool = False) -> Score:
@@ -87,6 +88,7 @@ async def exact_match(sample: Sample, *, within: bool = False, case: bool = Fals
         "Compared after folding of letter case and white space, in characters of any alphabet. Elsewhere Jaro-Winkler "
         "may be the default, and texts of unequal length are filled with spaces for Hamming's distance."
     ),
+    when=("Short answers that may be misspelt.",),
 )
 @measured
 async def string_similarity(
@@ -183,6 +185,8 @@ _MEASURES: dict[str, Callable[[str, str], Found]] = {
         "asked."
     ),
     signed=_signature,
+    when=("Languages with many word forms, such as Russian: it compares letters, not words.",),
+    peers=(Peer("sacrebleu", 1e-9, "texts in English and Russian"),),
 )
 @measured
 async def chrf(

@@ -6,7 +6,7 @@ import asyncio
 import math
 import statistics
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -27,15 +27,21 @@ SHOWN = 60
 
 @dataclass(frozen=True)
 class Embedded:
-    """The vector of each text that has a usable one; why each of the others has none; why nothing more is asked."""
+    """The vector of each text that has a usable one; why each of the others has none; why nothing more is asked.
+
+    zeros: of texts with a fault the zero vectors, which are of use where no direction is asked for.
+    """
 
     vectors: Mapping[str, Array]
     faults: Mapping[str, str]
     dead: str = ""
+    zeros: Mapping[str, Array] = field(default_factory=dict)
 
 
-async def vectors(embedder: Embedder, texts: Sequence[str], kind: Kind) -> Vectors:
+async def vectors(embedder: Embedder, texts: Sequence[str], kind: Kind, *, zeros: bool = False) -> Vectors:
     """(texts, width) finite vectors, none of them zero; out of the common batch where the embedder is a `Batch`.
+
+    zeros: take zero vectors too.
 
     Raises EndedError (embedding_error) for the first text that the embedder gives no such vector of.
     """
@@ -43,13 +49,14 @@ async def vectors(embedder: Embedder, texts: Sequence[str], kind: Kind) -> Vecto
         found = await embedder.wait_for(texts, kind)
     else:
         found = embedded(embedder.embed, texts, kind)
+    known = {**found.vectors, **(found.zeros if zeros else {})}
     for text in texts:
-        if text in found.faults:
+        if text not in known:
             shown = text if len(text) <= SHOWN else text[:SHOWN] + "…"
             who, why = embedder.name, found.faults[text]
             said = sentence("{embedder} gives no vector of “{what}”: {reason}", embedder=who, what=shown, reason=why)
             raise unmeasured(Status.EMBEDDING_ERROR, said)
-    return np.array([found.vectors[text] for text in texts])
+    return np.array([known[text] for text in texts])
 
 
 async def by_each(
@@ -58,8 +65,10 @@ async def by_each(
     texts: Sequence[str],
     measure: Callable[[Vectors], list[float]],
     kind: Kind,
+    *,
+    zeros: bool = False,
 ) -> dict[str, list[float]]:
-    """What `measure` makes of the texts' vectors, by the embedder's name.
+    """What `measure` makes of the texts' vectors, by the embedder's name. zeros: also of zero vectors.
 
     Raises EndedError where an embedder fails on them: the mean of the others would be a number of another kind.
     Their values stay in `detail["embedders"]`.
@@ -68,7 +77,7 @@ async def by_each(
     failed: list[EndedError] = []
     for each in named(embedder):
         try:
-            found[each.name] = measure(await vectors(each, texts, kind))
+            found[each.name] = measure(await vectors(each, texts, kind, zeros=zeros))
         except EndedError as end:
             failed.append(end)
     if failed:
@@ -117,8 +126,10 @@ def embedded(embed: Embed, texts: Sequence[str], kind: Kind, fatal: Fatal = ()) 
     except EmbeddingError as error:
         return Embedded({}, faults | dict.fromkeys(rows, error.reason), dead)
     faults |= {text: unusable[place] for place, text in enumerate(rows) if place in unusable}
-    found = {text: row for text, row in zip(rows, usable, strict=True) if text not in faults}
-    return Embedded(found, faults, dead)
+    made = dict(zip(rows, usable, strict=True))
+    found = {text: row for text, row in made.items() if text not in faults}
+    zeros = {text: row for text, row in made.items() if text in faults and row.size and not row.any()}
+    return Embedded(found, faults, dead, zeros)
 
 
 def cosine(first: Array | Vectors, second: Array | Vectors) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
@@ -9,9 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ragbench.language import Language
-
-BandWord = Literal["attention", "good", "excellent"]
-BANDS: tuple[BandWord, ...] = ("attention", "good", "excellent")
+from ragbench.reading import Stretch
 
 
 class Table(BaseModel):
@@ -125,18 +124,17 @@ class Band(Table):
             )
         return self
 
-    def word(self, value: float) -> BandWord:
-        """The band that a value lies in; the threshold itself is good, and not yet excellent."""
-        sign = 1 if self.better == "higher" else -1
-        if self.excellent is not None and sign * value > sign * self.excellent:
-            return "excellent"
-        return "good" if sign * value >= sign * self.good else "attention"
-
-    def spanned(self, low: float, high: float) -> tuple[BandWord, ...]:
-        """The bands that an interval reaches, worst first; a band is stated only where it is the only one."""
-        worst, best = sorted((BANDS.index(self.word(low)), BANDS.index(self.word(high))))
-        there = BANDS if self.excellent is not None else BANDS[:2]
-        return tuple(word for word in there if worst <= BANDS.index(word) <= best)
+    @property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """The bands, worst first; the threshold itself is good, and not yet excellent."""
+        best = self.excellent
+        if self.better == "higher":
+            bands = [Stretch(-math.inf, self.good, "attention")]
+            bands.append(Stretch(self.good, math.inf if best is None else best, "good", ends="[]"))
+            return (*bands, *([] if best is None else [Stretch(best, math.inf, "excellent", ends="(]")]))
+        bands = [Stretch(self.good, math.inf, "attention", ends="(]")]
+        bands.append(Stretch(-math.inf if best is None else best, self.good, "good", ends="[]"))
+        return (*bands, *([] if best is None else [Stretch(-math.inf, best, "excellent")]))
 
     def moved(self, convert: Callable[[float], float], scale: tuple[float, float]) -> Band:
         """The same thresholds written for another scale."""

@@ -1,13 +1,17 @@
-"""Which band of a threshold set is a number's: one answer for the gate, the overview and every page."""
+"""Which band is a number's, by the threshold set or by its source: one answer for the gate and for every page."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ragbench.metric import called
-from ragbench.metrics import catalogue
+from ragbench.language import Translator
+from ragbench.metric import Metric, called
+from ragbench.metrics import catalogue, declaration
+from ragbench.reading import Met, Stretch
 from ragbench.settings import Band, Settings, thresholds
+from ragbench.types import Estimate
 
 
 def band_for(known: Mapping[str, Band], label: str) -> Band | None:
@@ -31,3 +35,34 @@ def told(labels: Iterable[str], settings: Settings) -> dict[str, Any]:
     found = {label: band for label in dict.fromkeys(labels) if (band := band_for(known, label)) is not None}
     bands = {label: band.model_dump(mode="json", exclude={"scale"}) for label, band in found.items()}
     return {"set": settings.threshold_set, "bands": bands} if bands else {}
+
+
+def stretches(metric: Metric | None, band: Band | None) -> tuple[Stretch, ...]:
+    """What decides the band of a metric's numbers: the threshold set where it names the metric, else what the metric's
+    source published; nothing where neither says anything."""
+    if band is not None:
+        return band.stretches
+    return () if metric is None else metric.bands
+
+
+def met(known: Iterable[Stretch], estimate: Estimate) -> Met:
+    """The bands that a number's interval reaches; none without an interval."""
+    if estimate.low is None or estimate.high is None or math.isnan(estimate.value):
+        return Met((), whole=False)
+    return Met.by(known, estimate.low, estimate.high)
+
+
+def said(found: Met, _: Translator) -> str:
+    """The band's word where the whole interval lies in it; else the bands that it spans; empty where it meets none."""
+    if not found.stretches:
+        return ""
+    first, last = _(found.stretches[0].word), _(found.stretches[-1].word)
+    if found.whole:
+        return first
+    return _("{low} … {high}", low=first, high=last) if len(found.stretches) > 1 else _("{word} in part", word=first)
+
+
+def banded(named: Iterable[tuple[str, Estimate]], settings: Settings, _: Translator) -> list[str]:
+    """The band in words of each number, named by its metric's label; empty where it has none."""
+    known = thresholds.bands(settings)
+    return [said(met(stretches(declaration(label), band_for(known, label)), one), _) for label, one in named]

@@ -14,9 +14,14 @@ from ragbench.types import Comparison, Estimate, Verdict
 
 
 def estimates(
-    titles: Sequence[str], named: Iterable[tuple[Sequence[str], Estimate]], _: Translator, digits: int = 3
+    titles: Sequence[str],
+    named: Iterable[tuple[Sequence[str], Estimate]],
+    _: Translator,
+    digits: int = 3,
+    banded: Sequence[str] = (),
 ) -> Table:
-    """A row an estimate. titles: of what each one is named by, such as run and metric."""
+    """A row an estimate. titles: of what each one is named by, such as run and metric. banded: each one's band, in
+    words; empty where it has none."""
     pairs = list(named)
     reasons = {
         "empty": _("nothing was measured"),
@@ -35,7 +40,18 @@ def estimates(
     if any(one.clusters is not None for _names, one in pairs):
         columns.append(Column(_("groups"), "count"))
         rows = [(*row, one.clusters) for row, (_names, one) in zip(rows, pairs, strict=True)]
-    notes = tuple(filter(None, [brackets((one for _names, one in pairs), _)]))
+    noted = [brackets((one for _names, one in pairs), _)]
+    if any(banded):
+        after = len(titles) + 2  # the interval, which decides it
+        columns.insert(after, Column(_("band")))
+        rows = [(*row[:after], band or None, *row[after:]) for row, band in zip(rows, banded, strict=True)]
+        noted.append(
+            _(
+                "band: of the threshold set where that names the metric, else as the metric's source published it; "
+                "stated only where the whole interval lies in it"
+            )
+        )
+    notes = tuple(filter(None, noted))
     return Table(tuple(columns), tuple(rows), notes=notes, digits=digits, language=_.language)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ragbench import answered_by, settings, stats
 from ragbench.answered_by import AnsweredBy
-from ragbench.bench.basics import frames, interest, reasons, tabulation
+from ragbench.bench.basics import bands, frames, interest, reasons, tabulation
 from ragbench.bench.basics.families import leading
 from ragbench.bench.basics.findings import Sureness, bounds, find
 from ragbench.bench.scoring.attendance import Attendances, facts, said
@@ -268,7 +268,9 @@ class Scores:
     def tables(self, language: str = "", digits: int = 3) -> tuple[Table, Table]:
         """The estimates, and the comparisons, each with what must be read with it; the second empty for one system."""
         _ = translator(language or self.language)
-        means = tabulation.estimates((_("system"), _("metric")), self.estimates.items(), _, digits)
+        estimates = self.estimates
+        banded = bands.banded(((metric, one) for (_system, metric), one in estimates.items()), settings.load(), _)
+        means = tabulation.estimates((_("system"), _("metric")), estimates.items(), _, digits, banded)
         compared = tabulation.comparisons(((each.metric, each.comparison) for each in self.comparisons), _, digits)
         missing = (row.score.reason for row in self.rows if math.isnan(row.score.value))
         return means.with_notes(

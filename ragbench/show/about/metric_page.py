@@ -12,6 +12,7 @@ from ragbench.metric import Metric
 from ragbench.show.about import own_metrics
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
+from ragbench.show.sentences import declared
 
 Places = Mapping[str, Mapping[str, str]]
 
@@ -28,7 +29,7 @@ def draw(metric: Metric, _: Translator, places: Places, titles: Mapping[str, str
         (_("Direction"), direction(metric, _)),
         (_("At the edges"), _(metric.edges) if metric.edges else ""),
         (_("Under the same name elsewhere"), _(metric.differs) if metric.differs else ""),
-        (_("Rules of thumb"), _rules(metric, _)),
+        *((title, html.lines([shown(line) for line in lines])) for title, lines in declared.told(metric, _).items()),
         (_("Signature of sacrebleu"), _signed(metric, signed)),
         (_("Measured on"), grain(metric, _)),
         (_("It needs"), _needs(metric, _)),
@@ -71,12 +72,6 @@ def grain(metric: Metric, _: Translator) -> str:
         "turns": _("each dialogue, or the repeats of each question"),
         "table": _("all of a system at once"),
     }[metric.grain]
-
-
-def _rules(metric: Metric, _: Translator) -> Markup:
-    if metric.reading is None:
-        return Markup("")
-    return html.two_lines(html.lines([_(rule) for rule in metric.reading.rules]), _(metric.reading.source))
 
 
 def _signed(metric: Metric, signed: Mapping[str, str]) -> Markup:

@@ -91,10 +91,11 @@ def _good(found: Overview) -> str:
     """How many numbers lie wholly in which band of the threshold set."""
     _ = found.text
     every = found.material.measurement.estimates_by("page")
-    reached = [words for one in every if (words := bands.reached(found.material, one.metric, one.estimate))]
+    held = [one for one in every if one.metric in bands.of(found.material)]
+    reached = [met for one in held if (met := bands.reached(found.material, one.metric, one.estimate)).stretches]
     if not reached:
         return _("No number on these pages has a threshold.")
-    whole = [words[0] for words in reached if len(words) == 1]
+    whole = [met.stretches[0].word for met in reached if met.whole]
     named = {
         "excellent": _("{n} excellent", n=_.integer(whole.count("excellent"))),
         "good": _("{n} good", n=_.integer(whole.count("good"))),

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
+from ragbench.bench.basics import bands
 from ragbench.language import DASH, Translator
-from ragbench.metric import Reading
+from ragbench.metric import Metric
+from ragbench.reading import Met
 from ragbench.settings import Band
 from ragbench.show.basics.links import metric_name
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
+from ragbench.show.sentences import declared
 from ragbench.types import Comparison, Estimate
-
-
-def word(material: Material, name: str) -> str:
-    """The word of a band."""
-    _ = material.text
-    return {"attention": _("attention"), "good": _("good"), "excellent": _("excellent")}[name]
 
 
 def of(material: Material) -> dict[str, Band]:
@@ -29,12 +25,10 @@ def of(material: Material) -> dict[str, Band]:
     return {label: Band(**known) for label, known in found.items()}
 
 
-def reached(material: Material, metric: str, estimate: Estimate) -> tuple[str, ...]:
-    """The bands that a number's interval reaches, worst first; none without a band or an interval."""
-    band = of(material).get(metric)
-    if band is None or estimate.low is None or estimate.high is None or math.isnan(estimate.value):
-        return ()
-    return band.spanned(estimate.low, estimate.high)
+def reached(material: Material, metric: str, estimate: Estimate) -> Met:
+    """The bands that a number's interval reaches, worst first: of the page's set where it names the metric, else those
+    that the metric's source published; none without an interval."""
+    return bands.met(bands.stretches(material.declaration(metric), of(material).get(metric)), estimate)
 
 
 def direction(material: Material, metric: str, compared: Sequence[Comparison]) -> str | None:
@@ -47,20 +41,19 @@ def direction(material: Material, metric: str, compared: Sequence[Comparison]) -
     return next((one.better for one in compared), None)
 
 
-def marked(material: Material, reached: Sequence[str]) -> Markup:
+def marked(material: Material, reached: Met) -> Markup:
     """The band's word where the whole interval lies in it; else the bands that it spans, in quiet letters."""
-    if not reached:
+    if not reached.stretches:
         return Markup("")
-    named = [word(material, name) for name in reached]
-    if len(reached) == 1:
-        return html.span(named[0], f"rb-band rb-band-{reached[0]}")
-    return html.span(material.text("{low} … {high}", low=named[0], high=named[-1]), "rb-band rb-band-spanned")
+    named = reached.stretches[0].word if reached.whole else "spanned"
+    kind = f" rb-band-{named}" if named in ("attention", "good", "excellent", "spanned") else ""
+    return html.span(bands.said(reached, material.text), f"rb-band{kind}")
 
 
 def below(material: Material, metric: str, estimate: Estimate) -> Markup:
-    """What stands below a number of a page: its band by the set that the page is held to; empty where it has none."""
-    words = reached(material, metric, estimate)
-    return html.span(marked(material, words), "rb-words") if words else Markup("")
+    """What stands below a number of a page: its band; empty where it has none."""
+    words = marked(material, reached(material, metric, estimate))
+    return html.span(words, "rb-words") if words else Markup("")
 
 
 def limits(_: Translator, band: Band) -> tuple[str, str]:
@@ -99,9 +92,7 @@ def draw(material: Material, present: frozenset[str]) -> Markup:
     """Below a table of values: signatures, and folded what its numbers are held to and how others read such numbers."""
     _ = material.text
     signed = signatures(material, material.facts.get("signatures", {}))
-    declared = [one for label in material.metrics if (one := material.declaration(label)) is not None]
-    readings = {one.name: one.reading for one in declared if one.reading is not None}
-    told = _thresholds(material, present) + _rules(material, readings)
+    told = _thresholds(material, present) + _readings(material)
     if not told:
         return signed
     return signed + html.fold(_("How to read these numbers"), told)
@@ -124,13 +115,30 @@ def _thresholds(material: Material, present: frozenset[str]) -> Markup:
     )
 
 
-def _rules(material: Material, readings: Mapping[str, Reading]) -> Markup:
-    """Rules of thumb by metric, each with whose it is; empty where there are none."""
+def _readings(material: Material) -> Markup:
+    """By metric how others read such numbers, each with whose it is; empty where nobody wrote of any.
+
+    Bands are only those that numbers of the page are marked by: a set that names the metric has the word.
+    """
     _ = material.text
-    if not readings:
+    read: dict[str, Metric] = {}
+    banded: dict[str, None] = {}
+    for label in material.metrics:
+        one = material.declaration(label)
+        if one is not None and one.reading is not None:
+            read.setdefault(one.name, one)
+            if one.bands and label not in of(material):
+                banded.setdefault(one.name)
+    items = []
+    for name, one in read.items():
+        known = declared.bands(one, _) if name in banded else []
+        if one.reading is not None and (known or one.reading.rules):
+            words = " ".join([*([f"{'; '.join(known)}."] if known else []), *map(_, one.reading.rules)])
+            items.append(html.all(html.b(shown(name)), " · ", words, " ", html.small(_(one.reading.source))))
+    if not items:
         return Markup("")
-    items = [
-        html.all(html.b(shown(name)), " · ", " ".join(map(_, one.rules)), " ", html.small(_(one.source)))
-        for name, one in readings.items()
-    ]
-    return html.lead(_("Rules of thumb")) + html.list(items, "rb-glossary")
+    rule = _(
+        "Bands that the named source published: one is stated only where the whole interval lies in it; otherwise the "
+        "bands that the interval spans are named."
+    )
+    return html.all(html.lead(_("Rules of thumb")), html.meta(rule) if banded else "", html.list(items, "rb-glossary"))
