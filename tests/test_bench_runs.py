@@ -162,13 +162,13 @@ def test_systems_are_paired_by_name_or_as_told() -> None:
     first = run("a", {("old", "mrr"): BASE, ("both", "mrr"): BASE})
     second = run("b", {("both", "mrr"): BASE, ("new", "mrr"): BASE})
     assert [each.systems for each in compare_runs(first, second).pairings] == [("both", "both")]
-    told = compare_runs(first, second, systems=("old", "new"))
+    told = compare_runs(first, second, systems={"A": "old", "B": "new"})
     assert [each.systems for each in told.pairings] == [("old", "new")]
-    assert compare_runs(first, second, systems=("both", None)).pairings[0].systems == ("both", "both")
-    with pytest.raises(BenchError, match=r"--system A=NAME --system B=NAME`: a has old, both; b has both, new"):
-        compare_runs(first, second, systems=("old", None))
+    assert compare_runs(first, second, systems={"A": "both"}).pairings[0].systems == ("both", "both")
+    with pytest.raises(BenchError, match=r"one has old, both, the other both, new.*--system A=NAME"):
+        compare_runs(first, second, systems={"A": "old"})
     with pytest.raises(BenchError, match="run a has no system 'x'; it has old, both"):
-        compare_runs(first, second, systems=("x", "new"))
+        compare_runs(first, second, systems={"A": "x", "B": "new"})
     alone = compare_runs(run("a", {("old", "mrr"): BASE}), run("b", {("new", "mrr"): BASE}))
     assert alone.pairings[0].systems == ("old", "new")
 
@@ -285,15 +285,15 @@ def test_what_changed_is_named() -> None:
     two = {"code": {"commit": "b2"}, "parameters": {"tier1.k": "20"}, "prompts": {"claims": "version 1"}}
     same = {("s", "mrr"): BASE}
     found = compare_runs(run("a", same, identities=one), run("b", same, identities=two)).changes
-    assert [(c.kind, c.name, c.before, c.after) for c in found] == [
-        ("code", "commit", "a1", "b2"), ("parameters", "tier1.k", "10", "20"),
+    assert [(c.kind, c.name, c.of, c.values) for c in found] == [
+        ("parameters", "k", ("tier1",), ("10", "20")), ("code", "commit", (), ("a1", "b2")),
     ]  # fmt: skip
 
 
 def test_runs_without_a_notebook_in_common_are_refused() -> None:
     other = run("b", {("s", "mrr"): BASE})
     moved = replace(other, parts=(replace(other.parts[0], notebook="tier9"),))
-    with pytest.raises(BenchError, match="a has tier1, b has tier9"):
+    with pytest.raises(BenchError, match="one has tier1, the other tier9"):
         compare_runs(run("a", {("s", "mrr"): BASE}), moved)
 
 

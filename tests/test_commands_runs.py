@@ -95,7 +95,9 @@ def test_two_runs_are_compared_in_json_and_on_pages(two_runs: tuple[str, str]) -
     assert {"difference", "low", "high", "p_adjusted", "effect_size", "minimum_detectable", "verdict"} <= set(
         comparison
     )
-    assert {(c["kind"], c["name"]) for c in found["changes"]} == {("parameters", "tier1_retrieval.depth")}
+    assert [(c["kind"], c["name"], c["of"], c["values"]) for c in found["changes"]] == [
+        ("parameters", "depth", ["tier1_retrieval"], ["0", "1"])
+    ]
     pages = sorted(path.name for path in Path("difference").glob("*.html"))
     assert pages == ["01-tier1_retrieval.html", "02-tier1_retrieval.html", "index.html"]
     before = {name: (Path("difference") / name).read_bytes() for name in pages}
@@ -103,7 +105,8 @@ def test_two_runs_are_compared_in_json_and_on_pages(two_runs: tuple[str, str]) -
     assert {name: (Path("difference") / name).read_bytes() for name in pages} == before
     told = call("compare", *two_runs, "--system", "A=good", "--system", "B=poor", "--json", "-")
     assert json.loads(told.stdout)["pairings"][0]["systems"] == ["good", "poor"]
-    assert call("compare", *two_runs, "--system", "C=good").exit_code == 2
+    assert "the runs are A to B" in str(call("compare", *two_runs, "--system", "C=good").exception)
+    assert call("compare", *two_runs, "--system", "good").exit_code == 2
 
 
 def test_a_comparison_needs_no_database_where_there_are_folders(project: Path) -> None:

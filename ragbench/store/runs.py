@@ -13,11 +13,19 @@ from sqlalchemy import Connection, Engine, Table, delete, func, select
 
 from ragbench.store.copying import cursor_of
 from ragbench.store.errors import StoreError, told_plainly
-from ragbench.store.records import RunPart, RunRecord, RunScores, RunStatus, RunValue, plain_json
+from ragbench.store.records import RunPart, RunRecord, RunScores, RunStatus, RunValue, plain_json, plain_text
 from ragbench.store.tables import SCHEMA, run, run_comparison, run_part, run_question, run_reply, run_score, run_value
 
 NAMING = 0x7261_6772  # with a hash of the run's id: the advisory lock of whoever records a run of that name
 NEWEST_FIRST = (run.c.started_at.desc().nulls_last(), run.c.id.desc())
+
+
+def only(name: str, runs: Sequence[str]) -> str:
+    """The one run that is called so. Raises StoreError, with all of them, where there are several."""
+    if len(runs) == 1:
+        return runs[0]
+    told = ", ".join(runs[:10]) + (" …" if len(runs) > 10 else "")
+    raise StoreError(f"{len(runs)} runs are called {name!r}: {told}; say which by its id")
 
 
 class Runs:
@@ -78,15 +86,19 @@ class Runs:
             return list(connection.scalars(select(run.c.id).order_by(*NEWEST_FIRST)))
 
     def resolve(self, name: str) -> str:
-        """The id that a name means: an id, or the beginning of only one.
+        """The id that a name means: an id, what only one run is called, or the beginning of only one id.
 
         Raises StoreError, with what there is, for anything else.
         """
         with told_plainly("looking for a run"), self._engine.connect() as connection:
             if connection.scalar(select(run.c.id).where(run.c.id == name)) is not None:
                 return name
+            called = run.c.manifest["name"].astext == plain_text(name)
+            same = list(connection.scalars(select(run.c.id).where(called).order_by(*NEWEST_FIRST)))
             begins = run.c.id.startswith(name, autoescape=True)
             begun = list(connection.scalars(select(run.c.id).where(begins).order_by(run.c.id)))
+        if same:
+            return only(name, same)
         if len(begun) == 1:
             return str(begun[0])
         if begun:

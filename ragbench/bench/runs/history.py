@@ -50,9 +50,9 @@ def history(
         raise BenchError("no run is kept yet: `ragbench run` makes one")
     points = list(_points(kept, wanted))
     marks = [
-        (place, one.kind, one.name, one.before, one.after)
+        (place, one.kind, one.title, *(value or "" for value in one.values))
         for place in range(1, len(kept))
-        for one in changes(kept[place - 1], kept[place])
+        for one in changes(kept[place - 1 : place + 1])
         if one.kind in SHOWN_CHANGES
     ]
     runs = [
