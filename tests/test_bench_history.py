@@ -55,7 +55,8 @@ def test_changes_stand_before_the_run_they_came_with() -> None:
     one = run("a", 1, 0.4, identities={"code": {"commit": "x"}, "parameters": {"tier1.k": "1"}})
     two = run("b", 2, 0.4, identities={"code": {"commit": "y"}, "parameters": {"tier1.k": "2"}})
     changes = history([two, one]).extra["changes"].to_dict("records")
-    assert changes == [{"place": 1, "kind": "code", "name": "commit", "before": "x", "after": "y"}]
+    found = [(one["section"], one["place"], one["kind"], one["name"], one["before"], one["after"]) for one in changes]
+    assert found == [(0, 1, "parameters", "k (tier1)", "1", "2"), (0, 1, "code", "commit", "x", "y")]
 
 
 def test_what_is_not_comparable_stays_and_says_why() -> None:

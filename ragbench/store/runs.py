@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from psycopg import sql
-from sqlalchemy import Connection, Engine, Table, delete, func, select
+from sqlalchemy import Connection, Engine, Table, delete, func, or_, select
 
 from ragbench.store.copying import cursor_of
 from ragbench.store.errors import StoreError, told_plainly
@@ -73,10 +74,17 @@ class Runs:
                 _copy(connection, run_reply, [(name, list(record.replies))])
         return name
 
-    def records(self, limit: int | None = None) -> list[RunRecord]:
-        """The runs, newest first, with their parts and numbers and without scores question by question."""
+    def records(self, limit: int | None = None, within: Path | None = None) -> list[RunRecord]:
+        """The runs, newest first, with their parts and numbers and without scores question by question.
+
+        within: only those whose folder lies in this one, and those that have none.
+        """
+        wanted = select(run.c.id).order_by(*NEWEST_FIRST).limit(limit)
+        if within is not None:
+            inside = run.c.folder.startswith(f"{within}{os.sep}", autoescape=True)
+            wanted = wanted.where(or_(inside, run.c.folder.is_(None)))
         with told_plainly("listing runs"), self._engine.connect() as connection:
-            names = list(connection.scalars(select(run.c.id).order_by(*NEWEST_FIRST).limit(limit)))
+            names = list(connection.scalars(wanted))
             found = {record.id: record for record in _read(connection, names, scores=False)}
         return [found[name] for name in names]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ragbench.language import Translator
@@ -35,6 +35,21 @@ class Setting:
         """Whether any two runs that can have it have it differently."""
         return len({value for value in self.values if value is not None}) > 1
 
+    def agrees(self, other: Setting) -> bool:
+        """Whether no run has the one and the other differently."""
+        pairs = zip(self.values, other.values, strict=True)
+        return all(a == b or a is None or b is None for a, b in pairs)
+
+    def with_(self, other: Setting) -> Setting:
+        """The same of the other's owners too."""
+        values = tuple(b if a is None else a for a, b in zip(self.values, other.values, strict=True))
+        return replace(self, of=(*self.of, *other.of), values=values)
+
+    @property
+    def matters(self) -> bool:
+        """Whether it can move values: not what only draws intervals, times, judges values or comes with a library."""
+        return _weight(self) == 0
+
     @property
     def title(self) -> str:
         """`embedder (hnsw, exact)`; what it is of alone where it has no name."""
@@ -53,13 +68,16 @@ def settings_of(runs: Sequence[RunRecord]) -> list[Setting]:
     Of what depends on a notebook, only of notebooks that two of the runs have. What several notebooks or systems have
     alike is one setting of all of them.
     """
-    found: dict[tuple[str, str, tuple[str | None, ...]], list[str]] = {}
+    found: dict[tuple[str, str], list[Setting]] = {}
     for kind in KINDS:
         told = [run.identities.get(kind, {}) for run in runs]
         for owner, name, values in _entries(kind, runs, told):
             if sum(value is not None for value in values) > 1:
-                found.setdefault((kind, name, values), []).append(owner)
-    made = [Setting(kind, name, tuple(filter(None, owners)), values) for (kind, name, values), owners in found.items()]
+                own = found.setdefault((kind, name), [])
+                one = Setting(kind, name, (owner,) if owner else (), values)
+                place = next((n for n, other in enumerate(own) if other.agrees(one)), len(own))
+                own[place : place + 1] = [own[place].with_(one) if place < len(own) else one]
+    made = [one for own in found.values() for one in own]
     return sorted(made, key=lambda one: (_weight(one), KINDS.index(one.kind), one.name, one.of))
 
 

@@ -73,7 +73,8 @@ def draw(folder: Path, language: str) -> None:
         name = str(row["page"])
         known = Measurement.load(folder / "parts" / name)
         page = Page(known, language=language)
-        shown = [page.view("summary", brief=True).html(frozenset()), *sheets.views(page, "across")]
+        said = [page.view("summary", brief=True).html(frozenset())] if len(page.material.challengers) == 1 else []
+        shown = [*said, *sheets.views(page, "across")]
         blocks.append(Block(shown, str(row["title"]), f"{name}.html"))
         sheets.write(folder, name, _paired(page, _, str(row["title"]), over))
         parts.write(folder, page)

@@ -15,7 +15,7 @@ from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.marks import chip, named, small, spread
 from ragbench.show.basics.material import Material, digits_of
 from ragbench.show.basics.templates import html
-from ragbench.show.basics.text import ELLIPSIS, anchor, shown
+from ragbench.show.basics.text import ELLIPSIS, anchor, clean, shown
 from ragbench.show.comparison.headline import standing_in
 from ragbench.show.view import view
 from ragbench.types import Verdict
@@ -85,6 +85,11 @@ def _head(one: Mapping[str, Any]) -> Markup:
     return Markup(" ").join(part for part in parts if part)
 
 
+def _label(one: Mapping[str, Any]) -> str:
+    """The same where a row is a card."""
+    return " ".join(filter(None, [clean(one.get("letter")), clean(one.get("name"))]))
+
+
 def _told_of(material: Material, known: Sequence[Mapping[str, Any]]) -> list[_Row]:
     _ = material.text
     states = {"complete": _("complete"), "failed": _("failed"), "interrupted": _("interrupted")}
@@ -110,7 +115,7 @@ def _told_of(material: Material, known: Sequence[Mapping[str, Any]]) -> list[_Ro
 
 
 def _row(material: Material, row: _Row, known: Sequence[Mapping[str, Any]]) -> Markup:
-    cells = [html.cell(_head(one), _told(value), "rb-word") for one, value in zip(known, row.values, strict=True)]
+    cells = [html.cell(_label(one), _told(value), "rb-word") for one, value in zip(known, row.values, strict=True)]
     return html.row([html.row_head(row.title), *cells])
 
 
@@ -130,7 +135,7 @@ def _setting(material: Material, one: Mapping[Any, Any], known: Sequence[Mapping
     for place, (run, text) in enumerate(zip(known, values, strict=True)):
         others = [each for other, each in enumerate(values) if other != place and each and each != text]
         said = _told(differing(text or "", others))
-        cells.append(html.cell(_head(run), html.b(said) if text and place and text != values[0] else said, "rb-word"))
+        cells.append(html.cell(_label(run), html.b(said) if text and place and text != values[0] else said, "rb-word"))
     return html.row([html.row_head(_named(material, one)), *cells])
 
 
