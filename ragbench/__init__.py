@@ -158,17 +158,17 @@ def load(name: str) -> Dataset:
     return datasets.load(name, places.data(name), settings.load().language)
 
 
-def compare(first: str, second: str, *, on_common_questions: bool = False) -> RunComparison:
-    """Is the second run better than the first? Differences with intervals, question by question, p corrected.
+def compare(*runs: str, on_common_questions: bool = False) -> RunComparison:
+    """Which runs are better than the first? Differences with intervals, question by question, p corrected.
 
-    first, second: runs by name, by the beginning of it, `"latest"`, or their folders. on_common_questions: of runs on
-    other data, pair the questions that are the same in both.
+    runs: two or more, by name or id, by the beginning of an id, `"latest"`, or their folders. on_common_questions: of
+    runs on other data, pair the questions that are the same in both.
     Raises BenchError where nothing can be compared, with what would make it comparable.
     """
     from ragbench.bench.runs.compared import compare_runs
     from ragbench.report.keeping import kept
 
-    return compare_runs(kept.find(first), kept.find(second), on_common_questions=on_common_questions)
+    return compare_runs(*map(kept.find, runs), on_common_questions=on_common_questions)
 
 
 def __getattr__(name: str) -> Any:

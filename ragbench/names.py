@@ -29,14 +29,14 @@ INVISIBLE: Mapping[str, str] = {
 """Characters that nobody sees, or that a terminal or a page obeys, by class: what goes between a pattern's brackets."""
 
 
-def fault(name: str) -> str | None:
+def fault(name: str, longest: int = LONGEST) -> str | None:
     """Why nothing can have this name; None where it can. Letters of any alphabet, signs and spaces inside are fine."""
     if not name.strip():
         return "is empty"
     if is_torn(name):
         return "holds half of a character (a lone surrogate)"
-    if len(name) > LONGEST:
-        return f"has {len(name)} characters; at most {LONGEST} are expected"
+    if len(name) > longest:
+        return f"has {len(name)} characters; at most {longest} are expected"
     if name != name.strip():
         return "begins or ends with white space"
     odd = [

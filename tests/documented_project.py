@@ -76,6 +76,8 @@ def record_runs(folder: Path) -> None:
         started = kept_runs.STARTED + 3600 * number
         where = kept_runs.make(folder / "reports", name, made, started=started, parameters={"depth": number})
         (where / "replies.txt").touch()
+        told = kept_runs.read_json(where / "manifest.json") | ({} if number else {"name": "bigger chunks"})
+        (where / "manifest.json").write_text(json.dumps(told), encoding="utf-8")
         kept.record(where)
     (folder / "reports" / "latest").mkdir()
     (folder / "reports" / "latest" / "index.html").write_text(f'<a href="../{RUNS[-1]}/index.html">', encoding="utf-8")

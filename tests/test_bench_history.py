@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragbench.bench.basics.session import BenchError
-from ragbench.bench.runs.history import history, rows
+from ragbench.bench.runs.history import history, of_projects, rows
 from ragbench.measurement import Measurement
 from ragbench.show import Page
 from ragbench.store.records import RunPart, RunRecord, RunValue
@@ -55,7 +56,43 @@ def test_changes_stand_before_the_run_they_came_with() -> None:
     one = run("a", 1, 0.4, identities={"code": {"commit": "x"}, "parameters": {"tier1.k": "1"}})
     two = run("b", 2, 0.4, identities={"code": {"commit": "y"}, "parameters": {"tier1.k": "2"}})
     changes = history([two, one]).extra["changes"].to_dict("records")
-    assert changes == [{"place": 1, "kind": "code", "name": "commit", "before": "x", "after": "y"}]
+    found = [(one["section"], one["place"], one["kind"], one["name"], one["before"], one["after"]) for one in changes]
+    assert found == [(0, 1, "parameters", "k (tier1)", "1", "2"), (0, 1, "code", "commit", "x", "y")]
+
+
+def test_projects_and_data_sets_have_sections_of_their_own(tmp_path: Path) -> None:
+    def made(name: str, day: int, project: str, dataset: str) -> RunRecord:
+        one = run(name, day, 0.4, folder=tmp_path / project / "reports" / name)
+        return replace(one, parts=(replace(one.parts[0], dataset=dataset),))
+
+    for project in ("one", "two"):
+        (tmp_path / project).mkdir()
+        (tmp_path / project / "ragbench.toml").touch()
+    runs = [made("a", 1, "one", "x"), made("b", 2, "two", "x"), made("c", 3, "one", "y"), made("d", 4, "one", "x")]
+    found = history(runs)
+    sections = [(one["project"], one["dataset"], one["runs"]) for one in found.facts["sections"]]
+    assert sections == [("one", "x", ["a", "d"]), ("one", "y", ["c"]), ("two", "x", ["b"])]
+    points = found.extra["points"]
+    assert list(zip(points["run"], points["section"], points["place"], strict=True)) == [
+        ("a", 0, 0), ("d", 0, 1), ("c", 1, 0), ("b", 2, 0),
+    ]  # fmt: skip
+    html = Page(found).view("history").html()
+    assert "one · x" in html
+    assert str(tmp_path) not in html
+    assert [one.id for one in of_projects(runs, ["two"])] == ["b"]
+    with pytest.raises(BenchError, match="no run is of the project 'tow'; did you mean 'two'"):
+        of_projects(runs, ["tow"])
+    alone = history([runs[0], replace(run("e", 5, 0.4), parts=(replace(runs[0].parts[0]),))])
+    assert [one["runs"] for one in alone.facts["sections"]] == [["a", "e"]], "loaded ones go with the only project"
+
+
+def test_only_values_on_the_same_data_are_joined() -> None:
+    runs = [run("a", 1, 0.4), run("b", 2, 0.5), run("c", 3, 0.5, data="d2"), run("d", 4, 1.0923, data="d2")]
+    html = Page(history(runs)).view("history").html()
+    drawing = html.split('<svg class="rb-over-runs"')[1].split("</svg>")[0]
+    assert drawing.count('<line class="rb-s') == 1, "from a to b; c is on other data, d outside of its scale"
+    assert drawing.count("<text") == 4
+    assert drawing.count("✕") == 1
 
 
 def test_what_is_not_comparable_stays_and_says_why() -> None:

@@ -252,7 +252,7 @@ def test_the_comparison_says_what_can_and_what_cannot_be_concluded(
 ) -> None:
     first = history(project, made.HISTORY).runs[0]
     second = result(project, made.RESULT, dataset=datasets.load("small", project / "data")).runs[0]
-    compared = compare_runs(first, second, systems=("v1", "v2"))
+    compared = compare_runs(first, second, systems={"A": "v1", "B": "v2"})
     known = {one.metric: one for one in compared.summarized}
     assert known["hit_rate@1"].comparison is not None
     assert [name for name, one in known.items() if one.comparison is None] == ["mrr", "recall@5", "ndcg@10"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -9,14 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import BenchError
 from ragbench.bench.runs.changes import said
 from ragbench.bench.runs.compared import compare_runs
+from ragbench.bench.runs.summarized import labels
 from ragbench.language import translator
-from ragbench.report.keeping import kept
+from ragbench.report.keeping import kept, manifest
 from ragbench.store.records import RunPart, RunRecord, RunScores, RunValue
 from ragbench.types import Verdict
 from tests import kept_runs
@@ -162,13 +166,13 @@ def test_systems_are_paired_by_name_or_as_told() -> None:
     first = run("a", {("old", "mrr"): BASE, ("both", "mrr"): BASE})
     second = run("b", {("both", "mrr"): BASE, ("new", "mrr"): BASE})
     assert [each.systems for each in compare_runs(first, second).pairings] == [("both", "both")]
-    told = compare_runs(first, second, systems=("old", "new"))
+    told = compare_runs(first, second, systems={"A": "old", "B": "new"})
     assert [each.systems for each in told.pairings] == [("old", "new")]
-    assert compare_runs(first, second, systems=("both", None)).pairings[0].systems == ("both", "both")
-    with pytest.raises(BenchError, match=r"--system A=NAME --system B=NAME`: a has old, both; b has both, new"):
-        compare_runs(first, second, systems=("old", None))
+    assert compare_runs(first, second, systems={"A": "both"}).pairings[0].systems == ("both", "both")
+    with pytest.raises(BenchError, match=r"one has old, both, the other both, new.*--system A=NAME"):
+        compare_runs(first, second, systems={"A": "old"})
     with pytest.raises(BenchError, match="run a has no system 'x'; it has old, both"):
-        compare_runs(first, second, systems=("x", "new"))
+        compare_runs(first, second, systems={"A": "x", "B": "new"})
     alone = compare_runs(run("a", {("old", "mrr"): BASE}), run("b", {("new", "mrr"): BASE}))
     assert alone.pairings[0].systems == ("old", "new")
 
@@ -285,15 +289,121 @@ def test_what_changed_is_named() -> None:
     two = {"code": {"commit": "b2"}, "parameters": {"tier1.k": "20"}, "prompts": {"claims": "version 1"}}
     same = {("s", "mrr"): BASE}
     found = compare_runs(run("a", same, identities=one), run("b", same, identities=two)).changes
-    assert [(c.kind, c.name, c.before, c.after) for c in found] == [
-        ("code", "commit", "a1", "b2"), ("parameters", "tier1.k", "10", "20"),
+    assert [(c.kind, c.name, c.of, c.values) for c in found] == [
+        ("parameters", "k", ("tier1",), ("10", "20")), ("code", "commit", (), ("a1", "b2")),
     ]  # fmt: skip
+
+
+FOUR = [f"q{i}" for i in range(60)]
+
+
+@given(
+    asked=st.lists(st.lists(st.sampled_from(FOUR), min_size=12, unique=True), min_size=2, max_size=4),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=8, deadline=None)
+def test_many_runs_say_of_each_what_two_say_but_for_the_correction(asked: list[list[str]], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    base = run("a", {("s", "mrr"): BASE, ("t", "mrr"): BASE[::-1]}, samples=FOUR)
+    others = [
+        run(f"r{n}", {(name, "mrr"): rng.random(len(own)).round(2) for name in "st"}, samples=own)
+        for n, own in enumerate(asked)
+    ]
+    together = compare_runs(base, *others, sureness=SURE)
+    for place, other in enumerate(others, 1):
+        alone = compare_runs(base, other, sureness=SURE)
+        own = [each for each in together.pairings if each.run == place]
+        assert len(own) == len(alone.pairings) == 2
+        for many, two in zip(own, alone.pairings, strict=True):
+            assert many.samples == two.samples
+            assert [e.estimate for e in many.estimates] == [e.estimate for e in two.estimates]
+            (c,), (d,) = ([each.comparison for each in one.comparisons] for one in (many, two))
+            assert (c.difference, c.p, c.alone, c.n, c.effect_size) == (d.difference, d.p, d.alone, d.n, d.effect_size)
+            assert (c.p_adjusted or c.p) >= c.p
+
+
+def test_p_is_corrected_over_all_runs_that_are_printed_together() -> None:
+    shifted = [np.clip(BASE + RNG.normal(0.04, 0.2, 60), 0, 1) for _ in range(3)]
+    a, *others = (run(name, {("s", "mrr"): column}) for name, column in zip("abcd", [BASE, *shifted], strict=True))
+    together = [each.comparisons[0].comparison for each in compare_runs(a, *others, sureness=SURE).pairings]
+    assert [one.family for one in together] == ["3, max-T"] * 3
+    assert any((one.p_adjusted or 0) > one.p for one in together)
+    assert [one.challenger for one in together] == ["s (B)", "s (C)", "s (D)"]
+
+
+def test_a_run_that_cannot_be_compared_does_not_stop_the_others() -> None:
+    same = {("s", "mrr"): BASE}
+    moved = run("d", same)
+    moved = replace(moved, parts=(replace(moved.parts[0], notebook="tier9"),))
+    elsewhere, twin = run("c", same, data="d2"), run("e", {("x", "mrr"): BASE, ("y", "mrr"): BASE})
+    found = compare_runs(run("a", same), run("b", same), elsewhere, moved, twin, sureness=SURE)
+    assert [each.run for each in found.pairings] == [1]
+    assert [(one.run, one.kind) for one in found.refused] == [("c", "data"), ("d", "notebooks"), ("e", "systems")]
+    words = [said(one, translator("en")) for one in found.refused]
+    assert "`ragbench run tier1 -d campus`" in words[0]
+    assert "one has tier1, the other tier9" in words[1]
+    assert "one has s, the other x, y" in words[2]
+    with pytest.raises(
+        BenchError, match=r"a, d and e cannot be compared: d: no notebook is in both runs.*; e: no system"
+    ):
+        compare_runs(run("a", same), moved, twin)
+
+
+def test_what_matters_stands_first_and_what_is_alike_stands_together() -> None:
+    same = {("s", "mrr"): BASE}
+    told = [
+        {
+            "code": {"commit": commit, "numpy": numpy},
+            "parameters": {"tier1.k": k, "tier1.resamples": draws, "tier9.k": "1"},
+            "models": {"s.embedder": "e5", "t.embedder": "e5", "s.build_seconds": numpy, f"{judge}.model": "m"},
+            "thresholds": {"set": numpy},
+        }
+        for commit, numpy, k, draws, judge in (("x", "1", "5", "9", "j"), ("x", "2", "10", "8", "j"),
+                                               ("y", "2", "10", "8", "k"))
+    ]  # fmt: skip
+    found = compare_runs(*(run(name, same, identities=one) for name, one in zip("abc", told, strict=True)))
+    assert [(one.name, one.of) for one in found.changes] == [
+        ("k", ("tier1",)), ("j", ()), ("k", ()), ("commit", ()), ("resamples", ("tier1",)), ("build_seconds", ("s",)),
+        ("set", ()), ("numpy", ()),
+    ]  # fmt: skip
+    assert found.changes[0].values == ("5", "10", "10")
+    assert found.changes[1].values == ("model: m", "model: m", "")
+    assert [one.title for one in found.settings if not one.differs] == ["embedder (s, t)"]
+
+
+def test_runs_are_called_by_their_names() -> None:
+    same = {("s", "mrr"): BASE}
+    named = [replace(run(name, same), manifest={"name": own}) for name, own in zip("abc", ("", "x", "x"), strict=True)]
+    assert labels(named) == ["A", "x, B", "x, C"]
+    assert labels(named[:2]) == ["A", "x"]
+    assert compare_runs(*named[:2]).pairings[0].titles == ("s (A)", "s (x)")
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 61, "a\nb", "a\x1b[2Jb", "a\u202eb", "\ud800", "latest", "20261101", "../up", "-p"]
+)
+def test_a_name_that_would_not_do_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="a run's name"):
+        manifest.named(name)
+    if name.isascii():
+        made = kept_runs.make(tmp_path, "one", measurement(questions=4))
+        path = made / "manifest.json"
+        path.write_text(json.dumps({**kept_runs.read_json(path), "name": name}), encoding="utf-8")
+        with pytest.raises(ValueError, match=r"manifest\.json: name is"):
+            kept.of_folder(made)
+
+
+def test_a_name_is_kept_without_what_stands_around_it() -> None:
+    assert manifest.named("  bigger <b>chunks</b> ") == "bigger <b>chunks</b>"
+    assert manifest.named(" ") == manifest.noted("") == ""
+    with pytest.raises(ValueError, match="a run's note has 501 characters"):
+        manifest.noted("x" * 501)
 
 
 def test_runs_without_a_notebook_in_common_are_refused() -> None:
     other = run("b", {("s", "mrr"): BASE})
     moved = replace(other, parts=(replace(other.parts[0], notebook="tier9"),))
-    with pytest.raises(BenchError, match="a has tier1, b has tier9"):
+    with pytest.raises(BenchError, match="one has tier1, the other tier9"):
         compare_runs(run("a", {("s", "mrr"): BASE}), moved)
 
 

@@ -95,7 +95,9 @@ def test_two_runs_are_compared_in_json_and_on_pages(two_runs: tuple[str, str]) -
     assert {"difference", "low", "high", "p_adjusted", "effect_size", "minimum_detectable", "verdict"} <= set(
         comparison
     )
-    assert {(c["kind"], c["name"]) for c in found["changes"]} == {("parameters", "tier1_retrieval.depth")}
+    assert [(c["kind"], c["name"], c["of"], c["values"]) for c in found["changes"]] == [
+        ("parameters", "depth", ["tier1_retrieval"], ["0", "1"])
+    ]
     pages = sorted(path.name for path in Path("difference").glob("*.html"))
     assert pages == ["01-tier1_retrieval.html", "02-tier1_retrieval.html", "index.html"]
     before = {name: (Path("difference") / name).read_bytes() for name in pages}
@@ -103,7 +105,61 @@ def test_two_runs_are_compared_in_json_and_on_pages(two_runs: tuple[str, str]) -
     assert {name: (Path("difference") / name).read_bytes() for name in pages} == before
     told = call("compare", *two_runs, "--system", "A=good", "--system", "B=poor", "--json", "-")
     assert json.loads(told.stdout)["pairings"][0]["systems"] == ["good", "poor"]
-    assert call("compare", *two_runs, "--system", "C=good").exit_code == 2
+    assert "the runs are A to B" in str(call("compare", *two_runs, "--system", "C=good").exception)
+    assert call("compare", *two_runs, "--system", "good").exit_code == 2
+
+
+def called(folder: Path, **told: str) -> None:
+    """Give a run in a folder a name and a note, as `ragbench run` does."""
+    path = folder / results.MANIFEST
+    path.write_text(json.dumps({**kept_runs.read_json(path), **told}), encoding="utf-8")
+
+
+def test_a_run_is_found_and_shown_by_its_name_by_every_reader(project: Path, two_runs: tuple[str, str]) -> None:
+    name, reports = f"chunks <b onclick=x> {project.name}"[:60], project / "reports"
+    called(reports / two_runs[1], name=name, note="700 <i>signs</i>")
+    kept.record(reports / two_runs[1])
+    done = call("compare", two_runs[0], name, "--json", "d.json", "--out", "d")
+    assert done.exit_code == 0, done.output
+    found = kept_runs.read_json(Path("d.json"))
+    assert [(run["id"], run["name"]) for run in found["runs"]] == [(two_runs[0], ""), (two_runs[1], name)]
+    turned = call("compare", two_runs[0], name, "--baseline", name, "--json", "-")
+    assert [run["id"] for run in json.loads(turned.stdout)["runs"]] == list(reversed(two_runs))
+    assert call("compare", two_runs[0]).exit_code == 2
+    call("render", name)
+    call("history", "-m", "mrr", "--out", "h")
+    for page in (Path("d/index.html"), reports / two_runs[1] / "index.html", Path("h/index.html")):
+        text = page.read_text(encoding="utf-8")
+        assert "chunks &lt;b onclick=x&gt;" in text, page
+        assert "<b onclick" not in text
+        assert "700 &lt;i&gt;signs&lt;/i&gt;" in text, page
+    [listed] = [each for each in json.loads(call("runs", "--json", "--limit", "1000").stdout) if each["name"] == name]
+    assert (listed["id"], listed["note"]) == (two_runs[1], "700 <i>signs</i>")
+    (reports / two_runs[1]).rename(project / "gone")
+    assert json.loads(call("runs", "show", name, "--json").stdout)["id"] == two_runs[1], "the database knows it too"
+    (project / "gone").rename(reports / two_runs[1])
+    called(reports / two_runs[0], name=name)
+    refused = str(call("compare", name, "latest").exception)
+    assert f"2 runs are called {name!r}: {two_runs[0]}, {two_runs[1]}" in refused
+
+
+def test_a_comparison_of_three_has_a_page_a_system_with_a_column_a_run(project: Path) -> None:
+    for number in range(3):
+        made = measurement(SYSTEMS, questions=30, seed=number, facts={"primary": "mrr"})
+        kept_runs.make(project / "reports", f"r{number}", made, parameters={"k": 5 * (number > 1) + 5})
+    done = call("compare", "r0", "r1", "r2", "--out", "d")
+    assert done.exit_code == 0, done.output
+    assert "parameters k (tier1_retrieval): 5; 5; 10" in done.output
+    pages = sorted(path.name for path in Path("d").glob("*.html"))
+    assert pages == ["01-tier1_retrieval.html", "02-tier1_retrieval.html", "index.html"]
+    page = Path("d/01-tier1_retrieval.html").read_text(encoding="utf-8")
+    assert all(f"good ({letter})" in page for letter in "ABC")
+    index = Path("d/index.html").read_text(encoding="utf-8")
+    first, _rest = index.split("</table>", 1)
+    settings_that_differ = re.findall(r"<tr><th scope=row>([^<]*)<small>|<tr><th scope=row>([^<]*) <small>", first)
+    assert next(filter(None, settings_that_differ[0])).strip() == "k (tier1_retrieval)"
+    assert index.count("rb-across") >= 3
+    assert call("publish", "d", "--to", "site", "--no-single").exit_code == 0
 
 
 def test_a_comparison_needs_no_database_where_there_are_folders(project: Path) -> None:

@@ -116,23 +116,20 @@ def test_nothing_is_cut_off_and_nothing_is_asked_of_others(browser: Any, site: P
             visit.see_all()
             visit.assert_whole()
             visit.assert_quiet(site)
-            if page.parent.name == "history":  # two charts, of five runs by three systems each
-                assert visit.page.locator(".rb-chart .point").count() == 2 * 5 * 3
+            if page.parent.name == "history":  # two panels, of five runs by three systems each
+                assert visit.page.locator(".rb-over-runs text").count() == 2 * 5 * 3
                 outside = re.compile("a value lies outside of its scale|вне своей шкалы")
-                assert visit.page.get_by_text(outside).first.is_visible()
+                assert visit.page.locator("small").filter(has_text=outside).first.is_visible()
 
 
 @pytest.mark.slow
 def test_on_a_phone_no_label_of_a_run_touches_the_next_and_no_interval_hides_another(browser: Any, site: Path) -> None:
     with Visit(browser, site / "history" / "index.html", 390) as visit:
-        boxes = (
-            "[...document.querySelectorAll('.rb-plot')].map((e) => [...e.querySelectorAll('.xtick text')].map((t) => "
-        )
-        charts = visit.run(f"{boxes}{{ const b = t.getBoundingClientRect(); return [b.left, b.right]; }}))")
-        assert [len(labels) for labels in charts] == [5, 5]
-        for labels in charts:
-            assert all(one[1] <= other[0] for one, other in pairwise(sorted(labels)))
-        bars = "[...document.querySelector('.rb-plot').querySelectorAll('.yerror')]"
+        boxes = "[...document.querySelectorAll('.rb-run-axis li')].map((e) => e.getBoundingClientRect())"
+        labels = visit.run(f"{boxes}.map((b) => [b.left, b.right])")
+        assert len(labels) == 5
+        assert all(one[1] <= other[0] + 0.01 for one, other in pairwise(sorted(labels)))
+        bars = "[...document.querySelector('.rb-over-runs').querySelectorAll('.rb-ends')]"
         places = visit.run(f"{bars}.map((e) => e.getBoundingClientRect().x)")
         assert len(places) == len({round(place) for place in places}) == 15
 

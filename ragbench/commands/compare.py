@@ -1,7 +1,9 @@
-"""`ragbench compare`: is this run better than that one?"""
+"""`ragbench compare`: which of these runs are better than that one?"""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,16 +14,25 @@ from ragbench.commands.console import options
 if TYPE_CHECKING:
     from ragbench.bench.runs.compared import RunComparison
 
+SAID = 8
+"""Settings that differ and are said; the page has all."""
+LONGEST = 120
+"""Signs of a folder's name."""
+
 
 def compare(
-    first: Annotated[
-        str,
-        typer.Argument(metavar="RUN_A", help="The run to compare with: a name, its beginning, latest, or a folder."),
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...", help="Two or more: names or ids, beginnings of ids, latest, folders; the first is run A."
+        ),
     ],
-    second: Annotated[str, typer.Argument(metavar="RUN_B", help="The run that may be better.")],
+    baseline: Annotated[
+        str, typer.Option("--baseline", help="The run that the others are compared with; it becomes run A.")
+    ] = "",
     system: Annotated[
         list[str] | None,
-        typer.Option("--system", help="A=NAME and B=NAME: a system of either run; all shared if none."),
+        typer.Option("--system", help="A=NAME, B=NAME …: a system of that run; all shared if none."),
     ] = None,
     out: options.Out = None,
     json_file: options.JsonFile = None,
@@ -31,14 +42,16 @@ def compare(
         typer.Option("--on-common-questions", help="With other data: pair the questions that are the same in both."),
     ] = False,
 ) -> None:
-    """Compare two runs question by question: differences with intervals, corrected p, verdicts, and what changed.
+    """Compare runs with a baseline question by question: intervals, corrected p, verdicts, and what changed.
 
-    Runs on other data or in another unit are refused, with what would make them comparable. Where a run has only
-    summaries, two-sample intervals take the place of paired ones, and say so.
+    p is corrected over all comparisons of a page, of all runs and systems. Runs on other data or in another unit are
+    refused, with what would make them comparable. Where a run has only summaries, two-sample intervals take the place
+    of paired ones, and say so.
 
     Examples:
 
     - `ragbench compare 20261122T0712 latest`
+    - `ragbench compare "bigger chunks" 20261122T0712 latest --baseline latest`
     - `ragbench compare old new --system A=exact --system B=hnsw --json difference.json`
 
     Exit code 0 when something was compared, whatever came out; 2 when nothing can be.
@@ -51,10 +64,14 @@ def compare(
     from ragbench.settings import project_folder
 
     known = settings.load()
-    chosen = _systems(system or [])
-    a, b = kept.find(first), kept.find(second)
-    found = compare_runs(a, b, systems=chosen, on_common_questions=on_common_questions)
-    folder = out or project_folder() / known.reports_folder / "comparisons" / f"{a.id}--{b.id}"
+    if len(runs) < 2 and not (baseline and runs):
+        raise typer.BadParameter("two runs or more are expected", param_hint="RUN")
+    chosen, records = _systems(system or []), [kept.find(name) for name in runs]
+    if baseline:
+        first = kept.find(baseline)
+        records = [first, *(one for one in records if one.id != first.id)]
+    found = compare_runs(*records, systems=chosen, on_common_questions=on_common_questions)
+    folder = out or project_folder() / known.reports_folder / "comparisons" / _folder([one.id for one in records])
     index = report.write(found, folder, language or known.language)
     to_screen = outputs.is_screen(json_file)
     if json_file is not None:
@@ -66,33 +83,52 @@ def compare(
     terminal.say(index, err=to_screen)
 
 
-def _systems(given: list[str]) -> tuple[str | None, str | None]:
-    found: dict[str, str | None] = {"A": None, "B": None}
+def _folder(ids: Sequence[str]) -> str:
+    """A name for these runs in this order, which a folder can have."""
+    name = "--".join(ids)
+    if len(name) <= LONGEST:
+        return name
+    return f"{ids[0]}--{len(ids) - 1}-runs-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _systems(given: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
     for text in given:
-        side, equals, name = text.partition("=")
-        if side.strip().upper() not in found or not equals or not name.strip():
+        letter, equals, name = text.partition("=")
+        if len(letter.strip()) != 1 or not letter.strip().isalpha() or not equals or not name.strip():
             raise typer.BadParameter(f"{text!r}: write it as A=NAME or B=NAME", param_hint="--system")
-        found[side.strip().upper()] = name.strip()
-    return found["A"], found["B"]
+        found[letter.strip().upper()] = name.strip()
+    return found
 
 
 def _say(found: RunComparison) -> None:
     from ragbench.bench.basics import tabulation
     from ragbench.bench.runs.changes import said
+    from ragbench.bench.runs.summarized import LETTERS
     from ragbench.language import translator
     from ragbench.report.exports import bare_numbers
     from ragbench.report.pages import comparison as report
 
     english = translator("en")
+    for letter, run in zip(LETTERS, found.runs, strict=False):
+        terminal.say(f"{letter}  {run.id}  {run.name}".rstrip())
+    several = len(found.runs) > 2
+    for one in found.changes[:SAID]:
+        values = "; ".join("—" if value is None else value[:60] or "none" for value in one.values)
+        terminal.say(f"{one.kind} {one.title}: {values}")
+    if len(found.changes) > SAID:
+        terminal.say(f"{len(found.changes) - SAID} more things changed between the runs")
+    letters = {run.id: letter for letter, run in zip(LETTERS, found.runs, strict=False)}
     for refusal in found.refused:
-        terminal.say(f"{refusal.notebook} is not compared: {said(refusal, english)}", err=True, colour="yellow")
+        what = " of ".join(filter(None, [refusal.notebook, letters[refusal.run] if several else ""])) or "the runs"
+        terminal.say(f"{what} is not compared: {said(refusal, english)}", err=True, colour="yellow")
     for pairing in found.pairings:
         fell = pairing.only_first + pairing.only_second + pairing.altered
         name = pairing.systems[0] if pairing.systems[0] == pairing.systems[1] else " / ".join(pairing.systems)
+        name += f", {LETTERS[pairing.run]} against {LETTERS[0]}" if several else ""
         terminal.say(f"{pairing.notebook}, {name}: {len(pairing.samples)} common questions, {fell} fell out")
         tabulation.comparisons([(one.metric, one.comparison) for one in pairing.comparisons], english, 4).say()
     compared = sum(one.comparison is not None for one in found.summarized)
     bare_numbers.table_of_summaries(report.summaries(found), english, apart=True).say()
     if found.summarized:
         terminal.say(f"without pairs: {compared} compared as two samples, {len(found.summarized) - compared} not")
-    terminal.say(f"{len(found.changes)} things changed between the runs")

@@ -18,13 +18,20 @@ def history(
         list[str] | None, typer.Option("--notebook", "-n", help="Only this notebook; repeat it.")
     ] = None,
     system: Annotated[list[str] | None, typer.Option("--system", "-s", help="Only this system; repeat it.")] = None,
+    project: Annotated[
+        list[str] | None,
+        typer.Option("--project", help="Runs of the project in a folder of this name; repeat it. This one's if none."),
+    ] = None,
+    all_projects: Annotated[bool, typer.Option("--all-projects", help="Runs of every project.")] = False,
     limit: Annotated[int, typer.Option("--limit", help="How many runs, the newest.", min=1)] = 200,
     out: options.Out = None,
     json_file: options.JsonFile = None,
     language: options.Language = "",
 ) -> None:
-    """Draw values with intervals over all kept runs, with marks where code, data, model or prompt changed.
+    """Draw values with intervals over the kept runs of this project, with marks where code, data, model or prompt
+    changed.
 
+    Each data set has a section of its own, and in it each metric a panel over the same runs.
     Values on other data are not joined by a line; values that cannot be compared are shown as such, with the reason.
 
     Example: `ragbench history -m mrr -m ndcg@10`
@@ -39,7 +46,10 @@ def history(
 
     known = settings.load()
     with Store.open(known) as store:
-        records = store.runs.records(limit)
+        everywhere = bool(project) or all_projects
+        records = store.runs.records(None if project else limit, None if everywhere else project_folder().resolve())
+    if project:
+        records = room.of_projects(records, project)[:limit]
     made = room.history(records, metrics=metric or (), notebooks=notebook or (), systems=system or ())
     index = report.write(made, out or project_folder() / known.reports_folder / "history", language or known.language)
     if json_file is not None:

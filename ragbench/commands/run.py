@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,6 +42,8 @@ def run(
         typer.Option("--out", "-o", help="Folder of reports; `reports` if not given.", callback=options.folder),
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Notebooks executed at the same time.", min=1, max=64)] = 1,
+    name: Annotated[str, typer.Option("--name", help="What the run is called, wherever it is shown.")] = "",
+    note: Annotated[str, typer.Option("--note", help="What is said of it: why it was made, what is new.")] = "",
     plan: options.PlanOnly = False,
     gate: Annotated[
         bool, typer.Option("--gate", help="Hold the report to the gates of ragbench.toml; see the exit codes.")
@@ -54,6 +57,7 @@ def run(
     - `ragbench run`: the systems of ragbench.toml on its data set, all tiers.
     - `ragbench run tier1_retrieval -d campus:en -p k=20`: one tier, another data set, deeper rankings.
     - `ragbench run -l ru`: pages in Russian.
+    - `ragbench run --name "bigger chunks" --note "700 signs, no overlap"`: found again by that name.
     - `ragbench run --plan`: what a run would compute, send and cost, and what of it is kept; without a call.
 
     Exit code 0 when every notebook came to its end, 1 when one failed (or, with `fail_on_raised` in ragbench.toml, when
@@ -64,8 +68,10 @@ def run(
     from ragbench import report, settings
     from ragbench.bench.basics import session
     from ragbench.bench.runs import gate as gates
+    from ragbench.report.keeping import manifest
 
     known = settings.load()
+    name, note = _line(manifest.named, name, "--name"), _line(manifest.noted, note, "--note")
     given: dict[str, Any] = dict(_pair(text) for text in parameter or ())
     given |= {name: value for name, value in (("dataset", dataset), ("systems", systems)) if value}
     chosen: list[str] = notebooks or tiers()
@@ -91,6 +97,8 @@ def run(
             progress=partial(_draw, bars),
             keep=True,
             lenient=not notebooks,
+            name=name,
+            note=note,
         )
     _conclude(result, gate)
 
@@ -112,6 +120,13 @@ def _plan(notebooks: list[str], given: dict[str, Any], jobs: int, language: str,
         terminal.say(f"{name} failed, and what it would ask after that is not counted: {line}", err=True, colour="red")
     if found.failures:
         raise typer.Exit(1)
+
+
+def _line(check: Callable[[str], str], text: str, option: str) -> str:
+    try:
+        return check(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -27,7 +27,7 @@ def show_all(
 ) -> None:
     """List the runs, newest first: when, on which data, which systems and notebooks, how it ended, and key numbers.
 
-    Every other command takes a run by its name here, by the beginning of it, as `latest`, or as a folder.
+    Every other command takes a run by its id here, by the beginning of it, by its name, as `latest`, or as a folder.
     """
     if context.invoked_subcommand is not None:
         return
@@ -59,7 +59,19 @@ def show(name: options.Run, as_json: options.AsJson = False) -> None:
         terminal.dump(whole(record))
         return
     about = described(record)
-    for key in ("id", "started", "status", "seconds", "origin", "folder", "datasets", "systems", "notebooks"):
+    for key in (
+        "id",
+        "name",
+        "note",
+        "started",
+        "status",
+        "seconds",
+        "origin",
+        "folder",
+        "datasets",
+        "systems",
+        "notebooks",
+    ):
         value = about[key]
         if value not in (None, [], ""):
             terminal.say(f"{key:<10} {', '.join(value) if isinstance(value, list) else value}")
@@ -130,6 +142,8 @@ def described(record: RunRecord) -> dict[str, Any]:
     )
     return {
         "id": record.id,
+        "name": record.name,
+        "note": record.note,
         "started": None if record.started is None else record.started.isoformat(timespec="seconds"),
         "status": record.status,
         "origin": record.origin,
@@ -219,7 +233,7 @@ def _table(records: list[RunRecord]) -> None:
         more = f" … {len(named) - HEADLINES} more" if len(named) > HEADLINES else ""
         more += _stood_in(record, named)
         line = (
-            record.id,
+            f"{record.id} {record.name}".strip(),
             f"{record.started:%Y-%m-%d %H:%M}" if record.started else "—",
             ", ".join(about["datasets"]) or "—",
             ", ".join(about["systems"]),

@@ -151,6 +151,21 @@ class RunRecord:
         return next((v for v in self.values if (v.notebook, v.system, v.metric) == wanted), None)
 
     @property
+    def name(self) -> str:
+        """What its user calls it; empty where nobody said. Several runs may have one name."""
+        return str(self.manifest.get("name") or "")
+
+    @property
+    def note(self) -> str:
+        """What its user says of it; empty where nobody did."""
+        return str(self.manifest.get("note") or "")
+
+    @property
+    def title(self) -> str:
+        """Its name, else its id."""
+        return self.name or self.id
+
+    @property
     def measured(self) -> int:
         """How many of the run's numbers are there."""
         return sum(not math.isnan(each.value) for each in self.values)

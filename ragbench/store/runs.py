@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from psycopg import sql
-from sqlalchemy import Connection, Engine, Table, delete, func, select
+from sqlalchemy import Connection, Engine, Table, delete, func, or_, select
 
 from ragbench.store.copying import cursor_of
 from ragbench.store.errors import StoreError, told_plainly
-from ragbench.store.records import RunPart, RunRecord, RunScores, RunStatus, RunValue, plain_json
+from ragbench.store.records import RunPart, RunRecord, RunScores, RunStatus, RunValue, plain_json, plain_text
 from ragbench.store.tables import SCHEMA, run, run_comparison, run_part, run_question, run_reply, run_score, run_value
 
 NAMING = 0x7261_6772  # with a hash of the run's id: the advisory lock of whoever records a run of that name
 NEWEST_FIRST = (run.c.started_at.desc().nulls_last(), run.c.id.desc())
+
+
+def only(name: str, runs: Sequence[str]) -> str:
+    """The one run that is called so. Raises StoreError, with all of them, where there are several."""
+    if len(runs) == 1:
+        return runs[0]
+    told = ", ".join(runs[:10]) + (" …" if len(runs) > 10 else "")
+    raise StoreError(f"{len(runs)} runs are called {name!r}: {told}; say which by its id")
 
 
 class Runs:
@@ -65,10 +74,17 @@ class Runs:
                 _copy(connection, run_reply, [(name, list(record.replies))])
         return name
 
-    def records(self, limit: int | None = None) -> list[RunRecord]:
-        """The runs, newest first, with their parts and numbers and without scores question by question."""
+    def records(self, limit: int | None = None, within: Path | None = None) -> list[RunRecord]:
+        """The runs, newest first, with their parts and numbers and without scores question by question.
+
+        within: only those whose folder lies in this one, and those that have none.
+        """
+        wanted = select(run.c.id).order_by(*NEWEST_FIRST).limit(limit)
+        if within is not None:
+            inside = run.c.folder.startswith(f"{within}{os.sep}", autoescape=True)
+            wanted = wanted.where(or_(inside, run.c.folder.is_(None)))
         with told_plainly("listing runs"), self._engine.connect() as connection:
-            names = list(connection.scalars(select(run.c.id).order_by(*NEWEST_FIRST).limit(limit)))
+            names = list(connection.scalars(wanted))
             found = {record.id: record for record in _read(connection, names, scores=False)}
         return [found[name] for name in names]
 
@@ -78,15 +94,19 @@ class Runs:
             return list(connection.scalars(select(run.c.id).order_by(*NEWEST_FIRST)))
 
     def resolve(self, name: str) -> str:
-        """The id that a name means: an id, or the beginning of only one.
+        """The id that a name means: an id, what only one run is called, or the beginning of only one id.
 
         Raises StoreError, with what there is, for anything else.
         """
         with told_plainly("looking for a run"), self._engine.connect() as connection:
             if connection.scalar(select(run.c.id).where(run.c.id == name)) is not None:
                 return name
+            called = run.c.manifest["name"].astext == plain_text(name)
+            same = list(connection.scalars(select(run.c.id).where(called).order_by(*NEWEST_FIRST)))
             begins = run.c.id.startswith(name, autoescape=True)
             begun = list(connection.scalars(select(run.c.id).where(begins).order_by(run.c.id)))
+        if same:
+            return only(name, same)
         if len(begun) == 1:
             return str(begun[0])
         if begun:

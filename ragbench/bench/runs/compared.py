@@ -1,4 +1,4 @@
-"""Two runs against each other: paired by question where both kept their values, by summaries where one did not."""
+"""Runs against one of them: paired by question where both kept their values, by summaries where one did not."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from ragbench.bench.basics.families import Sureness, in_families
 from ragbench.bench.basics.findings import bounds
 from ragbench.bench.basics.interest import told
 from ragbench.bench.basics.session import BenchError
-from ragbench.bench.runs.changes import Change, Refusal, changes, refusal, said
+from ragbench.bench.runs.changes import Refusal, Setting, refusal, said, settings_of
 from ragbench.bench.runs.record import with_depths
 from ragbench.bench.runs.summarized import (
+    LETTERS,
+    Beside,
     Summarized,
     direction,
+    labels,
     marked,
     names,
     summaries_in_families,
@@ -30,16 +33,15 @@ from ragbench.store.records import RunRecord, RunScores
 from ragbench.types import Array
 
 
-@dataclass(frozen=True)
-class Pairing:
-    """A system of the first run and a system of the second, on the questions of a notebook that both have.
+@dataclass(frozen=True, kw_only=True)
+class Pairing(Beside):
+    """A system of the baseline and a system of another run, on the questions of a notebook that both have.
 
-    samples: the common questions, in the first run's order. only_first, only_second: questions that the other run does
-    not have. altered: questions of one id that are not the same question. estimates name the systems `first`, `second`.
+    samples: the common questions, in the baseline's order.
+    only_first, only_second: questions that the other run does not have. altered: questions of one id that are not the
+    same question.
     """
 
-    notebook: str
-    systems: tuple[str, str]
     samples: tuple[str, ...]
     only_first: int
     only_second: int
@@ -52,93 +54,126 @@ class Pairing:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """What two runs say of each other. refused: notebooks that were not compared at all. primary: of each notebook the
-    metric that the runs call primary; empty where they do not agree."""
+    """What runs say of each other: every run against the first of them, the baseline.
 
-    first: RunRecord
-    second: RunRecord
+    settings: all that the numbers depend on. refused: what was not compared at all. primary: of each notebook the
+    metric that the runs call primary; empty where they do not agree.
+    """
+
+    runs: tuple[RunRecord, ...]
     pairings: tuple[Pairing, ...]
     summarized: tuple[Summarized, ...]
-    changes: tuple[Change, ...]
+    settings: tuple[Setting, ...]
     refused: tuple[Refusal, ...] = ()
     sureness: Sureness = field(default_factory=lambda: Sureness(0.95, 10_000, 0))
     primary: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def changes(self) -> list[Setting]:
+        """The settings that differ."""
+        return [one for one in self.settings if one.differs]
 
 
 SLACK = 1e-9
 
 
 def compare_runs(
-    first: RunRecord,
-    second: RunRecord,
-    *,
-    systems: tuple[str | None, str | None] = (None, None),
+    *runs: RunRecord,
+    systems: Mapping[str, str] | None = None,
     on_common_questions: bool = False,
     sureness: Sureness | None = None,
 ) -> RunComparison:
-    """The second run against the first: estimates, and comparisons in the families of `families.compared`, by notebook.
+    """Two runs or more, each against the first: estimates, and comparisons in the families of `families.compared`.
 
-    systems: one of each run to set against each other; else all that both have, or the only one of each.
-    on_common_questions: with different data, pair the questions that are the same in both (id, text, reference and what
-    is relevant); the passages behind them may differ all the same.
+    p is corrected over all comparisons of a notebook, of all its systems and all runs. systems: by a run's letter the
+    one to set against the baseline's; else all that both have, or the only one of each. on_common_questions: with
+    different data, pair the questions that are the same in both (id, text, reference and what is relevant); the
+    passages behind them may differ all the same.
 
     A notebook that was measured on other data or in another unit is refused, with what would make it comparable.
     Raises BenchError where nothing can be compared, with every reason.
     """
-    first, second = with_depths(first), with_depths(second)
-    chosen = sureness or _sureness(first)
-    pairs = _paired_systems(first, second, systems)
+    if not 2 <= len(runs) <= len(LETTERS):
+        raise BenchError(f"from 2 to {len(LETTERS)} runs can be compared; there are {len(runs)}")
+    first, *others = map(with_depths, runs)
+    known, called = (first, *others), labels(runs)
+    chosen, wanted = sureness or _sureness(first), dict(systems or {})
+    _check_systems(known, wanted)
+    pairings: list[Pairing] = []
+    summarized: list[Summarized] = []
+    refused: list[Refusal] = []
+    for place, second in enumerate(others, 1):
+        made = _pairs(first, second, place, wanted, (called[0], called[place]), on_common_questions, chosen)
+        for found, all_of_them in zip(made, (pairings, summarized, refused), strict=True):
+            all_of_them += found  # type: ignore[operator]
+    if not pairings and not summarized:
+        raise BenchError(_nothing(known, refused))
+    primary = {part.notebook: _primary(known, part.notebook) for part in first.parts}
+    matters = settings.load().smallest_difference
+    pairings = _in_families([_estimated(each, chosen) for each in pairings], first, primary, chosen, matters)
+    summarized = summaries_in_families(summarized, primary, matters)
+    return RunComparison(
+        known, tuple(pairings), tuple(summarized), tuple(settings_of(known)), tuple(refused), chosen, primary
+    )
+
+
+def _nothing(runs: Sequence[RunRecord], refused: Sequence[Refusal]) -> str:
+    """Why nothing at all is compared."""
+    english, several = translator("en"), len(runs) > 2
+    whose = [f"{one.run}, " if several and one.notebook else one.run if several else "" for one in refused]
+    reasons = [
+        f"{whom}{one.notebook}: {said(one, english)}" if whom or one.notebook else said(one, english)
+        for whom, one in zip(whose, refused, strict=True)
+    ]
+    named = " and ".join(filter(None, [", ".join(one.id for one in runs[:-1]), runs[-1].id]))
+    return f"{named} cannot be compared: {'; '.join(reasons) or 'no number is in both'}"
+
+
+def _pairs(
+    first: RunRecord, second: RunRecord, place: int, wanted: Mapping[str, str], called: tuple[str, str],
+    on_common_questions: bool, sureness: Sureness,
+) -> tuple[list[Pairing], list[Summarized], list[Refusal]]:  # fmt: skip
+    """What pairs a run with the baseline, of what only summaries are compared, and what is not compared."""
     shared = [part.notebook for part in first.parts if second.part(part.notebook) is not None]
     if not shared:
-        raise BenchError(f"no notebook is in both runs: {first.id} has {_notebooks(first)}, {second.id} has "
-                         f"{_notebooks(second)}")  # fmt: skip
+        return [], [], [Refusal("", "notebooks", _notebooks(first), _notebooks(second), run=second.id)]
+    pairs = _paired_systems(first, second, (wanted.get(LETTERS[0]), wanted.get(LETTERS[place])))
+    if not pairs:
+        own, its = (", ".join(_systems(one)) or "none" for one in (first, second))
+        return [], [], [Refusal("", "systems", own, its, run=second.id)]
     refused = {name: why for name in shared if (why := refusal(first, second, name, on_common_questions))}
+    allowed = [notebook for notebook in shared if notebook not in refused]
+    beside = [
+        Beside(notebook=name, run=place, systems=pair, titles=names(pair, called)) for name in allowed for pair in pairs
+    ]
     pairings = [
         made
-        for name in shared
-        if name not in refused
-        for pair in pairs
-        if (made := _pair(first.of(name), second.of(name), pair)) is not None and made.values
+        for each in beside
+        if (made := _pair(first.of(each.notebook), second.of(each.notebook), each)) is not None and made.values
     ]
-    for made in [each for each in pairings if not each.samples]:
-        refused[made.notebook] = Refusal(made.notebook, "questions", first.id, second.id)
-        pairings.remove(made)
+    for empty in [each for each in pairings if not each.samples]:
+        refused[empty.notebook] = Refusal(empty.notebook, "questions", first.id, second.id, run=second.id)
+        pairings.remove(empty)
     barred = _barred(first, second)
     corrected = _corrected(first) | _corrected(second)
-    pairings = [left for each in pairings if (left := _uncorrected(each, corrected)).values]
-    pairings = [_without(each, barred) for each in pairings]
+    by_question = [left for each in pairings if (left := _uncorrected(each, corrected)).values]
+    pairings = [_without(one, barred) for one in by_question]
     paired = {(each.notebook, *each.systems, metric) for each in pairings for metric in each.values}
     summarized = [
         one
-        for name in shared
-        if name not in refused
-        for pair in pairs
-        for one in summarized_numbers(first, second, name, pair, paired, chosen)
+        for each in beside
+        if each.notebook not in refused
+        for one in summarized_numbers(first, second, each, paired, sureness)
     ]
-    summarized = [marked(one, barred) for one in summarized]
-    if not pairings and not summarized:
-        english = translator("en")
-        reasons = "; ".join(f"{each.notebook}: {said(each, english)}" for each in refused.values())
-        reasons = reasons or "no number is in both"
-        raise BenchError(f"{first.id} and {second.id} cannot be compared: {reasons}")
-    primary = {name: _primary(first, second, name) for name in shared}
-    matters = settings.load().smallest_difference
-    pairings = _in_families([_estimated(each, chosen) for each in pairings], primary, chosen, matters)
-    summarized = summaries_in_families(summarized, primary, matters)
-    return RunComparison(
-        first,
-        second,
-        tuple(pairings),
-        tuple(summarized),
-        tuple(changes(first, second)),
-        tuple(refused.values()),
-        chosen,
-        primary,
-    )
+    return pairings, [marked(one, barred) for one in summarized], list(refused.values())
 
 
 def _notebooks(record: RunRecord) -> str:
     return ", ".join(part.notebook for part in record.parts) or "none"
+
+
+def _systems(record: RunRecord) -> list[str]:
+    return list(dict.fromkeys(value.system for value in record.values))
 
 
 def _sureness(record: RunRecord) -> Sureness:
@@ -147,28 +182,27 @@ def _sureness(record: RunRecord) -> Sureness:
     return Sureness(facts.get("level", 0.95), facts.get("resamples", 10_000), facts.get("seed", 0))
 
 
+def _check_systems(runs: Sequence[RunRecord], wanted: Mapping[str, str]) -> None:
+    for letter, name in wanted.items():
+        place = LETTERS.find(letter)
+        if not 0 <= place < len(runs):
+            raise BenchError(f"there is no run {letter!r}; the runs are {LETTERS[0]} to {LETTERS[len(runs) - 1]}")
+        if name not in (known := _systems(runs[place])):
+            raise BenchError(f"the run {runs[place].id} has no system {name!r}; it has {', '.join(known) or 'none'}")
+
+
 def _paired_systems(
     first: RunRecord, second: RunRecord, wanted: tuple[str | None, str | None]
 ) -> list[tuple[str, str]]:
-    there = [list(dict.fromkeys(value.system for value in record.values)) for record in (first, second)]
-    for record, known, name in zip((first, second), there, wanted, strict=True):
-        if name is not None and name not in known:
-            raise BenchError(f"the run {record.id} has no system {name!r}; it has {', '.join(known) or 'none'}")
-    left, right = wanted
+    """Those that go together; none where nothing says which do."""
+    there, (left, right) = [_systems(record) for record in (first, second)], wanted
     if left is not None or right is not None:
         only = [known[0] if len(known) == 1 else None for known in there]
         pair = (left or _other(right, there[0], only[0]), right or _other(left, there[1], only[1]))
-        if pair[0] is not None and pair[1] is not None:
-            return [(pair[0], pair[1])]
-    common = [(name, name) for name in there[0] if name in there[1]]
-    if common and left is None and right is None:
+        return [(pair[0], pair[1])] if pair[0] is not None and pair[1] is not None else []
+    if common := [(name, name) for name in there[0] if name in there[1]]:
         return common
-    if len(there[0]) == len(there[1]) == 1:
-        return [(there[0][0], there[1][0])]
-    raise BenchError(
-        f"say which systems to compare, `--system A=NAME --system B=NAME`: {first.id} has "
-        f"{', '.join(there[0]) or 'none'}; {second.id} has {', '.join(there[1]) or 'none'}"
-    )
+    return [(there[0][0], there[1][0])] if len(there[0]) == len(there[1]) == 1 else []
 
 
 def _other(name: str | None, known: Sequence[str], only: str | None) -> str | None:
@@ -176,21 +210,21 @@ def _other(name: str | None, known: Sequence[str], only: str | None) -> str | No
     return name if name in known else only
 
 
-def _pair(first: RunScores | None, second: RunScores | None, systems: tuple[str, str]) -> Pairing | None:
+def _pair(first: RunScores | None, second: RunScores | None, beside: Beside) -> Pairing | None:
     if first is None or second is None:
         return None
     there = {sample: place for place, sample in enumerate(second.samples)}
     common = [(place, there[sample]) for place, sample in enumerate(first.samples) if sample in there]
     same = [(a, b) for a, b in common if first.fingerprints[a] == second.fingerprints[b]]
     left, right = (np.array([pair[side] for pair in same], dtype=int) for side in (0, 1))
+    systems = beside.systems
     values = {
         metric: (column[left], second.values[systems[1], metric][right])
         for (system, metric), column in first.values.items()
         if system == systems[0] and (systems[1], metric) in second.values
     }
     return Pairing(
-        notebook=first.notebook,
-        systems=systems,
+        **vars(beside),
         samples=tuple(first.samples[a] for a, _ in same),
         only_first=len(first.samples) - len(common),
         only_second=len(second.samples) - len(common),
@@ -247,18 +281,17 @@ def _estimated(pairing: Pairing, sureness: Sureness) -> Pairing:
     if not pairing.values:
         return pairing
     scales = {metric: _scale(metric) for metric in pairing.values}
-    titles = names(pairing.systems)
     values = {
         title: {metric: columns[side] for metric, columns in pairing.values.items()}
-        for side, title in enumerate(titles)
+        for side, title in enumerate(pairing.titles)
     }
     how = {"clusters": pairing.clusters, **asdict(sureness)}
     estimates = stats.estimate_systems(values, bounds=scales, **how)
     return replace(pairing, estimates=tuple(NamedEstimate(*key, one) for key, one in estimates.items()))
 
 
-def _hypotheses(pairing: Pairing, sureness: Sureness) -> dict[str, stats.Hypothesis]:
-    """Of the metrics that have a direction and a pair of values."""
+def _hypotheses(pairing: Pairing, sureness: Sureness, places: Mapping[str, int]) -> dict[str, stats.Hypothesis]:
+    """Of the metrics that have a direction and a pair of values; places: of all questions of the family."""
     directions = {metric: way for metric in pairing.values if (way := direction(metric)) is not None}
     if not directions:
         return {}
@@ -267,10 +300,16 @@ def _hypotheses(pairing: Pairing, sureness: Sureness) -> dict[str, stats.Hypothe
         {metric: pairing.values[metric][1] for metric in directions},
         clusters=pairing.clusters,
         better=directions,
-        names=names(pairing.systems),
+        names=pairing.titles,
         **asdict(sureness),
     )
-    return {metric: one for metric, one in made.items() if one.alone.n}
+    rows, found = [places[sample] for sample in pairing.samples], {}
+    for metric, one in made.items():
+        if one.alone.n:
+            column = np.full(len(places), np.nan)
+            column[rows] = one.column
+            found[metric] = replace(one, column=column)
+    return found
 
 
 def _scale(metric: str) -> tuple[float, float] | None:
@@ -278,30 +317,40 @@ def _scale(metric: str) -> tuple[float, float] | None:
     return None if declared is None else bounds(declared)
 
 
-def _primary(first: RunRecord, second: RunRecord, notebook: str) -> str:
+def _primary(runs: Sequence[RunRecord], notebook: str) -> str:
     """The metric that the runs call primary; empty where they do not agree, so that none is chosen afterwards."""
-    labels = [value.metric for value in first.values if value.notebook == notebook]
-    parts = (run.part(notebook) for run in (first, second))
+    labels = [value.metric for value in runs[0].values if value.notebook == notebook]
+    parts = (run.part(notebook) for run in runs)
     named = {str(part.facts["primary"]) for part in parts if part is not None and part.facts.get("primary")}
     found = {label for name in named for label in meant(name, labels)[:1]}
     return found.pop() if len(found) == 1 else ""
 
 
 def _in_families(
-    pairings: Sequence[Pairing], primary: Mapping[str, str], sureness: Sureness, matters: DifferenceSettings
-) -> list[Pairing]:
-    """With comparisons: those of a notebook, of all its systems, are about the same questions and tested together."""
+    pairings: Sequence[Pairing], first: RunRecord, primary: Mapping[str, str], sureness: Sureness,
+    matters: DifferenceSettings,
+) -> list[Pairing]:  # fmt: skip
+    """With comparisons: those of a notebook, of all its systems and all runs, are tested together.
+
+    They share the baseline's questions; where a run has not all of them, its column has nothing there.
+    """
     found: dict[int, tuple[NamedComparison, ...]] = {}
     for notebook in dict.fromkeys(each.notebook for each in pairings):
-        own = {n: _hypotheses(each, sureness) for n, each in enumerate(pairings) if each.notebook == notebook}
+        own = {n: each for n, each in enumerate(pairings) if each.notebook == notebook}
+        asked = {sample for each in own.values() for sample in each.samples}
+        scores = first.of(notebook)
+        assert scores is not None, notebook
+        kept = [place for place, sample in enumerate(scores.samples) if sample in asked]
+        places = {scores.samples[place]: row for row, place in enumerate(kept)}
+        clusters = None if scores.clusters is None else [scores.clusters[place] for place in kept]
+        made = {n: _hypotheses(each, sureness, places) for n, each in own.items()}
         by_metric: dict[str, dict[int, stats.Hypothesis]] = {}
-        for n, made in own.items():
-            for metric, one in made.items():
+        for n, each in made.items():
+            for metric, one in each.items():
                 by_metric.setdefault(metric, {})[n] = one
-        clusters = pairings[min(own)].clusters
         done = in_families(
             {name: list(each.values()) for name, each in by_metric.items()}, clusters, sureness, primary[notebook]
         )
         placed = {(n, name): one for name, each in by_metric.items() for n, one in zip(each, done[name], strict=True)}
-        found |= {n: tuple(NamedComparison(name, placed[n, name]) for name in made) for n, made in own.items()}
+        found |= {n: tuple(NamedComparison(name, placed[n, name]) for name in each) for n, each in made.items()}
     return [replace(each, comparisons=told(found[n], matters)) for n, each in enumerate(pairings)]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ragbench import stand_ins
@@ -11,16 +14,18 @@ from ragbench.bench.runs.changes import changes
 from ragbench.bench.runs.record import with_depths
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metrics import meant
+from ragbench.names import meant as near
 from ragbench.store.records import RunRecord, RunValue
 from ragbench.types import Estimate
 
 NAME = "history"
+TOML = "ragbench.toml"
 POINTS = (
-    "place", "run", "started", "notebook", "system", "metric", "n", "n_unmeasured", "better", "stretch", "comparable",
+    "section", "place", "run", "started", "notebook", "system", "metric", "n", "n_unmeasured", "better", "stretch",
+    "comparable",
     "reason",
 )  # fmt: skip
-CHANGES = ("place", "kind", "name", "before", "after")
-SHOWN_CHANGES = ("code", "data", "models", "prompts")
+CHANGES = ("section", "place", "kind", "name", "before", "after")
 
 
 def history(
@@ -32,11 +37,13 @@ def history(
 ) -> Measurement:
     """The runs, oldest first (what has no date first of all, by name), as a measurement with the tables of a history.
 
+    Sections are the runs of a project on a data set; a run without a folder belongs to the only project there is.
+
     metrics, notebooks, systems: only these; without metrics the primary one of each notebook. Values are estimates
     placed at their `run` and `notebook`. Table "points": one row for each of them, in their order (POINTS); `place`
-    counts runs from 0; `n` and `n_unmeasured` are NaN where nobody says; `stretch` goes up where the data, the unit or
-    the scale is another than before: only values of one stretch are joined. Table "changes": what differs from the run
-    before (CHANGES). Raises BenchError where nothing is left to show.
+    counts a section's runs from 0; `n` and `n_unmeasured` are NaN where nobody says; `stretch` goes up where the
+    data, the unit or the scale is another than before: only values of one stretch are joined. Table "changes": what
+    differs from the run before (CHANGES). Raises BenchError where nothing is left to show.
     """
     import pandas as pd
 
@@ -48,16 +55,19 @@ def history(
         if asked and ordered:
             raise BenchError(f"no run has {asked}; {_there_is(ordered)}")
         raise BenchError("no run is kept yet: `ragbench run` makes one")
-    points = list(_points(kept, wanted))
+    sections = _sections(kept, wanted)
+    points = [row for number, one in enumerate(sections) for row in _points(number, one)]
     marks = [
-        (place, one.kind, one.name, one.before, one.after)
-        for place in range(1, len(kept))
-        for one in changes(kept[place - 1], kept[place])
-        if one.kind in SHOWN_CHANGES
+        (number, place, one.kind, one.title, *(value or "" for value in one.values))
+        for number, section in enumerate(sections)
+        for place in range(1, len(section.runs))
+        for one in changes(section.runs[place - 1 : place + 1])
+        if one.matters
     ]
     runs = [
         {
-            "id": one.id, "started": _date(one), "origin": one.origin, "status": one.status,
+            "id": one.id, "name": one.name, "note": one.note, "started": _date(one), "origin": one.origin,
+            "status": one.status,
             "stand_ins": {part.notebook: [each.fact for each in stand_ins.of(part.facts)] for part in one.parts},
         }
         for one in kept
@@ -71,8 +81,8 @@ def history(
     }
     return Measurement(
         notebook=NAME,
-        facts={"runs": runs, "stand_ins": [each.fact for each in stood_in]},
-        placed=tuple(_estimate(record.id, value) for record in kept for value in wanted[record.id]),
+        facts={"runs": runs, "sections": [one.fact for one in sections], "stand_ins": [each.fact for each in stood_in]},
+        placed=tuple(_estimate(one.id, value) for own in sections for one in own.runs for value in own.wanted[one.id]),
         extra={
             "points": pd.DataFrame(points, columns=list(POINTS)),
             "changes": pd.DataFrame(marks, columns=list(CHANGES)),
@@ -118,19 +128,95 @@ def _wanted(
                 yield value
 
 
-def _points(records: Sequence[RunRecord], wanted: Mapping[str, Sequence[RunValue]]) -> Iterator[tuple[Any, ...]]:
+@dataclass(frozen=True)
+class _Section:
+    """The runs of a project on a data set, oldest first; wanted: the numbers of each that are shown, by its id."""
+
+    project: str
+    dataset: str
+    runs: list[RunRecord]
+    wanted: Mapping[str, Sequence[RunValue]]
+
+    @property
+    def fact(self) -> dict[str, Any]:
+        """What a page needs of it: its name, its runs, and what gives systems their colours."""
+        parts = [
+            part
+            for run in reversed(self.runs)
+            for name in dict.fromkeys(value.notebook for value in self.wanted[run.id])
+            if (part := run.part(name)) is not None
+        ]
+        listed: Sequence[str] = next(
+            (part.facts["project_systems"] for part in parts if part.facts.get("project_systems")), []
+        )
+        shown = dict.fromkeys(value.system for run in self.runs for value in self.wanted[run.id])
+        return {
+            "project": self.project,
+            "dataset": self.dataset,
+            "runs": [run.id for run in self.runs],
+            "systems": list(shown),
+            "project_systems": list(listed),
+            "baseline": next((part.baseline for part in parts if part.baseline), None),
+        }
+
+
+def project_of(record: RunRecord) -> Path | None:
+    """The folder of the project that made a run: the nearest with a ragbench.toml, else where its folder lies.
+
+    None for a run without a folder.
+    """
+    if record.folder is None:
+        return None
+    return next((each for each in record.folder.parents if (each / TOML).is_file()), record.folder.parent)
+
+
+def of_projects(records: Sequence[RunRecord], names: Sequence[str]) -> list[RunRecord]:
+    """The runs of the projects whose folders have these names. Raises BenchError for a name of none."""
+    folders = {record.id: project_of(record) for record in records}
+    known = sorted({folder.name for folder in folders.values() if folder is not None})
+    if unknown := [name for name in names if name not in known]:
+        raise BenchError(f"no run is of the project {unknown[0]!r}{near(unknown[0], known)}; legal: {', '.join(known)}")
+    return [one for one in records if (folder := folders[one.id]) is not None and folder.name in names]
+
+
+def _sections(kept: Sequence[RunRecord], wanted: Mapping[str, Sequence[RunValue]]) -> list[_Section]:
+    """Project by project, data set by data set, those with the newest run first."""
+    folders = {record.id: project_of(record) for record in kept}
+    projects = list(dict.fromkeys(folder for folder in folders.values() if folder is not None))
+    alone = projects[0] if len(projects) == 1 else None
+    titles = {folder: folder.name for folder in projects}
+    for name, count in Counter(titles.values()).items():
+        if count > 1:  # two folders of one name: told apart by number, as no path stands on a page
+            same = [folder for folder in projects if folder.name == name]
+            titles |= {folder: f"{name} ({number})" for number, folder in enumerate(same, 1)}
+    found: dict[tuple[str, str], dict[str, list[RunValue]]] = {}
+    for record in kept:
+        folder = folders[record.id] or alone
+        for value in wanted[record.id]:
+            part = record.part(value.notebook)
+            dataset = (part.dataset if part is not None else None) or ""
+            own = found.setdefault((titles[folder] if folder is not None else "", dataset), {})
+            own.setdefault(record.id, []).append(value)
+    made = [
+        _Section(project, dataset, [record for record in kept if record.id in own], own)
+        for (project, dataset), own in found.items()
+    ]
+    return sorted(made, key=lambda one: kept.index(one.runs[-1]), reverse=True)
+
+
+def _points(number: int, section: _Section) -> Iterator[tuple[Any, ...]]:
     stretches: dict[tuple[str, str], tuple[Any, int]] = {}
-    for place, record in enumerate(records):
-        for v in wanted[record.id]:
+    for place, record in enumerate(section.runs):
+        for v in section.wanted[record.id]:
             part = record.part(v.notebook)
             corrected = part is not None and v.metric in (part.facts.get("corrected") or ())
             measured_on = (None if part is None else part.data_hash, v.unit, v.bounds, corrected)
-            before, number = stretches.get((v.notebook, v.metric), (measured_on, 0))
-            number += before != measured_on
-            stretches[v.notebook, v.metric] = (measured_on, number)
+            before, stretch = stretches.get((v.notebook, v.metric), (measured_on, 0))
+            stretch += before != measured_on
+            stretches[v.notebook, v.metric] = (measured_on, stretch)
             yield (
-                place, record.id, _date(record), v.notebook, v.system, v.metric, v.n, v.n_unmeasured, v.better, number,
-                v.comparable, v.reason,
+                number, place, record.id, _date(record), v.notebook, v.system, v.metric, v.n, v.n_unmeasured, v.better,
+                stretch, v.comparable, v.reason,
             )  # fmt: skip
 
 

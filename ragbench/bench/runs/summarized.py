@@ -1,8 +1,10 @@
-"""Numbers of two runs of which only summaries are known, or that cannot be compared at all."""
+"""Numbers of runs of which only summaries are known, or that cannot be compared at all."""
 
 from __future__ import annotations
 
 import math
+import string
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,30 +17,51 @@ from ragbench.store.records import RunRecord, RunValue
 from ragbench.types import Better, Comparison
 
 Key = tuple[str, str, str, str]
-"""A notebook, a system of the first run, one of the second, and a metric."""
+"""A notebook, a system of the baseline, one of the other run, and a metric."""
 
-FIRST, SECOND = "A", "B"
+LETTERS = string.ascii_uppercase
+"""What runs are called beside each other, in their order; the baseline is A."""
 
 
-@dataclass(frozen=True)
-class Summarized:
-    """One number of either run of which only summaries are compared, or nothing: then `why` says so.
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """A system of the baseline beside a system of another run, in one notebook.
+
+    run: the other run's place among those that are compared. titles: what estimates and comparisons call the two.
+    """
+
+    notebook: str
+    run: int
+    systems: tuple[str, str]
+    titles: tuple[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summarized(Beside):
+    """One number of the baseline and of another run, of which summaries are compared, or nothing: `why` says so.
 
     why: "" where `comparison` is there; else a word of `store.records.NOT_COMPARABLE`, or "no_interval", "describes",
     "unmeasured", "other_unit", "other_scale", "other_depth", "other_labels".
     """
 
-    notebook: str
-    systems: tuple[str, str]
     metric: str
     values: tuple[RunValue, RunValue]
     comparison: Comparison | None = None
     why: str = ""
 
 
-def names(systems: tuple[str, str]) -> tuple[str, str]:
-    """What a page calls the two: `ngrams (A)`, `ngrams (B)`."""
-    return f"{systems[0]} ({FIRST})", f"{systems[1]} ({SECOND})"
+def labels(runs: Sequence[RunRecord]) -> list[str]:
+    """What tells runs apart in a line: a run's own name, else its letter; both where several are called so."""
+    called = Counter(run.name for run in runs)
+    return [
+        letter if not run.name else run.name if called[run.name] == 1 else f"{run.name}, {letter}"
+        for letter, run in zip(LETTERS, runs, strict=False)
+    ]
+
+
+def names(systems: tuple[str, str], called: tuple[str, str]) -> tuple[str, str]:
+    """What a page calls a system of each: `ngrams (A)`, `ngrams (bigger chunks)`."""
+    return f"{systems[0]} ({called[0]})", f"{systems[1]} ({called[1]})"
 
 
 def direction(metric: str) -> Better | None:
@@ -48,18 +71,19 @@ def direction(metric: str) -> Better | None:
 
 
 def summarized_numbers(
-    first: RunRecord, second: RunRecord, notebook: str, systems: tuple[str, str], paired: set[Key], sureness: Sureness
+    first: RunRecord, second: RunRecord, beside: Beside, paired: set[Key], sureness: Sureness
 ) -> list[Summarized]:
     """What both runs have of a pair of systems and no pairs of values, or have at another depth."""
     found = []
+    notebook, systems = beside.notebook, beside.systems
     for value in first.values:
         if (value.notebook, value.system) != (notebook, systems[0]) or (notebook, *systems, value.metric) in paired:
             continue
         other = second.value(notebook, systems[1], value.metric)
         if other is not None:
-            found.append(_one(notebook, systems, (value, other), sureness))
+            found.append(_one(Summarized(**vars(beside), metric=value.metric, values=(value, other)), sureness))
         elif (near := _near(first, second, value, systems[1])) is not None:
-            found.append(Summarized(notebook, systems, value.metric, (value, near), why="other_depth"))
+            found.append(Summarized(**vars(beside), metric=value.metric, values=(value, near), why="other_depth"))
     return found
 
 
@@ -80,8 +104,8 @@ def marked(one: Summarized, barred: Mapping[tuple[str, str, str], str]) -> Summa
     return replace(one, comparison=None, why=why) if why else one
 
 
-def _one(notebook: str, systems: tuple[str, str], values: tuple[RunValue, RunValue], sureness: Sureness) -> Summarized:
-    made = Summarized(notebook, systems, values[0].metric, values)
+def _one(made: Summarized, sureness: Sureness) -> Summarized:
+    values = made.values
     way = values[0].better or values[1].better or direction(made.metric)
     if any(math.isnan(value.value) for value in values):
         return replace(made, why="unmeasured")
@@ -97,7 +121,7 @@ def _one(notebook: str, systems: tuple[str, str], values: tuple[RunValue, RunVal
 
 def _two_samples(made: Summarized, way: Better, level: float, margin: float | None = None) -> Comparison | None:
     known = [stats.Summary(v.value, v.low, v.high, v.level, v.n, v.bounds) for v in made.values]
-    return stats.compare_summaries(*known, better=way, level=level, margin=margin, names=names(made.systems))
+    return stats.compare_summaries(*known, better=way, level=level, margin=margin, names=made.titles)
 
 
 def summaries_in_families(

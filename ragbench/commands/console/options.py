@@ -59,7 +59,9 @@ Primary = Annotated[
 ]
 Run = Annotated[
     str,
-    typer.Argument(metavar="RUN", help="A run: its name, the beginning of it, latest, a folder; see `ragbench runs`."),
+    typer.Argument(
+        metavar="RUN", help="A run: its name or id, the beginning of an id, latest, a folder; see `ragbench runs`."
+    ),
 ]
 Target = Annotated[Path, typer.Argument(help="Where to write; a file of that name is replaced.", callback=file)]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the pages.", callback=folder)]

@@ -22,6 +22,7 @@ from ragbench.report.execution import execute, unfinished
 from ragbench.report.execution.preparation import prepared
 from ragbench.report.execution.termination import terminable
 from ragbench.report.keeping import files, kept, results
+from ragbench.report.keeping.manifest import named, noted
 from ragbench.report.pages import assembly, drawing
 from ragbench.settings import secrets
 from ragbench.store import uses as vectors
@@ -85,6 +86,8 @@ def run(
     progress: Report | None = None,
     keep: bool = False,
     lenient: bool = False,
+    name: str = "",
+    note: str = "",
 ) -> RunResult:
     """Execute notebooks, each in a kernel of its own, and write the run's folder with its pages.
 
@@ -93,22 +96,24 @@ def run(
     folder of its own in it. jobs: how many notebooks run at the same time. language: of the pages, where a notebook
     has no parameter `language` of its own or that is not given. keep: record the run in the database, also one that
     fails or is interrupted; where that cannot be done, the report is whole all the same and the result says why.
-    lenient: leave out notebooks whose data are not there, and say so, instead of refusing them.
+    lenient: leave out notebooks whose data are not there, and say so, instead of refusing them. name, note: what the
+    run is called, and what is said of it, wherever it is shown.
 
     A notebook that fails does not stop the others: its page says what failed, and the result names it.
     Raises ParameterError for a parameter that no notebook has or that does not fit, FileNotFoundError for a notebook
     that is not there, BenchError for data that are not there and for all that is known to fail later, UntrustedError
-    for what its user does not trust; nothing has been measured, paid or written then. An interrupted
-    run stays as `<run>.partial`; one that was killed does so too, and is noticed later
+    for what its user does not trust, ValueError for a name or a note that will not do; nothing has been measured, paid
+    or written then. An interrupted run stays as `<run>.partial`; one that was killed does so too, and is noticed later
     (`ragbench.report.execution.unfinished`).
     """
     known = settings.load()
+    called = {key: text for key, text in (("name", named(name)), ("note", noted(note))) if text}
     wanted = dict(given or {})
     sources, defaults, values, left_out = prepared(notebooks, wanted, language, lenient=lenient)[:4]
     folder = files.new_run(out or settings.project_folder() / known.reports_folder)
     started = time.time()
     mask = secrets.masker()
-    begun = {"started": round(started), "notebooks": list(sources)}
+    begun = {"started": round(started), "notebooks": list(sources), **called}
     with unfinished.marked(folder, begun) if keep else contextlib.nullcontext(), _interruptible(folder, begun, keep):
         try:
             failures = Work(folder, progress).all(sources, jobs)
@@ -131,6 +136,7 @@ def run(
             described,
             format=results.FORMAT,
             status="failed" if failures else "complete",
+            **called,
             language=described[0]["language"] if described else known.language,
             started=round(started),
             seconds=round(time.time() - started, 1),

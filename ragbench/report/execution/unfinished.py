@@ -47,6 +47,7 @@ def interrupt(folder: Path, begun: Mapping[str, Any], *, keep: bool) -> None:
         "notebooks": [],
         "started": begun["started"],
         "unfinished": [name for name in begun["notebooks"] if name not in measured.names()],
+        **{key: begun[key] for key in ("name", "note") if begun.get(key)},
     }
     results.write_json(folder / results.MANIFEST, state)
     if keep:

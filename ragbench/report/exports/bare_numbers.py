@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragbench.bench.basics.verdicts import word
-from ragbench.bench.runs.summarized import names
+from ragbench.bench.runs.summarized import LETTERS, names
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
 from ragbench.report.exports.articles import markdown, markdown_table
@@ -21,17 +21,20 @@ SIDES = ("first", "second")
 
 
 def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apart: bool = False) -> Table:
-    """Numbers of two runs that nothing pairs: a row a metric, the two systems as columns, their difference and its p.
+    """Numbers of runs that nothing pairs: a row a metric and run, the two systems as columns, their difference and p.
 
     apart: what was concluded, or why nothing was, stands in a column of its own; else a dagger stands where two numbers
     must not be compared, and an arrow at the second one.
     """
     systems = dict.fromkeys((str(one["first"]), str(one["second"])) for one in rows)
     pair = next(iter(systems)) if len(systems) == 1 else ("", "")
-    titles = ("A", "B") if not all(pair) else pair if pair[0] != pair[1] else names((pair[0], pair[1]))
+    runs = list(dict.fromkeys(str(one["run"]) for one in rows))
+    beside = (LETTERS[0], runs[0] if len(runs) == 1 else _("other run"))
+    titles = beside if not all(pair) or len(runs) > 1 else pair if pair[0] != pair[1] else names(pair, beside)
     several = len({one["notebook"] for one in rows}) > 1
     columns = (
-        Column(_("metric")), *(Column(clean(title), "interval") for title in titles),
+        *([Column(_("run"))] if len(runs) > 1 else []), Column(_("metric")),
+        *(Column(clean(title), "interval") for title in titles),
         Column(_("difference"), "interval", signed=True), Column("p", "p"), Column("n", "count"),
         *([Column(_("verdict"))] if apart else []),
     )  # fmt: skip
@@ -40,6 +43,7 @@ def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apar
     for one, (first, second) in zip(rows, numbers, strict=True):
         verdict = Verdict(one["verdict"]) if one.get("verdict") and not one["why"] else None
         row = [
+            *([clean(one["run"])] if len(runs) > 1 else []),
             clean(f"{one['notebook']} {one['metric']}" if several else one["metric"]),
             Found(*first),
             Found(*second)._replace(verdict=None if apart else verdict),
@@ -50,7 +54,7 @@ def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apar
         said = reason_said(str(one["why"]), _) if one["why"] else "" if verdict is None else word(verdict, _)
         cells.append(tuple([*row, clean(said)] if apart else row))
     digits = [digits_of([*first, *second]) for first, second in numbers]
-    caption = _("Two runs as independent samples (Welch), p corrected; † marks what cannot be compared.")
+    caption = _("Runs as independent samples (Welch), p corrected; † marks what cannot be compared.")
     return Table(columns, tuple(cells), notes=(caption,) if rows else (), digits=digits, language=_.language)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,18 +121,34 @@ def _is_complete(path: Path) -> bool:
     return (path / results.MANIFEST).is_file() and manifest_of(path)["status"] == "complete"
 
 
-def folder_of(name: str | Path) -> Path | None:
-    """The folder with a manifest that a name means: a path, or a name among the reports, or the beginning of only one.
+def _called(path: Path) -> str | None:
+    """What the run in a folder is called; None where nothing says."""
+    try:
+        known = json.loads((path / results.MANIFEST).read_bytes())
+    except (OSError, ValueError):
+        return None
+    return known.get("name") or None if isinstance(known, dict) else None
 
-    None where there is none; a name never leads out of the folder of reports.
+
+def folder_of(name: str | Path) -> Path | None:
+    """The folder with a manifest that a name means: a path, or among the reports an id, what a run is called, or the
+    beginning of only one id.
+
+    None where there is none; a name never leads out of the folder of reports. Raises StoreError, with all of them,
+    where several runs are called so.
     """
+    from ragbench.store.runs import only
+
     given = Path(name)
     if (given / results.MANIFEST).is_file():
         return given.resolve()
     reports = settings.project_folder() / settings.load().reports_folder
     text = str(name)
-    if text in ("", ".", "..") or Path(text).name != text or not reports.is_dir():
+    if text in ("", ".", "..") or not reports.is_dir():
         return None
+    called = sorted(path.name for path in reports.iterdir() if path.name != files.LATEST and _called(path) == text)
+    if Path(text).name != text or (called and not (reports / text / results.MANIFEST).is_file()):
+        return (reports / only(text, called)).resolve() if called else None
     exact = reports / text
     if (exact / results.MANIFEST).is_file():
         return exact.resolve()

@@ -8,9 +8,12 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from ragbench.language import LANGUAGES
+from ragbench.names import fault
 
 _UNFIT = re.compile(r"[/\\\x00-\x1f\x7f]")
 LONGEST = 200
+LONGEST_NAME, LONGEST_NOTE = 60, 500
+_BEGINS_AN_ID = re.compile(r"[\dT~-]+")
 
 
 def plain(name: str) -> str:
@@ -25,6 +28,28 @@ def spoken(language: str) -> str:
     if language not in LANGUAGES:
         raise ValueError(f"pages are written in {' or '.join(LANGUAGES)}")
     return language
+
+
+def named(name: str) -> str:
+    """What a run is called, without spaces around it; an empty text for no name. Raises ValueError for a name that
+    would be taken for something else, that is too long, or that holds signs which nobody sees."""
+    text = _one_line(name, "name", LONGEST_NAME)
+    if text == "latest" or _BEGINS_AN_ID.fullmatch(text) or text.startswith((".", "-", "/", "~")):
+        raise ValueError(f"a run's name is no path, no option, not 'latest' and not digits alone, which begin the id "
+                         f"of a run; it is {text!r}")  # fmt: skip
+    return text
+
+
+def noted(note: str) -> str:
+    """What is said of a run, in one line. Raises ValueError for what is too long or holds signs that nobody sees."""
+    return _one_line(note, "note", LONGEST_NOTE)
+
+
+def _one_line(given: str, what: str, longest: int) -> str:
+    text = given.strip()
+    if text and (why := fault(text, longest)) is not None:
+        raise ValueError(f"a run's {what} {why}")
+    return text
 
 
 Language = Annotated[str, AfterValidator(spoken)]
@@ -45,6 +70,7 @@ class Described(BaseModel):
 class Manifest(BaseModel):
     """A run's manifest; fields that are not named here are kept as they are.
 
+    name, note: what its user calls it and says of it; empty for none.
     also: the languages in which its pages are drawn besides those that they were run in.
     """
 
@@ -52,6 +78,8 @@ class Manifest(BaseModel):
 
     format: int = 1
     status: str = "complete"
+    name: Annotated[str, AfterValidator(named)] = ""
+    note: Annotated[str, AfterValidator(noted)] = ""
     language: Language = "en"
     also: list[Language] = []
     notebooks: list[Described] = []

@@ -1,14 +1,16 @@
-"""Two runs against each other as pages: an index of what changed and what differs, and a page a system and notebook."""
+"""Runs against one of them as pages: an index of what changed and what differs, and a page a system and notebook."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench import stand_ins
+from ragbench.bench.runs.changes import Refusal, said
+from ragbench.bench.runs.summarized import LETTERS
 from ragbench.folders import new_folder
 from ragbench.language import Translator, translator
 from ragbench.measurement import (
@@ -24,14 +26,15 @@ from ragbench.report.keeping import files, results
 from ragbench.report.pages import parts, sheets
 from ragbench.report.pages.sheets import Block
 from ragbench.show import Page
+from ragbench.show.basics.text import clean
 from ragbench.stand_ins import StandIn
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ragbench.bench.runs.compared import Pairing, RunComparison
-    from ragbench.bench.runs.summarized import Summarized
-    from ragbench.store.records import RunPart, RunRecord
+    from ragbench.bench.runs.summarized import Beside, Summarized
+    from ragbench.store.records import RunRecord
 
 OVERALL = "comparison"
 JSON = "comparison.json"
@@ -47,34 +50,49 @@ def write(comparison: RunComparison, folder: Path, language: str) -> Path:
     """
     with new_folder(folder) as made:
         overall(comparison).save(made / "parts" / OVERALL)
-        for number, pairing in enumerate(comparison.pairings):
-            measurement(comparison, pairing, number).save(made / "parts" / _page(pairing, number))
+        for name, pairings in pages(comparison).items():
+            measurement(comparison, pairings, name).save(made / "parts" / name)
         results.write_json(made / JSON, as_json(comparison))
         draw(made, language)
     return folder / "index.html"
 
 
 def draw(folder: Path, language: str) -> None:
-    """Draw the pages of a comparison from what lies in its folder; the same bytes every time."""
+    """Draw the pages of a comparison from what lies in its folder; the same bytes every time.
+
+    Raises ValueError for a comparison that an earlier version made: its runs are to be compared again.
+    """
     _ = translator(language)
     whole = Measurement.load(folder / "parts" / OVERALL)
-    over = _("Run B against run A")
-    blocks = [Block(sheets.views(Page(whole, language=language), "runs", "refused"))]
-    for row in whole.extra["pairings"].to_dict("records"):
-        known = Measurement.load(folder / "parts" / str(row["page"]))
+    if "settings" not in whole.extra:
+        raise ValueError(f"{folder}: an earlier version made this comparison; make it again with `ragbench compare`")
+    runs, rest = whole.facts["runs"], Page(whole, language=language)
+    over = _("Runs against run {letter}", letter=runs[0]["letter"])
+    blocks = [Block(sheets.views(rest, "runs", "refused"))]
+    for row in whole.extra["pages"].to_dict("records"):
+        name = str(row["page"])
+        known = Measurement.load(folder / "parts" / name)
         page = Page(known, language=language)
-        title = f"{row['notebook']} · {_systems(str(row['first']), str(row['second']))}"
-        blocks.append(Block(sheets.views(page, "summary"), title, f"{row['page']}.html"))
-        sheets.write(folder, str(row["page"]), _paired(page, _, title, over))
+        said = [page.view("summary", brief=True).html(frozenset())] if len(page.material.challengers) == 1 else []
+        shown = [*said, *sheets.views(page, "across")]
+        blocks.append(Block(shown, str(row["title"]), f"{name}.html"))
+        sheets.write(folder, name, _paired(page, _, str(row["title"]), over))
         parts.write(folder, page)
-        _table(folder, str(row["page"]), articles.latex_table(known, _))
+        _table(folder, name, articles.latex_table(known, _))
     rows = whole.extra["summarized"].to_dict("records")
     _table(folder, "numbers-without-pairs", bare_numbers.latex_summaries(rows, _, stand_ins.of(whole.facts)))
-    rest = Page(whole, language=language)
     blocks.append(Block(sheets.views(rest, "summaries"), _("Numbers without pairs")))
-    blocks.append(Block(sheets.views(rest, "changes"), _("What changed between the runs")))
-    heading = _("Is {second} better than {first}?", **{side: whole.facts[side] for side in SIDES})
-    sheets.write(folder, "index", sheets.html(_, heading, blocks, over=over))
+    blocks.append(Block(sheets.views(rest, "alike"), _("The same in all these runs")))
+    sheets.write(folder, "index", sheets.html(_, _asked(runs, _), blocks, over=over, wide=True))
+
+
+def _asked(runs: Sequence[Mapping[str, Any]], _: Translator) -> str:
+    """The question that the page answers."""
+    first, *others = (clean(one["name"] or one["id"]) for one in runs)
+    if len(others) == 1:
+        return _("Is {second} better than {first}?", first=first, second=others[0])
+    return _.plural("Is {n} run better than {first}?", "Which of {n} runs are better than {first}?", len(others),
+                    first=first)  # fmt: skip
 
 
 def _table(folder: Path, name: str, text: str) -> None:
@@ -84,8 +102,10 @@ def _table(folder: Path, name: str, text: str) -> None:
 
 
 def _paired(page: Page, _: Translator, title: str, up: str) -> str:
+    """The page of systems that stand for runs; of two, the intervals' figure says all, of more a forest does too."""
+    figures = ("intervals", "forest") if len(page.material.systems) > 2 else ("intervals",)
     blocks = [
-        Block(sheets.views(page, "answer", "fallen", "intervals", present=frozenset({"questions", "table"}))),
+        Block(sheets.views(page, "answer", "fallen", *figures, present=frozenset({"questions", "table"}))),
         Block(sheets.views(page, "table", present=frozenset({"questions"})), _("Values and comparisons")),
         Block(sheets.views(page, "effects"), _("Effect sizes")),
         Block(sheets.views(page, "worst", present=frozenset({"questions"})), _("The worst questions")),
@@ -96,35 +116,47 @@ def _paired(page: Page, _: Translator, title: str, up: str) -> str:
     return sheets.html(_, title, blocks, over=up, up="index.html", up_title=_("All of this comparison"))
 
 
-def _page(pairing: Pairing, number: int) -> str:
-    return f"{number + 1:02d}-{pairing.notebook}"
+def pages(comparison: RunComparison) -> dict[str, list[Pairing]]:
+    """The pages by name: the pairings of a system of the baseline on the same questions of a notebook stand on one."""
+    groups: dict[Any, list[Pairing]] = {}
+    for each in comparison.pairings:
+        groups.setdefault((each.notebook, each.systems[0], each.samples), []).append(each)
+    return {f"{number:02d}-{own[0].notebook}": own for number, own in enumerate(groups.values(), 1)}
 
 
-def _systems(first: str, second: str) -> str:
-    return first if first == second else f"{first} / {second}"
+def _titles(comparison: RunComparison) -> dict[str, str]:
+    """What a page is about: notebook and systems, and the runs where it is not about all of them."""
+    titles = {}
+    for name, own in pages(comparison).items():
+        systems = " / ".join(dict.fromkeys(system for each in own for system in each.systems))
+        runs = "" if len(own) == len(comparison.runs) - 1 else " · " + ", ".join(LETTERS[each.run] for each in own)
+        titles[name] = f"{own[0].notebook} · {systems}{runs}"
+    return titles
 
 
 def overall(comparison: RunComparison) -> Measurement:
-    """Everything of a comparison that is not about one pairing."""
+    """Everything of a comparison that is not about one of its pages."""
     import pandas as pd
 
-    from ragbench.bench.runs.changes import Change, Refusal
-
-    pairings = [(_page(each, n), each.notebook, *each.systems) for n, each in enumerate(comparison.pairings)]
+    letters = LETTERS[: len(comparison.runs)]
+    told = [
+        {"kind": one.kind, "name": one.title, "differs": one.differs, **dict(zip(letters, one.values, strict=True))}
+        for one in comparison.settings
+    ]
+    places = {run.id: letter for letter, run in zip(letters, comparison.runs, strict=True)}
+    refused = [{**asdict(one), "run": places.get(one.run, "")} for one in comparison.refused]
     return Measurement(
         notebook=OVERALL,
         facts={
-            "first": comparison.first.id,
-            "second": comparison.second.id,
-            "runs": [about(comparison.first, "A"), about(comparison.second, "B")],
+            "runs": [about(run, letter) for letter, run in zip(letters, comparison.runs, strict=True)],
             "stand_ins": [one.fact for one in stood_in(comparison)],
-            "told": bool(comparison.first.identities and comparison.second.identities),
+            "told": all(run.identities for run in comparison.runs),
         },
         extra={
-            "pairings": pd.DataFrame(pairings, columns=["page", "notebook", "first", "second"]),
+            "pages": pd.DataFrame(list(_titles(comparison).items()), columns=["page", "title"]),
             "summarized": pd.DataFrame(summaries(comparison), columns=list(SUMMARY)),
-            "changes": _table_of(comparison.changes, Change),
-            "refused": _table_of(comparison.refused, Refusal),
+            "settings": pd.DataFrame(told, columns=["kind", "name", "differs", *letters]),
+            "refused": pd.DataFrame(refused, columns=[each.name for each in fields(Refusal)]),
         },
     )
 
@@ -143,15 +175,8 @@ def folder_of(name: str | Path) -> Path | None:
     return next((one for one in there if (one / "parts" / OVERALL / "findings.json").is_file()), None)
 
 
-def _table_of(rows: Sequence[Any], of: type[Any]) -> pd.DataFrame:
-    """A row for each of these, a column a field."""
-    import pandas as pd
-
-    return pd.DataFrame([asdict(one) for one in rows], columns=[each.name for each in fields(of)])
-
-
 SUMMARY = (
-    "notebook", "first", "second", "metric",
+    "notebook", "run", "first", "second", "metric",
     *(f"{key}_{side}" for side in SIDES for key in ("value", "low", "high", "n")),
     "difference", "low", "high", "p", "verdict", "effect_size", "minimum_detectable", "margin",
     "questions_needed", "why",
@@ -159,7 +184,9 @@ SUMMARY = (
 
 
 def _summary(one: Summarized) -> dict[str, Any]:
-    known: dict[str, Any] = {"notebook": one.notebook, "metric": one.metric, "why": one.why}
+    known: dict[str, Any] = {
+        "notebook": one.notebook, "run": LETTERS[one.run], "metric": one.metric, "why": one.why,
+    }  # fmt: skip
     known |= dict(zip(SIDES, one.systems, strict=True))
     for side, value in zip(SIDES, one.values, strict=True):
         known |= {f"{key}_{side}": getattr(value, key) for key in ("value", "low", "high", "n")}
@@ -171,26 +198,30 @@ def _summary(one: Summarized) -> dict[str, Any]:
     return {key: known.get(key, "" if key in ("verdict", "why") else math.nan) for key in SUMMARY}
 
 
-def measurement(comparison: RunComparison, pairing: Pairing, number: int) -> Measurement:
-    """A pairing as a page of its own: the two runs of a system as two systems, on the questions that both have."""
+def measurement(comparison: RunComparison, pairings: Sequence[Pairing], name: str) -> Measurement:
+    """Pairings on the same questions as a page: the runs of a system as systems, the baseline's first."""
     import pandas as pd
 
-    from ragbench.bench.runs.summarized import names
-
-    known = [record.part(pairing.notebook) for record in (comparison.first, comparison.second)]
-    assert known[0] is not None, pairing.notebook
-    assert known[1] is not None, pairing.notebook
-    facts, titles = known[0].facts, names(pairing.systems)
-    primary = comparison.primary.get(pairing.notebook)
+    one = pairings[0]
+    known = [record.part(one.notebook) for record in _runs(comparison, pairings)]
+    assert known[0] is not None, one.notebook
+    facts, titles = known[0].facts, _systems(pairings)
+    primary = comparison.primary.get(one.notebook)
+    columns = {
+        (title, metric): own[side]
+        for each in pairings
+        for metric, own in each.values.items()
+        for side, title in enumerate(each.titles)
+    }
     rows = [
         (title, metric, sample, value, "missing_field" if math.isnan(value) else "ok", "", None)
-        for side, title in enumerate(titles)
-        for metric, columns in pairing.values.items()
-        for sample, value in zip(pairing.samples, columns[side].tolist(), strict=True)
+        for (title, metric), column in columns.items()
+        for sample, value in zip(one.samples, column.tolist(), strict=True)
     ]
-    questions, retrieved = _material(comparison, pairing, titles)
+    estimates = {(each.system, each.metric): each for pairing in pairings for each in pairing.estimates}
+    questions, retrieved = _material(comparison, pairings)
     return Measurement(
-        notebook=_page(pairing, number),
+        notebook=name,
         facts=without_nan(
             {
                 "dataset": known[0].dataset,
@@ -198,70 +229,83 @@ def measurement(comparison: RunComparison, pairing: Pairing, number: int) -> Mea
                 "licence": facts.get("licence"),
                 "data_hash": known[0].data_hash,
                 "unit": known[0].unit,
-                "n_questions": len(pairing.samples),
-                **{name: getattr(pairing, name) for name in FALLEN},
-                "other_data": bool(known[0].data_hash != known[1].data_hash),
-                "n_clusters": None if pairing.clusters is None else len(set(pairing.clusters)),
+                "n_questions": len(one.samples),
+                "fallen": [
+                    {"run": LETTERS[each.run], **{name: getattr(each, name) for name in FALLEN}} for each in pairings
+                ],
+                "other_data": any(part is not None and part.data_hash != known[0].data_hash for part in known),
+                "n_clusters": None if one.clusters is None else len(set(one.clusters)),
                 **asdict(comparison.sureness),
-                "baseline": titles[0],
+                "baseline": one.titles[0],
                 "systems": [{"name": title} for title in titles],
-                "stand_ins": _stand_ins(known[0], known[1], pairing.systems),
-                **({"primary": primary} if primary in pairing.values else {}),
-                "runs": [comparison.first.id, comparison.second.id],
+                "stand_ins": _stand_ins(comparison, one.notebook, pairings),
+                **({"primary": primary} if any(metric == primary for _title, metric in columns) else {}),
+                "runs": [record.id for record in _runs(comparison, pairings)],
             }
         ),
         scores=pd.DataFrame(rows, columns=list(SCORE_COLUMNS)),
         questions=questions,
         retrieved=retrieved,
-        estimates=pairing.estimates,
-        comparisons=pairing.comparisons,
+        estimates=tuple(estimates.values()),
+        comparisons=tuple(each for pairing in pairings for each in pairing.comparisons),
     )
 
 
+def _runs(comparison: RunComparison, beside: Sequence[Beside]) -> list[RunRecord]:
+    """The baseline, and the other run of each."""
+    return [comparison.runs[0], *(comparison.runs[each.run] for each in beside)]
+
+
+def _systems(beside: Sequence[Beside]) -> list[str]:
+    """What the page calls the system of each of `_runs`."""
+    return [beside[0].titles[0], *(each.titles[1] for each in beside)]
+
+
 def stood_in(comparison: RunComparison) -> tuple[StandIn, ...]:
-    """What stood in for a model in either run, of all that is compared; the run's letter behind what only one has."""
-    pairs = [(each.notebook, each.systems) for each in comparison.pairings]
-    pairs += [(each.notebook, each.systems) for each in comparison.summarized]
+    """What stood in for a model in any run, of all that is compared; behind what only some have, the run's letter."""
+    together: dict[tuple[str, str], dict[int, Beside]] = {}
+    for each in (*comparison.pairings, *comparison.summarized):
+        together.setdefault((each.notebook, each.systems[0]), {})[each.run] = each
     found: dict[StandIn, None] = {}
-    for notebook, systems in pairs:
-        first, second = (record.part(notebook) for record in (comparison.first, comparison.second))
-        found |= dict.fromkeys(stand_ins.of({"stand_ins": _stand_ins(first, second, systems)}))
+    for (notebook, _system), beside in together.items():
+        found |= dict.fromkeys(stand_ins.of({"stand_ins": _stand_ins(comparison, notebook, list(beside.values()))}))
     return tuple(found)
 
 
-def _stand_ins(first: RunPart | None, second: RunPart | None, systems: tuple[str, str]) -> list[dict[str, Any]]:
-    """Those behind a system of the first run and one of the second, as facts of a page that calls them `names`."""
-    from ragbench.bench.runs.summarized import FIRST, SECOND, names
-
+def _stand_ins(comparison: RunComparison, notebook: str, beside: Sequence[Beside]) -> list[dict[str, Any]]:
+    """Those behind the systems of each run, as facts of a page that calls them by their titles."""
+    titles, systems = _systems(beside), [beside[0].systems[0], *(each.systems[1] for each in beside)]
+    letters = [LETTERS[0], *(LETTERS[each.run] for each in beside)]
+    known = [record.part(notebook) for record in _runs(comparison, beside)]
     sides = [
         {(one.part, one.name): one for one in (() if part is None else stand_ins.of(part.facts, system))}
-        for part, system in zip((first, second), systems, strict=True)
+        for part, system in zip(known, systems, strict=True)
     ]
     made: dict[StandIn, None] = {}
-    for side, letter, system, title in zip(sides, (FIRST, SECOND), systems, names(systems), strict=True):
+    for side, letter, system, title in zip(sides, letters, systems, titles, strict=True):
         for (part, name), one in side.items():
             alone = name not in systems and any((part, name) not in each for each in sides)
             called = title if name == system else f"{name} ({letter})" if alone else name
-            both = name not in systems and not alone
-            made[replace(one, name=called, systems=names(systems) if both else (title,))] = None
+            every = name not in systems and not alone
+            made[replace(one, name=called, systems=tuple(titles) if every else (title,))] = None
     return [one.fact for one in made]
 
 
-def _material(
-    comparison: RunComparison, pairing: Pairing, titles: tuple[str, str]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _material(comparison: RunComparison, pairings: Sequence[Pairing]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Questions and what was retrieved for them, from the runs' folders; of a run without one, only the ids."""
     import pandas as pd
 
-    found = [_stored(record, pairing.notebook) for record in (comparison.first, comparison.second)]
-    asked = set(pairing.samples)
+    one = pairings[0]
+    systems = [one.systems[0], *(each.systems[1] for each in pairings)]
+    found = [_stored(record, one.notebook) for record in _runs(comparison, pairings)]
+    asked = set(one.samples)
     tables = [made.questions for made in found if made is not None and len(made.questions)]
-    questions = pd.DataFrame({"sample": list(pairing.samples), "text": list(pairing.samples)})
+    questions = pd.DataFrame({"sample": list(one.samples), "text": list(one.samples)})
     if tables:
         questions = tables[0][tables[0]["sample"].astype(str).isin(asked)]
     retrieved = [
         made.retrieved[(made.retrieved["system"] == system) & made.retrieved["sample"].isin(asked)].assign(system=title)
-        for made, system, title in zip(found, pairing.systems, titles, strict=True)
+        for made, system, title in zip(found, systems, _systems(pairings), strict=True)
         if made is not None and len(made.retrieved)
     ]
     return (
@@ -276,17 +320,17 @@ def _stored(record: RunRecord, notebook: str) -> Measurement | None:
 
 
 def as_json(comparison: RunComparison) -> dict[str, Any]:
-    """The comparison as plain values: runs, changes, refusals, pairings with estimates and comparisons, summaries."""
-    from ragbench.bench.runs.changes import said
+    """The comparison as plain values: runs, changes, refusals, pairings with estimates and comparisons, summaries.
 
+    The first run is the baseline.
+    """
     english = translator("en")
     found: dict[str, Any] = without_nan(
         {
-            "first": about(comparison.first, "A"),
-            "second": about(comparison.second, "B"),
-            "changes": [asdict(one) for one in comparison.changes],
+            "runs": [about(run, letter) for letter, run in zip(LETTERS, comparison.runs, strict=False)],
+            "changes": [one.row() for one in comparison.changes],
             "refused": [{**asdict(one), "text": said(one, english)} for one in comparison.refused],
-            "pairings": [_pairing_json(each) for each in comparison.pairings],
+            "pairings": [_pairing_json(comparison, each) for each in comparison.pairings],
             "summaries": summaries(comparison),
             "stand_ins": [one.fact for one in stood_in(comparison)],
             "caveat": stand_ins.caveat(stood_in(comparison), english),
@@ -295,10 +339,11 @@ def as_json(comparison: RunComparison) -> dict[str, Any]:
     return found
 
 
-def _pairing_json(each: Pairing) -> dict[str, Any]:
+def _pairing_json(comparison: RunComparison, each: Pairing) -> dict[str, Any]:
     fell = {name: getattr(each, name) for name in FALLEN}
     return {
         "notebook": each.notebook,
+        "runs": [run.id for run in _runs(comparison, [each])],
         "systems": list(each.systems),
         "questions": len(each.samples),
         **fell,
@@ -313,9 +358,12 @@ def about(record: RunRecord, letter: str) -> dict[str, Any]:
     return {
         "letter": letter,
         "id": record.id,
+        "name": record.name,
+        "note": record.note,
         "started": started,
         "datasets": list(dict.fromkeys(part.dataset for part in record.parts if part.dataset)),
         "systems": list(dict.fromkeys(value.system for value in record.values)),
+        "notebooks": [part.notebook for part in record.parts],
         "commit": record.identities.get("code", {}).get("commit"),
         "status": record.status,
         "origin": None if record.origin == "ragbench" else record.origin,

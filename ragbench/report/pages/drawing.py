@@ -87,7 +87,8 @@ def _draw(
     titles = {entry["name"]: entry["question"] for entry in entries}
     metric_pages.write(own, measured, titles, edition, drawn)
     frame, left_out = edition.frame("index.html", drawn), needs.read(manifest.get("left_out", ()))
-    files.write(own / "index.html", index.html(entries, measured, edition.language, frame, left_out))
+    called = (str(manifest.get("name") or ""), str(manifest.get("note") or ""))
+    files.write(own / "index.html", index.html(entries, measured, edition.language, frame, left_out, called))
     return undrawn
 
 

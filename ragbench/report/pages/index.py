@@ -16,6 +16,7 @@ from ragbench.report.pages.assembly import Measurements
 from ragbench.show.about.overview import Overview, measured
 from ragbench.show.about.standing import compared
 from ragbench.show.basics.links import METRIC_PAGES
+from ragbench.show.basics.text import clean
 
 FIRST = ("standing", "differences", "blame_bars", "overview")
 """The views of all pages together, in their order."""
@@ -63,9 +64,12 @@ def _overview(measurements: Measurements, language: str) -> Overview | None:
 
 def html(
     entries: list[dict[str, Any]], measurements: Measurements, language: str, frame: Mapping[str, Any],
-    left_out: Sequence[Lack] = (),
+    left_out: Sequence[Lack] = (), called: tuple[str, str] = ("", ""),
 ) -> str:  # fmt: skip
-    """The page over all pages, with what those need that were left out; frame: see `ragbench.report.pages.editions`."""
+    """The page over all pages, with what those need that were left out; frame: see `ragbench.report.pages.editions`.
+
+    called: the run's name and the note on it, empty texts for none.
+    """
     _ = translator(language)
     whole = _overview(measurements, language)
     datasets = dict.fromkeys(
@@ -86,6 +90,8 @@ def html(
         "entries": [{**e, "about": about.get(e["name"], "")} for e in entries if e["name"] != OVERVIEW],
         "failure": next((e["failure"] for e in entries if e["name"] == OVERVIEW), ""),
         "views": {name: drawn(name) for name in (*FIRST, *FOLDED) if whole is not None},
+        "name": clean(called[0]),
+        "note": clean(called[1]),
         "wide": True,
         "left_out": [(one.page, one.sentence(_)) for one in left_out],
     }

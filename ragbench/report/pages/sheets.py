@@ -24,8 +24,9 @@ class Block:
 
 
 def html(
-    _: Translator, heading: str, blocks: Sequence[Block], *, over: str = "", up: str = "", up_title: str = ""
-) -> str:
+    _: Translator, heading: str, blocks: Sequence[Block], *, over: str = "", up: str = "", up_title: str = "",
+    wide: bool = False,
+) -> str:  # fmt: skip
     """A page of blocks; `up` is the page that it belongs to. Blocks without anything in them are left out."""
     there = [block for block in blocks if any(output.striptags().strip() for output in block.outputs) or block.href]
     page = assembly.chrome(_.language, f"{over} · {heading}" if over else heading) | {
@@ -34,6 +35,7 @@ def html(
         "up": up,
         "up_title": up_title,
         "sheet": there,
+        "wide": wide,
         "tables": any('class="rb-table"' in output for block in there for output in block.outputs),
     }
     return str(assembly.exporter().environment.get_template("sheet.html.j2").render(page=page))

@@ -43,7 +43,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Scale:
-    """From `low` to `high`, with 0 between them, in the metric's unit."""
+    """From `low` to `high`, in the metric's unit."""
 
     low: float
     high: float
@@ -156,12 +156,12 @@ def _scales(material: Material, panels: Sequence[Panel]) -> dict[str, Scale]:
     return found
 
 
-def scaled(numbers: Iterable[float]) -> Scale:
-    """The scale that holds these differences and zero, between round numbers."""
-    known = [0.0, *(x for x in numbers if math.isfinite(x))]
+def scaled(numbers: Iterable[float], *, zero: bool = True) -> Scale:
+    """The scale that holds these numbers, between round ones; of differences, which have a zero, that too."""
+    known = [*([0.0] if zero else []), *(x for x in numbers if math.isfinite(x))]
     low, high = min(known), max(known)
     width = high - low if high - low > LEAST else 1.0
-    low, high = min(low, -ROOM * width), max(high, ROOM * width)
+    low, high = (min(low, -ROOM * width), max(high, ROOM * width)) if zero else (low, low + width)
     rough = (high - low) / TICKS
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * each for each in NICE if size * each >= rough * (1 - 1e-9))

@@ -1,8 +1,9 @@
-"""Views of several runs: which they are, what changed between them, and numbers of which only summaries are known."""
+"""Views of several runs: which they are, what differs between them, and numbers of which only summaries are known."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
@@ -11,42 +12,136 @@ from ragbench.bench.basics.verdicts import planned_of
 from ragbench.bench.runs.changes import Refusal, said
 from ragbench.language import DASH, Translator
 from ragbench.show.basics.entries import rows_of
-from ragbench.show.basics.marks import chip, small, spread
+from ragbench.show.basics.marks import chip, named, small, spread
 from ragbench.show.basics.material import Material, digits_of
 from ragbench.show.basics.templates import html
-from ragbench.show.basics.text import ELLIPSIS, anchor, shown
+from ragbench.show.basics.text import ELLIPSIS, anchor, clean, shown
 from ragbench.show.comparison.headline import standing_in
 from ragbench.show.view import view
 from ragbench.types import Verdict
 
 EXCERPT = 160
 LONG = 40
+ACROSS = "rb-wide rb-across"
+"""Tables with a column a run, whose first column stays in sight."""
 
 
 @view("runs")
 def runs(material: Material, present: frozenset[str]) -> Markup:
-    """The runs that are compared: dates, data, code, status."""
+    """The runs that are compared, a column each: what they are, and what differs between them; of one run, all."""
     _ = material.text
-    known = [one for one in material.facts.get("runs", ()) if isinstance(one, Mapping)]
+    known = _runs(material)
+    told = [row for row in _told_of(material, known) if len(known) == 1 or row.differs or row.always]
+    own = [_row(material, row, known) for row in told]
+    rows = [_setting(material, one, known) for one in _settings(material, differs=True)]
+    table = html.bodies(_("Runs"), _heads(material, known), [own, rows] if rows else [own], ACROSS)
+    nothing = _(
+        "Nothing that the runs say of themselves differs: code, data, models, prompts and parameters are equal."
+    )
+    silent = len(known) > 1 and not rows and material.facts.get("told")
+    return html.all(table, html.meta(nothing) if silent else "", standing_in(material))
+
+
+@view("alike")
+def alike(material: Material, present: frozenset[str]) -> Markup:
+    """What is the same in all runs that are compared, folded; empty where nothing is known."""
+    _ = material.text
+    known = _runs(material)
+    own = [row for row in _told_of(material, known) if not row.differs and not row.always]
+    rows = [(row.title, _told(row.values[0])) for row in own]
+    for one in _settings(material, differs=False):
+        value = next(text for text in _values(one, known) if text is not None)
+        rows.append((_named(material, one), _told(value)))
+    if len(known) < 2 or not rows:
+        return Markup("")
+    title = _.plural("{n} setting", "{n} settings", len(rows))
+    return html.fold(title, html.grid(_("The same in all these runs"), ["", (_("in all runs"), "rb-word")], rows))
+
+
+@dataclass(frozen=True)
+class _Row:
+    """What runs say of themselves, a value a run; always: shown where it is equal too."""
+
+    title: str
+    values: tuple[Any, ...]
+    always: bool = False
+
+    @property
+    def differs(self) -> bool:
+        return any(value != self.values[0] for value in self.values)
+
+
+def _runs(material: Material) -> list[Mapping[str, Any]]:
+    return [one for one in material.facts.get("runs", ()) if isinstance(one, Mapping)]
+
+
+def _heads(material: Material, known: Sequence[Mapping[str, Any]]) -> list[Markup]:
+    return [html.blank(), *(html.head(_head(one), "rb-word rb-name") for one in known)]
+
+
+def _head(one: Mapping[str, Any]) -> Markup:
+    """`A bigger chunks`."""
+    parts = [html.span(shown(one["letter"]), "rb-letter") if one.get("letter") else "", shown(one.get("name"))]
+    return Markup(" ").join(part for part in parts if part)
+
+
+def _label(one: Mapping[str, Any]) -> str:
+    """The same where a row is a card."""
+    return " ".join(filter(None, [clean(one.get("letter")), clean(one.get("name"))]))
+
+
+def _told_of(material: Material, known: Sequence[Mapping[str, Any]]) -> list[_Row]:
+    _ = material.text
+    states = {"complete": _("complete"), "failed": _("failed"), "interrupted": _("interrupted")}
     titles = {
         "id": _("run"),
+        "note": _("note"),
         "started": _("started"),
         "datasets": _("data set"),
         "systems": _("systems"),
-        "commit": _("commit"),
+        "notebooks": _("pages"),
         "status": _("status"),
         "origin": _("loaded from"),
     }
-    heads = [html.blank(), *(html.head(shown(one.get("letter", "")), "rb-word") for one in known)]
-    rows = []
-    states = {"complete": _("complete"), "failed": _("failed"), "interrupted": _("interrupted")}
-    known = [{**one, "status": states.get(str(one.get("status")), one.get("status"))} for one in known]
+    if len(known) == 1:
+        titles["commit"] = _("commit")
+    found = []
     for key, title in titles.items():
-        values = [one.get(key) for one in known]
+        values = tuple(one.get(key) for one in known)
+        values = tuple(states.get(str(one), one) for one in values) if key == "status" else values
         if any(value not in (None, "", []) for value in values):
-            cells = [html.cell(shown(one.get("letter", "")), _told(one.get(key)), "rb-word") for one in known]
-            rows.append(html.row([html.row_head(title), *cells]))
-    return html.table(_("Runs"), heads, rows, "rb-wide rb-runs") + standing_in(material)
+            found.append(_Row(title, values, key in ("id", "note", "started")))
+    return found
+
+
+def _row(material: Material, row: _Row, known: Sequence[Mapping[str, Any]]) -> Markup:
+    cells = [html.cell(_label(one), _told(value), "rb-word") for one, value in zip(known, row.values, strict=True)]
+    return html.row([html.row_head(row.title), *cells])
+
+
+def _settings(material: Material, *, differs: bool) -> list[Mapping[Any, Any]]:
+    return [one for one in rows_of(material.kept("settings", "differs")) if bool(one["differs"]) == differs]
+
+
+def _values(one: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> list[str | None]:
+    """A setting's value in every run; None where a run cannot have it."""
+    return [None if missing(one[run["letter"]]) else str(one[run["letter"]]) for run in known]
+
+
+def _setting(material: Material, one: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> Markup:
+    """A setting that differs; values that are not the baseline's stand out."""
+    values = _values(one, known)
+    cells = []
+    for place, (run, text) in enumerate(zip(known, values, strict=True)):
+        others = [each for other, each in enumerate(values) if other != place and each and each != text]
+        said = _told(differing(text or "", others))
+        cells.append(html.cell(_label(run), html.b(said) if text and place and text != values[0] else said, "rb-word"))
+    return html.row([html.row_head(_named(material, one)), *cells])
+
+
+def _named(material: Material, one: Mapping[Any, Any]) -> Markup:
+    word = kind(material, str(one["kind"]))
+    return shown(one["name"], EXCERPT) + small(word)
 
 
 def _told(value: Any) -> Markup | str:
@@ -54,35 +149,50 @@ def _told(value: Any) -> Markup | str:
     return Markup(", ").join(shown(each, EXCERPT) for each in texts) or DASH
 
 
-@view("changes")
-def changes(material: Material, present: frozenset[str]) -> Markup:
-    """What differs between two runs besides their numbers."""
-    _ = material.text
-    rows = [
-        [
-            shown(one["name"], 80) + small(kind(material, one["kind"])),
-            _told(differing(one["before"], one["after"])),
-            _told(differing(one["after"], one["before"])),
-        ]
-        for one in rows_of(material.kept("changes"))
-    ]
-    if not rows:
-        return html.p(
-            _("Nothing that the runs say of themselves differs: code, data, models, prompts and parameters are equal.")
-        )
-    heads = [_("what"), (_("before"), "rb-word"), (_("after"), "rb-word")]
-    return html.grid(_("Changes"), heads, rows, "rb-wide rb-changes")
-
-
-def differing(text: str, other: str) -> str:
-    """A long text without the words that the other has too, an ellipsis in place of each run of them."""
-    words, known = text.split(), set(other.split())
-    if len(text) <= LONG or not any(word in known for word in words):
+def differing(text: str, others: Sequence[str]) -> str:
+    """A long text without the words that all the others have too, an ellipsis in place of each run of them."""
+    words = text.split()
+    known = set.intersection(*(set(other.split()) for other in others)) if others else set()
+    if len(text) <= LONG or not any(word in known for word in words) or not set(words) - known:
         return text
     kept = [word if word not in known else ELLIPSIS for word in words]
     return " ".join(
         word for place, word in enumerate(kept) if word != ELLIPSIS or kept[place - 1 : place] != [ELLIPSIS]
     )
+
+
+@view("across")
+def across(material: Material, present: frozenset[str]) -> Markup:
+    """Values with the systems of a page, or the runs of a system, as columns: the key metrics, then all others folded.
+
+    Below a value stands how it differs from the baseline's, and what that is worth.
+    """
+    _ = material.text
+    if not material.metrics:
+        return Markup("")
+    others = [metric for metric in material.metrics if metric not in material.key_metrics]
+    parts = [_across(material, material.key_metrics)]
+    if others:
+        more = _.plural("{n} more metric", "{n} more metrics", len(others))
+        parts.append(html.fold(more, _across(material, others)))
+    return html.all(*parts)
+
+
+def _across(material: Material, metrics: Sequence[str]) -> Markup:
+    _ = material.text
+    heads = [html.head(_("metric")), *(html.head(named(material, name), "rb-name") for name in material.systems)]
+    rows = []
+    for metric in metrics:
+        lower = small(_("lower is better")) if material.lower_is_better(metric) else ""
+        cells = [html.row_head(shown(metric) + lower)]
+        for name in material.systems:
+            estimate, one = material.estimate(name, metric), material.comparison(name, metric)
+            value = DASH if estimate is None else spread(material.value(estimate, metric))
+            if one is not None:
+                value += html.span(html.all(material.difference(one, metric), " ", chip(material, one)), "rb-beside")
+            cells.append(html.cell(shown(name), value))
+        rows.append(html.row(cells))
+    return html.table(_("Values and differences from the baseline"), heads, rows, ACROSS)
 
 
 def kind(material: Material, name: str) -> str:
@@ -106,31 +216,42 @@ def refused(material: Material, present: frozenset[str]) -> Markup:
     found = [Refusal(**{str(key): value for key, value in one.items()}) for one in rows_of(material.kept("refused"))]
     if not found:
         return Markup("")
-    items = [html.all(html.b(shown(one.notebook)), ": ", shown(said(one, _))) for one in found]
+    several = len(_runs(material)) > 2
+    whose = [" ".join(filter(None, [one.run if several else "", one.notebook])) for one in found]
+    items = [
+        html.all(html.b(shown(whom)), ": " if whom else "", shown(said(one, _)))
+        for whom, one in zip(whose, found, strict=True)
+    ]
     return html.div(html.p(_("Not compared:")) + html.list(items), "rb-standin")
 
 
 @view("fallen")
 def fallen(material: Material, present: frozenset[str]) -> Markup:
-    """How many questions fell out of the pairing of two runs."""
+    """How many questions fell out of the pairing of runs."""
     _, facts = material.text, material.facts
-    counts = {key: int(facts.get(key) or 0) for key in ("only_first", "only_second", "altered")}
-    said_of = [
-        _.plural("{n} question is in both runs", "{n} questions are in both runs", int(facts.get("n_questions") or 0))
-    ]
-    if counts["only_first"]:
-        said_of.append(_.plural("{n} is only in A", "{n} are only in A", counts["only_first"]))
-    if counts["only_second"]:
-        said_of.append(_.plural("{n} is only in B", "{n} are only in B", counts["only_second"]))
-    if counts["altered"]:
-        said_of.append(
-            _.plural(
-                "{n} has the same name in both and is not the same question",
-                "{n} have the same names in both and are not the same questions",
-                counts["altered"],
+    known, number = list(facts.get("fallen") or ()), int(facts.get("n_questions") or 0)
+    if len(known) == 1:
+        told = [_.plural("{n} question is in both runs", "{n} questions are in both runs", number)]
+    else:
+        told = [_.plural("{n} question is in all these runs", "{n} questions are in all these runs", number)]
+    for one in known:
+        counts = {key: int(one[key]) for key in ("only_first", "only_second", "altered")}
+        own = []
+        if counts["only_first"]:
+            own.append(_.plural("{n} is only in A", "{n} are only in A", counts["only_first"]))
+        if counts["only_second"]:
+            text = _.plural("{n} is only in {run}", "{n} are only in {run}", counts["only_second"], run=one["run"])
+            own.append(text)
+        if counts["altered"]:
+            own.append(
+                _.plural(
+                    "{n} has the same name in both and is not the same question",
+                    "{n} have the same names in both and are not the same questions",
+                    counts["altered"],
+                )
             )
-        )
-    text = html.meta(f"{'; '.join(said_of)}.")
+        told += own if len(known) == 1 else [f"A, {one['run']}: {', '.join(own)}"] if own else []
+    text = html.meta(f"{'; '.join(told)}.")
     if facts.get("other_data"):
         text += html.warning(
             _("The runs have other data: the questions are the same, the passages behind them may differ. A difference "
@@ -143,14 +264,17 @@ def fallen(material: Material, present: frozenset[str]) -> Markup:
 def effects(material: Material, present: frozenset[str]) -> Markup:
     """Effect sizes of the comparisons, and the smallest difference that each could have shown."""
     _ = material.text
-    heads = [_("metric"), _("effect size"), _("smallest difference that would be shown"), _("n")]
+    several = len(material.challengers) > 1
+    heads = [_("metric"), *([_("system")] if several else []), _("effect size")]
+    heads += [_("smallest difference that would be shown"), _("n")]
     heads += [_("smallest difference of interest"), _("n that shows it")]
     rows = []
     for one in material.measurement.comparisons:
         c, least = one.comparison, _.number(one.comparison.minimum_detectable, material.digits(one.metric))
         needed = DASH if c.questions_needed is None else _.integer(c.questions_needed)
         size = _.number(c.effect_size, 2, signed=True)
-        rows.append([shown(one.metric), size, least, _.integer(c.n), _.exact(c.margin), needed])
+        who = [shown(c.challenger)] if several else []
+        rows.append([shown(one.metric), *who, size, least, _.integer(c.n), _.exact(c.margin), needed])
     if not rows:
         return Markup("")
     note = _(
@@ -163,20 +287,24 @@ def effects(material: Material, present: frozenset[str]) -> Markup:
 
 @view("summaries")
 def summaries(material: Material, present: frozenset[str]) -> Markup:
-    """Numbers of two runs that nothing pairs; empty where every number is paired."""
+    """Numbers of runs that nothing pairs; empty where every number is paired."""
     _ = material.text
     found = rows_of(material.kept("summarized"))
     if not found:
         return Markup("")
-    heads = [html.head(title) for title in (_("metric"), "A", "B", _("difference, two samples"), _("p"))]
+    runs = list(dict.fromkeys(str(one["run"]) for one in found))
+    other = runs[0] if len(runs) == 1 else _("other run")
+    heads = [html.head(title) for title in (_("metric"), "A", other, _("difference, two samples"), _("p"))]
     heads.append(html.head(_("verdict"), "rb-word"))
     rows = []
-    for group in dict.fromkeys((one["notebook"], one["first"], one["second"]) for one in found):
-        notebook, *names = map(shown, group)
-        rows.append(html.group(notebook + " · " + Markup(" / ").join(dict.fromkeys(names)), len(heads)))
-        rows += [
-            _summary_row(material, one) for one in found if (one["notebook"], one["first"], one["second"]) == group
-        ]
+    grouped: dict[tuple[str, ...], list[Mapping[Any, Any]]] = {}
+    for one in found:
+        grouped.setdefault(tuple(str(one[key]) for key in ("notebook", "first", "second", "run")), []).append(one)
+    for (notebook, *systems, run), own in grouped.items():
+        title = [shown(notebook), Markup(" / ").join(dict.fromkeys(map(shown, systems)))]
+        title += [shown(f"A, {run}")] if len(runs) > 1 else []
+        rows.append(html.group(Markup(" · ").join(title), len(heads)))
+        rows += [_summary_row(material, one, run if len(runs) == 1 else other) for one in own]
     note = _("These numbers are compared as two independent samples, because nothing pairs them question by question. "
              "A difference that is not shown here may well be there.")  # fmt: skip
     notes = [note, *_other_data(material)]
@@ -184,26 +312,25 @@ def summaries(material: Material, present: frozenset[str]) -> Markup:
 
 
 def _other_data(material: Material) -> list[Markup]:
-    """A warning where the two runs name different data: what differs may be the questions."""
+    """A warning where the runs name different data: what differs may be the questions."""
     _ = material.text
-    first, second = (_.enumeration(list(run.get("datasets") or ())) for run in material.facts["runs"])
-    if first == second:
+    named = [_.enumeration(list(run.get("datasets") or ())) or DASH for run in material.facts["runs"]]
+    if len(set(named)) == 1:
         return []
+    told = _.enumeration([f"{run['letter']} {name}" for run, name in zip(material.facts["runs"], named, strict=True)])
     return [
         _.html(
-            "The runs name different data: {first} and {second}. A difference may be that of the questions alone.",
-            first=shown(first or "—"),
-            second=shown(second or "—"),
+            "The runs name different data: {data}. A difference may be that of the questions alone.", data=shown(told)
         )
     ]
 
 
-def _summary_row(material: Material, one: Mapping[str, Any]) -> Markup:
+def _summary_row(material: Material, one: Mapping[Any, Any], other: str) -> Markup:
     _ = material.text
     digits = digits_of(one[f"{key}_{side}"] for key in ("value", "low", "high") for side in ("first", "second"))
-    named = f"{one['notebook']} {one['first']} {one['second']} {one['metric']}"
+    named = f"{one['notebook']} {one['first']} {one['second']} {one['run']} {one['metric']}"
     cells = [html.row_head(shown(one["metric"]), "", anchor("summary", named))]
-    for side, letter in (("first", "A"), ("second", "B")):
+    for side, letter in (("first", "A"), ("second", other)):
         text = f"{_.number(one[f'value_{side}'], digits)} {_.interval(one[f'low_{side}'], one[f'high_{side}'], digits)}"
         count = one[f"n_{side}"]
         value = spread(text.removesuffix(f" {DASH}"))

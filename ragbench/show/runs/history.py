@@ -1,9 +1,11 @@
-"""Values over runs: a chart a metric with intervals, breaks where the data changed, and marks of what changed."""
+"""Values over runs: a panel a metric with intervals, breaks where the data changed, and marks of what changed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from markupsafe import Markup
@@ -11,31 +13,36 @@ from markupsafe import Markup
 from ragbench import stand_ins
 from ragbench.counts import counted
 from ragbench.language import DASH
-from ragbench.show.basics import chart
 from ragbench.show.basics.entries import rows_of
-from ragbench.show.basics.marks import GLYPHS, SERIES, SYMBOLS, small, spread
+from ragbench.show.basics.marks import GLYPHS, named, series, small, spread
 from ragbench.show.basics.material import Material, digits_of
-from ragbench.show.basics.templates import html
-from ragbench.show.basics.text import shown
+from ragbench.show.basics.templates import drawn, html
+from ragbench.show.basics.text import clean, shortened, shown
 from ragbench.show.comparison.headline import standing_in
-from ragbench.show.runs.compared import kind, why
+from ragbench.show.comparison.paired_differences import scaled
+from ragbench.show.runs.compared import kind, reason_said, why
 from ragbench.show.view import view
 from ragbench.types import Estimate
 
-HEIGHT = 320
-MOST_LABELS = 5
+HEIGHT = 132
+EDGE = 10  # pixels above and below what is drawn, for half a mark
+FEW = 6
+"""So many runs have their names below the panels; of more the table has them."""
 ASIDE = 0.3  # how far the systems of a run stand apart together, in runs
+SHORT = 28
+"""Signs of a value that a sentence has room for."""
+CROSS = "✕"
 Point = Mapping[str, Any]
 """A row of the table of points, with its `estimate`."""
 
 
 @view("history")
 def history(material: Material, present: frozenset[str]) -> Markup:
-    """Values with intervals over runs, and marks of what changed."""
+    """Values with intervals over the runs of each project on each data set, a panel a metric, and what changed."""
     points = [
         {**row, "estimate": one.estimate}
         for row, one in zip(
-            rows_of(material.kept("points", "stretch")),
+            rows_of(material.kept("points", "section", "stretch")),
             material.measurement.estimates_by("run", "notebook"),
             strict=True,
         )
@@ -43,107 +50,131 @@ def history(material: Material, present: frozenset[str]) -> Markup:
     if not points:
         return html.p(material.text("No run has kept such a number."))
     parts = [standing_in(material)]
-    for notebook, metric in dict.fromkeys((one["notebook"], one["metric"]) for one in points):
-        own = [one for one in points if (one["notebook"], one["metric"]) == (notebook, metric)]
-        parts += [
-            html.heading(shown(f"{notebook} · {metric}"), 2),
-            _figure(material, metric, own),
-            _table(material, own),
-        ]
+    for number, section in enumerate(material.facts["sections"]):
+        own = [one for one in points if one["section"] == number]
+        parts.append(_section(_coloured(material, section), section, number, own))
     return html.all(*parts)
 
 
-def _systems(points: Sequence[Point]) -> list[str]:
-    return list(dict.fromkeys(str(one["system"]) for one in points))
+def _coloured(material: Material, section: Mapping[str, Any]) -> Material:
+    """The same with the order of the section's systems, that gives them their colours on the pages of its runs."""
+    pages = [{"systems": section["systems"], "baseline": section["baseline"]}]
+    facts = {**material.facts, "project_systems": section["project_systems"], "pages": pages}
+    return Material(replace(material.measurement, facts=facts), material.text)
 
 
-def _places(points: Sequence[Point]) -> list[int]:
-    return sorted({int(one["place"]) for one in points})
-
-
-def _figure(material: Material, metric: str, points: Sequence[Point]) -> Markup:
+def _section(material: Material, section: Mapping[str, Any], number: int, points: Sequence[Point]) -> Markup:
+    """A data set's panels over its runs, which runs those are, and folded the numbers."""
     _ = material.text
-    systems, places = _systems(points), _places(points)
-    legend = html.items(
-        html.sign(number % SERIES, GLYPHS[number % SERIES], shown(name)) for number, name in enumerate(systems)
-    )
-    title = _.plural("{metric} over {n} run", "{metric} over {n} runs", len(places), metric=shown(metric))
-    key = _(
-        "c code, d data, m model, p prompt changed before this run. Values on other data are not joined; crosses are "
-        "not comparable."
-    )
-    traces = [
-        trace
-        for number, name in enumerate(systems)
-        for trace in _traces(material, number, len(systems), [one for one in points if one["system"] == name])
+    several = len({one["project"] for one in material.facts["sections"]}) > 1
+    title = " · ".join(filter(None, [section["project"] if several else "", section["dataset"]]))
+    runs = [next(one for one in material.facts["runs"] if one["id"] == name) for name in section["runs"]]
+    told = {place: _changed(material, number, place) for place in range(len(runs))}
+    groups: dict[tuple[str, str], list[Point]] = {}
+    for one in points:
+        groups.setdefault((one["notebook"], one["metric"]), []).append(one)
+    labels = [
+        {"number": place + 1, "title": _name(run), "changed": ", ".join(_kinds(material, told[place]))}
+        for place, run in enumerate(runs)
     ]
-    made = {
-        "data": traces + _marks(material, places, points),
-        "layout": chart.layout(
-            _, HEIGHT, margin={"l": 8, "r": 16, "t": 8, "b": 56, "pad": 0},
-            xaxis=chart.axis(
-                showgrid=False, tickangle=0, range=[places[0] - 0.5, places[-1] + 0.5], **_labels(points, places)
-            ),
-            yaxis=chart.axis(nticks=6),
-        ),
-    }  # fmt: skip
-    plot = chart.plot(made, _("{title}. The table below holds the same numbers.", title=title))
-    return html.figure(title, legend, plot, key)
-
-
-def _labels(points: Sequence[Point], places: Sequence[int]) -> dict[str, Any]:
-    """Day, time and year of runs below each other, else their names: no more than a phone has room for."""
-    step = max(1, math.ceil(len(places) / MOST_LABELS))
-    named = {int(one["place"]): _lines(one) for one in points}
-    chosen = list(places)[::step]
-    return {"tickvals": chosen, "ticktext": [named[place] for place in chosen]}
-
-
-def _lines(one: Point) -> str:
-    year, dash, rest = str(one["started"]).partition("-")
-    lines = [*rest.split(), year] if dash else [str(one["run"])]
-    return "<br>".join(chart.plain(line, 16) for line in lines)
-
-
-def _traces(material: Material, number: int, count: int, points: Sequence[Point]) -> list[dict[str, Any]]:
-    """A line through each stretch of one data set, and the marks of what is not comparable by themselves.
-
-    number, count: a system's place among those of a run, which stand beside each other: no interval hides another.
-    """
-    measured = [one for one in points if math.isfinite(one["estimate"].value)]
-    groups: list[tuple[str, list[Point]]] = [
-        ("lines+markers", [one for one in measured if one["stretch"] == stretch and one["comparable"]])
-        for stretch in sorted({one["stretch"] for one in measured})
+    drawing = drawn(
+        "history", _, height=HEIGHT, few=FEW, labels=labels,
+        marks=[round(100 * place / len(runs), 3) for place, ones in told.items() if ones],
+        panels=[_panel(material, *named, own, len(runs)) for named, own in groups.items()],
+    )  # fmt: skip
+    notes = [_("A dotted line: something changed before the run. Values on other data are not joined.")]
+    if not all(one["comparable"] for one in points):
+        notes.append(_("{cross} is not comparable with the others.", cross=CROSS))
+    tables = [
+        part
+        for (notebook, metric), own in groups.items()
+        for part in (html.heading(shown(f"{metric} · {notebook}"), 3), _table(material, runs, own))
     ]
-    groups.append(("markers", [one for one in measured if not one["comparable"]]))
-    aside = ASIDE * ((number + 0.5) / count - 0.5)
-    return [_trace(material, number, aside, mode, group) for mode, group in groups if group]
+    return html.all(
+        html.heading(shown(title), 2) if title else "",
+        html.list([named(material, name) for name in section["systems"]], "rb-legend"),
+        drawing,
+        html.meta(" ".join(notes)),
+        _listed(material, runs, told),
+        html.fold(_("Values of every run"), *tables),
+    )
 
 
-def _trace(material: Material, number: int, aside: float, mode: str, points: Sequence[Point]) -> dict[str, Any]:
-    colour = f"@series-{number % SERIES}"
-    symbol = SYMBOLS[number % SERIES] if mode != "markers" else "x-open"
-    found: list[Estimate] = [one["estimate"] for one in points]
+def _name(run: Mapping[str, Any]) -> str:
+    """What is short enough to stand below a panel: its name, else its day, else its id."""
+    return shortened(run["name"] or run["started"].partition(" ")[0] or run["id"], 40)
+
+
+def _panel(material: Material, notebook: str, metric: str, points: Sequence[Point], count: int) -> dict[str, Any]:
+    """What a panel draws: where the marks of its points, their intervals and the lines between them are."""
+    _ = material.text
+    numbers = [x for one in points for x in (one["estimate"].value, one["estimate"].low, one["estimate"].high)]
+    known = [x for x in numbers if x is not None and math.isfinite(x)]
+    scale = scaled(known or [0.0, 1.0], zero=False)
+    systems = list(dict.fromkeys(str(one["system"]) for one in points))
+
+    def height(value: float) -> float:
+        return round(EDGE + (HEIGHT - 2 * EDGE) * (1 - scale.place(value) / 100), 2)
+
+    lines, marks = [], []
+    for number, system in enumerate(systems):
+        aside = ASIDE * ((number + 0.5) / len(systems) - 0.5)
+        own = [one for one in points if one["system"] == system and math.isfinite(one["estimate"].value)]
+        at = [(round(100 * (int(one["place"]) + 0.5 + aside) / count, 3), one) for one in own]
+        colour = series(material, system)
+        lines += [
+            {"series": colour, "x1": x, "y1": height(one["estimate"].value), "x2": x_next,
+             "y2": height(after["estimate"].value)}
+            for (x, one), (x_next, after) in pairwise(each for each in at if each[1]["comparable"])
+            if one["stretch"] == after["stretch"]
+        ]  # fmt: skip
+        for x, one in at:
+            found: Estimate = one["estimate"]
+            ends = [height(end) for end in (found.low, found.high) if end is not None and math.isfinite(end)]
+            marks.append(
+                {"series": colour, "x": x, "y": height(found.value), "said": _said(material, one),
+                 "glyph": GLYPHS[colour] if one["comparable"] else CROSS,
+                 "ends": ends if len(ends) == 2 else None}
+            )  # fmt: skip
+    lower = next((one["better"] for one in points if one["better"]), None) == "lower"
+    title = html.all(html.b(shown(metric)), " ", shown(notebook), small(_("lower is better")) if lower else "")
+    said = _.plural("{metric} over {n} run", "{metric} over {n} runs", count, metric=clean(metric))
+    digits = min(digits_of(known, metric), 2 if scale.step >= 0.01 else 3)
     return {
-        "type": "scatter",
-        "mode": mode,
-        "name": chart.plain(points[0]["system"]),
-        "x": [round(int(one["place"]) + aside, 3) for one in points],
-        "y": [one.value for one in found],
-        "line": {"color": colour, "width": 1.5},
-        "marker": {"color": colour, "size": 9, "symbol": symbol},
-        "error_y": chart.reach(found, colour, 2),
-        "text": [_hover(material, one) for one in points],
-        "hovertemplate": "%{text}<extra></extra>",
-        "showlegend": False,
-        "cliponaxis": False,
-    }
+        "title": title,
+        "said": _("{title}. The table below holds the same numbers.", title=said),
+        "ticks": [(height(tick), _.number(tick, digits)) for tick in scale.ticks],
+        "lines": lines,
+        "points": marks,
+    }  # fmt: skip
 
 
-def _hover(material: Material, one: Point) -> str:
-    names = f"<b>{chart.plain(str(one['system']))}</b> · {chart.plain(str(one['run']))}"
-    text = f"{names}<br>{chart.plain(_value(material, one['estimate']))}"
-    return text if one["comparable"] else f"{text}<br>{chart.plain(str(why(material, one['reason']).striptags()))}"
+def _said(material: Material, one: Point) -> str:
+    run = next(each for each in material.facts["runs"] if each["id"] == one["run"])
+    parts = [str(one["system"]), _name(run), _value(material, one["estimate"])]
+    parts += [] if one["comparable"] else [reason_said(str(one["reason"]), material.text)]
+    return clean(" · ".join(parts))
+
+
+def _listed(
+    material: Material, runs: Sequence[Mapping[str, Any]], told: Mapping[int, Sequence[Mapping[Any, Any]]]
+) -> Markup:
+    """Which runs these are, the newest first, and in words what changed before each."""
+    _ = material.text
+    heads = ["", (_("run"), "rb-word"), (_("started"), "rb-word"), (_("changed before it"), "rb-word")]
+    rows = []
+    for place in reversed(range(len(runs))):
+        run = runs[place]
+        title = html.b(shown(run["name"])) + small(run["id"]) if run["name"] else shown(run["id"], 60)
+        title += html.span(shown(run["note"]), "rb-beside") if run["note"] else Markup("")
+        row = [
+            html.row_head(str(place + 1)),
+            html.cell(_("run"), title, "rb-word"),
+            html.cell(_("started"), shown(run["started"]) or DASH, "rb-word"),
+            html.cell(_("changed before it"), shown(_told(material, told[place]), 240) or DASH, "rb-word"),
+        ]
+        rows.append(html.row(row))
+    return html.grid(_("Runs"), heads, rows, "rb-wide rb-listed")
 
 
 def _digits(one: Estimate) -> int:
@@ -155,57 +186,36 @@ def _value(material: Material, one: Estimate) -> str:
     return value if one.low is None else f"{value} {material.text.interval(one.low, one.high, _digits(one))}"
 
 
-def _marks(material: Material, places: Sequence[int], points: Sequence[Point]) -> list[dict[str, Any]]:
-    """The first letters of what changed before a run, in a row above the values."""
-    found = {place: changed for place in places if (changed := _changed(material, place))}
-    numbers = [x for one in points for x in (one["estimate"].value, one["estimate"].high) if x is not None]
-    tops = list(filter(math.isfinite, numbers))
-    if not found or not tops:
-        return []
-    lows = [x for one in points for x in (one["estimate"].value, one["estimate"].low) if x is not None]
-    top = max(tops) + 0.12 * ((max(tops) - min(filter(math.isfinite, lows))) or 1.0)
-    return [
-        {
-            "type": "scatter",
-            "mode": "text",
-            "x": list(found),
-            "y": [top] * len(found),
-            "text": [" ".join(dict.fromkeys(one["kind"][:1] for one in ones)) for ones in found.values()],
-            "textfont": {"color": "@muted", "size": 12},
-            "hovertext": [chart.plain(_told(material, ones), 300) for ones in found.values()],
-            "hoverinfo": "text",
-            "showlegend": False,
-            "cliponaxis": False,
-        }
-    ]
+def _changed(material: Material, section: int, place: int) -> list[Mapping[Any, Any]]:
+    return [one for one in rows_of(material.kept("changes")) if (one["section"], one["place"]) == (section, place)]
 
 
-def _changed(material: Material, place: int) -> list[Mapping[Any, Any]]:
-    return [one for one in rows_of(material.kept("changes")) if one["place"] == place]
+def _kinds(material: Material, ones: Sequence[Mapping[Any, Any]]) -> list[str]:
+    return list(dict.fromkeys(kind(material, one["kind"]) for one in ones))
 
 
 def _told(material: Material, ones: Sequence[Mapping[Any, Any]]) -> str:
+    """`data: tier1_retrieval; parameter: k (tier1_retrieval) 10 → 20`: short values are said."""
     names: dict[str, list[str]] = {}
     for one in ones:
-        names.setdefault(kind(material, one["kind"]), []).append(str(one["name"]))
-    return "; ".join(f"{word}: {', '.join(named)}" for word, named in names.items())
+        short = all(0 < len(str(one[key])) <= SHORT for key in ("before", "after"))
+        moved = f" {one['before']} → {one['after']}" if short else ""
+        names.setdefault(kind(material, one["kind"]), []).append(f"{one['name']}{moved}")
+    return "; ".join(f"{word}: {', '.join(own)}" for word, own in names.items())
 
 
-def _table(material: Material, points: Sequence[Point]) -> Markup:
+def _table(material: Material, runs: Sequence[Mapping[str, Any]], points: Sequence[Point]) -> Markup:
     """One row a run, the newest first, one column a system."""
     _ = material.text
-    systems = _systems(points)
+    systems = list(dict.fromkeys(str(one["system"]) for one in points))
     mixed = len({_stood_in(material, one) for one in points}) > 1
-    heads = [html.head(_("run")), *(html.head(shown(name), "rb-name") for name in systems)]
+    heads = [html.head(_("run")), *(html.head(named(material, name), "rb-name") for name in systems)]
     rows = []
-    for place in reversed(_places(points)):
+    for place in sorted({int(one["place"]) for one in points}, reverse=True):
         own = {str(one["system"]): one for one in points if one["place"] == place}
-        run = next(iter(own.values()))
-        cells = [html.row_head(html.all(shown(run["run"], 60), " ", html.small(run["started"])))]
+        cells = [html.row_head(html.all(f"{place + 1} ", shown(_name(runs[place]))))]
         cells += [html.cell(shown(name), _number(material, own.get(name), mixed)) for name in systems]
-        changed = shown(_told(material, _changed(material, place)), 200) or DASH
-        rows.append(html.row([*cells, html.cell(_("changed"), changed, "rb-word")]))
-    heads.append(html.head(_("changed"), "rb-word"))
+        rows.append(html.row(cells))
     return html.table(_("Values of every run"), heads, rows, "rb-wide rb-history")
 
 
