@@ -11,6 +11,9 @@ _SIGNS = {
 }  # fmt: skip
 LONG = 12
 """Signs of a word that an article's narrowest column has room for."""
+LONGEST_WORD = 24
+"""Of letters alone: LaTeX hyphenates what a language has, and nothing beyond."""
+_LETTERS = re.compile(r"\W*[^\W\d_]+\W*")
 _BREAKS = re.compile(r"(?<=[-_/.@:=])")
 
 
@@ -20,7 +23,8 @@ def latex(text: object) -> str:
 
 
 def _word(word: str) -> str:
-    parts = [part for piece in _BREAKS.split(word) for part in _pieces(piece)] if len(word) > LONG else [word]
+    whole = len(word) <= LONG or (len(word) <= LONGEST_WORD and _LETTERS.fullmatch(word) is not None)
+    parts = [word] if whole else [part for piece in _BREAKS.split(word) for part in _pieces(piece)]
     return r"\allowbreak{}".join("".join(_SIGNS.get(sign, sign) for sign in part) for part in parts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,10 +34,10 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def fill(disk: Path) -> Path:
-    """Leave no byte free; the file that takes it all."""
+def fill(disk: Path, but: int = 0) -> Path:
+    """Leave no byte free, `but` for so many; the file that takes it all."""
     filler = disk / "filler"
     with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
-        while True:
+        while shutil.disk_usage(disk).free > but or not but:
             file.write(bytes(4096))
     return filler

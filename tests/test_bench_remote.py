@@ -82,7 +82,7 @@ def test_the_page_of_retrieval_reads_the_same_clock(server: ServiceServer) -> No
     assert found.facts["systems"][0]["in_flight"] == 1
     html = show.retrieval.speed(show.Page(found)).html()
     assert "the whole call" in html
-    assert "A system over HTTP was timed as it was asked" in html
+    assert "A system over HTTP was timed while it was asked" in html
 
 
 def test_who_answers_by_itself_is_left_out_without_being_asked(server: ServiceServer) -> None:

@@ -315,7 +315,7 @@ def test_views_are_the_same_after_storing_and_escape_texts(talking: Path) -> Non
         assert Page(made, language="ru").view(name).html()
     heat = show.answers.dialogues(Page(made)).html()
     assert heat.count('class="rb-self"') == 5, "the turns of the two dialogues that have a second one"
-    assert 'class="rb-question rb-near"' in heat
+    assert 'class="rb-question rb-near ' in heat
     evil = made.extra["turns"].assign(question="<script>x</script>")
     bad = Measurement(**{**made.__dict__, "extra": {**made.extra, "turns": evil}})
     assert "<script>" not in show.answers.dialogues(Page(bad)).html()

@@ -109,16 +109,22 @@ class TestWork:
         pieces = 8
         assert self.tasks(before) == {
             "rows": (pieces, pieces, pieces), "passages": (pieces, pieces, pieces), "questions": (3, 3, 3),
-            "index": (pieces, pieces, pieces),
         }  # fmt: skip
+        timed = replace(demand, timed=True)
+        searched = Estimate(known, store, DATASET).of_system("mine", timed)
+        assert self.tasks(searched) == self.tasks(before) | {"index": (pieces, pieces, pieces)}
         assert all(task.seconds is not None and task.seconds >= 0 for task in before.tasks)
         assert all(task.bytes for task in before.tasks)
         assert (before.anew, before.anew_seconds is not None) == (6, True)
         again = Estimate(known, store, DATASET).of_system("mine", demand)
         assert self.tasks(again) == self.tasks(before), "a plan writes nothing"
-        make("mine", known, store, DATASET).retrieve(QUESTIONS, 2)
+        system = make("mine", known, store, DATASET)
+        system.retrieve(QUESTIONS, 2)
         after = Estimate(known, store, DATASET).of_system("mine", demand)
         assert {task.left for task in after.tasks} == {0}
+        assert {task.left for task in Estimate(known, store, DATASET).of_system("mine", timed).tasks} == {0, pieces}
+        system.retrieve_one(QUESTIONS[0], 2)  # type: ignore[attr-defined]
+        assert {task.left for task in Estimate(known, store, DATASET).of_system("mine", timed).tasks} == {0}
         assert {task.seconds for task in after.tasks} == {0.0}
 
     def test_calls_of_parts_are_counted_and_nobody_is_called(
@@ -132,7 +138,7 @@ class TestWork:
                 embedders={"far": EmbedderSettings(kind="openai", model="plan", base_url=server.url)},
                 systems={"mine": SystemSettings(embedder="far", rewriter="it", reranker="it")},
             )
-            work = Estimate(known, store, DATASET).of_system("mine", Demand(tuple(QUESTIONS)))
+            work = Estimate(known, store, DATASET).of_system("mine", Demand(tuple(QUESTIONS), timed=True))
             assert {what: one[:2] for what, one in self.tasks(work).items()} == {
                 "rewriter": (3, 3), "rows": (4, work.tasks[1].left), "passages": (4, 4), "questions": (3, 3),
                 "index": (4, 4), "reranker": (3, 3),

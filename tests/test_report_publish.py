@@ -260,7 +260,7 @@ def test_a_latex_table_holds_the_numbers_and_no_open_sign(tmp_path: Path) -> Non
 def test_numbers_without_pairs_make_a_latex_table_too() -> None:
     one = {
         "notebook": "t_1", "metric": "mrr", "first": "s", "second": "s", "verdict": "better", "effect_size": 0.4,
-        "value_first": 0.5, "low_first": None, "high_first": None, "n_first": 48, "value_second": 0.7,
+        "run": "B", "value_first": 0.5, "low_first": None, "high_first": None, "n_first": 48, "value_second": 0.7,
         "low_second": 0.6, "high_second": 0.8, "n_second": None, "difference": 0.2, "low": 0.1, "high": 0.3,
         "p": 0.0002,
     }  # fmt: skip

@@ -296,7 +296,7 @@ def test_a_number_that_orders_no_systems_is_marked_and_corrected_or_real_ones_ar
     assert stand_ins.marked(judged) == {"faithfulness", "mine"}
     assert stand_ins.marked({**judged, "corrected": ["faithfulness"]}) == {"mine"}
     assert stand_ins.marked({**judged, "judges": [{"name": "gpt"}]}) == frozenset()
-    for language, words in {"en": "orders systems as labels by people do in faithfulness, mine:",
+    for language, words in {"en": "to order systems as people's labels do on faithfulness, mine:",
                             "ru": "как метки людей, по faithfulness, mine:"}.items():  # fmt: skip
         assert words in stand_ins.caveat(stand_ins.of(judged), translator(language))
     assert "orders" not in stand_ins.caveat(stand_ins.of({**judged, "judged": ["e2e_score"]}), translator("en"))
@@ -311,4 +311,5 @@ def test_the_mark_stands_beside_the_number(here: Mapping[str, Any]) -> None:
         here["pages"]["offline"], facts={**facts, "stand_ins": [StandIn("order", "lexical", (), ("e2e_score",)).fact]}
     )
     assert mark in text(show.comparison.table(Page(wrong)).html())
-    assert "not shown that it orders systems" in text(show.comparison.answer(Page(wrong)).html())
+    said = "not shown to order systems as people's labels do on e2e_score"
+    assert said in text(show.comparison.answer(Page(wrong)).html())

@@ -57,8 +57,9 @@ def data_of(measurements: Iterable[Measurement]) -> str:
 
 
 def known(*measurements: Measurement) -> frozenset[str]:
-    """Names of metrics, of what they take, and of systems: code, the same in every language."""
+    """Names of metrics, of what they take, of systems and data sets: code, the same in every language."""
     systems = {str(one["name"]) for made in measurements for one in made.facts.get("systems", ())}
+    systems |= {str(made.facts.get("dataset")) for made in measurements}
     taken = {name for one in catalogue().values() for name in inspect.signature(one.function).parameters}
     cited = {word for one in registered().values() for word in one.source.replace(",", " ").split()}
     return NAMES | set(registered()) | taken | cited | systems

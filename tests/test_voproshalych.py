@@ -106,9 +106,9 @@ def test_every_quick_command_of_the_page_runs_and_the_article_has_its_table(team
                 assert "6 compared as two samples, 0 not" in said
     text = (team / "article" / "tables" / "numbers-without-pairs.tex").read_text(encoding="utf-8")
     assert "& v1 & v2 &" in text
-    assert r"\num{0.400}\\{}[\num{0.168}, \num{0.687}]" in text
-    assert r"\num{0.550}\\{}[\num{0.274}, \num{0.799}]" in text
-    assert r"\num{0.612}\\{}[\num{0.323}, \num{0.840}]" in text
+    assert r"\num{0.400}\\{}[\num{0.168}; \num{0.687}]" in text
+    assert r"\num{0.550}\\{}[\num{0.274}; \num{0.799}]" in text
+    assert r"\num{0.612}\\{}[\num{0.323}; \num{0.840}]" in text
     assert "| v1 | v2 |" in (team / "article" / "summary.md").read_text(encoding="utf-8")
     for name in ("v2", "old-20260223_190000"):
         done(["ragbench", "publish", name, "--to", name])

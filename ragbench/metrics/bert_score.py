@@ -56,6 +56,7 @@ def _wide(vectors: Vectors) -> np.ndarray[Any, np.dtype[np.float64]]:
         "names another, and tokens that only mark the ends of a text match nothing: bert-score takes a layer that was "
         "chosen for each model, and lets them be matched. Measured only where it is named, by a model that you name."
     ),
+    when=("Comparing answers with a reference when the wording may differ and no judge is to be asked.",),
 )
 @measured
 async def bert_score(

@@ -64,16 +64,19 @@ class Task:
 class Demand:
     """What a run asks of a system. again: askings of single questions after the first, which read nothing stored.
 
+    timed: whether PostgreSQL searches single questions, for which it needs the vectors together, in exact search too.
     hnsw: whether an index is built besides, for comparison with exact search.
     """
 
     questions: tuple[Question, ...]
     again: int = 0
+    timed: bool = False
     hnsw: bool = False
 
     def __or__(self, other: Demand) -> Demand:
         whole = {question.id: question for question in (*self.questions, *other.questions)}
-        return Demand(tuple(whole.values()), self.again + other.again, self.hnsw or other.hnsw)
+        again, timed = self.again + other.again, self.timed or other.timed
+        return Demand(tuple(whole.values()), again, timed, self.hnsw or other.hnsw)
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,8 @@ class Estimate:
         tasks: list[Task] = []
         texts, outlook = self._texts(system.parts, demand.questions, tasks)
         for dense in system.embedding.values():
-            hnsw = demand.hnsw and dense is system.dense
-            tasks += self._of_dense(dense, texts, hnsw)
+            tasks += self._of_dense(dense, texts)
+            tasks += [self._built(dense, index) for index in _indexes(dense, demand, dense is system.dense)]
         if system.parts.reranker is not None:
             is_ready = not any(one.left for one in tasks) and len(self.dataset.chunks) <= LARGEST
             tasks.append(self._reranked(system, system.parts.reranker, demand.questions, is_ready))
@@ -164,20 +167,14 @@ class Estimate:
             found += new if one is None else one.texts
         return found, outlook
 
-    def _of_dense(self, dense: DenseRetriever, texts: Sequence[str], hnsw: bool) -> list[Task]:
+    def _of_dense(self, dense: DenseRetriever, texts: Sequence[str]) -> list[Task]:
         settings, data = self.settings.embedders[dense.embedder.name], dense.dataset
         asking = self.settings.embedders[settings.queries] if settings.queries else settings
-        tasks = [
+        return [
             self._loaded(data),
             self._embedded(dense.embedder, settings, data, dense.passages, "passage"),
             self._embedded(dense.embedder, asking, data, texts, "query"),
-            self._built(dense, dense.searched),
         ]
-        if hnsw:
-            one = dense.settings
-            indexes = (Index("exact"), Index("hnsw", one.m, one.ef_construction))
-            tasks += [self._built(dense, index) for index in indexes if index != dense.searched]
-        return tasks
 
     def _loaded(self, data: Dataset) -> Task:
         number = 0 if self.store.holds(data.content_hash) else len(data.chunks)
@@ -311,3 +308,11 @@ class Estimate:
                     bm25.tokens(chunk.text)
                 total += (time.perf_counter() - begun) * len(one.chunks) / min(WORDED, len(one.chunks))
         return total
+
+
+def _indexes(dense: DenseRetriever, demand: Demand, is_alone: bool) -> list[Index]:
+    """What PostgreSQL makes to search in; exact search of many questions needs nothing."""
+    one, exact = dense.settings, Index("exact")
+    own = [dense.searched] if demand.timed or dense.searched != exact else []
+    compared = [exact, Index("hnsw", one.m, one.ef_construction)] if demand.hnsw and is_alone else []
+    return list(dict.fromkeys([*own, *compared]))

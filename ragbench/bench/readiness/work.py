@@ -45,9 +45,9 @@ def _demand(request: Request, data: Dataset) -> Demand:
     from ragbench.systems.work import Demand
 
     questions = tuple(request.asked(data))
-    return Demand(
-        questions, (getattr(request, "repeats", 1) - 1) * len(questions), bool(getattr(request, "ef_searches", ()))
-    )
+    again = (getattr(request, "repeats", 1) - 1) * len(questions)
+    timed, compared = (bool(getattr(request, name, ())) for name in ("timed_questions", "ef_searches"))
+    return Demand(questions, again, timed, compared)
 
 
 def _found(
