@@ -30,7 +30,7 @@ __all__ = [
     "stats",
 ]
 
-Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "consensus"]
+Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "binary_majority", "consensus"]
 
 
 def score(
@@ -40,7 +40,7 @@ def score(
     *,
     embedder: Embedder | str | Sequence[Embedder | str] = "hashing",
     language: Literal["en", "ru"] | None = None,
-    aggregate: Aggregate = "mean",
+    aggregate: Aggregate | None = None,
     tolerance: float | None = None,
     quorum: int | None = None,
     baseline: str = "",
@@ -60,8 +60,9 @@ def score(
     embedder: a name of ragbench.toml or an embedder, or several: each value is kept, and their mean counts.
     language: of prompts and explanations; without it prompts are in the language of each sample's texts, and
         explanations in that of ragbench.toml.
-    aggregate, tolerance: how several judges' scores become one. quorum: how many of them must have measured, else the
-        score is unmeasured; None: as in ragbench.toml, where it is every judge unless set.
+    aggregate, tolerance: how several judges' scores become one, see `ragbench.judge.Rule`; quorum: how many of them
+        must have measured, else the score is unmeasured. None: as in ragbench.toml, where it is the mean of every judge
+        unless set.
     baseline: the system that others are compared with, where the samples name several; the first if empty.
     primary: the metric on which they are compared in a family of its own, all others being the second; the first if
         empty.
@@ -82,7 +83,7 @@ async def ascore(
     *,
     embedder: Embedder | str | Sequence[Embedder | str] = "hashing",
     language: Literal["en", "ru"] | None = None,
-    aggregate: Aggregate = "mean",
+    aggregate: Aggregate | None = None,
     tolerance: float | None = None,
     quorum: int | None = None,
     baseline: str = "",

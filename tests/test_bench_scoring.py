@@ -158,6 +158,18 @@ class TestJudges:
         assert self.panel(entailment(0, 1), aggregate="minimum").rows[0].score.value == 0.5
         far = self.panel(entailment(0, 0), aggregate="consensus", tolerance=0.5)
         assert far.rows[0].score.status is Status.VERDICT_MISMATCH
+        voted = self.panel(entailment(0, 0), aggregate="binary_majority").rows[0].score
+        assert (voted.value, voted.judge) == (0.0, "panel binary_majority")
+
+    def test_a_vote_without_a_middle_is_refused_before_anybody_is_asked(self) -> None:
+        async def length(response: str, judge: Any) -> float:
+            return float(len(response))
+
+        judges = [ScriptedJudge(), ScriptedJudge()]
+        judges[1].name = "other"
+        with pytest.raises(ValueError, match="length: aggregate = binary_majority needs a scale with two ends"):
+            ragbench.score(ROWS[0], length, judges, aggregate="binary_majority")
+        assert not judges[0].calls
 
     @pytest.mark.fault("flattering", tried="a judge of a panel that fails where it would be strict", count=2)
     @pytest.mark.parametrize("quorum", [None, 2])

@@ -49,7 +49,13 @@ def score(
     ] = None,
     embedder: Annotated[str, typer.Option(help="An embedder of ragbench.toml.")] = "hashing",
     language: Annotated[Literal["en", "ru"] | None, typer.Option(help="Of prompts and explanations.")] = None,
-    aggregate: Annotated[str, typer.Option(help="How several judges become one: mean, median, minimum, …")] = "mean",
+    aggregate: Annotated[
+        str | None,
+        typer.Option(
+            help="How several judges become one: mean, median, minimum, maximum, majority, binary_majority, consensus; "
+            "as in ragbench.toml if not set."
+        ),
+    ] = None,
     tolerance: Annotated[float | None, typer.Option(help="For consensus: how far judges may be apart.")] = None,
     quorum: Annotated[
         int | None,

@@ -13,7 +13,6 @@ from ragbench.judge.own import OwnJudge, own_judge
 from ragbench.judge.pairwise import Choice, Duel, compare
 from ragbench.judge.panel import (
     AGGREGATES,
-    Aggregate,
     Attendance,
     Attended,
     Influence,
@@ -28,7 +27,6 @@ __all__ = [
     "AGGREGATES",
     "OFFLINE_JUDGES",
     "Again",
-    "Aggregate",
     "Attendance",
     "Attended",
     "Choice",

@@ -93,6 +93,8 @@ class EmbedderSettings(WebSettings):
         return self
 
 
+Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "binary_majority", "consensus"]
+"""How several judges' scores become one: see `ragbench.judge.Rule`."""
 Replies = Literal["auto", "json_schema", "json_object", "tool", "text"]
 
 

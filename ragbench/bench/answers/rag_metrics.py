@@ -60,7 +60,7 @@ class RagMetricsRequest(Draws):
     )
     primary: str = Field("", description="the metric that the page answers with, its own family; empty: the first")
     judges: requests.Judges = ""
-    aggregate: requests.How = "mean"
+    aggregate: requests.How = None
     tolerance: requests.Tolerance = None
     quorum: requests.Quorum = None
     embedder: requests.Embedder = ""

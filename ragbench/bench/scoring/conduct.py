@@ -76,7 +76,7 @@ def _influence(found: Scores, rule: Rule) -> dict[str, list[dict[str, Any]]]:
     for metric in found.metrics:
         scores = [row.score for row in found.rows if row.metric.label == metric.label and "judges" in row.score.detail]
         if scores:
-            for one in leave_one_out(scores, rule):
+            for one in leave_one_out(scores, rule.on(metric.bounds)):
                 line = {"metric": metric.label, "whole": one.whole, "without": one.without, "shift": one.shift}
                 known.setdefault(one.judge, []).append({**line, "largest": one.largest, "n": one.n})
     return known

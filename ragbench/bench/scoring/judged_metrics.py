@@ -30,13 +30,13 @@ class Judging:
     """Who judges, and how several become one.
 
     judges: names from ragbench.toml, comma-separated or as a list; empty: all of them, or the offline judge where there
-    are none. aggregate, tolerance, quorum: see `ragbench.judge.Rule`; quorum None: as in the settings. embedder: of
-    metrics that embed, several comma-separated; empty: the offline one. prompts: their language where a sample names
-    none, and of the reasons; empty: the settings'.
+    are none. aggregate, tolerance, quorum: see `ragbench.judge.Rule`; None: as in the settings. embedder: of metrics
+    that embed, several comma-separated; empty: the offline one. prompts: their language where a sample names none, and
+    of the reasons; empty: the settings'.
     """
 
     judges: str | Sequence[str] = ""
-    aggregate: str = "mean"
+    aggregate: str | None = None
     tolerance: float | None = None
     embedder: str = ""
     prompts: str = ""

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 from ragbench import embed, settings, trust
 from ragbench.bench.basics.requests import Draws
@@ -19,7 +19,6 @@ from ragbench.bench.scoring.result import Row, Scores
 from ragbench.datasets.russian import language_of
 from ragbench.judge import (
     Again,
-    Aggregate,
     OpenJudges,
     OwnJudge,
     Panel,
@@ -137,16 +136,26 @@ def asking(metrics: Iterable[Metric], named: Sequence[AnyJudge]) -> tuple[AnyJud
     return tuple({one if isinstance(one, str | OwnJudge) else id(one): one for one in found}.values())
 
 
-def rule_of(aggregate: str, tolerance: float | None, quorum: int | None, judges: Sequence[AnyJudge]) -> Rule:
-    """How these judges (all configured ones if none) become one; quorum: the settings' if None.
+def rule_of(aggregate: str | None, tolerance: float | None, quorum: int | None, judges: Sequence[AnyJudge]) -> Rule:
+    """How these judges (all configured ones if none) become one; what is None as in the settings.
 
     Raises ValueError for an aggregate that there is not, and for a quorum that is more than the judges.
     """
     known = settings.load()
     number = len(judges) or len(known.judges) or 1
-    rule = Rule(cast(Aggregate, aggregate), tolerance, known.quorum if quorum is None and number > 1 else quorum)
+    rule = Rule.of(known, aggregate, tolerance, quorum)
+    if quorum is None and number == 1:
+        rule = replace(rule, quorum=None)
     rule.needed(number)
     return rule
+
+
+def _rule_on(metric: Metric, rule: Rule) -> Rule:
+    """The rule on a metric's scale. Raises ValueError, before anybody is asked, where the rule needs one with ends."""
+    try:
+        return rule.on(metric.bounds)
+    except ValueError as error:
+        raise ValueError(f"{metric.label}: aggregate = {error}; name another aggregate") from None
 
 
 @contextlib.contextmanager
@@ -190,7 +199,7 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
         panels = {
             metric.label: Panel(
                 [by_name[one] if isinstance(one, str | OwnJudge) else one for one in own],
-                asked.rule if len(own) > 1 else replace(asked.rule, quorum=None),
+                _rule_on(metric, asked.rule) if len(own) > 1 else replace(asked.rule, quorum=None),
                 out,
             )
             for metric in metrics

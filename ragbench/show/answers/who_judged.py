@@ -91,6 +91,9 @@ def _rule(material: Material, label: str) -> str:
         "median": _("their median"),
         "minimum": _("the lowest of them"),
         "maximum": _("the highest of them"),
+        "binary_majority": _(
+            "the top of the scale where more than half of them gave its middle or more, else its bottom"
+        ),
         "majority": _("the value that more than half of them gave, else unmeasured"),
     }
     return rules.get(label, str(shown(label, 80)))
