@@ -210,10 +210,21 @@ class TestJudges:
         said = self.panel(entailment(0, 1)).explain("good").splitlines()
         assert said[0].startswith("faithfulness: 0.750 (ok). By the judges: kind 1.000; other 0.500")
         assert said[1].startswith("  kind: 1.000 (ok). ")
-        assert said[2].startswith("  other: 0.500 (ok). ")
-        assert "1 / 2 = 0.500" in said[2]
-        assert "“A.”" in said[2]
-        assert "1 / 2 = 0,500" in self.panel(entailment(0, 1)).explain("good", "ru")
+        assert said[2:4] == ["    supported · “A.” · because 1", "    supported · “B.” · because 2"]
+        assert said[4].startswith("  other: 0.500 (ok). ")
+        assert "1 / 2 = 0.500" in said[4]
+        assert "“A.”" in said[4]
+        assert said[5:] == ["    neither · “A.” · because 1", "    supported · “B.” · because 2"]
+        russian = self.panel(entailment(0, 1)).explain("good", "ru")
+        assert "1 / 2 = 0,500" in russian
+        assert "    ни то ни другое · «A.» · because 1" in russian
+
+    def test_claims_of_both_sides_are_explained_under_their_names(self) -> None:
+        row = {**ROWS[0], "reference": "A. C."}
+        judges = [ScriptedJudge(claims=claims("A."), entailment=entailment(1)) for _ in range(2)]
+        judges[1].name = "other"
+        said = ragbench.score(row, ["factual_correctness"], judges).explain("good")
+        assert "    Claims of the response:\n    supported · “A.” · because 1\n    Claims of the reference:\n" in said
 
     def test_seconds_of_a_panel_are_the_sum_of_its_judges(self) -> None:
         lines = self.panel(entailment(0, 1)).to_pandas().set_index("judge")["seconds"]

@@ -78,6 +78,12 @@ def score(
     gates: Annotated[
         list[str] | None, typer.Option("--gate", help="'faithfulness>=0.8': exit code 1 unless its interval keeps it.")
     ] = None,
+    explain: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The id of a sample: why it has its scores, of several judges each one's verdicts. Repeat it."
+        ),
+    ] = None,
     confidence: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
@@ -131,6 +137,8 @@ def score(
                 f"--baseline {baseline!r} is not among the systems of {file.name}{near(baseline, systems)}; {there}"
             )
         _ = leading(primary, chosen)
+        if strange := [one for one in explain or () if one not in (ids := [sample.id for sample in samples])]:
+            raise ValueError(f"--explain {strange[0]!r}: there is no such sample{near(strange[0], ids)}")
         Draws(level=confidence, resamples=resamples, seed=seed)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
@@ -166,6 +174,8 @@ def score(
     is_taken = outputs.is_screen(json_file)
     for made in () if is_taken else found.tables("en", 4):
         made.say()
+    for one in explain or ():
+        terminal.say(f"{one}\n{found.explain(one)}", err=is_taken)
     outputs.paid(tally, err=is_taken)
     outputs.caveat(found.stand_ins, err=is_taken)
     outputs.answered(found.answered_by, err=is_taken)

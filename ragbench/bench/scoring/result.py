@@ -19,7 +19,7 @@ from ragbench.language import Translator, translator
 from ragbench.llm import Usage
 from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.metric import Metric
-from ragbench.metrics import meant, published
+from ragbench.metrics import meant, published, rulings
 from ragbench.metrics.explanation import explain
 from ragbench.names import nearest
 from ragbench.stand_ins import StandIn, caveat
@@ -185,7 +185,8 @@ class Scores:
     def explain(self, identifier: str, language: str | None = None) -> str:
         """Every metric's explanation of one sample by every system that answered it, a line each.
 
-        Below a panel's line stands one for each judge. Raises ValueError for an unknown id.
+        Below a panel's line stands one for each judge, and below that what it ruled on each statement, passage or
+        question, with its reason and what it cites. Raises ValueError for an unknown id.
         """
         own = [row for row in self.rows if row.sample.id == identifier]
         if not own:
@@ -200,6 +201,7 @@ class Scores:
             for judge, kept in row.score.detail.get("judges", {}).items():
                 one = Score(kept["value"], Status(kept["status"]), kept["reason"], kept["detail"])
                 lines.append("  " + _explained(judge, one, speaker, anew=bool(language)))
+                lines += [f"    {line}" for line in rulings.told(one.detail, speaker)]
         return "\n".join(lines)
 
     def as_json(self) -> dict[str, Any]:
