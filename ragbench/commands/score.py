@@ -174,8 +174,9 @@ def score(
     is_taken = outputs.is_screen(json_file)
     for made in () if is_taken else found.tables("en", 4):
         made.say()
-    for one in explain or ():
-        terminal.say(f"{one}\n{found.explain(one)}", err=is_taken)
+    for identifier in explain or ():
+        for line in (identifier, *found.explain(identifier).splitlines()):
+            terminal.say(line, err=is_taken)
     outputs.paid(tally, err=is_taken)
     outputs.caveat(found.stand_ins, err=is_taken)
     outputs.answered(found.answered_by, err=is_taken)
