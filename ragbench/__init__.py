@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from importlib.metadata import version as _version
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from ragbench.bench.runs.compared import RunComparison
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ragbench.judge import OwnJudge
     from ragbench.metric import Metric
     from ragbench.types import Embedder, Judge
+
+    AnyJudge: TypeAlias = Judge | OwnJudge | str
 
 __version__ = _version("ragbench")
 __all__ = [
@@ -36,7 +38,7 @@ Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "binary_
 def score(
     samples: Any,
     metrics: Sequence[Metric | str | Callable[..., Any]] | Metric | str | Callable[..., Any] | None = None,
-    judge: Judge | OwnJudge | str | Sequence[Judge | OwnJudge | str] | None = None,
+    judge: AnyJudge | Sequence[AnyJudge] | Mapping[str, AnyJudge | Sequence[AnyJudge]] | None = None,
     *,
     embedder: Embedder | str | Sequence[Embedder | str] = "hashing",
     language: Literal["en", "ru"] | None = None,
@@ -55,8 +57,9 @@ def score(
         response, reference, retrieved_contexts (also question, answer, ground_truth, contexts).
     metrics: names or metrics, `"faithfulness"`, `"noise_sensitivity(mode=irrelevant)"`, a criterion (`rb.criterion`), a
         function of yours, whose parameters are called as the fields that it needs; None: all that the fields allow.
-    judge: a name of ragbench.toml or "lexical", a judge (`rb.judge`), or several; None: those of a metric's own table,
-        else all configured ones, else the lexical one.
+    judge: a name of ragbench.toml or "lexical", a judge (`rb.judge`), or several; by metric as {"faithfulness": …}, or
+        "faithfulness=NAME" among names for all the others; None: those of a metric's own table, else all configured
+        ones, else the lexical one.
     embedder: a name of ragbench.toml or an embedder, or several: each value is kept, and their mean counts.
     language: of prompts and explanations; without it prompts are in the language of each sample's texts, and
         explanations in that of ragbench.toml.
@@ -79,7 +82,7 @@ def score(
 async def ascore(
     samples: Any,
     metrics: Sequence[Metric | str | Callable[..., Any]] | Metric | str | Callable[..., Any] | None = None,
-    judge: Judge | OwnJudge | str | Sequence[Judge | OwnJudge | str] | None = None,
+    judge: AnyJudge | Sequence[AnyJudge] | Mapping[str, AnyJudge | Sequence[AnyJudge]] | None = None,
     *,
     embedder: Embedder | str | Sequence[Embedder | str] = "hashing",
     language: Literal["en", "ru"] | None = None,
@@ -187,15 +190,18 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     from collections.abc import Iterator
 
     from ragbench.bench.basics.families import leading
-    from ragbench.bench.scoring.measure import Asked, applicable, asking, kept_replies, live_line, measure, rule_of
+    from ragbench.bench.scoring import jury
+    from ragbench.bench.scoring.measure import Asked, applicable, kept_replies, live_line, measure
     from ragbench.datasets.samples import samples_of
     from ragbench.progress import Progress, is_watched
 
-    judges = () if judge is None else tuple(judge) if isinstance(judge, list | tuple) else (judge,)
+    named = () if judge is None else judge if isinstance(judge, list | tuple | Mapping) else (judge,)
     rows = samples_of(samples)
     chosen = applicable(rows, [metrics] if isinstance(metrics, str) or callable(metrics) else metrics)
     _ = leading(options["primary"], chosen)
-    rule = rule_of(options["aggregate"], options["tolerance"], options["quorum"], asking(chosen, judges))
+    chosen, judges = jury.assigned(chosen, named)
+    whom = jury.asking(chosen, judges)
+    rule = jury.rule_of(options["aggregate"], options["tolerance"], options["quorum"], whom)
     kept: dict[str, Any] = {
         name: options[name] for name in ("embedder", "language", "baseline", "primary", "level", "resamples", "seed")
     }

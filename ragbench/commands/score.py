@@ -45,7 +45,11 @@ def score(
         str, typer.Option(help="Of the criteria: yes/no; 1,5; or names of levels from the worst to the best: bad,good.")
     ] = "yes/no",
     judges: Annotated[
-        list[str] | None, typer.Option("--judge", help="A judge of ragbench.toml, or lexical; repeat it for a panel.")
+        list[str] | None,
+        typer.Option(
+            "--judge",
+            help="A judge of ragbench.toml, or lexical; METRIC=JUDGE judges that metric alone. Repeat it for a panel.",
+        ),
     ] = None,
     embedder: Annotated[str, typer.Option(help="An embedder of ragbench.toml.")] = "hashing",
     language: Annotated[Literal["en", "ru"] | None, typer.Option(help="Of prompts and explanations.")] = None,
@@ -125,7 +129,7 @@ def score(
         if not samples:
             raise ValueError(f"{file.name}: holds no samples; at least one is expected")
         chosen = applicable(samples, [*(metrics or ()), *_criteria(criteria or (), scale)] or None)
-        judging = Judging(judges or (), aggregate, tolerance, quorum=quorum)
+        chosen, judging = Judging(judges or (), aggregate, tolerance, quorum=quorum).on(chosen)
         named, names = judging.named(known), judging.asking(known, chosen)
         rule = judging.rule(names)
         if unknown := {one.metric for one in bounds.values() if not meant(one.metric, map(str, chosen))}:
@@ -175,8 +179,8 @@ def score(
     for made in () if is_taken else found.tables("en", 4):
         made.say()
     for identifier in explain or ():
-        for line in (identifier, *found.explain(identifier).splitlines()):
-            terminal.say(line, err=is_taken)
+        for said in (identifier, *found.explain(identifier).splitlines()):
+            terminal.say(said, err=is_taken)
     outputs.paid(tally, err=is_taken)
     outputs.caveat(found.stand_ins, err=is_taken)
     outputs.answered(found.answered_by, err=is_taken)
@@ -184,7 +188,7 @@ def score(
     if out is None and not bounds:
         return
     answers, spoken = of_samples(samples, file.name), language or known.language
-    request = _request(found, names, asked, answers, spoken)
+    request = _request(found, judges or names, asked, answers, spoken)
     measured = _measured(found, names, asked, answers, request)
     if out is not None:
         _draw(measured, request, out, spoken)

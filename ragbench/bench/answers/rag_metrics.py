@@ -104,7 +104,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
         raise BenchError(
             f"baseline = {request.baseline!r} is not among the systems of the table: {', '.join(found.systems)}"
         )
-    judging = request.take(judged_metrics.Judging)
+    metrics, judging = request.take(judged_metrics.Judging).on(metrics)
     embedder = request.embedder or scoring.DEFAULT_EMBEDDER
     named, names = judging.named(known), judging.asking(known, metrics)
     rule = judging.rule(names)

@@ -14,6 +14,7 @@ from ragbench import embed, settings, trust
 from ragbench.bench.basics.requests import Draws
 from ragbench.bench.scoring import own_metrics
 from ragbench.bench.scoring.functions import Functions
+from ragbench.bench.scoring.jury import AnyJudge, asking, named_for, rule_on
 from ragbench.bench.scoring.repeats import together
 from ragbench.bench.scoring.result import Row, Scores
 from ragbench.datasets.russian import language_of
@@ -53,9 +54,6 @@ FIRST = (
     "rubrics_score",
 )
 """What comes first where all metrics are measured; the first of these is a page's primary metric."""
-
-AnyJudge = Judge | OwnJudge | str
-"""An open judge, one that is described where it is used, or the name of one."""
 
 
 @dataclass(frozen=True)
@@ -122,42 +120,6 @@ def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str | Calla
     return list({each.label: each for each in found}.values())
 
 
-def named_for(metric: Metric, named: Sequence[AnyJudge]) -> tuple[AnyJudge, ...]:
-    """Who judges a metric: those named, else its own, else all configured ones, else the lexical one; none where it
-    asks no judge."""
-    if "judge" not in metric.needs:
-        return ()
-    return tuple(named) or tuple(metric.judges) or settings.load().judge_names()
-
-
-def asking(metrics: Iterable[Metric], named: Sequence[AnyJudge]) -> tuple[AnyJudge, ...]:
-    """Everybody who judges any of the metrics, each once."""
-    found = [one for metric in metrics for one in named_for(metric, named)]
-    return tuple({one if isinstance(one, str | OwnJudge) else id(one): one for one in found}.values())
-
-
-def rule_of(aggregate: str | None, tolerance: float | None, quorum: int | None, judges: Sequence[AnyJudge]) -> Rule:
-    """How these judges (all configured ones if none) become one; what is None as in the settings.
-
-    Raises ValueError for an aggregate that there is not, and for a quorum that is more than the judges.
-    """
-    known = settings.load()
-    number = len(judges) or len(known.judges) or 1
-    rule = Rule.of(known, aggregate, tolerance, quorum)
-    if quorum is None and number == 1:
-        rule = replace(rule, quorum=None)
-    rule.needed(number)
-    return rule
-
-
-def _rule_on(metric: Metric, rule: Rule) -> Rule:
-    """The rule on a metric's scale. Raises ValueError, before anybody is asked, where the rule needs one with ends."""
-    try:
-        return rule.on(metric.bounds)
-    except ValueError as error:
-        raise ValueError(f"{metric.label}: aggregate = {error}; name another aggregate") from None
-
-
 @contextlib.contextmanager
 def kept_replies(judges: Sequence[AnyJudge], metrics: Sequence[Metric]) -> Iterator[Journal | None]:
     """The journal in the database where a model will be asked that is no object; None where nothing is paid for."""
@@ -199,7 +161,7 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
         panels = {
             metric.label: Panel(
                 [by_name[one] if isinstance(one, str | OwnJudge) else one for one in own],
-                _rule_on(metric, asked.rule) if len(own) > 1 else replace(asked.rule, quorum=None),
+                rule_on(metric, asked.rule) if len(own) > 1 else replace(asked.rule, quorum=None),
                 out,
             )
             for metric in metrics
