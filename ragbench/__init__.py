@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ragbench.bench.scoring.result import Scores
     from ragbench.datasets import Dataset
     from ragbench.judge import OwnJudge
+    from ragbench.listeners import Listener
     from ragbench.metric import Metric
     from ragbench.types import Embedder, Judge
 
@@ -50,6 +51,7 @@ def score(
     level: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
+    listeners: Sequence[Listener] = (),
 ) -> Scores:
     """Scores with reasons for a table of answers, from a script or a notebook cell.
 
@@ -70,6 +72,8 @@ def score(
     primary: the metric on which they are compared in a family of its own, all others being the second; the first if
         empty.
     level, resamples, seed: of the intervals.
+    listeners: functions that are told of each judge's answer, each score and each sample (`ragbench.listeners.Event`),
+        besides those of ragbench.toml.
 
     Raises ValueError, before anything is paid for, for unknown names and for fields that no sample has.
     """
@@ -94,6 +98,7 @@ async def ascore(
     level: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
+    listeners: Sequence[Listener] = (),
 ) -> Scores:
     """The same as `score`, to be awaited inside an event loop."""
     from ragbench.llm import submit
@@ -211,6 +216,7 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
         total = len(rows) * len(chosen) if is_watched() else 0
         with kept_replies(judges, chosen) as journal, Progress("scoring", total) as progress:
             told: dict[str, Any] = {"advance": progress, "on_change": live_line(progress)}
+            told["listeners"] = tuple(options["listeners"])
             yield measure(rows, chosen, Asked(judges=judges, rule=rule, journal=journal, **told, **kept))
 
     return inside()

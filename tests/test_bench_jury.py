@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ragbench as rb
+from ragbench import metric as declarations
 from tests.chat_server import ChatServer
 from tests.command_line import ragbench
 from tests.small_project import add, write_lines
-from tests.test_own_metrics import ROWS, kept_nowhere, server  # noqa: F401 - a fixture
+from tests.test_own_metrics import ROWS, kept_nowhere, verdict
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ChatServer]:
+    with ChatServer(answer=verdict).running() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> Iterator[None]:
+    yield
+    for name in {"polite", "brief", "answer_length"} & set(declarations.registered()):
+        declarations.withdraw(name)
 
 
 TWO_JUDGES = """
@@ -66,11 +81,10 @@ class TestJudgesOfSingleMetrics:
         assert not server.requests
 
     def test_a_metric_that_asks_nobody_has_no_judge(self) -> None:
+        def answer_length(response: str) -> int:
+            return len(response)
+
         with pytest.raises(ValueError, match="judges of 'answer_length': it asks no judge"):
-
-            def answer_length(response: str) -> int:
-                return len(response)
-
             rb.score(ROWS, answer_length, {"answer_length": "first"})
 
     def test_on_the_command_line(self, bare: Path) -> None:

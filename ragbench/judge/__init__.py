@@ -4,7 +4,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from ragbench.judge.again import Again, Reworded
+from ragbench.judge.again import Again, Asking, Overheard, Reworded
 from ragbench.judge.lexical import LexicalJudge, WordReader
 from ragbench.judge.model import ModelJudge
 from ragbench.judge.offline import OFFLINE_JUDGES, asks_nobody, legal_names
@@ -27,6 +27,7 @@ __all__ = [
     "AGGREGATES",
     "OFFLINE_JUDGES",
     "Again",
+    "Asking",
     "Attendance",
     "Attended",
     "Choice",
@@ -35,6 +36,7 @@ __all__ = [
     "LexicalJudge",
     "ModelJudge",
     "OpenJudges",
+    "Overheard",
     "OwnJudge",
     "Panel",
     "PlanningJudge",

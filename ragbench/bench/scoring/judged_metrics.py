@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench import llm
 from ragbench.bench.basics.session import BenchError, Session, parted
-from ragbench.bench.scoring import attendance, jury, measure, repeats
+from ragbench.bench.scoring import attendance, jury, measure, repeats, telling
 from ragbench.bench.scoring.conduct import conduct
 from ragbench.bench.scoring.result import Row, Scores
 from ragbench.judge import Rule, asks_nobody, legal_names
@@ -136,6 +136,7 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
         **of_panel(names, rule, found),
         "judged": judged_labels(metrics),
         "embedder": embedder,
+        "listeners": telling.facts(found.listeners),
     }
     return Judged(score_table(found), judgements(found, names), facts, repeated(found))
 

@@ -13,9 +13,11 @@ from ragbench.answered_by import AnsweredBy
 from ragbench.bench.basics import frames, interest, reasons, tabulation
 from ragbench.bench.basics.families import leading
 from ragbench.bench.basics.findings import Sureness, bounds, find
+from ragbench.bench.scoring import telling
 from ragbench.bench.scoring.attendance import Attendances, facts, said
 from ragbench.judge import attendance
 from ragbench.language import Translator, translator
+from ragbench.listeners import Told
 from ragbench.llm import Usage
 from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.metric import Metric
@@ -59,6 +61,7 @@ class Scores:
     usage: by judge, what the replies took that the scores were made from; nothing of judges without a model.
     stand_ins: who of those that made the scores only stands in for a model.
     primary: the metric whose comparisons are a family of their own; the first if empty.
+    listeners: what became of those that were told of calls, scores and samples.
     """
 
     rows: tuple[Row, ...]
@@ -70,6 +73,7 @@ class Scores:
     usage: Mapping[str, Usage] = field(default_factory=dict)
     stand_ins: tuple[StandIn, ...] = ()
     primary: str = ""
+    listeners: tuple[Told, ...] = ()
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
@@ -274,7 +278,9 @@ class Scores:
         compared = tabulation.comparisons(((each.metric, each.comparison) for each in self.comparisons), _, digits)
         missing = (row.score.reason for row in self.rows if math.isnan(row.score.value))
         return means.with_notes(
-            reasons.told(reasons.frequent(missing), _), *said(self.attendances, _, self.systems)
+            reasons.told(reasons.frequent(missing), _),
+            *said(self.attendances, _, self.systems),
+            *telling.said(self.listeners, _),
         ), compared
 
     def _shown(self) -> list[Table]:

@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench import answered_by
+from ragbench.bench.scoring import telling
 from ragbench.language import DASH
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -42,6 +43,7 @@ def said(material: Material) -> Markup:
         *answered(material, "judge", "other"),
         *uneven(material),
         *_suspected(material, judges),
+        *telling.said(telling.of_facts(material.facts), _),
     )
     return html.all(
         html.heading(_("Who judged"), 2),
