@@ -50,7 +50,7 @@ def test_json(tmp_path: Path) -> None:
     assert found["samples"][0] == {
         "id": "s0", "system": "answers", "metric": "faithfulness", "judge": "lexical", "value": 0.0, "status": "ok",
         "reason": "Claims of the response that the contexts support: 0 of 1; 0 / 1 = 0.000. "
-        "Not supported: “Bananas fly.”.",
+        "Not supported: “Bananas fly.”.", "suspected_injection": "",
     }  # fmt: skip
     screen = run(table(tmp_path, 10, wrong=5), *METRIC, "--json", "-")
     assert json.loads(screen.stdout) == found

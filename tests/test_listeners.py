@@ -14,11 +14,12 @@ from ragbench.bench.scoring import telling
 from ragbench.bench.scoring.result import Scores
 from ragbench.listeners import Event, Listening
 from ragbench.settings import Settings
-from ragbench.settings.secrets import MASK
-from tests.scripted_judge import ScriptedJudge
+from ragbench.settings.addresses import MASK
+from tests.scripted_judge import ScriptedJudge, claims, entailment
 from tests.small_project import add
-from tests.test_bench_scoring import ROWS, claims, entailment
+from tests.test_bench_scoring import ROWS as TABLE
 
+ROWS: Any = TABLE
 SECRET = "sk-tested-0123456789"
 
 

@@ -159,7 +159,9 @@ class Scores:
 
         form: "long": one row a sample, metric and judge, the panel's aggregate among them, and the duration.
             "wide": one row a sample of a system with its texts (`user_input`, `response`, `reference`, `contexts`, a
-            list), and a column for each metric. Raises ValueError for another form.
+            list), and a column for each metric. `suspected_injection` of both: which texts seem to address the judge,
+            "slot: pattern" parted by semicolons, empty where none does; the values stand all the same. Raises
+            ValueError for another form.
         """
         import pandas as pd
 
@@ -167,7 +169,7 @@ class Scores:
             return pd.DataFrame(self._wide())
         if form != "long":
             raise ValueError(f"form = {form!r}: 'long' or 'wide' is expected")
-        columns = ["system", "id", "metric", "judge", "value", "status", "reason", "seconds"]
+        columns = ["system", "id", "metric", "judge", "value", "status", "reason", "seconds", "suspected_injection"]
         return pd.DataFrame(self._table(), columns=columns)
 
     def worst(self, n: int = 5, metric: str | None = None) -> Table:
@@ -210,9 +212,10 @@ class Scores:
 
     def as_json(self) -> dict[str, Any]:
         """`estimates`, `comparisons`, `stand_ins`, `caveats`, `answered_by` as in a run's summary; `samples`: id,
-        system, metric, judge, value, status, reason. `attendance`: of panels whose judges measured different answers,
-        how many values are made of fewer judges than the panel has, and each judge's mean over its own answers and over
-        those that all measured.
+        system, metric, judge, value, status, reason, suspected_injection; `suspected_injections`: how many answers of
+        each system have a text that seems to address a judge. `attendance`: of panels whose judges measured different
+        answers, how many values are made of fewer judges than the panel has, and each judge's mean over its own answers
+        and over those that all measured.
         """
         means = [NamedEstimate(*place, estimate) for place, estimate in self.estimates.items()]
         estimates, comparisons = (
@@ -224,11 +227,28 @@ class Scores:
             "estimates": estimates,
             "comparisons": comparisons,
             "attendance": facts(self.attendances),
+            "suspected_injections": self.suspected_injections,
             "answered_by": {NOTEBOOK: [one.fact for one in self.answered_by]} if self.answered_by else {},
             "samples": samples,
             "stand_ins": {NOTEBOOK: [one.fact for one in self.stand_ins]} if self.stand_ins else {},
             "caveats": {NOTEBOOK: self.caveat("en")} if self.stand_ins else {},
         }
+
+    @cached_property
+    def suspected_injections(self) -> Mapping[str, int]:
+        """By system how many of its answers have a text that seems to address a judge."""
+        found = {(system_name(row.sample), row.sample.id) for row in self.rows if _flags(row)}
+        return {name: sum(system == name for system, _ in found) for name in self.systems}
+
+    def said_of_injections(self, language: str = "") -> list[str]:
+        """A sentence for each system with answers in whose texts somebody seems to address the judge."""
+        _ = translator(language or self.language)
+        several = len(self.systems) > 1
+        return [
+            f"{name}: {telling.of_injections(number, _)}" if several else telling.of_injections(number, _)
+            for name, number in self.suspected_injections.items()
+            if number
+        ]
 
     @property
     def answered_by(self) -> tuple[AnsweredBy, ...]:
@@ -259,8 +279,10 @@ class Scores:
             contexts = None if sample.contexts is None else [chunk.text for chunk in sample.contexts]
             name = system_name(sample)
             known = {"system": name, "id": sample.id, **texts, "contexts": contexts}
-            found.setdefault((name, sample.id), known)[row.metric.label] = row.score.value
-        return list(found.values())
+            line = found.setdefault((name, sample.id), {**known, "suspected_injection": {}})
+            line[row.metric.label] = row.score.value
+            line["suspected_injection"] |= _flags(row)
+        return [{**line, "suspected_injection": "; ".join(line["suspected_injection"])} for line in found.values()]
 
     def _table(self) -> list[dict[str, Any]]:
         return [line for row in self.rows for line in _lines(row)]
@@ -280,6 +302,7 @@ class Scores:
         return means.with_notes(
             reasons.told(reasons.frequent(missing), _),
             *said(self.attendances, _, self.systems),
+            *self.said_of_injections(language),
             *telling.said(self.listeners, _),
         ), compared
 
@@ -302,6 +325,20 @@ def _explained(name: str, score: Score, speaker: Translator, *, anew: bool) -> s
     return f"{name}: {speaker.number(score.value)} ({score.status.value}). {why}"
 
 
+def suspected(detail: Mapping[str, Any]) -> tuple[str, ...]:
+    """What of a score's texts seems to address a judge, as "slot: pattern"; of a panel and of parts all together."""
+    found = dict.fromkeys(map(str, detail.get("suspected_injection") or ()))
+    for part in (detail.get("parts") or {}).values():
+        found |= dict.fromkeys(suspected(part) if isinstance(part, Mapping) else ())
+    for judge in (detail.get("judges") or {}).values():
+        found |= dict.fromkeys(suspected(judge["detail"]))
+    return tuple(found)
+
+
+def _flags(row: Row) -> dict[str, None]:
+    return {flag: None for one in row.singles for flag in suspected(one.detail)}
+
+
 def system_name(sample: Sample) -> str:
     """The system that a sample belongs to."""
     return sample.system or SYSTEM
@@ -314,7 +351,8 @@ def _lines(row: Row) -> Sequence[dict[str, Any]]:
     for judge, kept in row.score.detail.get("judges", {}).items():
         value = None if math.isnan(kept["value"]) else kept["value"]
         shown = {key: kept[key] for key in ("status", "reason", "seconds")}
-        lines.append({**named, "judge": judge, "value": value, **shown})
+        flags = "; ".join(suspected(kept["detail"]))
+        lines.append({**named, "judge": judge, "value": value, **shown, "suspected_injection": flags})
     value = None if math.isnan(row.score.value) else row.score.value
     lines.append(
         {
@@ -324,6 +362,7 @@ def _lines(row: Row) -> Sequence[dict[str, Any]]:
             "status": row.score.status.value,
             "reason": row.score.reason,
             "seconds": row.score.seconds,
+            "suspected_injection": "; ".join(_flags(row)),
         }
     )
     return lines

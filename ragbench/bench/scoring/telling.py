@@ -70,6 +70,16 @@ def said(known: Sequence[Told], text: Translator) -> list[str]:
     ]
 
 
+def of_injections(answers: int, text: Translator) -> str:
+    """What is said of so many answers, at least one, in whose texts somebody seems to address the judge."""
+    _ = text
+    return _.plural(
+        "In {n} answer or its passages somebody seems to address the judge. The score stands; read it with care.",
+        "In {n} answers or their passages somebody seems to address the judge. The scores stand; read them with care.",
+        answers,
+    )
+
+
 @dataclass
 class _Place:
     """A sample of one system. waiting: scores that are still to come."""

@@ -134,16 +134,7 @@ def _statuses(material: Material, statuses: Mapping[str, int]) -> str:
 
 def _suspected(material: Material, judges: Sequence[Facts]) -> list[str]:
     most = max((int(one.get("suspected") or 0) for one in judges), default=0)
-    if not most:
-        return []
-    return [
-        material.text.plural(
-            "In {n} answer or its passages somebody seems to address the judge. The score stands; read it with care.",
-            "In {n} answers or their passages somebody seems to address the judge. The scores stand; read them with "
-            "care.",
-            most,
-        )
-    ]
+    return [telling.of_injections(most, material.text)] if most else []
 
 
 def _table(material: Material, judges: Sequence[Facts]) -> Markup:
