@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from importlib.metadata import version as _version
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from ragbench.bench.runs.compared import RunComparison
     from ragbench.bench.scoring.result import Scores
     from ragbench.datasets import Dataset
     from ragbench.judge import OwnJudge
+    from ragbench.listeners import Listener
     from ragbench.metric import Metric
     from ragbench.types import Embedder, Judge
+
+    AnyJudge: TypeAlias = Judge | OwnJudge | str
 
 __version__ = _version("ragbench")
 __all__ = [
@@ -30,17 +33,17 @@ __all__ = [
     "stats",
 ]
 
-Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "consensus"]
+Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "binary_majority", "consensus"]
 
 
 def score(
     samples: Any,
     metrics: Sequence[Metric | str | Callable[..., Any]] | Metric | str | Callable[..., Any] | None = None,
-    judge: Judge | OwnJudge | str | Sequence[Judge | OwnJudge | str] | None = None,
+    judge: AnyJudge | Sequence[AnyJudge] | Mapping[str, AnyJudge | Sequence[AnyJudge]] | None = None,
     *,
     embedder: Embedder | str | Sequence[Embedder | str] = "hashing",
     language: Literal["en", "ru"] | None = None,
-    aggregate: Aggregate = "mean",
+    aggregate: Aggregate | None = None,
     tolerance: float | None = None,
     quorum: int | None = None,
     baseline: str = "",
@@ -48,6 +51,7 @@ def score(
     level: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
+    listeners: Sequence[Listener] = (),
 ) -> Scores:
     """Scores with reasons for a table of answers, from a script or a notebook cell.
 
@@ -55,17 +59,21 @@ def score(
         response, reference, retrieved_contexts (also question, answer, ground_truth, contexts).
     metrics: names or metrics, `"faithfulness"`, `"noise_sensitivity(mode=irrelevant)"`, a criterion (`rb.criterion`), a
         function of yours, whose parameters are called as the fields that it needs; None: all that the fields allow.
-    judge: a name of ragbench.toml or "lexical", a judge (`rb.judge`), or several; None: those of a metric's own table,
-        else all configured ones, else the lexical one.
+    judge: a name of ragbench.toml or "lexical", a judge (`rb.judge`), or several; by metric as {"faithfulness": …}, or
+        "faithfulness=NAME" among names for all the others; None: those of a metric's own table, else all configured
+        ones, else the lexical one.
     embedder: a name of ragbench.toml or an embedder, or several: each value is kept, and their mean counts.
     language: of prompts and explanations; without it prompts are in the language of each sample's texts, and
         explanations in that of ragbench.toml.
-    aggregate, tolerance: how several judges' scores become one. quorum: how many of them must have measured, else the
-        score is unmeasured; None: as in ragbench.toml, where it is every judge unless set.
+    aggregate, tolerance: how several judges' scores become one, see `ragbench.judge.Rule`; quorum: how many of them
+        must have measured, else the score is unmeasured. None: as in ragbench.toml, where it is the mean of every judge
+        unless set.
     baseline: the system that others are compared with, where the samples name several; the first if empty.
     primary: the metric on which they are compared in a family of its own, all others being the second; the first if
         empty.
     level, resamples, seed: of the intervals.
+    listeners: functions that are told of each judge's answer, each score and each sample (`ragbench.listeners.Event`),
+        besides those of ragbench.toml.
 
     Raises ValueError, before anything is paid for, for unknown names and for fields that no sample has.
     """
@@ -78,11 +86,11 @@ def score(
 async def ascore(
     samples: Any,
     metrics: Sequence[Metric | str | Callable[..., Any]] | Metric | str | Callable[..., Any] | None = None,
-    judge: Judge | OwnJudge | str | Sequence[Judge | OwnJudge | str] | None = None,
+    judge: AnyJudge | Sequence[AnyJudge] | Mapping[str, AnyJudge | Sequence[AnyJudge]] | None = None,
     *,
     embedder: Embedder | str | Sequence[Embedder | str] = "hashing",
     language: Literal["en", "ru"] | None = None,
-    aggregate: Aggregate = "mean",
+    aggregate: Aggregate | None = None,
     tolerance: float | None = None,
     quorum: int | None = None,
     baseline: str = "",
@@ -90,6 +98,7 @@ async def ascore(
     level: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
+    listeners: Sequence[Listener] = (),
 ) -> Scores:
     """The same as `score`, to be awaited inside an event loop."""
     from ragbench.llm import submit
@@ -186,15 +195,18 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     from collections.abc import Iterator
 
     from ragbench.bench.basics.families import leading
-    from ragbench.bench.scoring.measure import Asked, applicable, asking, kept_replies, live_line, measure, rule_of
+    from ragbench.bench.scoring import jury
+    from ragbench.bench.scoring.measure import Asked, applicable, kept_replies, live_line, measure
     from ragbench.datasets.samples import samples_of
     from ragbench.progress import Progress, is_watched
 
-    judges = () if judge is None else tuple(judge) if isinstance(judge, list | tuple) else (judge,)
+    named = () if judge is None else judge if isinstance(judge, list | tuple | Mapping) else (judge,)
     rows = samples_of(samples)
     chosen = applicable(rows, [metrics] if isinstance(metrics, str) or callable(metrics) else metrics)
     _ = leading(options["primary"], chosen)
-    rule = rule_of(options["aggregate"], options["tolerance"], options["quorum"], asking(chosen, judges))
+    chosen, judges = jury.assigned(chosen, named)
+    whom = jury.asking(chosen, judges)
+    rule = jury.rule_of(options["aggregate"], options["tolerance"], options["quorum"], whom)
     kept: dict[str, Any] = {
         name: options[name] for name in ("embedder", "language", "baseline", "primary", "level", "resamples", "seed")
     }
@@ -204,6 +216,7 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
         total = len(rows) * len(chosen) if is_watched() else 0
         with kept_replies(judges, chosen) as journal, Progress("scoring", total) as progress:
             told: dict[str, Any] = {"advance": progress, "on_change": live_line(progress)}
+            told["listeners"] = tuple(options["listeners"])
             yield measure(rows, chosen, Asked(judges=judges, rule=rule, journal=journal, **told, **kept))
 
     return inside()

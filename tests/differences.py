@@ -218,6 +218,15 @@ SPRING = {
         "takes a context whose call failed for a useless one",
         "is unmeasured, with the failure's status",
     ),
+    "several models": Difference(
+        (),
+        "takes the mean of those of several models that gave a score, one at least; its majority vote is 1 where more "
+        "than half gave 0.5 and above, else 0",
+        "all judges must have measured; majority is the value that more than half gave, else unmeasured. `quorum = 1` "
+        'and `aggregate = "binary_majority"` are that library\'s',
+        "",
+        "test_judge_panel.py::test_as_the_library_of_the_specification_joins_models",
+    ),
     "unmeasured part": Difference(
         ("answer_correctness",),
         "takes a part that failed for 0",

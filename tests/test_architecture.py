@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 FLOORS = (
     {"expectations", "names", "language", "notation", "reading"},
     {"types", "settings", "folders", "waves"},
-    {"terminal"},
+    {"terminal", "listeners"},
     {"trust", "places", "counts", "raised", "reasons", "stand_ins", "older_measurements", "templates", "latex",
      "segmentation"},
     {"tables"},

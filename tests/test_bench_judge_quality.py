@@ -314,7 +314,10 @@ def test_names_and_texts_from_files_are_shown_as_texts(rated: Path) -> None:
         ({"classes": "no, perhaps, yes"}, "which is none of the 3 classes"),
         ({"modes": "loud"}, "direct, reasoned"),
         ({"people_scale": "1, 4"}, "5 is not on the scale"),
-        ({"aggregate": "loudest"}, "aggregate = 'loudest': mean, median, minimum, maximum, majority or consensus is"),
+        (
+            {"aggregate": "loudest"},
+            "aggregate = 'loudest': mean, median, minimum, maximum, majority, binary_majority or consensus",
+        ),
         ({"ratings": "../../etc/passwd"}, "leads out of the project"),
         ({"ratings": "none.jsonl"}, "no such file"),
     ],

@@ -50,10 +50,18 @@ def test_json(tmp_path: Path) -> None:
     assert found["samples"][0] == {
         "id": "s0", "system": "answers", "metric": "faithfulness", "judge": "lexical", "value": 0.0, "status": "ok",
         "reason": "Claims of the response that the contexts support: 0 of 1; 0 / 1 = 0.000. "
-        "Not supported: “Bananas fly.”.",
+        "Not supported: “Bananas fly.”.", "suspected_injection": "",
     }  # fmt: skip
     screen = run(table(tmp_path, 10, wrong=5), *METRIC, "--json", "-")
     assert json.loads(screen.stdout) == found
+
+
+def test_a_sample_is_explained(tmp_path: Path) -> None:
+    done = run(table(tmp_path, 10, wrong=5), *METRIC, "--explain", "s0", "--explain", "s9")
+    assert "s0 faithfulness: 0.000 (ok). Claims of the response that the contexts support: 0 of 1;" in one_line(
+        done.output
+    )
+    assert "s9 faithfulness: 1.000 (ok)." in one_line(done.output)
 
 
 def test_reasons_are_in_the_language_of_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,6 +254,7 @@ class TestGates:
         (("-m", "context_recall"), "needs reference"),
         (("-m", "nothing"), "there is no metric"),
         (("--aggregate", "best"), "there is no aggregate"),
+        (("--explain", "s1000"), "--explain 's1000': there is no such sample"),
     ],
 )
 def test_faults_are_named_before_a_call(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:

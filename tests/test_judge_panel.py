@@ -10,6 +10,7 @@ import pytest
 
 from ragbench.judge import LexicalJudge, Panel, Rule, attendance, leave_one_out
 from ragbench.llm import ProviderRefused
+from ragbench.settings import Settings
 from ragbench.types import Judge, Score, Status
 from ragbench.waves import gather
 from tests.chat_server import ChatServer
@@ -24,6 +25,14 @@ def scores(*values: float) -> dict[str, Score]:
     }
 
 
+def test_as_the_library_of_the_specification_joins_models() -> None:
+    """Those that gave a score, one at least; by its own vote, 1 from more than half on, else 0."""
+    assert Rule("mean", quorum=1)(scores(1.0, math.nan, 0.5)).value == 0.75
+    assert Rule("binary_majority", quorum=1)(scores(1.0, math.nan, 0.4)).value == 0.0
+    assert math.isnan(Rule()(scores(1.0, math.nan, 0.5)).value)
+    assert math.isnan(Rule("majority", quorum=1)(scores(1.0, math.nan, 0.4)).value)
+
+
 class TestPanel:
     @pytest.mark.parametrize(
         ("rule", "values", "expected"),
@@ -36,6 +45,13 @@ class TestPanel:
             (Rule("majority"), (1.0, 0.0, 1.0), 1.0),
             (Rule("majority"), (1.0, 0.0), math.nan),
             (Rule("majority"), (1.0, 0.0, 0.5), math.nan),
+            (Rule("binary_majority"), (0.5, 0.2, 0.9), 1.0),  # MAJORITY_VOTING of Spring AI RAGAS: votes from 0.5 on
+            (Rule("binary_majority"), (0.49, 0.2, 0.9), 0.0),
+            (Rule("binary_majority"), (1.0, 0.0), 0.0),  # even is no majority
+            (Rule("binary_majority", scale=(1.0, 5.0)), (3.0, 4.0, 1.0), 5.0),
+            (Rule("binary_majority", scale=(1.0, 5.0)), (2.0, 4.0, 1.0), 1.0),
+            (Rule("binary_majority", quorum=1), (0.6, math.nan, math.nan), 1.0),
+            (Rule("binary_majority"), (0.6, math.nan, 1.0), math.nan),
             (Rule("consensus", 0.2), (0.4, 0.5, 0.6), 0.5),
             (Rule("consensus", 0.1), (0.4, 0.5, 0.6), math.nan),
             (Rule("consensus", 0.0), (0.4, 0.4), 0.4),
@@ -54,6 +70,22 @@ class TestPanel:
         assert (found.status is Status.OK) == (not math.isnan(expected))
         kept = found.detail["judges"]
         assert [kept[name]["value"] for name in kept] == pytest.approx(list(values), nan_ok=True)
+
+    def test_what_is_not_asked_for_is_as_in_the_settings(self) -> None:
+        known = Settings(aggregate="consensus", tolerance=0.25, quorum=2)
+        assert Rule.of(known) == Rule("consensus", 0.25, 2)
+        assert Rule.of(known, "median", quorum=1) == Rule("median", quorum=1)
+        assert Rule.of(known, "consensus", 0.5) == Rule("consensus", 0.5, 2)
+        with pytest.raises(ValueError, match=r"aggregate = 'mean', tolerance = 0.25: consensus, and nothing else"):
+            Settings(tolerance=0.25)
+        with pytest.raises(ValueError, match=r"aggregate = 'mean', tolerance = 0.25: consensus, and nothing else"):
+            Rule.of(known, "mean", 0.25)
+
+    def test_a_binary_majority_needs_a_scale_with_ends(self) -> None:
+        assert Rule("binary_majority").on((1, 5)).scale == (1, 5)
+        assert Rule("mean").on((0, None)) == Rule("mean")
+        with pytest.raises(ValueError, match=r"two ends, for its middle; this one is 0 … None"):
+            Rule("binary_majority").on((0, None))
 
     @pytest.mark.fault("flattering", tried="a judge of a panel that fails where it would be strict", count=1)
     def test_a_failed_judge_is_named(self) -> None:

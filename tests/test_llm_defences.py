@@ -15,6 +15,7 @@ from ragbench.llm import ProviderRefused, transport
 from ragbench.llm.errors import Fault
 from ragbench.llm.transport import MAX_BYTES, pause_after
 from ragbench.settings import WebSettings
+from ragbench.settings.endpoints import Patience
 from ragbench.types import Status
 from tests.chat_server import ChatServer
 from tests.llm_client import answering, ask, open_client, scripted
@@ -88,9 +89,32 @@ def test_clients_that_failed_together_do_not_try_again_together() -> None:
     assert max(waited) - min(waited) > 0.1, "without jitter all of them wait for 0.75 s"
 
 
+def test_pauses_grow_as_the_settings_say() -> None:
+    own = Patience(first_wait_seconds=2, wait_factor=3, longest_wait_seconds=10)
+    for attempt, span in ((1, 2.0), (2, 6.0), (3, 10.0), (9, 10.0)):
+        pauses = [pause_after(Fault("server", "x"), attempt, own) for _ in range(400)]
+        assert 0.9 * span < max(pauses) <= span
+    assert pause_after(Fault("busy", "x", 1.5), 1, Patience(first_wait_seconds=0)) == 1.5
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"first_wait_seconds": 31}, "longest_wait_seconds = 30 is below first_wait_seconds = 31"),
+        ({"first_wait_seconds": -1}, "greater than or equal to 0"),
+        ({"wait_factor": 0.5}, "greater than or equal to 1"),
+        ({"again_on": [200]}, "greater than or equal to 400"),
+        ({"again_on": [404], "never_again_on": [404]}, "both name 404"),
+    ],
+)
+def test_waits_that_cannot_be_are_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Patience(**given)
+
+
 def test_pauses_double_up_to_a_limit_and_are_spread_over_the_whole_span() -> None:
     for attempt, span in ((1, 0.25), (3, 1.0), (6, 8.0), (50, 30.0)):
-        pauses = [pause_after(Fault("server", "x"), attempt) for _ in range(400)]
+        pauses = [pause_after(Fault("server", "x"), attempt, Patience()) for _ in range(400)]
         assert 0 <= min(pauses) < 0.1 * span
         assert 0.9 * span < max(pauses) <= span
 
@@ -110,7 +134,7 @@ def test_what_an_endpoint_asks_to_wait_is_waited(head: str) -> None:
 
 def test_no_attempt_begins_in_the_last_moment_of_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """It could only end in a timeout, which would stand in place of what was wrong."""
-    monkeypatch.setattr(transport, "pause_after", lambda fault, attempt: 1.0 - 1e-4)
+    monkeypatch.setattr(transport, "pause_after", lambda fault, attempt, settings: 1.0 - 1e-4)
 
     async def refused(seconds: float) -> None:
         fault = Fault("connection" if seconds > 0.5 else "timeout", "refused")
@@ -123,7 +147,7 @@ def test_no_attempt_begins_in_the_last_moment_of_patience(monkeypatch: pytest.Mo
 
 
 def test_the_pause_after_a_fault_holds_what_was_asked_whoever_waits_besides() -> None:
-    assert min(pause_after(Fault("busy", "x", 2.0), 1) for _ in range(50)) >= 2.0
+    assert min(pause_after(Fault("busy", "x", 2.0), 1, Patience()) for _ in range(50)) >= 2.0
 
 
 @pytest.mark.fault(

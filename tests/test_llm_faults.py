@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ragbench.llm import Client, MemoryJournal, ProviderRefused, ProviderUnreachable
+from ragbench.llm import Client, Decoding, MemoryJournal, ProviderRefused, ProviderUnreachable
 from ragbench.llm.transport import MAX_BYTES
 from ragbench.settings import ConfigurationError, JudgeSettings, secrets
 from ragbench.types import Status
@@ -116,6 +116,21 @@ class TestFaults:
         assert [c.value.score for c in found] == [3, 3, 3]
         assert took >= 0.6
         assert server.calls == 4
+
+    def test_waits_and_codes_are_no_part_of_the_journals_key(self) -> None:
+        usual = Client("j", settings("http://127.0.0.1:9"))
+        patient = Client("j", settings("http://127.0.0.1:9", first_wait_seconds=2, again_on=(404,), attempts=2))
+        assert usual.identity == patient.identity
+        assert request(decoding=Decoding(0.0)).as_json() != request(decoding=Decoding(0.1)).as_json()
+
+    def test_the_settings_say_which_codes_are_tried_again(self) -> None:
+        with scripted("!404", "!404", {"score": 3}).running() as server:
+            [found] = ask(server, ["x"], again_on=(404,), first_wait_seconds=0.0)
+            assert (found.value.score, server.calls) == (3, 3)
+        with scripted("!503", {"score": 3}).running() as server:
+            [found] = ask(server, ["x"], never_again_on=(503,))
+            assert (found.status, server.calls) == (Status.JUDGE_ERROR, 1)
+            assert "HTTP 503" in found.reason
 
     @pytest.mark.fault("rate-limits", tried="Retry-After, its forms and its reach", count=1)
     def test_a_wait_beyond_all_patience_stops_the_run(self) -> None:

@@ -55,7 +55,12 @@ def test_tokens_and_cost_are_those_of_the_replies_used() -> None:
 
 @pytest.mark.parametrize(
     ("aggregate", "words"),
-    [("mean", "their mean."), ("consensus(0.25)", "differ by at most 0.25"), ("majority", "more than half")],
+    [
+        ("mean", "their mean."),
+        ("consensus(0.25)", "differ by at most 0.25"),
+        ("majority", "more than half"),
+        ("binary_majority", "its middle or more, else its bottom"),
+    ],
 )
 def test_a_panel_says_its_rule_and_each_judges_influence(aggregate: str, words: str) -> None:
     line = {"metric": "mrr", "whole": 0.8, "without": 0.75, "shift": -0.05, "largest": 0.5, "n": 40}

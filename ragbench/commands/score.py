@@ -45,11 +45,21 @@ def score(
         str, typer.Option(help="Of the criteria: yes/no; 1,5; or names of levels from the worst to the best: bad,good.")
     ] = "yes/no",
     judges: Annotated[
-        list[str] | None, typer.Option("--judge", help="A judge of ragbench.toml, or lexical; repeat it for a panel.")
+        list[str] | None,
+        typer.Option(
+            "--judge",
+            help="A judge of ragbench.toml, or lexical; METRIC=JUDGE judges that metric alone. Repeat it for a panel.",
+        ),
     ] = None,
     embedder: Annotated[str, typer.Option(help="An embedder of ragbench.toml.")] = "hashing",
     language: Annotated[Literal["en", "ru"] | None, typer.Option(help="Of prompts and explanations.")] = None,
-    aggregate: Annotated[str, typer.Option(help="How several judges become one: mean, median, minimum, …")] = "mean",
+    aggregate: Annotated[
+        str | None,
+        typer.Option(
+            help="How several judges become one: mean, median, minimum, maximum, majority, binary_majority, consensus; "
+            "as in ragbench.toml if not set."
+        ),
+    ] = None,
     tolerance: Annotated[float | None, typer.Option(help="For consensus: how far judges may be apart.")] = None,
     quorum: Annotated[
         int | None,
@@ -71,6 +81,12 @@ def score(
     ] = "",
     gates: Annotated[
         list[str] | None, typer.Option("--gate", help="'faithfulness>=0.8': exit code 1 unless its interval keeps it.")
+    ] = None,
+    explain: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The id of a sample: why it has its scores, of several judges each one's verdicts. Repeat it."
+        ),
     ] = None,
     confidence: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
@@ -113,7 +129,7 @@ def score(
         if not samples:
             raise ValueError(f"{file.name}: holds no samples; at least one is expected")
         chosen = applicable(samples, [*(metrics or ()), *_criteria(criteria or (), scale)] or None)
-        judging = Judging(judges or (), aggregate, tolerance, quorum=quorum)
+        chosen, judging = Judging(judges or (), aggregate, tolerance, quorum=quorum).on(chosen)
         named, names = judging.named(known), judging.asking(known, chosen)
         rule = judging.rule(names)
         if unknown := {one.metric for one in bounds.values() if not meant(one.metric, map(str, chosen))}:
@@ -125,6 +141,8 @@ def score(
                 f"--baseline {baseline!r} is not among the systems of {file.name}{near(baseline, systems)}; {there}"
             )
         _ = leading(primary, chosen)
+        if strange := [one for one in explain or () if one not in (ids := [sample.id for sample in samples])]:
+            raise ValueError(f"--explain {strange[0]!r}: there is no such sample{near(strange[0], ids)}")
         Draws(level=confidence, resamples=resamples, seed=seed)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
@@ -160,6 +178,9 @@ def score(
     is_taken = outputs.is_screen(json_file)
     for made in () if is_taken else found.tables("en", 4):
         made.say()
+    for identifier in explain or ():
+        for said in (identifier, *found.explain(identifier).splitlines()):
+            terminal.say(said, err=is_taken)
     outputs.paid(tally, err=is_taken)
     outputs.caveat(found.stand_ins, err=is_taken)
     outputs.answered(found.answered_by, err=is_taken)
@@ -167,7 +188,7 @@ def score(
     if out is None and not bounds:
         return
     answers, spoken = of_samples(samples, file.name), language or known.language
-    request = _request(found, names, asked, answers, spoken)
+    request = _request(found, judges or names, asked, answers, spoken)
     measured = _measured(found, names, asked, answers, request)
     if out is not None:
         _draw(measured, request, out, spoken)

@@ -4,7 +4,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from ragbench.judge.again import Again, Reworded
+from ragbench.judge.again import Again, Asking, Overheard, Reworded
 from ragbench.judge.lexical import LexicalJudge, WordReader
 from ragbench.judge.model import ModelJudge
 from ragbench.judge.offline import OFFLINE_JUDGES, asks_nobody, legal_names
@@ -13,7 +13,6 @@ from ragbench.judge.own import OwnJudge, own_judge
 from ragbench.judge.pairwise import Choice, Duel, compare
 from ragbench.judge.panel import (
     AGGREGATES,
-    Aggregate,
     Attendance,
     Attended,
     Influence,
@@ -28,7 +27,7 @@ __all__ = [
     "AGGREGATES",
     "OFFLINE_JUDGES",
     "Again",
-    "Aggregate",
+    "Asking",
     "Attendance",
     "Attended",
     "Choice",
@@ -37,6 +36,7 @@ __all__ = [
     "LexicalJudge",
     "ModelJudge",
     "OpenJudges",
+    "Overheard",
     "OwnJudge",
     "Panel",
     "PlanningJudge",

@@ -1,9 +1,10 @@
-"""A judge that is asked the same once more, or with its scales the other way round."""
+"""A judge that is asked the same once more, or with its scales the other way round, or that is listened to."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -47,6 +48,51 @@ class Again(Relay):
         if put is None:
             return Answer(None, Status.EMPTY_INPUT, f"the prompt {prompt.name} lists no levels")
         return await self.judge.ask(put, texts, language=language, repeat=1000 * self.repeat + repeat)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A question that was put to a judge, and what came of it.
+
+    began: in seconds since 1970; seconds: until the answer was there, waiting in line and for who asked the same
+    included. status, reason: of the answer; of a call that ends the run "judge_error". detail: the prompt's name, the
+    language, `texts` by slot, the `answer` as plain values, `model_seconds`, `suspected_injection`.
+    """
+
+    judge: str
+    began: float
+    seconds: float
+    status: str
+    reason: str
+    detail: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Overheard(Relay):
+    """A judge that somebody is told of each answer of."""
+
+    heard: Callable[[Asking], None]
+
+    async def ask(
+        self, prompt: Prompt[Shape], texts: Mapping[str, Any], *, language: str | None = None, repeat: int = 0
+    ) -> Answer[Shape]:
+        """See `ragbench.types.Judge`."""
+        began, start = time.time(), time.monotonic()
+        asked = {"prompt": prompt.name, "language": language, "texts": dict(texts)}
+        try:
+            answer = await self.judge.ask(prompt, texts, language=language, repeat=repeat)
+        except Exception as error:
+            seconds = time.monotonic() - start
+            self.heard(Asking(self.name, began, seconds, Status.JUDGE_ERROR.value, str(error), asked))
+            raise
+        more = {
+            "answer": None if answer.value is None else answer.value.model_dump(mode="json"),
+            "model_seconds": answer.seconds,
+            "suspected_injection": list(answer.suspected_injection),
+        }
+        seconds = time.monotonic() - start
+        self.heard(Asking(self.name, began, seconds, answer.status.value, answer.reason, {**asked, **more}))
+        return answer
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,14 @@ import statistics
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, cast, get_args
 
 from ragbench.llm import BudgetSpent, ModelError
+from ragbench.settings import Settings
+from ragbench.settings.endpoints import Aggregate
 from ragbench.types import Judge, Score, Status
 from ragbench.waves import gather
 
-Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "consensus"]
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 
 
@@ -23,25 +24,52 @@ class Rule:
 
     mean, median, minimum, maximum: of the judges that measured.
     majority: the value that more than half of the judges that measured gave; none: unmeasured (verdict_mismatch).
+    binary_majority: the top of the scale where more than half of the judges that measured gave at least its middle,
+        else its bottom, also where they are even: always a value. Spring AI RAGAS' MAJORITY_VOTING.
     consensus: their mean if the highest and the lowest differ by at most `tolerance`; else unmeasured
         (verdict_mismatch).
     quorum: how many judges must have measured at least; None: every judge of the panel. A judge that fails on the bad
         answers would else leave them to the lenient ones.
+    scale: lowest and highest score of the metric; binary_majority alone asks for it.
     """
 
     how: Aggregate = "mean"
     tolerance: float | None = None
     quorum: int | None = None
+    scale: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         if self.how not in AGGREGATES:
             raise ValueError(f"there is no aggregate {self.how!r}; there are {', '.join(AGGREGATES)}")
         if (self.how == "consensus") != (self.tolerance is not None):
-            raise ValueError("consensus, and nothing else, needs a tolerance: Rule('consensus', tolerance=0.25)")
+            raise ValueError(
+                f"aggregate = {self.how!r}, tolerance = {self.tolerance}: consensus, and nothing else, needs one"
+            )
         if self.tolerance is not None and not self.tolerance >= 0:
             raise ValueError(f"tolerance = {self.tolerance}: it is 0 or more")
         if self.quorum is not None and self.quorum < 1:
             raise ValueError(f"quorum = {self.quorum}: at least one judge has to measure")
+
+    @classmethod
+    def of(
+        cls, known: Settings, aggregate: str | None = None, tolerance: float | None = None, quorum: int | None = None
+    ) -> Rule:
+        """What is asked for; what is None as in the settings, whose tolerance goes with a consensus alone.
+
+        Raises ValueError for an aggregate that there is not, and a tolerance of another than consensus.
+        """
+        how = aggregate or known.aggregate
+        apart = known.tolerance if tolerance is None and how == "consensus" else tolerance
+        return cls(cast(Aggregate, how), apart, known.quorum if quorum is None else quorum)
+
+    def on(self, bounds: tuple[float | None, float | None]) -> Rule:
+        """The same on a metric's scale. Raises ValueError for binary_majority on a scale without ends."""
+        low, high = bounds
+        if low is not None and high is not None:
+            return replace(self, scale=(low, high))
+        if self.how == "binary_majority":
+            raise ValueError(f"{self.how} needs a scale with two ends, for its middle; this one is {low} … {high}")
+        return self
 
     @property
     def label(self) -> str:
@@ -94,6 +122,10 @@ class Rule:
         if self.how == "majority":
             value, votes = Counter(values).most_common(1)[0]
             return value if 2 * votes > len(values) else math.nan
+        if self.how == "binary_majority":
+            low, high = self.scale
+            votes = sum(value >= (low + high) / 2 for value in values)
+            return high if 2 * votes > len(values) else low
         if self.tolerance is not None and max(values) - min(values) > self.tolerance + 1e-12:
             return math.nan
         combined: dict[str, Callable[[Sequence[float]], float]] = {"minimum": min, "maximum": max}

@@ -25,7 +25,6 @@ from ragbench.settings.secrets import Mask, masker_of
 
 MAX_BYTES = 8 * 1024 * 1024
 """Of a response, packed and unpacked."""
-BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS = 0.25, 30.0
 SHORTEST_SECONDS = 0.01
 """What is left of patience below it is no time for an attempt: it would end in a timeout that hides the true fault."""
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
@@ -77,6 +76,7 @@ class Transport:
         import aiohttp
 
         self._max_bytes = max_bytes
+        self._again_on, self._never_again_on = endpoint.again_on, endpoint.never_again_on
         self._base = self._place = ""
         if isinstance(endpoint, WebSettings):
             self._base, self._place = str(endpoint.base_url).rstrip("/"), _place(endpoint.key_variable)
@@ -170,7 +170,8 @@ class Transport:
     def _refusal(self, status: int, headers: Mapping[str, str], content: bytes) -> Fault:
         said = _message(content, self._hide)
         reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
-        if status in (408, 409, 425) or status >= 500 or status == 429:
+        again = status in (408, 409, 425, 429, *self._again_on) or status >= 500
+        if again and status not in self._never_again_on:
             if status == 429 and "insufficient_quota" in said:
                 return Fault("fatal", f"{reason}; {MENDED[402]}")
             kind = "busy" if status in (429, 503, 529) else "server"
@@ -221,7 +222,7 @@ async def patiently(
         try:
             return await attempt(min(patience, settings.timeout_seconds))
         except Fault as fault:
-            pause = pause_after(fault, number)
+            pause = pause_after(fault, number, settings)
             patience -= pause + (time.monotonic() - began if fault.seconds is None else fault.seconds)
             if not fault.passes or patience < SHORTEST_SECONDS or number == settings.attempts:
                 fault.attempts = number
@@ -231,9 +232,9 @@ async def patiently(
     raise AssertionError("the last attempt returns or raises")
 
 
-def pause_after(fault: Fault, attempt: int) -> float:
-    """Seconds before the next attempt: full jitter over a doubling span, after what the endpoint asked for."""
-    span = min(LONGEST_BACKOFF_SECONDS, BACKOFF_SECONDS * 2 ** (attempt - 1))
+def pause_after(fault: Fault, attempt: int, settings: Patience) -> float:
+    """Seconds before the next attempt: full jitter over a growing span, after what the endpoint asked for."""
+    span = min(settings.longest_wait_seconds, settings.first_wait_seconds * settings.wait_factor ** (attempt - 1))
     return (fault.retry_after or 0.0) + _random.uniform(0, span)
 
 

@@ -27,6 +27,7 @@ from ragbench.language import Language
 from ragbench.settings import shipped, thresholds
 from ragbench.settings.addresses import without_passwords
 from ragbench.settings.endpoints import (
+    Aggregate,
     EmbedderSettings,
     EndpointSettings,
     GeneratorSettings,
@@ -141,6 +142,15 @@ class Settings(BaseSettings):
     quorum: int | None = Field(
         default=None, ge=1, description="judges of a panel that must have measured; not set: all"
     )
+    aggregate: Aggregate = Field(
+        default="mean",
+        description="how several judges become one: their mean, median, minimum, maximum; majority: the value of more "
+        "than half, else unmeasured; binary_majority: 1 where more than half gave 0.5 and above, else 0; consensus: "
+        "the mean where they differ by at most `tolerance`, else unmeasured",
+    )
+    tolerance: float | None = Field(
+        default=None, ge=0, description="of consensus: how far apart judges may be, on the metric's scale"
+    )
     generators: dict[str, GeneratorSettings] = Field(
         default={"extractive": GeneratorSettings()}, description="who writes answers"
     )
@@ -198,6 +208,11 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _names_exist(self) -> Settings:
+        if (self.aggregate == "consensus") != (self.tolerance is not None):
+            raise ValueError(
+                f"aggregate = {self.aggregate!r}, tolerance = {self.tolerance}: consensus, and nothing else, needs a "
+                "tolerance"
+            )
         faults = [*self._strange_names(), *self._strange_parts()]
         if faults:
             raise ValueError("\n".join(faults))

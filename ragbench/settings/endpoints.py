@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
@@ -24,6 +24,9 @@ def _web_address(value: str | None) -> str | None:
     return value.rstrip("/")
 
 
+HttpCode = Annotated[int, Field(ge=400, le=599)]
+
+
 class Patience(Table):
     """How long anything may take, and how often it is tried."""
 
@@ -34,6 +37,29 @@ class Patience(Table):
     )
     attempts: int = Field(default=8, ge=1, le=100, description="how often a call is tried before it is given up")
     patience_seconds: float = Field(default=300.0, gt=0, description="of all attempts of a call together")
+    first_wait_seconds: float = Field(
+        default=0.25, ge=0, le=3600, description="before the second attempt at most; a random share of it is waited"
+    )
+    wait_factor: float = Field(default=2.0, ge=1, le=10, description="how much longer each further wait may be")
+    longest_wait_seconds: float = Field(default=30.0, ge=0, le=3600, description="that a wait may grow to")
+    again_on: tuple[HttpCode, ...] = Field(
+        default=(),
+        description="HTTP codes after which a call is tried again, besides 408, 409, 425, 429 and those from 500 on",
+    )
+    never_again_on: tuple[HttpCode, ...] = Field(
+        default=(), description="HTTP codes after which it is not, though it would be"
+    )
+
+    @model_validator(mode="after")
+    def _waits_in_order(self) -> Self:
+        if self.longest_wait_seconds < self.first_wait_seconds:
+            raise ValueError(
+                f"longest_wait_seconds = {self.longest_wait_seconds:g} is below first_wait_seconds = "
+                f"{self.first_wait_seconds:g}"
+            )
+        if both := sorted({*self.again_on} & {*self.never_again_on}):
+            raise ValueError(f"again_on and never_again_on both name {both[0]}")
+        return self
 
 
 class WebSettings(Patience):
@@ -93,6 +119,8 @@ class EmbedderSettings(WebSettings):
         return self
 
 
+Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "binary_majority", "consensus"]
+"""How several judges' scores become one: see `ragbench.judge.Rule`."""
 Replies = Literal["auto", "json_schema", "json_object", "tool", "text"]
 
 

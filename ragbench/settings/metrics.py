@@ -111,7 +111,13 @@ class MetricsSettings(Table):
     modules: tuple[str, ...] = Field(
         default=(), description="Python modules beside ragbench.toml whose functions are declared as metrics"
     )
-    timeout_seconds: float = Field(default=60.0, gt=0, description="of one call of a function of yours")
+    listeners: tuple[str, ...] = Field(
+        default=(),
+        description="your functions, module:function, that are told of each judge's answer, each score and each sample",
+    )
+    timeout_seconds: float = Field(
+        default=60.0, gt=0, description="of one call of a function of yours, and of one event that a listener is told"
+    )
 
     @property
     def named(self) -> Mapping[str, MetricSettings]:
@@ -124,6 +130,15 @@ class MetricsSettings(Table):
         for name in given:
             if not _MODULE.fullmatch(name):
                 raise ValueError(f"modules = {name!r}: the dotted name of a module is expected, such as mine.metrics")
+        return given
+
+    @field_validator("listeners")
+    @classmethod
+    def _listeners(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        for path in given:
+            module, _, function = path.partition(":")
+            if not (_MODULE.fullmatch(module) and _MODULE.fullmatch(function)):
+                raise ValueError(f"listeners = {path!r}: module:function is expected, such as mine.tracing:told")
         return given
 
     @model_validator(mode="before")

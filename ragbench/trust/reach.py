@@ -136,8 +136,9 @@ def of_callable(path: str, places: Sequence[str] = ()) -> Reach:
 
 
 def of_metrics(settings: Settings) -> Reach:
-    """The modules of metrics that the settings name."""
+    """The modules of metrics, and the listeners, that the settings name."""
     items = [item for name in settings.metrics.modules for item in of_module(name).items]
+    items += [item for path in settings.metrics.listeners for item in of_callable(path, ["metrics.listeners"]).items]
     return _reach(configuration.project_folder(), items)
 
 

@@ -18,7 +18,7 @@ from ragbench.bench.basics.findings import Sureness, bounds
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import BenchError, commit, part, parted, versions
-from ragbench.bench.scoring import judged_metrics, repeats
+from ragbench.bench.scoring import judged_metrics, repeats, telling
 from ragbench.bench.scoring import measure as scoring
 from ragbench.bench.scoring.answer_tables import AnswerTable, find_answers, logged_answers
 from ragbench.bench.scoring.result import SYSTEM, Scores, system_name
@@ -60,7 +60,7 @@ class RagMetricsRequest(Draws):
     )
     primary: str = Field("", description="the metric that the page answers with, its own family; empty: the first")
     judges: requests.Judges = ""
-    aggregate: requests.How = "mean"
+    aggregate: requests.How = None
     tolerance: requests.Tolerance = None
     quorum: requests.Quorum = None
     embedder: requests.Embedder = ""
@@ -104,7 +104,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
         raise BenchError(
             f"baseline = {request.baseline!r} is not among the systems of the table: {', '.join(found.systems)}"
         )
-    judging = request.take(judged_metrics.Judging)
+    metrics, judging = request.take(judged_metrics.Judging).on(metrics)
     embedder = request.embedder or scoring.DEFAULT_EMBEDDER
     named, names = judging.named(known), judging.asking(known, metrics)
     rule = judging.rule(names)
@@ -205,6 +205,7 @@ def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, 
         "judges": judged_metrics.listed(known, made.judges, scores, made.rule) if judging else [],
         **(judged_metrics.of_panel(made.judges, made.rule, scores) if judging else {"aggregate": None}),
         "judged": judged_metrics.judged_labels(scores.metrics),
+        "listeners": telling.facts(scores.listeners),
         "embedder": ", ".join(made.embedders) if embedding else None,
         "stand_ins": [one.fact for one in scores.stand_ins if one.part not in ("people", "order")],
         "commit": commit(),

@@ -49,7 +49,7 @@ class Tier2Request(Draws):
     metrics: requests.AnswerMetrics = ""
     primary: requests.Primary = ""
     judges: requests.Judges = ""
-    aggregate: requests.How = "mean"
+    aggregate: requests.How = None
     tolerance: requests.Tolerance = None
     quorum: requests.Quorum = None
     embedder: requests.Embedder = ""

@@ -22,10 +22,10 @@ from pydantic.fields import FieldInfo
 from ragbench import datasets, reasons
 from ragbench.bench.basics.needs import Needed
 from ragbench.bench.basics.session import BenchError, kept, parted
-from ragbench.judge import Aggregate
 from ragbench.measurement import Measurement
 from ragbench.names import meant
 from ragbench.settings import Settings, load, secrets
+from ragbench.settings.endpoints import Aggregate
 from ragbench.types import Question
 
 MOST_RETRIEVED = 1000
@@ -62,7 +62,10 @@ Judges = Annotated[
     Field(description='names from ragbench.toml, comma-separated, or "lexical"; empty: all, else the offline one'),
 ]
 How = Annotated[
-    Aggregate, Field(description="how several judges become one: mean, median, minimum, maximum, majority, consensus")
+    Aggregate | None,
+    Field(
+        description="how several judges become one: mean, median, majority, binary_majority, …; None: as set, else mean"
+    ),
 ]
 Tolerance = Annotated[
     float | None, Field(description="of consensus: how far apart judges may be, on the metric's scale", ge=0)

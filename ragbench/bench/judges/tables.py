@@ -176,7 +176,7 @@ def _panel(heard: Sequence[Heard], tried: Tried, how: Settled) -> pd.DataFrame:
     rows = [
         {**asdict(each), "shift": each.shift, "concordance": concordance(None),
          "concordance_without": concordance(each.judge)}
-        for each in numbers.influences(heard, how.rule)
+        for each in numbers.influences(heard, how.rule.on((tried.scale.low, tried.scale.high)))
     ]  # fmt: skip
     columns = ["judge", "whole", "without", "shift", "largest", "n", "concordance", "concordance_without"]
     return pd.DataFrame(rows, columns=columns)

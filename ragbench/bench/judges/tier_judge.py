@@ -47,7 +47,7 @@ class TierJudgeRequest(Draws):
     judges: requests.Judges = ""
     metric: str = Field("answer_correctness_rating", description="the judged metric whose scores are on trial")
     modes: requests.Names = Field("", description='"direct, reasoned": every model in both; empty: as configured')
-    aggregate: requests.How = "mean"
+    aggregate: requests.How = None
     repeats: requests.Repeats = 2
     tempted: int = Field(
         100, description="questions whose references are made into answers that try the judge; 0: none", ge=0
@@ -85,7 +85,7 @@ class TierJudgeRequest(Draws):
         """Refuse a rule, modes, scales and classes that cannot be."""
         _ = self.scales, judge_classes.names_of(self.classes)
         try:
-            Rule(self.aggregate)
+            _ = self.rule
         except ValueError as error:
             raise BenchError(str(error)) from None
         if wrong := [mode for mode in parted(self.modes) if mode not in MODES]:
@@ -101,6 +101,11 @@ class TierJudgeRequest(Draws):
         return not self.ratings
 
     @property
+    def rule(self) -> Rule:
+        """How several judges become one, of all that are there. Raises ValueError."""
+        return replace(Rule.of(configuration.load(), self.aggregate), quorum=None)
+
+    @property
     def scales(self) -> tuple[Scale, Scale]:
         """Of people, and of the judges in a file."""
         return Scale.read(self.people_scale), Scale.read(self.judge_scale)
@@ -109,7 +114,7 @@ class TierJudgeRequest(Draws):
         """How numbers and findings are made of these answers."""
         limits = Limits(**{each.name: getattr(self, f"{each.name}_limit") for each in fields(Limits)})
         named = judge_classes.classes_of(answers, self.scales[0], judge_classes.names_of(self.classes))
-        return Settled(self.delta, Rule(self.aggregate), limits, self.take(Sureness), named)
+        return Settled(self.delta, self.rule, limits, self.take(Sureness), named)
 
 
 @tier(TierJudgeRequest)

@@ -18,7 +18,7 @@ from ragbench.bench.decisions.deciders import CONSTANTS, is_log
 from ragbench.bench.readiness import processes
 from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.bench.runs import gate
-from ragbench.bench.scoring import own_metrics
+from ragbench.bench.scoring import jury, own_metrics
 from ragbench.embed import wheels
 from ragbench.embed.model import Purpose, purpose
 from ragbench.judge import legal_names
@@ -85,7 +85,10 @@ def used(part: str, systems: Sequence[str], settings: Settings) -> list[str]:
 
 
 def _of_judges(named: Sequence[str], settings: Settings) -> Parts:
-    """Tables and functions; a file of what was logged is no part."""
+    """Tables and functions, those of single metrics among them; a file of what was logged is no part."""
+    common, own = jury.parted(named)
+    whom = (*(common or (settings.judge_names() if own else ())), *(one for each in own.values() for one in each))
+    named = tuple(dict.fromkeys(map(str, whom)))
     functions = tuple(name for name in named if ":" in name and not is_log(name))
     tables = tuple(name for name in named if not (":" in name or is_log(name) or name in CONSTANTS))
     return Parts(judges=tables if named else settings.judge_names(), functions=functions)

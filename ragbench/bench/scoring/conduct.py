@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ragbench.bench.scoring.result import Row, Scores
+from ragbench.bench.scoring.result import Row, Scores, suspected
 from ragbench.judge import Rule, leave_one_out
 from ragbench.types import Score, Status
 
@@ -60,15 +60,9 @@ def _line(row: Row, score: Score, judge: str, judges: Sequence[str]) -> tuple[st
     panel: Mapping[str, Any] | None = score.detail.get("judges")
     if panel is None:
         named = score.judge or judges[0]
-        return (score.status.value, _suspected(score.detail), answer) if named == judge else None
+        return (score.status.value, bool(suspected(score.detail)), answer) if named == judge else None
     one = panel.get(judge)
-    return None if one is None else (str(one["status"]), _suspected(one["detail"]), answer)
-
-
-def _suspected(detail: Mapping[str, Any]) -> bool:
-    if detail.get("suspected_injection"):
-        return True
-    return any(_suspected(part) for part in (detail.get("parts") or {}).values() if isinstance(part, Mapping))
+    return None if one is None else (str(one["status"]), bool(suspected(one["detail"])), answer)
 
 
 def _influence(found: Scores, rule: Rule) -> dict[str, list[dict[str, Any]]]:
@@ -76,7 +70,7 @@ def _influence(found: Scores, rule: Rule) -> dict[str, list[dict[str, Any]]]:
     for metric in found.metrics:
         scores = [row.score for row in found.rows if row.metric.label == metric.label and "judges" in row.score.detail]
         if scores:
-            for one in leave_one_out(scores, rule):
+            for one in leave_one_out(scores, rule.on(metric.bounds)):
                 line = {"metric": metric.label, "whole": one.whole, "without": one.without, "shift": one.shift}
                 known.setdefault(one.judge, []).append({**line, "largest": one.largest, "n": one.n})
     return known

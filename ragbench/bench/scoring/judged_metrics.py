@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ragbench import llm
 from ragbench.bench.basics.session import BenchError, Session, parted
-from ragbench.bench.scoring import attendance, measure, repeats
+from ragbench.bench.scoring import attendance, jury, measure, repeats, telling
 from ragbench.bench.scoring.conduct import conduct
 from ragbench.bench.scoring.result import Row, Scores
 from ragbench.judge import Rule, asks_nobody, legal_names
@@ -29,18 +29,28 @@ JUDGEMENT_COLUMNS = ("system", "metric", "sample", "judge", "value", "status", "
 class Judging:
     """Who judges, and how several become one.
 
-    judges: names from ragbench.toml, comma-separated or as a list; empty: all of them, or the offline judge where there
-    are none. aggregate, tolerance, quorum: see `ragbench.judge.Rule`; quorum None: as in the settings. embedder: of
-    metrics that embed, several comma-separated; empty: the offline one. prompts: their language where a sample names
-    none, and of the reasons; empty: the settings'.
+    judges: names from ragbench.toml, comma-separated or as a list, `METRIC=NAME` among them for one metric alone;
+    empty: all of them, or the offline judge where there are none. aggregate, tolerance, quorum: see
+    `ragbench.judge.Rule`; None: as in the settings. embedder: of metrics that embed, several comma-separated; empty:
+    the offline one. prompts: their language where a sample names none, and of the reasons; empty: the settings'.
     """
 
     judges: str | Sequence[str] = ""
-    aggregate: str = "mean"
+    aggregate: str | None = None
     tolerance: float | None = None
     embedder: str = ""
     prompts: str = ""
     quorum: int | None = None
+
+    def on(self, metrics: Sequence[Metric]) -> tuple[list[Metric], Judging]:
+        """The metrics with the judges that are named for one alone, as `METRIC=JUDGE`, and who judges the others.
+
+        Raises BenchError."""
+        try:
+            found, common = jury.assigned(metrics, parted(self.judges))
+        except ValueError as error:
+            raise BenchError(str(error)) from None
+        return found, replace(self, judges=tuple(map(str, common)))
 
     def names(self, session: Session) -> tuple[str, ...]:
         """The judges' names, each of them configured: those named, else all; raises BenchError for one that is not."""
@@ -50,7 +60,7 @@ class Judging:
         """Everybody who judges any of the metrics, by name: those named, else a metric's own, else all.
 
         Raises BenchError."""
-        return tuple(map(str, measure.asking(metrics, self.named(settings))))
+        return tuple(map(str, jury.asking(metrics, self.named(settings))))
 
     def named(self, settings: Settings) -> tuple[str, ...]:
         """The judges that are named, each of them configured; raises BenchError for one that is not."""
@@ -64,7 +74,7 @@ class Judging:
     def rule(self, judges: Sequence[str]) -> Rule:
         """How these judges become one. Raises BenchError."""
         try:
-            return measure.rule_of(self.aggregate, self.tolerance, self.quorum, judges)
+            return jury.rule_of(self.aggregate, self.tolerance, self.quorum, judges)
         except ValueError as error:
             raise BenchError(str(error)) from None
 
@@ -97,6 +107,7 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
     Raises BenchError for a judge or an embedder that is not configured, ModelError when a provider refuses altogether
     or the budget is spent.
     """
+    metrics, judging = judging.on(metrics)
     named, names = judging.named(session.settings), judging.asking(session.settings, metrics)
     rule = judging.rule(names)
     embedder = judging.embedder or measure.DEFAULT_EMBEDDER
@@ -125,6 +136,7 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
         **of_panel(names, rule, found),
         "judged": judged_labels(metrics),
         "embedder": embedder,
+        "listeners": telling.facts(found.listeners),
     }
     return Judged(score_table(found), judgements(found, names), facts, repeated(found))
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import inspect
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 from ragbench import embed, settings, trust
 from ragbench.bench.basics.requests import Draws
-from ragbench.bench.scoring import own_metrics
+from ragbench.bench.scoring import own_metrics, telling
 from ragbench.bench.scoring.functions import Functions
+from ragbench.bench.scoring.jury import AnyJudge, asking, named_for, rule_on
 from ragbench.bench.scoring.repeats import together
-from ragbench.bench.scoring.result import Row, Scores
+from ragbench.bench.scoring.result import Row, Scores, system_name
+from ragbench.bench.scoring.telling import Hear, Work
 from ragbench.datasets.russian import language_of
 from ragbench.judge import (
     Again,
-    Aggregate,
     OpenJudges,
     OwnJudge,
     Panel,
@@ -30,6 +32,7 @@ from ragbench.judge import (
     open_judges,
 )
 from ragbench.language import translator
+from ragbench.listeners import Listener, Listening
 from ragbench.llm import Journal, ModelError, Outlook, Tally, planning
 from ragbench.metric import FIELDS, Metric
 from ragbench.metrics import catalogue
@@ -58,15 +61,13 @@ FIRST = (
 OPTIONAL = ("bert_score",)
 """What needs a model of somebody's choice, and is measured only where it is named."""
 
-AnyJudge = Judge | OwnJudge | str
-"""An open judge, one that is described where it is used, or the name of one."""
-
 
 @dataclass(frozen=True)
 class Asked:
     """What to score by.
 
-    repeats: how often every question is put to a judge, each time anew.
+    repeats: how often every question is put to a judge, each time anew. listeners: told of calls, scores and samples
+    (`ragbench.listeners`), with those of the settings.
 
     judges, embedder: by name as in ragbench.toml, or as objects; without judges those that a metric names as its own,
     else all configured ones, else the lexical one; of several embedders each value is kept, and their mean counts.
@@ -92,6 +93,7 @@ class Asked:
     baseline: str = ""
     primary: str = ""
     repeats: int = 1
+    listeners: tuple[Listener, ...] = ()
 
     def __post_init__(self) -> None:
         Draws(level=self.level, resamples=self.resamples, seed=self.seed)
@@ -127,32 +129,6 @@ def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str | Calla
     return list({each.label: each for each in found}.values())
 
 
-def named_for(metric: Metric, named: Sequence[AnyJudge]) -> tuple[AnyJudge, ...]:
-    """Who judges a metric: those named, else its own, else all configured ones, else the lexical one; none where it
-    asks no judge."""
-    if "judge" not in metric.needs:
-        return ()
-    return tuple(named) or tuple(metric.judges) or settings.load().judge_names()
-
-
-def asking(metrics: Iterable[Metric], named: Sequence[AnyJudge]) -> tuple[AnyJudge, ...]:
-    """Everybody who judges any of the metrics, each once."""
-    found = [one for metric in metrics for one in named_for(metric, named)]
-    return tuple({one if isinstance(one, str | OwnJudge) else id(one): one for one in found}.values())
-
-
-def rule_of(aggregate: str, tolerance: float | None, quorum: int | None, judges: Sequence[AnyJudge]) -> Rule:
-    """How these judges (all configured ones if none) become one; quorum: the settings' if None.
-
-    Raises ValueError for an aggregate that there is not, and for a quorum that is more than the judges.
-    """
-    known = settings.load()
-    number = len(judges) or len(known.judges) or 1
-    rule = Rule(cast(Aggregate, aggregate), tolerance, known.quorum if quorum is None and number > 1 else quorum)
-    rule.needed(number)
-    return rule
-
-
 @contextlib.contextmanager
 def kept_replies(judges: Sequence[AnyJudge], metrics: Sequence[Metric]) -> Iterator[Journal | None]:
     """The journal in the database where a model will be asked that is no object; None where nothing is paid for."""
@@ -177,12 +153,14 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
 
     Raises ModelError when a single judge's provider refuses altogether, or the budget is spent.
     """
+    dry = asked.plan is not None or planning.folder() is not None
+    listening = Listening() if dry else telling.opened(asked.listeners, settings.load())
     tongue, spoken = asked.language, asked.language or settings.load().language
     rows = [each if each.language else replace(each, language=tongue or _spoken(each)) for each in samples]
     judged = [metric.label for metric in metrics if "judge" in metric.needs]
     whom = asking(metrics, asked.judges)
     to_open = [one for one in whom if isinstance(one, str | OwnJudge)]
-    opened, needed = _opened(asked, to_open) if to_open else None, bool(judged)
+    opened, needed = _opened(asked, to_open, dry) if to_open else None, bool(judged)
     by_name: dict[AnyJudge, Judge] = dict(zip(to_open, opened.judges, strict=True)) if opened is not None else {}
     judges = tuple(by_name[one] if isinstance(one, str | OwnJudge) else one for one in whom)
     try:
@@ -194,7 +172,7 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
         panels = {
             metric.label: Panel(
                 [by_name[one] if isinstance(one, str | OwnJudge) else one for one in own],
-                asked.rule if len(own) > 1 else replace(asked.rule, quorum=None),
+                rule_on(metric, asked.rule) if len(own) > 1 else replace(asked.rule, quorum=None),
                 out,
             )
             for metric in metrics
@@ -209,16 +187,22 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
             for metric in metrics
             for repeat in range(asked.repeats if "judge" in metric.needs else 1)
         ]
-        works = [
-            _counted(_work(metric, row, panels.get(metric.label), batches, spoken, repeat, functions), asked.advance)
-            for row, metric, repeat in pairs
-        ]
+        narrator = telling.Narrator(listening)
+
+        def work(row: Sample, metric: Metric, repeat: int) -> Work:
+            def make(hear: Hear | None = None) -> Work:
+                return _work(metric, row, panels.get(metric.label), batches, spoken, repeat, functions, hear)
+
+            return narrator.work(system_name(row), row, metric, repeat, make) if listening else make()
+
+        works = [_counted(work(*pair), asked.advance) for pair in pairs]
         scores = await batches[0].gather(works)
         if isinstance(opened, Rehearsed):
             (asked.plan or planning.keep)(await opened.outlooks())
     finally:
         if opened is not None:
             await opened.close()
+        told = await asyncio.to_thread(listening.close) if listening else ()
     singles: dict[tuple[str | None, str, str], list[Score]] = {}
     places: dict[tuple[str | None, str, str], tuple[Sample, Metric]] = {}
     for (row, metric, _repeat), score in zip(pairs, scores, strict=True):
@@ -238,7 +222,7 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
             *for_people((one.name for one in judges if not asks_nobody(one)), judged),
             *(StandIn("embedder", one.name) for one in embedders if getattr(one, "is_stand_in", False)),
         ),
-        asked.primary,
+        asked.primary, told,
     )  # fmt: skip
 
 
@@ -248,11 +232,10 @@ def live_line(progress: Progress) -> Callable[[Tally], None]:
     return lambda tally: progress.say(lambda: tally.describe(time.monotonic() - began))
 
 
-def _opened(asked: Asked, names: Sequence[str | OwnJudge]) -> OpenJudges:
+def _opened(asked: Asked, names: Sequence[str | OwnJudge], dry: bool) -> OpenJudges:
     known, kept = settings.load(), asked.journal
     if not all(isinstance(one, OwnJudge) or asks_nobody(one) for one in names):
         trust.require(trust.of_settings(known), lambda: trust.of_project(known))
-    dry = asked.plan is not None or planning.folder() is not None
     language, told = asked.language, asked.on_change
     return open_judges(known, names, journal=kept, language=language, on_change=told, rehearsed=dry)
 
@@ -265,11 +248,13 @@ def _work(
     language: str,
     repeat: int,
     functions: Functions,
-) -> Callable[[], Coroutine[Any, Any, Score]]:
+    hear: Hear | None = None,
+) -> Work:
     tools: dict[str, Any] = {"embedder": batches[0] if len(batches) == 1 else batches}
     speaker = translator(language)
 
     async def by(judge: Judge | None) -> Score:
+        judge = hear(judge) if judge is not None and hear is not None else judge
         judge = Again(judge, repeat) if judge is not None and repeat else judge
         judge = Reworded(judge, metric.reworded) if judge is not None and metric.reworded else judge
         given = {need: tools.get(need, judge) for need in metric.needs}
@@ -293,9 +278,7 @@ def _work(
     return work
 
 
-def _counted(
-    work: Callable[[], Coroutine[Any, Any, Score]], advance: Callable[[int], None] | None
-) -> Callable[[], Coroutine[Any, Any, Score]]:
+def _counted(work: Work, advance: Callable[[int], None] | None) -> Work:
     if advance is None:
         return work
 

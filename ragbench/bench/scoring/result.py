@@ -13,13 +13,15 @@ from ragbench.answered_by import AnsweredBy
 from ragbench.bench.basics import bands, frames, interest, reasons, tabulation
 from ragbench.bench.basics.families import leading
 from ragbench.bench.basics.findings import Sureness, bounds, find
+from ragbench.bench.scoring import telling
 from ragbench.bench.scoring.attendance import Attendances, facts, said
 from ragbench.judge import attendance
 from ragbench.language import Translator, translator
+from ragbench.listeners import Told
 from ragbench.llm import Usage
 from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.metric import Metric
-from ragbench.metrics import meant, published
+from ragbench.metrics import meant, published, rulings
 from ragbench.metrics.explanation import explain
 from ragbench.names import nearest
 from ragbench.stand_ins import StandIn, caveat
@@ -59,6 +61,7 @@ class Scores:
     usage: by judge, what the replies took that the scores were made from; nothing of judges without a model.
     stand_ins: who of those that made the scores only stands in for a model.
     primary: the metric whose comparisons are a family of their own; the first if empty.
+    listeners: what became of those that were told of calls, scores and samples.
     """
 
     rows: tuple[Row, ...]
@@ -70,6 +73,7 @@ class Scores:
     usage: Mapping[str, Usage] = field(default_factory=dict)
     stand_ins: tuple[StandIn, ...] = ()
     primary: str = ""
+    listeners: tuple[Told, ...] = ()
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
@@ -155,7 +159,9 @@ class Scores:
 
         form: "long": one row a sample, metric and judge, the panel's aggregate among them, and the duration.
             "wide": one row a sample of a system with its texts (`user_input`, `response`, `reference`, `contexts`, a
-            list), and a column for each metric. Raises ValueError for another form.
+            list), and a column for each metric. `suspected_injection` of both: which texts seem to address the judge,
+            "slot: pattern" parted by semicolons, empty where none does; the values stand all the same. Raises
+            ValueError for another form.
         """
         import pandas as pd
 
@@ -163,7 +169,7 @@ class Scores:
             return pd.DataFrame(self._wide())
         if form != "long":
             raise ValueError(f"form = {form!r}: 'long' or 'wide' is expected")
-        columns = ["system", "id", "metric", "judge", "value", "status", "reason", "seconds"]
+        columns = ["system", "id", "metric", "judge", "value", "status", "reason", "seconds", "suspected_injection"]
         return pd.DataFrame(self._table(), columns=columns)
 
     def worst(self, n: int = 5, metric: str | None = None) -> Table:
@@ -185,7 +191,8 @@ class Scores:
     def explain(self, identifier: str, language: str | None = None) -> str:
         """Every metric's explanation of one sample by every system that answered it, a line each.
 
-        Below a panel's line stands one for each judge. Raises ValueError for an unknown id.
+        Below a panel's line stands one for each judge, and below that what it ruled on each statement, passage or
+        question, with its reason and what it cites. Raises ValueError for an unknown id.
         """
         own = [row for row in self.rows if row.sample.id == identifier]
         if not own:
@@ -200,13 +207,15 @@ class Scores:
             for judge, kept in row.score.detail.get("judges", {}).items():
                 one = Score(kept["value"], Status(kept["status"]), kept["reason"], kept["detail"])
                 lines.append("  " + _explained(judge, one, speaker, anew=bool(language)))
+                lines += [f"    {line}" for line in rulings.told(one.detail, speaker)]
         return "\n".join(lines)
 
     def as_json(self) -> dict[str, Any]:
         """`estimates`, `comparisons`, `stand_ins`, `caveats`, `answered_by` as in a run's summary; `samples`: id,
-        system, metric, judge, value, status, reason. `attendance`: of panels whose judges measured different answers,
-        how many values are made of fewer judges than the panel has, and each judge's mean over its own answers and over
-        those that all measured.
+        system, metric, judge, value, status, reason, suspected_injection; `suspected_injections`: how many answers of
+        each system have a text that seems to address a judge. `attendance`: of panels whose judges measured different
+        answers, how many values are made of fewer judges than the panel has, and each judge's mean over its own answers
+        and over those that all measured.
         """
         means = [NamedEstimate(*place, estimate) for place, estimate in self.estimates.items()]
         estimates, comparisons = (
@@ -218,11 +227,28 @@ class Scores:
             "estimates": estimates,
             "comparisons": comparisons,
             "attendance": facts(self.attendances),
+            "suspected_injections": self.suspected_injections,
             "answered_by": {NOTEBOOK: [one.fact for one in self.answered_by]} if self.answered_by else {},
             "samples": samples,
             "stand_ins": {NOTEBOOK: [one.fact for one in self.stand_ins]} if self.stand_ins else {},
             "caveats": {NOTEBOOK: self.caveat("en")} if self.stand_ins else {},
         }
+
+    @cached_property
+    def suspected_injections(self) -> Mapping[str, int]:
+        """By system how many of its answers have a text that seems to address a judge."""
+        found = {(system_name(row.sample), row.sample.id) for row in self.rows if _flags(row)}
+        return {name: sum(system == name for system, _ in found) for name in self.systems}
+
+    def said_of_injections(self, language: str = "") -> list[str]:
+        """A sentence for each system with answers in whose texts somebody seems to address the judge."""
+        _ = translator(language or self.language)
+        several = len(self.systems) > 1
+        return [
+            f"{name}: {telling.of_injections(number, _)}" if several else telling.of_injections(number, _)
+            for name, number in self.suspected_injections.items()
+            if number
+        ]
 
     @property
     def answered_by(self) -> tuple[AnsweredBy, ...]:
@@ -253,8 +279,10 @@ class Scores:
             contexts = None if sample.contexts is None else [chunk.text for chunk in sample.contexts]
             name = system_name(sample)
             known = {"system": name, "id": sample.id, **texts, "contexts": contexts}
-            found.setdefault((name, sample.id), known)[row.metric.label] = row.score.value
-        return list(found.values())
+            line = found.setdefault((name, sample.id), {**known, "suspected_injection": {}})
+            line[row.metric.label] = row.score.value
+            line["suspected_injection"] |= _flags(row)
+        return [{**line, "suspected_injection": "; ".join(line["suspected_injection"])} for line in found.values()]
 
     def _table(self) -> list[dict[str, Any]]:
         return [line for row in self.rows for line in _lines(row)]
@@ -274,7 +302,10 @@ class Scores:
         compared = tabulation.comparisons(((each.metric, each.comparison) for each in self.comparisons), _, digits)
         missing = (row.score.reason for row in self.rows if math.isnan(row.score.value))
         return means.with_notes(
-            reasons.told(reasons.frequent(missing), _), *said(self.attendances, _, self.systems)
+            reasons.told(reasons.frequent(missing), _),
+            *said(self.attendances, _, self.systems),
+            *self.said_of_injections(language),
+            *telling.said(self.listeners, _),
         ), compared
 
     def _shown(self) -> list[Table]:
@@ -296,6 +327,20 @@ def _explained(name: str, score: Score, speaker: Translator, *, anew: bool) -> s
     return f"{name}: {speaker.number(score.value)} ({score.status.value}). {why}"
 
 
+def suspected(detail: Mapping[str, Any]) -> tuple[str, ...]:
+    """What of a score's texts seems to address a judge, as "slot: pattern"; of a panel and of parts all together."""
+    found = dict.fromkeys(map(str, detail.get("suspected_injection") or ()))
+    for part in (detail.get("parts") or {}).values():
+        found |= dict.fromkeys(suspected(part) if isinstance(part, Mapping) else ())
+    for judge in (detail.get("judges") or {}).values():
+        found |= dict.fromkeys(suspected(judge["detail"]))
+    return tuple(found)
+
+
+def _flags(row: Row) -> dict[str, None]:
+    return {flag: None for one in row.singles for flag in suspected(one.detail)}
+
+
 def system_name(sample: Sample) -> str:
     """The system that a sample belongs to."""
     return sample.system or SYSTEM
@@ -308,7 +353,8 @@ def _lines(row: Row) -> Sequence[dict[str, Any]]:
     for judge, kept in row.score.detail.get("judges", {}).items():
         value = None if math.isnan(kept["value"]) else kept["value"]
         shown = {key: kept[key] for key in ("status", "reason", "seconds")}
-        lines.append({**named, "judge": judge, "value": value, **shown})
+        flags = "; ".join(suspected(kept["detail"]))
+        lines.append({**named, "judge": judge, "value": value, **shown, "suspected_injection": flags})
     value = None if math.isnan(row.score.value) else row.score.value
     lines.append(
         {
@@ -318,6 +364,7 @@ def _lines(row: Row) -> Sequence[dict[str, Any]]:
             "status": row.score.status.value,
             "reason": row.score.reason,
             "seconds": row.score.seconds,
+            "suspected_injection": "; ".join(_flags(row)),
         }
     )
     return lines

@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench import answered_by
+from ragbench.bench.scoring import telling
 from ragbench.language import DASH
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -42,6 +43,7 @@ def said(material: Material) -> Markup:
         *answered(material, "judge", "other"),
         *uneven(material),
         *_suspected(material, judges),
+        *telling.said(telling.of_facts(material.facts), _),
     )
     return html.all(
         html.heading(_("Who judged"), 2),
@@ -91,6 +93,9 @@ def _rule(material: Material, label: str) -> str:
         "median": _("their median"),
         "minimum": _("the lowest of them"),
         "maximum": _("the highest of them"),
+        "binary_majority": _(
+            "the top of the scale where more than half of them gave its middle or more, else its bottom"
+        ),
         "majority": _("the value that more than half of them gave, else unmeasured"),
     }
     return rules.get(label, str(shown(label, 80)))
@@ -129,16 +134,7 @@ def _statuses(material: Material, statuses: Mapping[str, int]) -> str:
 
 def _suspected(material: Material, judges: Sequence[Facts]) -> list[str]:
     most = max((int(one.get("suspected") or 0) for one in judges), default=0)
-    if not most:
-        return []
-    return [
-        material.text.plural(
-            "In {n} answer or its passages somebody seems to address the judge. The score stands; read it with care.",
-            "In {n} answers or their passages somebody seems to address the judge. The scores stand; read them with "
-            "care.",
-            most,
-        )
-    ]
+    return [telling.of_injections(most, material.text)] if most else []
 
 
 def _table(material: Material, judges: Sequence[Facts]) -> Markup:

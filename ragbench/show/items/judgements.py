@@ -3,46 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.metrics.claims import UNJUDGED
+from ragbench.metrics import rulings as ruled
 from ragbench.metrics.explanation import reason_in, spoken
+from ragbench.metrics.rulings import Detail, Ruling, Rulings
 from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean, shown
 
-Detail = Mapping[str, Any]
-SIDES = ("response", "reference")
-
-
-@dataclass(frozen=True)
-class Ruling:
-    """A statement with its verdict, or whatever a metric gives verdicts on; empty where there is nothing.
-
-    chunks: ids of the passages cited. led_by: the kind of passage that led to the statement. cosine: of a question.
-    """
-
-    statement: str = ""
-    verdict: str = ""
-    reason: str = ""
-    chunks: tuple[str, ...] = ()
-    led_by: str = ""
-    cosine: float | None = None
-
-
-@dataclass(frozen=True)
-class Rulings:
-    """The rulings of one kind under their title; headings: what stands above them where a judgement has several."""
-
-    title: str
-    lines: tuple[Ruling, ...]
-    headings: tuple[str, ...] = ()
+__all__ = ["KINDS", "Ruling", "Rulings", "reason", "rows", "rulings", "stored", "word"]
 
 
 def rows(material: Material) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
@@ -75,56 +50,19 @@ def reason(material: Material, given: Any, detail: Detail) -> str:
 
 
 def rulings(material: Material, detail: Detail, texts: Mapping[str, str] | None = None) -> Iterator[Rulings]:
-    """The verdicts of one judgement, whatever its metric keeps them as. texts: passages by id, to be read with them."""
-    _ = material.text
-    titles = {"response": _("Claims of the response"), "reference": _("Claims of the reference")}
-    claims = _mapping(detail.get("claims"))
-    made = [Rulings(_("Statements and verdicts"), _lines(detail.get("statements")))]
-    made += [Rulings(titles[side], _lines(claims.get(side)), (titles[side],)) for side in SIDES]
-    passages = tuple(
-        replace(one, statement="" if texts is None else texts.get(name, name), chunks=(name,))
-        for one, name in _named(detail.get("chunks"), "chunk")
-    )
-    made.append(Rulings(_("Passages and verdicts"), passages))
-    asked = tuple(replace(one, statement=text) for one, text in _named(detail.get("questions"), "question"))
-    made.append(Rulings(_("Questions that the answer would answer"), asked))
-    made.append(Rulings(_("Repeats and verdicts"), _lines(detail.get("verdicts"))))
-    yield from (one for one in made if one.lines)
-    for name, part in _mapping(detail.get("parts")).items():
-        for place, one in enumerate(rulings(material, _mapping(part), texts)):
-            yield replace(one, headings=(clean(name), *one.headings)) if not place else one
-
-
-def _lines(given: Any) -> tuple[Ruling, ...]:
-    return tuple(_ruling(each) for each in _list(given))
-
-
-def _named(given: Any, key: str) -> list[tuple[Ruling, str]]:
-    """Rulings with what they are on, which is under `key`; those that have nothing there are left out."""
-    return [(_ruling(each), str(name)) for each in _list(given) if (name := _mapping(each).get(key)) is not None]
-
-
-def _ruling(given: Any) -> Ruling:
-    """A ruling from its row. Older versions kept statements without a verdict as plain texts."""
-    if not isinstance(given, Mapping):
-        return Ruling(statement=clean(given))
-    cosine = given.get("cosine")
-    return Ruling(
-        clean(given.get("statement")),
-        clean(given.get("verdict") or given.get("manner")),
-        clean(given.get("reason")),
-        tuple(map(str, _list(given.get("chunks")))),
-        clean(given.get("led_by")),
-        float(cosine) if isinstance(cosine, int | float) and math.isfinite(cosine) else None,
-    )
-
-
-def _mapping(given: Any) -> Mapping[str, Any]:
-    return given if isinstance(given, Mapping) else {}
-
-
-def _list(given: Any) -> list[Any]:
-    return given if isinstance(given, list) else []
+    """The verdicts of one judgement, its texts cleaned. texts: passages by id, to be read with them."""
+    for one in ruled.rulings(detail, material.text, texts):
+        lines = tuple(
+            replace(
+                line,
+                statement=clean(line.statement),
+                verdict=clean(line.verdict),
+                reason=clean(line.reason),
+                led_by=clean(line.led_by),
+            )
+            for line in one.lines
+        )
+        yield Rulings(one.title, lines, tuple(map(clean, one.headings)))
 
 
 KINDS = {
@@ -136,19 +74,5 @@ KINDS = {
 
 def word(material: Material, verdict: str) -> str | Markup:
     """A verdict's word in the page's language."""
-    _ = material.text
-    words = {
-        "supported": _("supported"),
-        "contradicted": _("contradicted"),
-        "neutral": _("neither"),
-        "useful": _("useful"),
-        "useless": _("useless"),
-        "committal": _("committal"),
-        "noncommittal": _("noncommittal"),
-        "relevant": _("a relevant passage"),
-        "irrelevant": _("an irrelevant passage"),
-        "yes": _("yes"),
-        "no": _("no"),
-        UNJUDGED: _("no verdict"),
-    }
-    return words.get(verdict) or shown(verdict, 80)
+    said = ruled.word(verdict, material.text)
+    return said if said != verdict else shown(verdict, 80)
