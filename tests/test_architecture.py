@@ -23,7 +23,7 @@ FLOORS = (
     {"expectations", "names", "language", "notation", "reading"},
     {"types", "settings", "folders", "waves"},
     {"terminal", "listeners"},
-    {"trust", "places", "counts", "raised", "reasons", "stand_ins", "older_measurements", "templates", "latex",
+    {"trust", "places", "counts", "raised", "reasons", "stand_ins", "older_measurements", "templates",
      "segmentation"},
     {"tables"},
     {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "answered_by", "trec"},

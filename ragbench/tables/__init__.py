@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TextIO
 
 from ragbench import terminal
 from ragbench.language import DASH, Translator, beside_zero, decimals, translator
-from ragbench.latex import latex, stacked
+from ragbench.tables.latex import latex, stacked
 from ragbench.templates import template
 from ragbench.types import Estimate, Verdict
 
