@@ -133,6 +133,17 @@ def _settings_of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     settings.load.cache_clear()
 
 
+@pytest.fixture(autouse=True)
+def _metrics_of_this_test_only() -> Iterator[None]:
+    """A function that a test has measured is in the catalogue from then on: until its end."""
+    from ragbench import metric
+
+    before = set(metric._registry)
+    yield
+    for name in [name for name, one in metric._registry.items() if name not in before and (one.is_users or one.own)]:
+        metric.withdraw(name)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _initialised_once() -> Iterator[None]:
     from ragbench.store.cluster import Cluster

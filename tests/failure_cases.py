@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ragbench.metrics import catalogue
 from tests.failure_worlds import (
     World,
     broken_server,
@@ -345,7 +346,7 @@ CASES: dict[str, Case] = {
         tier1("ngrams", ", k=0"),
     ),
     "a metric that there is not": Case(
-        "there is no metric 'ndgc'; did you mean ndcg? `ragbench metrics` lists all 79",
+        f"there is no metric 'ndgc'; did you mean ndcg? `ragbench metrics` lists all {len(catalogue())}",
         tier1("ngrams", ', metrics="ndgc"'),
     ),
     "several errors at once": Case(

@@ -31,6 +31,7 @@ KEPT_FOR_PROGRAMMERS = {
     "systems/writer.py": "what a function of the user's own raised",
     "bench/decisions/deciders.py": "what a function of the user's own raised",
     "bench/scoring/functions.py": "what a metric of the user's own raised",
+    "listeners.py": "what a listener of the user's own raised",
     "llm/function.py": "what a judge of the user's own raised",
     "metrics/vectors.py": "what an embedder of the user's own raised",
     "report/keeping/kept.py": "an error that no sentence was written for",

@@ -103,7 +103,7 @@ def test_a_result_is_indexed_iterated_and_laid_out_wide() -> None:
         found["mrr"]
     wide = found.to_pandas("wide")
     assert list(wide.columns) == [
-        "system", "id", "user_input", "response", "reference", "contexts", "exact_match", "bleu",
+        "system", "id", "user_input", "response", "reference", "contexts", "suspected_injection", "exact_match", "bleu",
     ]  # fmt: skip
     assert wide["contexts"].tolist() == [row["retrieved_contexts"] for row in ROWS]
     assert wide["exact_match"].tolist() == [1.0, 0.0]
