@@ -111,7 +111,11 @@ class MetricsSettings(Table):
     modules: tuple[str, ...] = Field(
         default=(), description="Python modules beside ragbench.toml whose functions are declared as metrics"
     )
-    timeout_seconds: float = Field(default=60.0, gt=0, description="of one call of a function of yours")
+    timeout_seconds: float = Field(
+        default=60.0,
+        gt=0,
+        description="of one call of a function of yours; of all resamples of a system by a function of whole sets",
+    )
 
     @property
     def named(self) -> Mapping[str, MetricSettings]:

@@ -30,7 +30,7 @@ def method(material: Material, present: frozenset[str]) -> Markup:
     if material.facts.get("describes"):
         sentences = descriptions.method(material)
     else:
-        sentences = [*_intervals(material), *_tests(material), *_clusters(material)]
+        sentences = [*_intervals(material), *_sets(material), *_tests(material), *_clusters(material)]
     text = html.p(" ".join(sentences)) if sentences else Markup("")
     text += pieces.rule(material)
     if doubted := doubts.sentences(material.facts.get("doubts") or {}, material.text):
@@ -72,6 +72,32 @@ def _intervals(material: Material) -> list[str]:
                 metrics=_.enumeration(list(material.corrected)),
             )
         )
+    return said
+
+
+def _sets(material: Material) -> list[str]:
+    """How metrics of whole sets were measured: a sentence or two each."""
+    _ = material.text
+    by_metric: dict[str, list[Mapping[str, Any]]] = {}
+    for one in material.facts.get("sets", ()):
+        if one["status"] == "ok":
+            by_metric.setdefault(one["metric"], []).append(one)
+    said = []
+    for metric, found in by_metric.items():
+        said.append(_("{metric} is one value of all answers of a system, no mean.", metric=shown(metric)))
+        drawn, asked_for = min(int(one["resamples"]) for one in found), int(material.facts.get("resamples") or 0)
+        if drawn:
+            said.append(
+                _.plural(
+                    "It was measured on {n} set of questions drawn anew, its function called on each.",
+                    "It was measured on {n} sets of questions drawn anew, its function called on each.",
+                    drawn,
+                )
+            )
+        if any(one["left_out"] for one in found):
+            said.append(_("It was measured without each question, or group of questions, too."))
+        if drawn < asked_for:
+            said.append(_("More calls would have taken longer than metrics.timeout_seconds."))
     return said
 
 
