@@ -33,6 +33,9 @@ RUNGS = (2_000, 1_000)
 TURN_SECONDS = 0.25
 """For how long a function is called before others may see to the progress and to Ctrl-C."""
 
+PACES = 5
+"""How many calls tell how long one takes: the shortest of them, so that the number of draws hangs on no accident."""
+
 PATIENCE = 4
 """After so many times the time that the first calls promised, the rest is not waited for."""
 
@@ -173,18 +176,15 @@ class _Measuring:
         return made
 
     async def _first(self, table: list[Sample]) -> Score:
-        """The value of a whole set, and how long a call takes: the first may have had something to load."""
+        """The value of a whole set, and how long a call takes."""
         if not table:
             missing = ", ".join(self.metric.fields) or "answer"
             return Score.unmeasured(Status.MISSING_FIELD, f"no sample has {missing}")
         began = time.monotonic()
         score = await self.functions.score(self.metric, table, {})
         took = time.monotonic() - began
-        if score.status is Status.OK and took * self.sureness.resamples > self.functions.seconds:
-            began = time.monotonic()
-            again = await self._called([table, table])
-            took = (time.monotonic() - began) / 2 if len(again) else took
-        self.seconds = max(self.seconds, took)
+        if score.status is Status.OK:  # the first may have had something to load, and others to wait for
+            self.seconds = max(self.seconds, min([took, *await self._turned(lambda: self._paces(table))]))
         return score
 
     def _units(self, ids: Sequence[str]) -> list[list[str]]:
@@ -229,25 +229,38 @@ class _Measuring:
         """Its value of each of these sets, NaN where it gives none; of none of them where it takes far too long."""
         rest, found = iter(tables), list[float]()
         end = time.monotonic() + PATIENCE * self.functions.seconds
-        over = f"no value within {self.functions.seconds:g} s ({LIMIT})"
-        try:
-            while some := await asyncio.to_thread(
-                Hands.shared().do, lambda: self._turn(rest), self.functions.seconds + TURN_SECONDS, over
-            ):
-                found += some
-                if time.monotonic() > end:
-                    raise OutOfTimeError(over)
-        except OutOfTimeError:
-            return np.full(0, np.nan)
+        while some := await self._turned(lambda: self._turn(rest)):
+            found += some
+            if time.monotonic() > end or math.isinf(some[-1]):
+                return np.full(0, np.nan)
         return np.array(found, dtype=np.float64)
+
+    async def _turned(self, work: Callable[[], list[float]]) -> list[float]:
+        """What the functions' thread makes of the work; infinity where it hangs."""
+        try:
+            return await asyncio.to_thread(Hands.shared().do, work, self.functions.seconds + TURN_SECONDS, LIMIT)
+        except OutOfTimeError:
+            return [math.inf]
+
+    def _paces(self, table: list[Sample]) -> list[float]:
+        """How long some calls take, one after the other."""
+        found = list[float]()
+        while len(found) < PACES and sum(found) < TURN_SECONDS:
+            began = time.monotonic()
+            self._value(table)
+            found.append(time.monotonic() - began)
+        return found
+
+    def _value(self, table: list[Sample]) -> float:
+        try:
+            return scored(self.metric, self.metric(table)).value
+        except BaseException:  # whatever it ends with, there is no value of this set
+            return math.nan
 
     def _turn(self, tables: Iterator[list[Sample]]) -> list[float]:
         end, found = time.monotonic() + TURN_SECONDS, list[float]()
         for table in tables:
-            try:
-                found.append(scored(self.metric, self.metric(table)).value)
-            except BaseException:  # whatever it ends with, there is no value of this set
-                found.append(math.nan)
+            found.append(self._value(table))
             if time.monotonic() > end:
                 break
         return found

@@ -76,28 +76,36 @@ def _intervals(material: Material) -> list[str]:
 
 
 def _sets(material: Material) -> list[str]:
-    """How metrics of whole sets were measured: a sentence or two each."""
+    """Metrics of whole sets, on how many sets drawn anew each was measured, and which without each question."""
     _ = material.text
-    by_metric: dict[str, list[Mapping[str, Any]]] = {}
+    drawn: dict[str, int] = {}
+    left: dict[str, None] = {}
     for one in material.facts.get("sets", ()):
         if one["status"] == "ok":
-            by_metric.setdefault(one["metric"], []).append(one)
-    said = []
-    for metric, found in by_metric.items():
-        said.append(_("{metric} is one value of all answers of a system, no mean.", metric=shown(metric)))
-        drawn, asked_for = min(int(one["resamples"]) for one in found), int(material.facts.get("resamples") or 0)
-        if drawn:
+            name = shown(one["metric"])
+            drawn[name] = min(drawn.get(name, one["resamples"]), one["resamples"])
+            left |= {name: None} if one["left_out"] else {}
+    if not drawn:
+        return []
+    said = [_("One value of all answers of a system, no mean: {metrics}.", metrics=_.enumeration(list(drawn)))]
+    asked_for = int(material.facts.get("resamples") or 0)
+    for number in sorted(set(drawn.values()), reverse=True):
+        names = _.enumeration([name for name, one in drawn.items() if one == number])
+        if number == asked_for:
+            said.append(_("On {n} sets of questions drawn anew: {metrics}.", n=_.integer(number), metrics=names))
+        else:
             said.append(
-                _.plural(
-                    "It was measured on {n} set of questions drawn anew, its function called on each.",
-                    "It was measured on {n} sets of questions drawn anew, its function called on each.",
-                    drawn,
+                _(
+                    "On {n} sets of questions drawn anew, as more calls would have taken longer than "
+                    "metrics.timeout_seconds: {metrics}.",
+                    n=_.integer(number),
+                    metrics=names,
                 )
             )
-        if any(one["left_out"] for one in found):
-            said.append(_("It was measured without each question, or group of questions, too."))
-        if drawn < asked_for:
-            said.append(_("More calls would have taken longer than metrics.timeout_seconds."))
+    if left:
+        said.append(
+            _("Also without each question, or group of questions: {metrics}.", metrics=_.enumeration(list(left)))
+        )
     return said
 
 

@@ -36,6 +36,8 @@ def axis_text(material: Material) -> str:
     """What is drawn: `mean over questions, 95% interval`."""
     _ = material.text
     level = next((e.estimate.level for e in material.measurement.estimates), 0.95)
+    if material.facts.get("sets"):
+        return _("mean over questions, or value of all answers, {level} interval", level=_.percent(level))
     return _("mean over questions, {level} interval", level=_.percent(level))
 
 
