@@ -142,7 +142,7 @@ def test_a_function_that_gives_no_value_says_why(gives: Any, status: Status, sai
     @rb.metric.metric(source="ours", over="set")
     def wayward(table: Sequence[Sample]) -> float:
         """A number."""
-        return gives()  # type: ignore[no-any-return]
+        return gives()
 
     found = rb.score([*answers(system="a")[:5]], [wayward, is_empty], resamples=100)
     one, (whole,) = found.estimates["a", "wayward"], found.sets.scores
@@ -252,3 +252,29 @@ def test_the_command_its_page_and_its_gate_have_it(bare: Path) -> None:
                  "a resample holds some questions several times"):  # fmt: skip
         assert text in page, text
     assert "gate distinct_words>=0.3 holds" in done.output
+
+
+def test_a_measurement_keeps_it_and_a_part_says_that_it_has_it_not(bare: Path) -> None:
+    """What is stored of single questions does not tell the value of some of them."""
+    from ragbench import bench, testing
+    from ragbench.bench.runs.recomputed import recomputed
+    from ragbench.measurement import Measurement
+
+    (bare / "mine_stored.py").write_text(MODULE, encoding="utf-8")
+    add(bare, '[metrics]\nmodules = ["mine_stored"]\n')
+    rows = [*answers(system="old", expected="At 1."), *answers(range(9), system="new", expected="At 1.")]
+    rows[0]["answer"] = rows[60]["answer"] = "At 11."
+    write_lines(bare / "answers.jsonl", rows)
+    made = bench.rag_metrics(answers="answers.jsonl", metrics="rouge1_f, distinct_words", resamples=200)
+    made.save(bare / "kept")
+    kept = Measurement.load(bare / "kept")
+    assert [(one.system, one.metric) for one in kept.estimates] == [
+        (system, metric) for system in ("old", "new") for metric in ("rouge1_f", "distinct_words")
+    ]
+    assert [one.estimate for one in kept.estimates] == [one.estimate for one in made.estimates]
+    testing.assert_gate(kept, "distinct_words>=0.4")
+    part = recomputed(kept, samples=[f"q{number:02}" for number in range(20)])
+    assert {one.metric for one in part.estimates} == {"rouge1_f"}
+    assert "distinct_words" in part.facts["part"]["left_out"]
+    with pytest.raises(ValueError, match=r"distinct_words is a value of all answers.*assert_gate"):
+        testing.assert_score(rows[0], "distinct_words>=0.4")
