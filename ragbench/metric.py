@@ -273,6 +273,9 @@ def check(made: Metric) -> None:
             raise ValueError(f"{made.name}: goal = {one.goal!r}: there are {', '.join(GOALS)}")
     if made.better not in ("higher", "lower", None):
         raise ValueError(f"{made.name}: better = {made.better!r}: it is higher, lower or None")
+    if made.grain == "table" and made.is_users and (made.needs or inspect.iscoroutinefunction(made.function)):
+        asks = f"it may ask no {made.needs[0]}" if made.needs else "write it as a plain def"
+        raise ValueError(f"{made.name} works on all answers of a system, and is called thousands of times: {asks}")
     if "judge" in made.needs and not inspect.iscoroutinefunction(inspect.unwrap(made.function)):
         raise ValueError(f"{made.name} asks a judge, whose answer is awaited: write it as async def")
 

@@ -105,7 +105,10 @@ def assert_score(
     from ragbench import score
 
     _, asked = gate.bound(bound)
-    [row] = score([sample], [asked.metric], judge, **options).rows
+    found = score([sample], [asked.metric], judge, **options)
+    if not found.rows:
+        raise ValueError(f"{asked.metric} is a value of all answers of a system, not of one: hold it with assert_gate")
+    [row] = found.rows
     value = row.score.value
     low, high = asked.at_least, asked.at_most
     if (low is not None and value >= low) or (high is not None and value <= high):

@@ -123,3 +123,13 @@ def _mapping(given: Any) -> Mapping[str, Any]:
 
 def _list(given: Any) -> list[Any]:
     return list(given) if isinstance(given, list | tuple) else []
+
+
+def suspected(detail: Mapping[str, Any]) -> tuple[str, ...]:
+    """What of a score's texts seems to address a judge, as "slot: pattern"; of a panel and of parts all together."""
+    found = dict.fromkeys(map(str, detail.get("suspected_injection") or ()))
+    for part in (detail.get("parts") or {}).values():
+        found |= dict.fromkeys(suspected(part) if isinstance(part, Mapping) else ())
+    for judge in (detail.get("judges") or {}).values():
+        found |= dict.fromkeys(suspected(judge["detail"]))
+    return tuple(found)

@@ -116,7 +116,10 @@ class MetricsSettings(Table):
         description="your functions, module:function, that are told of each judge's answer, each score and each sample",
     )
     timeout_seconds: float = Field(
-        default=60.0, gt=0, description="of one call of a function of yours, and of one event that a listener is told"
+        default=60.0,
+        gt=0,
+        description="of one call of a function of yours, and of one event that a listener is told; of all resamples of "
+        "a system by a function of whole sets",
     )
 
     @property

@@ -11,11 +11,10 @@ from ragbench.stats.comparisons import (
     hypotheses,
     randomization_p,
 )
-from ragbench.stats.distinct import distinct
 from ragbench.stats.estimates import estimate, estimate_many, estimate_systems
 from ragbench.stats.families import adjust, benjamini_hochberg, holm, jointly
 from ragbench.stats.histograms import cells
-from ragbench.stats.pairs import pairwise_mean, pairwise_std
+from ragbench.stats.jackknife import distinct, pairwise_mean, pairwise_std
 from ragbench.stats.panels import cochran_q, fleiss_kappa, fleiss_kappa_of_counts, icc, krippendorff_alpha
 from ragbench.stats.power import minimum_detectable_difference, power_of_mcnemar, power_of_mean, sample_size
 from ragbench.stats.predictions import prediction_powered, prediction_powered_comparison
@@ -23,6 +22,7 @@ from ragbench.stats.quantiles import quantile
 from ragbench.stats.raters import agreement, confusion, spearman
 from ragbench.stats.repeats import VarianceSplit, variance_split
 from ragbench.stats.samples import MetricComparison, Paired, Source
+from ragbench.stats.sets import SetValues, set_draws, set_estimate, set_hypothesis
 from ragbench.stats.signs import binomial_test, rank_test_p
 from ragbench.stats.studies import StudyPlan, plan_study
 from ragbench.stats.summaries import Summary, compare_summaries
@@ -34,6 +34,7 @@ __all__ = [
     "Hypothesis",
     "MetricComparison",
     "Paired",
+    "SetValues",
     "Source",
     "StudyPlan",
     "Summary",
@@ -75,6 +76,9 @@ __all__ = [
     "rank_test_p",
     "resample",
     "sample_size",
+    "set_draws",
+    "set_estimate",
+    "set_hypothesis",
     "spearman",
     "statistic_hypothesis",
     "variance_split",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,6 +61,14 @@ def total_draws(rows: Array, counts: NDArray[np.int64], resamples: int, rng: np.
         drawn = _drawn(counts, min(step, resamples - start), rng)
         totals[start : start + step] = drawn.astype(np.float64) @ rows
     return totals
+
+
+def unit_draws(units: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """(size, units) blocks of how often each unit is in a bootstrap sample, `resamples` rows in all; the same again for
+    the same numbers."""
+    rng, step = np.random.default_rng(seed), max(1, BLOCK // max(units, 1))
+    for start in range(0, resamples, step):
+        yield _drawn(np.ones(units, dtype=np.int64), min(step, resamples - start), rng)
 
 
 def _one_by_one(counts: NDArray[np.int64]) -> bool:

@@ -171,7 +171,7 @@ def measurement_of(
         },
         placed=(
             *correlations(table, found.people, clusters, _sureness(scores)),
-            *side_by_side(judgements, scores.metrics, clusters, _sureness(scores)),
+            *side_by_side(judgements, scores.singles, clusters, _sureness(scores)),
         ),
     )
 
@@ -183,7 +183,7 @@ def _repeated(scores: Scores) -> dict[str, pd.DataFrame]:
         return {}
     table["system"] = table["system"].fillna(SYSTEM)
     means = [NamedEstimate(*place, estimate) for place, estimate in scores.estimates.items()]
-    clusters = frames.clusters(row.sample for row in scores.rows)
+    clusters = frames.clusters(scores.samples)
     return {"repeated": table, "variance": repeats.variance(table, means, scores.comparisons, clusters)}
 
 
@@ -197,13 +197,14 @@ def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, 
         "resamples": scores.resamples,
         "seed": scores.seed,
         "n_questions": n,
-        **({"repeats": asked} if (asked := max(len(row.singles) for row in scores.rows)) > 1 else {}),
+        **({"repeats": asked} if (asked := max((len(row.singles) for row in scores.rows), default=1)) > 1 else {}),
         "systems": [{"name": name} for name in scores.systems],
         "baseline": scores.systems[0] if len(scores.systems) > 1 else None,
         "primary": scores.leading,
         "key_metrics": list(dict.fromkeys([scores.leading, *(metric.label for metric in scores.metrics)]))[:4],
         "judges": judged_metrics.listed(known, made.judges, scores, made.rule) if judging else [],
         **(judged_metrics.of_panel(made.judges, made.rule, scores) if judging else {"aggregate": None}),
+        **({"sets": [one.fact for one in scores.sets.scores]} if scores.sets.scores else {}),
         "judged": judged_metrics.judged_labels(scores.metrics),
         "listeners": telling.facts(scores.listeners),
         "embedder": ", ".join(made.embedders) if embedding else None,

@@ -28,6 +28,7 @@ def estimates(
         "few": _("too few values"),
         "no_spread": _("all values are equal"),
         "undefined": _("not defined for these values"),
+        "slow": _("its function is too slow"),
         "incomplete": _("no item was rated by all"),
     }
     columns = [*map(Column, titles), Column(_("value"), "number"), Column(_("interval"), "interval")]

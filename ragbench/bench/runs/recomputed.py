@@ -6,7 +6,7 @@ draws and the seed of the measurement. What needs more than is stored of single 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ OF_QUESTIONS = ("answers", "judgements", "repeated", "latencies", "readings", "c
 """Tables that are still true of some of the questions."""
 COUNTED_ON_ALL = (
     "doubts", "n_without_relevant", "n_without_context", "n_history", "n_without_page", "n_page_gone",
-    "n_without_vector", "n_users", "blame", "corrected", "slices_left_out",
+    "n_without_vector", "n_users", "blame", "corrected", "slices_left_out", "sets",
 )  # fmt: skip
 """Facts that are of all questions, and not counted again."""
 LEFT_OUT = {
@@ -164,7 +164,7 @@ class _Part:
             extra["variance"] = repeats.variance(extra["repeated"], estimates, comparisons, frames.clusters(self.asked))
         return replace(
             made,
-            facts=self._facts([*kept, *placed]),
+            facts=self._facts([*kept, *placed], {one.metric for one in estimates}),
             scores=self.scores,
             questions=self.questions,
             retrieved=self.rows(made.retrieved),
@@ -191,7 +191,7 @@ class _Part:
             and _place(one) not in anew
         ]
 
-    def _facts(self, placed: Sequence[Finding]) -> dict[str, Any]:
+    def _facts(self, placed: Sequence[Finding], measured: Container[str]) -> dict[str, Any]:
         made, facts = self.made, dict(self.made.facts)
         before = facts.get("part") or {}
         if self.samples is not None:
@@ -204,8 +204,7 @@ class _Part:
         facts["baseline"] = self.systems[0] if len(self.systems) > 1 else None
         there = {_kind(one) for one in placed}
         lost = {_kind(one): None for one in made.placed if _kind(one) not in there}
-        known = {each.label for each in self.metrics}
-        unknown = [one.metric for one in made.estimates if one.metric not in known]
+        unknown = [one.metric for one in made.estimates if one.metric not in measured]
         facts["part"] = {
             "condition": " / ".join(filter(None, (before.get("condition"), self.condition))),
             "n": len(self.asked),

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ragbench.bench.scoring.result import Row, Scores, suspected
+from ragbench.bench.scoring.result import Row, Scores
 from ragbench.judge import Rule, leave_one_out
+from ragbench.metrics.rulings import suspected
 from ragbench.types import Score, Status
 
 UNASKED = frozenset({Status.MISSING_FIELD.value, Status.EMPTY_INPUT.value, Status.INVALID_INPUT.value})

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ragbench import embed, settings, trust
+from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.requests import Draws
-from ragbench.bench.scoring import own_metrics, telling
+from ragbench.bench.scoring import own_metrics, sets, telling
 from ragbench.bench.scoring.functions import Functions
 from ragbench.bench.scoring.jury import AnyJudge, asking, named_for, rule_on
 from ragbench.bench.scoring.repeats import together
-from ragbench.bench.scoring.result import Row, Scores, system_name
+from ragbench.bench.scoring.result import Row, Scores, by_system, system_name
 from ragbench.bench.scoring.telling import Hear, Work
 from ragbench.datasets.russian import language_of
 from ragbench.judge import (
@@ -100,7 +101,8 @@ class Asked:
 
 
 def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str | Callable[..., Any]] | None) -> list[Metric]:
-    """The metrics asked for, or all of the grain `sample` that have a good direction and whose fields the samples have.
+    """The metrics asked for, or all of single samples, and the user's of whole sets after them, that have a good
+    direction and whose fields the samples have.
 
     Raises ValueError for a metric of another grain, and, before anything is paid for, for one that no sample has the
     fields of, and where the settings say of metrics what cannot be followed.
@@ -108,25 +110,33 @@ def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str | Calla
     own_metrics.check()
     known = catalogue()
     if metrics is None:
-        found = [each for each in known.values() if each.grain == "sample" and each.better is not None]
+        found = [each for each in known.values() if _is_measured(each) and each.better is not None]
         found = [each for each in found if each.name not in OPTIONAL]
         found = [each for each in found if not _lacking(each, samples)]
         if not found:
             raise ValueError(f"no metric can be measured: the samples have {', '.join(_given(samples)) or 'no field'}")
         place = {name: number for number, name in enumerate(FIRST)}
-        return sorted(found, key=lambda each: place.get(each.name, len(FIRST)))
+        return sorted(found, key=lambda each: (sets.is_of_sets(each), place.get(each.name, len(FIRST))))
     found = [own_metrics.value_of(each) for each in metrics]
     if not found:
         raise ValueError("no metric is asked for")
     for each in found:
-        if each.grain != "sample":
-            raise ValueError(f"{each.label} works on the grain {each.grain!r}, not on single samples")
+        if not _is_measured(each):
+            raise ValueError(
+                f"{each.label} works on the grain {each.grain!r}, not on single samples; of others only functions "
+                "of yours are measured whose first parameter is `table`, all samples of a system"
+            )
         if lacking := _lacking(each, samples):
             raise ValueError(
                 f"{each.label} needs {', '.join(lacking)}, which no sample has; they have "
                 f"{', '.join(_given(samples)) or 'no field'}"
             )
     return list({each.label: each for each in found}.values())
+
+
+def _is_measured(metric: Metric) -> bool:
+    """Whether a table of answers is what it is measured on."""
+    return metric.grain == "sample" or sets.is_of_sets(metric)
 
 
 @contextlib.contextmanager
@@ -149,7 +159,7 @@ def kept_replies(judges: Sequence[AnyJudge], metrics: Sequence[Metric]) -> Itera
 async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: Asked) -> Scores:
     """Every metric on every sample by every judge, all at once; embeddings in one batch.
 
-    Samples of one system and id are repeats of one question: its score is their mean.
+    Samples of one system and id are repeats of one question: its score is their mean. Metrics of whole sets come last.
 
     Raises ModelError when a single judge's provider refuses altogether, or the budget is spent.
     """
@@ -185,6 +195,7 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
             (row, metric, repeat)
             for row in rows
             for metric in metrics
+            if metric.grain == "sample"
             for repeat in range(asked.repeats if "judge" in metric.needs else 1)
         ]
         narrator = telling.Narrator(listening)
@@ -197,6 +208,8 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
 
         works = [_counted(work(*pair), asked.advance) for pair in pairs]
         scores = await batches[0].gather(works)
+        drawn = Sureness(asked.level, asked.resamples, asked.seed)
+        of_sets = await sets.measured(by_system(rows, asked.baseline), metrics, functions, drawn, asked.advance)
         if isinstance(opened, Rehearsed):
             (asked.plan or planning.keep)(await opened.outlooks())
     finally:
@@ -222,7 +235,7 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
             *for_people((one.name for one in judges if not asks_nobody(one)), judged),
             *(StandIn("embedder", one.name) for one in embedders if getattr(one, "is_stand_in", False)),
         ),
-        asked.primary, told,
+        asked.primary, told, of_sets,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,6 +15,7 @@ from ragbench.bench.basics.families import leading
 from ragbench.bench.basics.findings import Sureness, bounds, find
 from ragbench.bench.scoring import telling
 from ragbench.bench.scoring.attendance import Attendances, facts, said
+from ragbench.bench.scoring.sets import Sets
 from ragbench.judge import attendance
 from ragbench.language import Translator, translator
 from ragbench.listeners import Told
@@ -62,6 +63,7 @@ class Scores:
     stand_ins: who of those that made the scores only stands in for a model.
     primary: the metric whose comparisons are a family of their own; the first if empty.
     listeners: what became of those that were told of calls, scores and samples.
+    sets: what metrics of all that a system answered gave; they have no rows.
     """
 
     rows: tuple[Row, ...]
@@ -74,11 +76,22 @@ class Scores:
     stand_ins: tuple[StandIn, ...] = ()
     primary: str = ""
     listeners: tuple[Told, ...] = ()
+    sets: Sets = field(default_factory=Sets)
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics, in the order asked for."""
-        return tuple({row.metric.label: row.metric for row in self.rows}.values())
+        return self.sets.metrics or tuple({row.metric.label: row.metric for row in self.rows}.values())
+
+    @cached_property
+    def singles(self) -> tuple[Metric, ...]:
+        """Those of single samples."""
+        return tuple(each for each in self.metrics if each.grain == "sample")
+
+    @cached_property
+    def samples(self) -> tuple[Sample, ...]:
+        """All that was measured."""
+        return self.sets.samples or tuple(row.sample for row in self.rows)
 
     @cached_property
     def leading(self) -> str:
@@ -87,26 +100,29 @@ class Scores:
 
     @cached_property
     def estimates(self) -> Mapping[tuple[str, str], Estimate]:
-        """(system, metric) → the mean with its interval, and how many could not be measured."""
+        """(system, metric) → the mean, or the value of the whole set, with its interval, and how many could not be
+        measured."""
         found: dict[tuple[str, str], Estimate] = {}
-        for system in dict.fromkeys(system_name(row.sample) for row in self.rows):
+        of_sets = {(one.system, one.metric.label): one.estimate for one in self.sets.scores}
+        for system in dict.fromkeys(map(system_name, self.samples)):
             own = [row for row in self.rows if system_name(row.sample) == system]
             own.sort(key=lambda row: row.sample.id)  # no number depends on the order of the rows
             samples = list({row.sample.id: row.sample for row in own}.values())
             clusters = [frames.cluster(sample) for sample in samples]
             values = {
                 metric.label: [row.score.value for row in own if row.metric.label == metric.label]
-                for metric in self.metrics
+                for metric in self.singles
             }
             many = stats.estimate_many(
                 values,
                 clusters=clusters if any(sample.cluster for sample in samples) else None,
-                bounds={metric.label: bounds(metric) for metric in self.metrics},
+                bounds={metric.label: bounds(metric) for metric in self.singles},
                 level=self.level,
                 resamples=self.resamples,
                 seed=self.seed,
             )
-            found |= {(system, label): estimate for label, estimate in many.items()}
+            known = of_sets | {(system, label): estimate for label, estimate in many.items()}
+            found |= {place: known[place] for each in self.metrics if (place := (system, each.label)) in known}
         return found
 
     @cached_property
@@ -121,9 +137,7 @@ class Scores:
     @cached_property
     def systems(self) -> tuple[str, ...]:
         """The baseline, then the others in order of appearance."""
-        names = dict.fromkeys(system_name(row.sample) for row in self.rows)
-        first = self.baseline or next(iter(names), "")
-        return tuple(sorted(names, key=lambda name: name != first))
+        return tuple(by_system(self.samples, self.baseline))
 
     @cached_property
     def comparisons(self) -> tuple[NamedComparison, ...]:
@@ -134,9 +148,13 @@ class Scores:
 
         lines = [(system_name(row.sample), row.metric.label, row.sample.id, row.score.value) for row in self.rows]
         table = pd.DataFrame(lines, columns=["system", "metric", "sample", "value"])
-        clusters = frames.clusters(row.sample for row in self.rows)
         sureness = Sureness(self.level, self.resamples, self.seed)
-        found = find(table, self.metrics, self.systems, clusters, sureness, self.leading)[1]
+        found = find(
+            table, self.singles, self.systems, frames.clusters(self.samples), sureness, self.leading,
+            self.sets.hypotheses, sorted({one.id for one in self.samples}),
+        )[1]  # fmt: skip
+        order = {each.label: place for place, each in enumerate(self.metrics)}
+        found = tuple(sorted(found, key=lambda one: (self.systems.index(one.comparison.challenger), order[one.metric])))
         return interest.told(found, settings.load().smallest_difference)
 
     def __getitem__(self, which: int | str) -> Row | list[float]:
@@ -149,6 +167,8 @@ class Scores:
         labels = meant(which, (one.label for one in self.metrics))
         if len(labels) != 1:
             raise KeyError(self._unmeasured(which))
+        if labels[0] not in {one.label for one in self.singles}:
+            raise KeyError(f"{which!r} has one value a system: look at .estimates")
         return [row.score.value for row in self.rows if row.metric.label == labels[0]]
 
     def __iter__(self) -> Iterator[Row]:
@@ -215,7 +235,9 @@ class Scores:
         system, metric, judge, value, status, reason, suspected_injection; `suspected_injections`: how many answers of
         each system have a text that seems to address a judge. `attendance`: of panels whose judges measured different
         answers, how many values are made of fewer judges than the panel has, and each judge's mean over its own answers
-        and over those that all measured.
+        and over those that all measured. `sets`, of metrics of whole sets: system, metric, value, status, reason,
+        resamples (how many were drawn), left_out (how often it was called without a question), lacking (questions
+        without the fields that it needs).
         """
         means = [NamedEstimate(*place, estimate) for place, estimate in self.estimates.items()]
         estimates, comparisons = (
@@ -230,6 +252,7 @@ class Scores:
             "suspected_injections": self.suspected_injections,
             "answered_by": {NOTEBOOK: [one.fact for one in self.answered_by]} if self.answered_by else {},
             "samples": samples,
+            **({"sets": [one.fact for one in self.sets.scores]} if self.sets.scores else {}),
             "stand_ins": {NOTEBOOK: [one.fact for one in self.stand_ins]} if self.stand_ins else {},
             "caveats": {NOTEBOOK: self.caveat("en")} if self.stand_ins else {},
         }
@@ -288,7 +311,7 @@ class Scores:
         return [line for row in self.rows for line in _lines(row)]
 
     def _ids(self) -> list[str]:
-        return list(dict.fromkeys(row.sample.id for row in self.rows))
+        return list(dict.fromkeys(one.id for one in self.samples))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -300,7 +323,8 @@ class Scores:
         banded = bands.banded(((metric, one) for (_system, metric), one in estimates.items()), settings.load(), _)
         means = tabulation.estimates((_("system"), _("metric")), estimates.items(), _, digits, banded)
         compared = tabulation.comparisons(((each.metric, each.comparison) for each in self.comparisons), _, digits)
-        missing = (row.score.reason for row in self.rows if math.isnan(row.score.value))
+        missing = [row.score.reason for row in self.rows if math.isnan(row.score.value)]
+        missing += [one.score.reason for one in self.sets.scores if math.isnan(one.score.value)]
         return means.with_notes(
             reasons.told(reasons.frequent(missing), _),
             *said(self.attendances, _, self.systems),
@@ -327,18 +351,17 @@ def _explained(name: str, score: Score, speaker: Translator, *, anew: bool) -> s
     return f"{name}: {speaker.number(score.value)} ({score.status.value}). {why}"
 
 
-def suspected(detail: Mapping[str, Any]) -> tuple[str, ...]:
-    """What of a score's texts seems to address a judge, as "slot: pattern"; of a panel and of parts all together."""
-    found = dict.fromkeys(map(str, detail.get("suspected_injection") or ()))
-    for part in (detail.get("parts") or {}).values():
-        found |= dict.fromkeys(suspected(part) if isinstance(part, Mapping) else ())
-    for judge in (detail.get("judges") or {}).values():
-        found |= dict.fromkeys(suspected(judge["detail"]))
-    return tuple(found)
-
-
 def _flags(row: Row) -> dict[str, None]:
-    return {flag: None for one in row.singles for flag in suspected(one.detail)}
+    return {flag: None for one in row.singles for flag in rulings.suspected(one.detail)}
+
+
+def by_system(samples: Iterable[Sample], baseline: str = "") -> dict[str, list[Sample]]:
+    """The samples of each system: the baseline's, the first's if empty, then those of the others as they come."""
+    found: dict[str, list[Sample]] = {}
+    for one in samples:
+        found.setdefault(system_name(one), []).append(one)
+    first = baseline or next(iter(found), "")
+    return dict(sorted(found.items(), key=lambda each: each[0] != first))
 
 
 def system_name(sample: Sample) -> str:
@@ -353,7 +376,7 @@ def _lines(row: Row) -> Sequence[dict[str, Any]]:
     for judge, kept in row.score.detail.get("judges", {}).items():
         value = None if math.isnan(kept["value"]) else kept["value"]
         shown = {key: kept[key] for key in ("status", "reason", "seconds")}
-        flags = "; ".join(suspected(kept["detail"]))
+        flags = "; ".join(rulings.suspected(kept["detail"]))
         lines.append({**named, "judge": judge, "value": value, **shown, "suspected_injection": flags})
     value = None if math.isnan(row.score.value) else row.score.value
     lines.append(

@@ -30,7 +30,7 @@ def method(material: Material, present: frozenset[str]) -> Markup:
     if material.facts.get("describes"):
         sentences = descriptions.method(material)
     else:
-        sentences = [*_intervals(material), *_tests(material), *_clusters(material)]
+        sentences = [*_intervals(material), *_sets(material), *_tests(material), *_clusters(material)]
     text = html.p(" ".join(sentences)) if sentences else Markup("")
     text += pieces.rule(material)
     if doubted := doubts.sentences(material.facts.get("doubts") or {}, material.text):
@@ -71,6 +71,40 @@ def _intervals(material: Material) -> list[str]:
                 "slices and of charts by question stay the judge's.",
                 metrics=_.enumeration(list(material.corrected)),
             )
+        )
+    return said
+
+
+def _sets(material: Material) -> list[str]:
+    """Metrics of whole sets, on how many sets drawn anew each was measured, and which without each question."""
+    _ = material.text
+    drawn: dict[str, int] = {}
+    left: dict[str, None] = {}
+    for one in material.facts.get("sets", ()):
+        if one["status"] == "ok":
+            name = shown(one["metric"])
+            drawn[name] = min(drawn.get(name, one["resamples"]), one["resamples"])
+            left |= {name: None} if one["left_out"] else {}
+    if not drawn:
+        return []
+    said = [_("One value of all answers of a system, no mean: {metrics}.", metrics=_.enumeration(list(drawn)))]
+    asked_for = int(material.facts.get("resamples") or 0)
+    for number in sorted(set(drawn.values()), reverse=True):
+        names = _.enumeration([name for name, one in drawn.items() if one == number])
+        if number == asked_for:
+            said.append(_("On {n} sets of questions drawn anew: {metrics}.", n=_.integer(number), metrics=names))
+        else:
+            said.append(
+                _(
+                    "On {n} sets of questions drawn anew, as more calls would have taken longer than "
+                    "metrics.timeout_seconds: {metrics}.",
+                    n=_.integer(number),
+                    metrics=names,
+                )
+            )
+    if left:
+        said.append(
+            _("Also without each question, or group of questions: {metrics}.", metrics=_.enumeration(list(left)))
         )
     return said
 

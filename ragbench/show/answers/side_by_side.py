@@ -121,6 +121,15 @@ def _reasons(material: Material) -> dict[tuple[str, str], Markup]:
             place = (system, str(line["metric"]))
             statuses.setdefault(place, Counter())[str(line["status"])] += 1
             words.setdefault(place, Counter())[reason(material, line["reason"], stored(line["detail"]))] += 1
+    for one in material.facts.get("sets", ()):
+        place = (str(one["system"]), str(one["metric"]))
+        if one["status"] != "ok":
+            estimate = material.estimate(*place)
+            statuses.setdefault(place, Counter())[one["status"]] += estimate.n_unmeasured if estimate else 1
+            words.setdefault(place, Counter())[one["reason"]] += 1
+        elif one["lacking"]:
+            statuses.setdefault(place, Counter())["missing_field"] += int(one["lacking"])
+            words.setdefault(place, Counter())[_("in no set: a field that the metric needs is missing")] += 1
     found = {}
     for place, given in statuses.items():
         known = in_words(material)

@@ -91,6 +91,12 @@ def explained(material: Material, note: str, method: str, lender: str = "") -> s
         "dimensions": _(
             "a resample holds copies, and copies span fewer dimensions: resampling would say too few of them"
         ),
+        "repeats": _(
+            "a resample holds some questions several times, which moves this number by itself; so questions were left "
+            "out one by one"
+        ),
+        "few_draws": _("the function takes too long to be called on resamples; so questions were left out one by one"),
+        "slow": _("the function takes too long to be called often enough for an interval"),
         "undefined": _("the number is not defined on some resamples"),
         "always_the_same": _("a judge that always decides the same reaches one half, whatever the answers"),
     }

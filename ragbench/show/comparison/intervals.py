@@ -39,8 +39,10 @@ def axis_text(material: Material) -> str:
     drawn = [
         e.n for metric in material.key_metrics for name in material.systems if (e := _drawable(material, name, metric))
     ]
-    of = material.population(drawn)
-    return _("mean over questions ({population}), {level} interval", population=of, level=_.percent(level))
+    said = {"population": material.population(drawn), "level": _.percent(level)}
+    if material.facts.get("sets"):
+        return _("mean over questions, or value of all answers ({population}), {level} interval", **said)
+    return _("mean over questions ({population}), {level} interval", **said)
 
 
 @charted("intervals")

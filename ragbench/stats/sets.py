@@ -1,0 +1,240 @@
+"""Statistics of whole sets: any function of all that was answered, which is known only by the values that it gives.
+
+It has no totals and no derivative, so it is called on sets into which whole units (questions, or clusters of them) were
+drawn. What a unit adds is told by the draws: the covariance of the value with how often the unit is among them is its
+influence (the infinitesimal jackknife of Efron 2014, JASA 109: 991), of a median too, for which leaving units out one
+by one tells nothing. Where repeated units themselves move the value (a share of different words), draws are of another
+statistic than the set; then, and where there was no time for them, units are left out one by one.
+
+Simulated: intervals of medians cover .94 of .95 with 60 values and .95 with 25, those of the share of different words
+(60 texts, words by Zipf's law) .95; two systems without a difference are told apart in .04, .01 and .05 of the studies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragbench.stats import intervals as kinds
+from ragbench.stats.comparisons import Hypothesis
+from ragbench.stats.draws import unit_draws
+from ragbench.stats.estimates import Bounds
+from ragbench.stats.samples import Codes, units_of
+from ragbench.stats.signs import tested
+from ragbench.stats.verdicts import by_signs
+from ragbench.types import Array, Better, Comparison, Estimate, Verdict
+
+BIASED = 0.5
+"""From so many standard errors on that resamples lie from the value, they are not of what was measured."""
+
+MOST_LOST = 0.1
+"""Above this share of resamples without a value, no interval is made of them."""
+
+
+def _none() -> Array:
+    return np.full(0, np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class SetValues:
+    """What a function of a whole set gave: on the set, on sets drawn from it, and on the set without each unit.
+
+    value: NaN where it gave none. sizes: (units,) how many questions are in each. clustered: whether units are
+    clusters. draws: (resamples,) its values on the sets that `set_draws` tells of, NaN where it gave none; empty: none
+    were drawn. left: (units,) its values on the set without each unit; empty: it was not asked.
+    moved: whether repeats of a unit are known to move it; where its own draws tell so, it is.
+    """
+
+    value: float
+    sizes: Codes
+    draws: Array = field(default_factory=_none)
+    left: Array = field(default_factory=_none)
+    clustered: bool = False
+    seed: int = 0
+    moved: bool = False
+
+    @property
+    def n(self) -> int:
+        """How many questions."""
+        return int(self.sizes.sum())
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the values of resamples; NaN where too many have none."""
+        kept = self.draws[np.isfinite(self.draws)]
+        return float(kept.std()) if len(kept) and len(kept) >= (1 - MOST_LOST) * len(self.draws) else math.nan
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether repeats of a unit move it, so that draws do not tell how sure the value is."""
+        kept = self.draws[np.isfinite(self.draws)]
+        apart = abs(float(kept.mean()) - self.value) if len(kept) else 0.0
+        return self.moved or apart > max(BIASED * self.spread, 1e-9 * abs(self.value))
+
+    @property
+    def by_draws(self) -> bool:
+        """Whether the draws tell how sure the value is; else only leaving units out can."""
+        return not math.isnan(self.spread) and not self.is_moved
+
+    def minus(self, other: SetValues) -> SetValues:
+        """The difference of two systems, on the same draws of the same units."""
+        moved = self.is_moved or other.is_moved
+        either = len(self.draws) and len(other.draws), len(self.left) and len(other.left)
+        draws, left = (
+            self.draws - other.draws if either[0] else _none(),
+            self.left - other.left if either[1] else _none(),
+        )
+        return SetValues(self.value - other.value, self.sizes, draws, left, self.clustered, self.seed, moved)
+
+
+def set_draws(units: int, resamples: int, seed: int = 0) -> Iterator[NDArray[np.int64]]:
+    """How often each unit is in each bootstrap sample: `resamples` vectors of (units,), the same for the same seed."""
+    for block in unit_draws(units, resamples, seed):
+        yield from block
+
+
+def set_estimate(
+    found: SetValues, unmeasured: int = 0, *, level: float = 0.95, bounds: Bounds | None = None
+) -> Estimate:
+    """The value of a whole set with its interval: BCa of the draws, or Student's on the standard error of leaving units
+    out (`note` "repeats", or "few_draws" where nothing was drawn); no end of it is outside of `bounds`.
+
+    No interval (`note`): "empty" without a value, "few" for fewer than two units, "no_spread" where no unit moves the
+    value, "undefined" where the function gives no value on more than a tenth of the resamples, "slow" where it could
+    not be called often enough.
+    """
+    number = len(found.sizes)
+    intervals: dict[str, tuple[float, float]] = {}
+    note = "empty" if math.isnan(found.value) else "few" if number < 2 else ""
+    chosen = "none"
+    if not note:
+        intervals = _intervals(found, level, bounds)
+        chosen, note = _choose(found, intervals)
+    low, high = intervals.get(chosen, (None, None))
+    n = 0 if note == "empty" else found.n
+    return Estimate(
+        found.value, low, high, level, chosen, n, unmeasured + found.n - n,
+        clusters=number if found.clustered else None, n_effective=None if found.clustered else float(n),
+        design_effect=None if found.clustered else 1.0, seed=found.seed, intervals=intervals, note=note,
+    )  # fmt: skip
+
+
+def _choose(found: SetValues, intervals: dict[str, tuple[float, float]]) -> tuple[str, str]:
+    """The interval that is printed, and why it is not BCa's."""
+    if found.by_draws:
+        if not _varies(found.draws, found.value):
+            return "none", "no_spread"
+        return ("bca", "") if "bca" in intervals else ("delta", "no_bca")
+    if len(found.left):
+        if "jackknife" in intervals:
+            return "jackknife", "repeats" if found.is_moved else "few_draws" if not len(found.draws) else "undefined"
+        return "none", "undefined" if np.isnan(found.left).any() else "no_spread"
+    return "none", "undefined" if math.isnan(found.spread) and len(found.draws) else "slow"
+
+
+def _varies(values: Array, value: float) -> bool:
+    return float(np.nanstd(values)) > 1e-9 * max(abs(value), 1e-9)
+
+
+def _intervals(found: SetValues, level: float, bounds: Bounds | None) -> dict[str, tuple[float, float]]:
+    made: dict[str, tuple[float, float]] = {}
+    number = len(found.sizes)
+    if found.by_draws and _varies(found.draws, found.value):
+        kept = found.draws[np.isfinite(found.draws)]
+        half = kinds.normal_quantile((1 + level) / 2) * found.spread * math.sqrt(number / (number - 1))
+        made = {"delta": (found.value - half, found.value + half), "percentile": kinds.percentile(kept, level)}
+        moves = _covariances(found)
+        skewed = float(np.sum(moves**3)) / (6 * found.spread**3)  # its noise adds to squares, not to cubes
+        corrected = kinds.bca(kept, found.value, skewed, level)
+        made |= {} if corrected is None else {"bca": corrected}
+    if len(found.left) and not np.isnan(found.left).any() and _varies(found.left, found.value):
+        variance = (number - 1) * float(np.var(found.left))
+        made["jackknife"] = kinds.student(found.value, variance, number - 1, level)
+    low, high = bounds if bounds is not None else (-math.inf, math.inf)
+    return {name: (max(ends[0], low), min(ends[1], high)) for name, ends in made.items()}
+
+
+def _covariances(found: SetValues) -> Array:
+    """(units,) covariance of the value with how often each unit was drawn."""
+    kept = np.isfinite(found.draws)
+    apart = np.where(kept, found.draws - found.draws[kept].mean(), 0.0)
+    total, start = np.zeros(len(found.sizes)), 0
+    for block in unit_draws(len(found.sizes), len(found.draws), found.seed):
+        total += apart[start : start + len(block)] @ block
+        start += len(block)
+    moves: Array = total / int(kept.sum())
+    return moves - moves.mean()
+
+
+def set_influences(found: SetValues) -> Array | None:
+    """(units,) what each unit adds to the value; their squares add up to its variance. None where nothing tells it.
+
+    Of draws, scaled to their variance: the covariances of few draws with many units are mostly noise, which may not add
+    to it.
+    """
+    number = len(found.sizes)
+    if found.by_draws:
+        if not _varies(found.draws, found.value):
+            return np.zeros(number)
+        moves = _covariances(found)
+        return np.asarray(moves * (found.spread / math.sqrt(float(np.sum(moves**2)))))
+    if len(found.left) and not np.isnan(found.left).any():
+        return np.asarray((found.left.mean() - found.left) * ((number - 1) / number))
+    return None
+
+
+def set_hypothesis(
+    baseline: SetValues,
+    challenger: SetValues,
+    places: Codes,
+    *,
+    better: Better = "higher",
+    level: float = 0.95,
+    resamples: int = 10_000,
+    names: tuple[str, str] = ("baseline", "challenger"),
+) -> Hypothesis:
+    """That two systems have one value on the same units, to be tested with others by `families.jointly`.
+
+    places: (questions,) the unit of each question of the family, −1 for those that a system has no answer to.
+    Tested as measures of sums are (see `sums.compare_statistic`): by sign flips of pseudo-values, what each question
+    adds to the difference. That swaps two systems' answers to a question only as far as the difference goes; swapping
+    the answers themselves would test that the systems are alike in everything.
+    The test is "none", its p NaN, where neither draws nor leaving out told what a unit adds.
+    """
+    gap = challenger.minus(baseline)
+    interval = set_estimate(gap, level=level)
+    present = places >= 0
+    pseudo, p, used, freedom, error = np.full(len(places), np.nan), math.nan, "none", None, math.nan
+    moves = None if math.isnan(gap.value) or not gap.n else set_influences(gap)
+    if moves is not None:
+        pseudo[present] = gap.value + gap.n * (moves / gap.sizes)[places[present]]
+        units = units_of(pseudo[present][:, None], places[present] if gap.clustered else None)
+        p, used = tested(units, resamples, gap.seed)
+        used = f"{used} of pseudo-values"
+        freedom = units.freedom if units.clustered else None
+        groups = len(gap.sizes)
+        error = math.sqrt(float(np.sum(moves**2)) * groups / max(groups - 1, 1))
+    found = Comparison(
+        *names,
+        gap.value,
+        interval.low if interval.low is not None else math.nan,
+        interval.high if interval.high is not None else math.nan,
+        level,
+        interval.method,
+        p,
+        used,
+        math.nan,
+        Verdict.NOT_SHOWN,
+        gap.n,
+        int((~present).sum()),
+        better,
+        clusters=interval.clusters,
+        error=error,
+        seed=gap.seed,
+        note=interval.note,
+    )
+    return Hypothesis(by_signs(found) if moves is not None else found, pseudo, freedom)
