@@ -172,7 +172,7 @@ def beside() -> dict[str, str]:
     return {
         "ragbench.css": text_of("views.css", "questions.css", "page.css"),
         "page.js": text_of("charts.js", "page.js"),
-        "questions.js": text_of("questions.js", "questions_page.js"),
+        "questions.js": text_of("one_question.js", "questions.js", "questions_page.js"),
     }
 
 
