@@ -139,6 +139,8 @@ def _sections(
             fold_code()
             add(cell, "prose", prose.prose(cell.source, _))
     fold_code()
+    for part in found[0]["parts"]:  # right below the page's title nothing is of the third level
+        part["shown"] = part["shown"].replace("<h3", Markup('<h3 aria-level="2"'))
     return found
 
 
