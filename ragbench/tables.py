@@ -22,9 +22,7 @@ SHORT = 16
 """Signs of a title that an article's column of numbers has room for."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|!~])")
 _CALL = re.compile(r"(?<![A-Za-z0-9_])@")
-CALLS_NOBODY = "@&#8203;"
-"""An @ and a space without width: GitHub and GitLab write to whoever is named behind an @ that begins a word, even
-where it is escaped. The one of `ndcg@10` begins none."""
+CALLS_NOBODY = "@&#8203;"  # with a space without width: else whoever is named there is written to
 _ARROWS = {Verdict.BETTER: r"$\uparrow$", Verdict.WORSE: r"$\downarrow$", Verdict.SAME: r"$\approx$",
            Verdict.CANNOT_BE_SHOWN: r"$\emptyset$"}  # fmt: skip
 

@@ -306,7 +306,7 @@ def test_claims_are_marked_and_judges_who_disagree_or_say_nothing_are_a_press_aw
     folder = build(tmp_path, replace(made, scores=scores, extra={**made.extra, "judgements": both}), language)
     words = {
         "en": ("judges disagree", "mrr: judge 0.500, second 1.000", "unjudged", "mrr: the judge failed", "supported"),
-        "ru": ("судьи расходятся", "mrr: judge 0,500, second 1,000", "без оценки судьи", "mrr: ошибка судьи",
+        "ru": ("судьи расходятся", "mrr: judge 0,500, second 1,000", "без оценки судьи", "mrr: сбой судьи",
                "подтверждено"),
     }[language]  # fmt: skip
     told = "[...document.querySelectorAll('.rb-line .rb-one.rb-quiet')].map((e) => e.textContent)"

@@ -140,7 +140,7 @@ def _sections(
             add(cell, "prose", prose.prose(cell.source, _))
     fold_code()
     for part in found[0]["parts"]:  # right below the page's title nothing is of the third level
-        part["shown"] = part["shown"].replace("<h3", Markup('<h3 aria-level="2"'))
+        part["shown"] = pieces.below_title(part["shown"])
     return found
 
 
