@@ -33,7 +33,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing_serious(browser: Any, run: Path, name: str, scheme: str) -> None:
+def test_axe_finds_nothing(browser: Any, run: Path, name: str, scheme: str) -> None:
     with Visit(browser, run / name, 1280, scheme) as visit:
         visit.see_all()
         assert visit.faults() == []
@@ -121,6 +121,19 @@ def test_the_overview_prints_whole(browser: Any, run: Path) -> None:
         visit.page.set_viewport_size({"width": 680, "height": 960})
         assert visit.run("document.querySelector('.rb-overview').getBoundingClientRect().right") <= 681
         assert visit.page.pdf(format="A4").startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_table_is_wider_than_a_sheet_of_a4(browser: Any, run: Path, name: str) -> None:
+    """210 mm at 96 dots per inch, less the margins of the sheet."""
+    with Visit(browser, run / name) as visit:
+        visit.see_all()
+        visit.page.emulate_media(media="print")
+        visit.page.set_viewport_size({"width": 680, "height": 960})
+        wide = "[...document.querySelectorAll('table')].filter((e) => e.checkVisibility())"
+        wide += ".filter((e) => e.getBoundingClientRect().right > 681).map((e) => e.outerHTML.slice(0, 200))"
+        assert name.startswith("metrics/") or visit.page.locator("table").count()
+        assert visit.run(wide) == []
 
 
 @pytest.mark.fault("markup", tried="policies of pages", count=2)

@@ -288,3 +288,46 @@ def test_a_hundred_hostile_texts_in_every_slot_do_nothing(browser: Any, tmp_path
 
 def _renamed(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
     return table.assign(sample=table["sample"].map(names))
+
+
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_claims_are_marked_and_judges_who_disagree_or_say_nothing_are_a_press_away(
+    browser: Any, tmp_path: Path, language: str
+) -> None:
+    made = judged(
+        measurement(SYSTEMS, ("mrr",), 12, notebook="page"), statement="🙂 Passage 3 says: answers are found."
+    )
+    lines = made.extra["judgements"]
+    second = lines.assign(judge="second", value=np.where(lines["sample"] == "q5", 1.0, 0.6))
+    scores = made.scores.copy()
+    lost = (scores["sample"] == "q7") & (scores["system"] == "new")
+    scores.loc[lost, ["value", "status", "reason"]] = [np.nan, "judge_error", "away"]
+    both = pd.concat([lines, second], ignore_index=True)
+    folder = build(tmp_path, replace(made, scores=scores, extra={**made.extra, "judgements": both}), language)
+    words = {
+        "en": ("judges disagree", "mrr: judge 0.500, second 1.000", "unjudged", "mrr: the judge failed", "supported"),
+        "ru": ("судьи расходятся", "mrr: judge 0,500, second 1,000", "без оценки судьи", "mrr: сбой судьи",
+               "подтверждено"),
+    }[language]  # fmt: skip
+    told = "[...document.querySelectorAll('.rb-line .rb-one.rb-quiet')].map((e) => e.textContent)"
+    with Visit(browser, folder / "page.html") as visit:
+        visit.see_all()
+        visit.page.get_by_role("button", name=words[0]).click()
+        assert visit.run(told) == [words[1]]
+        assert visit.run("location.hash").endswith("outcome=apart")
+        visit.page.get_by_role("button", name=words[2]).click()
+        assert visit.run(told) == [words[3]]
+        visit.page.select_option("select[name=outcome]", "")
+        visit.page.locator(".rb-line").nth(3).click()
+        visit.page.wait_for_selector(".rb-detail mark")
+        marks = visit.run(
+            "[...document.querySelectorAll('.rb-detail mark')].map((e) => [e.firstChild.data, e.className])"
+        )
+        answer = [text for text, _ in marks if text.endswith("Passage 3 says: answers are found.")]
+        assert answer == ["new answers: 🙂 Passage 3 says: answers are found.",
+                          "base answers: 🙂 Passage 3 says: answers are found."]  # fmt: skip
+        sign = visit.page.locator(".rb-detail mark .rb-sign").first
+        assert sign.inner_text() == "✓"
+        assert sign.get_attribute("aria-label") == (f"mrr · judge: {words[4]} — 🙂 Passage 3 says: answers are found.")
+        visit.assert_quiet(folder)
+        assert visit.faults() == []

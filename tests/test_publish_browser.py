@@ -102,7 +102,7 @@ def test_hostile_names_of_runs_and_systems_stay_texts(bare: Path, browser: Any) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "dark")])
-def test_axe_finds_nothing_serious(browser: Any, site: Path, width: int, scheme: str) -> None:
+def test_axe_finds_nothing(browser: Any, site: Path, width: int, scheme: str) -> None:
     for page in pages(site):
         with Visit(browser, page, width, scheme) as visit:
             visit.see_all()

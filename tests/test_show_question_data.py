@@ -73,7 +73,11 @@ def test_judgements_come_with_statement_verdict_reason_and_passages(language: st
     assert named == title
     verdict = {"en": "supported", "ru": "подтверждено"}[language]
     assert rows[0] == ["The office opens at nine.", "It says so. · c1", "", verdict, "rb-better"]
-    assert first["sides"][1][0][1] == "b answers: The office opens at nine."
+    said = f"mrr · judge: {verdict} — The office opens at nine."
+    assert first["sides"][1][0][1] == {
+        "text": "b answers: The office opens at nine.",
+        "marks": [[0, 36, "rb-better", [["✓", "rb-better", said]]]],
+    }  # fmt: skip
 
 
 def test_slices_are_what_parts_the_questions() -> None:

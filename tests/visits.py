@@ -149,18 +149,13 @@ class Visit:
         assert not found, found[:5]
 
     def faults(self) -> list[str]:
-        """What axe-core finds of serious or critical weight: rule, and the elements."""
+        """All that axe-core finds, of whatever weight: rule, and the elements."""
         spec = find_spec("axe_playwright_python")
         if spec is None or spec.origin is None:
             pytest.skip("axe-playwright-python is not installed")
         self.page.evaluate((Path(spec.origin).parent / "axe.min.js").read_text(encoding="utf-8"))
         found = self.page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
-        return [
-            f"{one['id']}: {node['html'][:300]}"
-            for one in found
-            if one["impact"] in ("serious", "critical")
-            for node in one["nodes"]
-        ]
+        return [f"{one['id']} ({one['impact']}): {node['html'][:300]}" for one in found for node in one["nodes"]]
 
 
 def keep_page(

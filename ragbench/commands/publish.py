@@ -56,8 +56,9 @@ def publish(
     """Write a run, or a comparison, as a static site that works from a disk and from any host, with its numbers.
 
     In the folder: the pages, each also in `single/` as one file; `data/` with CSV, Parquet and JSON; `tables/` with
-    LaTeX tables (booktabs) for an article; `summary.md` and `junit.xml` for a pipeline. No path and no secret of this
-    machine is in it. Pages that `ragbench render -l ru` drew beside are in it too; with --language that one alone.
+    LaTeX tables (booktabs, tabularx, siunitx) for an article; `summary.md` and `junit.xml` for a pipeline. No path and
+    no secret of this machine is in it. Pages that `ragbench render -l ru` drew beside are in it too; with --language
+    that one alone.
 
     With `--to mlflow:FOLDER` all of it becomes runs of MLflow, in a SQLite file in that folder: one for the run, with
     the site as its artifacts, and one for each page and system below it. It needs `pip install "ragbench[mlflow]"`.

@@ -31,11 +31,15 @@ class Ruling:
 
 @dataclass(frozen=True)
 class Rulings:
-    """The rulings of one kind under their title; headings: what stands above them where a judgement has several."""
+    """The rulings of one kind under their title; headings: what stands above them where a judgement has several.
+
+    of: whose statements they are, "response" or "reference", "passages" where they are on passages; else empty.
+    """
 
     title: str
     lines: tuple[Ruling, ...]
     headings: tuple[str, ...] = ()
+    of: str = ""
 
 
 def rulings(detail: Detail, _: Speaker, texts: Mapping[str, str] | None = None) -> Iterator[Rulings]:
@@ -43,13 +47,13 @@ def rulings(detail: Detail, _: Speaker, texts: Mapping[str, str] | None = None) 
     otherwise. texts: passages by id, to be read with them."""
     titles = {"response": _("Claims of the response"), "reference": _("Claims of the reference")}
     claims = _mapping(detail.get("claims"))
-    made = [Rulings(_("Statements and verdicts"), _lines(detail.get("statements")))]
-    made += [Rulings(titles[side], _lines(claims.get(side)), (titles[side],)) for side in SIDES]
+    made = [Rulings(_("Statements and verdicts"), _lines(detail.get("statements")), of=SIDES[0])]
+    made += [Rulings(titles[side], _lines(claims.get(side)), (titles[side],), side) for side in SIDES]
     passages = tuple(
         replace(one, statement="" if texts is None else texts.get(name, name), chunks=(name,))
         for one, name in _named(detail.get("chunks"), "chunk")
     )
-    made.append(Rulings(_("Passages and verdicts"), passages))
+    made.append(Rulings(_("Passages and verdicts"), passages, of="passages"))
     asked = tuple(replace(one, statement=text) for one, text in _named(detail.get("questions"), "question"))
     made.append(Rulings(_("Questions that the answer would answer"), asked))
     made.append(Rulings(_("Repeats and verdicts"), _lines(detail.get("verdicts"))))

@@ -5,18 +5,9 @@ const ragbenchTable = (() => {
   const inflate = async (bytes) =>
     new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 
-  const make = (tag, properties = {}, ...children) => {
-    const made = document.createElement(tag);
-    for (const [key, value] of Object.entries(properties)) {
-      if (value === undefined || value === null) continue;
-      if (key === "class") made.className = value;
-      else if (key in made && key !== "list") made[key] = value;
-      else made.setAttribute(key, value);
-    }
-    made.append(...children.filter((child) => child !== null && child !== undefined));
-    return made;
-  };
+  const { make, sections } = ragbenchQuestion;
   const FREE = ["slice", "outcome", "search", "inside", "least", "most"]; // empty until somebody narrows the table
+  const JUDGED = ["apart", "unjudged"]; // outcomes that come with words of their own
   const PRINTED = 500; // rows that go to paper
   const EVERY = -2; // beside the first system: all others
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (all, key) => values[key] ?? all);
@@ -33,6 +24,7 @@ const ragbenchTable = (() => {
       this.rows = [];
       this.active = 0;
       this.open = -1;
+      this.kept = new Map(); // what judges say, once it was looked for
       this.chosen = new Set(); // rows, where the host lets people choose
       this.last = 0;
     }
@@ -98,6 +90,23 @@ const ragbenchTable = (() => {
       for (const [status, rows] of Object.entries(found)) if (rows.includes(row)) return status;
       return "";
     }
+    judged(what) { // by row what a panel's judges say who disagree, or why a judged metric has no value, whichever it is
+      const { data, words, state } = this, key = `${what}/${state.system}`;
+      if (this.kept.has(key)) return this.kept.get(key);
+      const found = new Map(), tell = (row, text) => found.set(row, found.has(row) ? `${found.get(row)} \u00b7 ${text}` : text);
+      data.metrics.forEach((one, metric) => {
+        if (!one.judged) return;
+        const told = what === "apart" ? data.apart?.[`${metric}/${state.system}`] || {} : {}, values = data.values[metric][state.system];
+        for (const [row, text] of Object.entries(told)) tell(Number(row), `${one.name}: ${text}`);
+        if (what !== "unjudged") return;
+        const why = new Map(Object.entries(data.missing[`${metric}/${state.system}`] || {}).flatMap(([status, rows]) => rows.map((row) => [row, status])));
+        values.forEach((value, row) => {
+          if (value === null) tell(row, `${one.name}: ${words.statuses[why.get(row)] || why.get(row) || words.unmeasured}`);
+        });
+      });
+      this.kept.set(key, found);
+      return found;
+    }
     fits() {
       const { data, state } = this;
       const tests = [];
@@ -126,6 +135,7 @@ const ragbenchTable = (() => {
       if (outcome === "equal") tests.push((row) => this.difference(row) === 0);
       if (outcome.startsWith("=")) tests.push((row) => this.value(row, state.system) === Number(outcome.slice(1)));
       if (outcome === "measured") tests.push((row) => this.value(row, state.system) !== null);
+      if (JUDGED.includes(outcome)) tests.push((row) => this.judged(outcome).has(row));
       if (outcome.startsWith("!")) {
         const lists = data.missing[`${state.metric}/${state.system}`] || {};
         const status = outcome.slice(1), rows = new Set(status ? lists[status] || [] : Object.values(lists).flat());
@@ -261,10 +271,12 @@ const ragbenchTable = (() => {
       const offered = [[words.reset, {}], [words.worst, { sort: "worst" }]];
       if (compared) offered.push([words.lost, { sort: "lost" }], [words.won, { sort: "won" }]);
       if (Object.keys(lists).length) offered.push([words.unmeasured, { outcome: "!" }]);
+      for (const name of JUDGED) if (this.judged(name).size) offered.push([words[name], { outcome: name }]);
       const buttons = offered.map(([text, wish]) => {
         const full = { sort: this.setting.sort || "order", ...Object.fromEntries(FREE.map((name) => [name, ""])), ...wish };
         const on = Object.entries(full).every(([name, value]) => state[name] === value);
-        return make("button", { type: "button", "aria-pressed": String(on), onclick: () => this.narrow(wish) }, text);
+        const title = wish.outcome && words[`${wish.outcome}_means`];
+        return make("button", { type: "button", title, "aria-pressed": String(on), onclick: () => this.narrow(wish) }, text);
       });
       this.presets.replaceChildren(...buttons, make("button", { type: "button", class: "rb-export", onclick: () => this.export() }, "CSV"));
     }
@@ -316,7 +328,8 @@ const ragbenchTable = (() => {
       choose(controls.outcome, [["", words.all],
         ...(measure.words || []).map((word, place) => ["=" + place, word]),
         ...(compared ? [["better", words.better], ["worse", words.worse], ["equal", words.equal]] : []),
-        ["measured", words.measured], ...(statuses.length ? [["!", words.unmeasured], ...statuses] : [])], state.outcome);
+        ["measured", words.measured], ...(statuses.length ? [["!", words.unmeasured], ...statuses] : []),
+        ...JUDGED.filter((name) => this.judged(name).size).map((name) => [name, words[name]])], state.outcome);
       choose(controls.sort, [["order", words.order], ["worst", words.worst], ["best", words.best],
         ...(compared ? [["lost", words.lost], ["won", words.won]] : [])], state.sort);
       for (const name of ["metric", "system", "against", "slice", "search", "inside", "least", "most"]) {
@@ -381,13 +394,15 @@ const ragbenchTable = (() => {
           return cell(number === null && status ? (this.words.statuses[status] || status) : this.number(number),
             number === null ? "rb-quiet" : worded, data.systems[system]);
         };
+        const told = JUDGED.includes(state.outcome) ? this.judged(state.outcome).get(row) : "";
         const good = difference === null ? 0 : Math.sign(difference) * this.sign();
         const line = make("div", {
           role: "row", id: `${this.name}-row-${row}`, "aria-rowindex": place + 2,
           class: "rb-line" + (row === this.open ? " rb-open" : ""), "aria-selected": String(row === this.open),
         }, make("span", { role: "rowheader" }, this.host.changed ? make("input", { type: "checkbox", class: "rb-choose",
           tabIndex: -1, checked: this.chosen.has(row), "aria-label": this.words.choose }) : null,
-        make("span", { class: "rb-clamp" }, data.texts[row] || data.ids[row])),
+        make("span", { class: told ? "rb-clamp rb-one" : "rb-clamp" }, data.texts[row] || data.ids[row]),
+        told ? make("span", { class: "rb-clamp rb-one rb-quiet", title: told }, told) : null),
         ...this.beside().map(value), ...(compared ? [
           cell(difference === null ? "\u2014" : this.number(difference, true),
             good > 0 ? "rb-better" : good < 0 ? "rb-worse" : "rb-quiet", this.words.difference)] : []));
@@ -475,47 +490,15 @@ const ragbenchTable = (() => {
         title,
         make("p", { class: "rb-meta" }, [data.ids[row], ...slices].join(" \u00b7 ")),
       ];
-      made.push(...this.sections(known.sections || [], passage));
+      made.push(...sections(known.sections || [], passage, words));
       const systems = this.beside();
       made.push(make("div", { class: "rb-sides" }, ...systems.map((one) => this.side(one, known, passage))));
       made.push(make("details", { class: "rb-fold" }, make("summary", {}, words.values), this.values(row)));
       return made;
     }
-    sections(list, passage) { // headings, each with a text, with texts that may lead to other rows, or over a judgement
-      return list.flatMap(([lead, body]) => {
-        if (body.verdicts) return [this.judgement(lead, body)];
-        const made = [make("p", { class: "rb-lead" }, lead)];
-        if (typeof body !== "string") made.push(this.listed(body, passage));
-        else if (body) made.push(make("p", { class: "rb-text" }, body));
-        return made;
-      });
-    }
-    listed(entries, passage) { // a ranking where texts are marked
-      return make(entries.some((one) => one[3]) ? "ol" : "ul", { class: "rb-hits" },
-        ...entries.map(([text, meta, anchor, mark, kind]) => make("li", {},
-          this.excerpt(Number.isInteger(text) ? passage(text) : text),
-          meta || anchor ? make("p", { class: "rb-meta" },
-            mark ? make("span", { class: kind || "" }, mark) : null, mark ? " \u00b7 " : null,
-            anchor ? make("a", { href: "#" + anchor }, meta || "#") : meta) : null)));
-    }
-    excerpt(text) {
-      if (text.length <= 320) return make("p", {}, text);
-      const cut = text.slice(0, 280).replace(/\s+\S*$/, "");
-      return make("details", { class: "rb-fold rb-whole" },
-        make("summary", {}, make("span", { class: "rb-excerpt" }, cut + "\u2026 "), make("span", {}, this.words.whole)),
-        make("p", { class: "rb-text" }, text));
-    }
     side(system, known, passage) {
-      const sections = this.sections(known.sides?.[system] || [], passage);
-      return make("div", { class: "rb-side" }, make("h4", {}, this.signed(system)), ...sections);
-    }
-    judgement(name, { value, said, verdicts }) {
-      return make("details", { class: "rb-fold rb-judgement", open: true },
-        make("summary", {}, `${name} `, make("b", {}, value)), make("p", {}, said),
-        ...verdicts.flatMap(([title, lines]) => [make("p", { class: "rb-lead" }, title),
-          make("ul", { class: "rb-claims" }, ...lines.map(([statement, meta, , mark, kind]) => make("li", {},
-            mark ? make("span", { class: `rb-chip ${kind}` }, mark) : null, make("span", {}, statement),
-            meta ? make("p", { class: "rb-meta" }, meta) : null)))]));
+      const found = sections(known.sides?.[system] || [], passage, this.words);
+      return make("div", { class: "rb-side" }, make("h4", {}, this.signed(system)), ...found);
     }
     values(row) {
       const { data } = this;

@@ -21,6 +21,8 @@ ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\
 SHORT = 16
 """Signs of a title that an article's column of numbers has room for."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|!~])")
+_CALL = re.compile(r"(?<![A-Za-z0-9_])@")
+CALLS_NOBODY = "@&#8203;"  # with a space without width: else whoever is named there is written to
 _ARROWS = {Verdict.BETTER: r"$\uparrow$", Verdict.WORSE: r"$\downarrow$", Verdict.SAME: r"$\approx$",
            Verdict.CANNOT_BE_SHOWN: r"$\emptyset$"}  # fmt: skip
 
@@ -390,8 +392,8 @@ class Exact(Style):
 
 
 def markdown(text: object) -> str:
-    """A text for Markdown, every sign of it escaped, on one line."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
+    """A text for Markdown, every sign of it escaped, on one line; an @ calls nobody where it is shown as a comment."""
+    return _CALL.sub(CALLS_NOBODY, _MARKDOWN.sub(r"\\\1", " ".join(str(text).split())))
 
 
 def _unknown(value: Any) -> bool:

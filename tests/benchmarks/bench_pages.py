@@ -1,4 +1,5 @@
-"""What pages of 20,000 questions × 3 systems cost: bytes together, seconds to draw, seconds until the table is usable.
+"""What pages of 20,000 questions × 3 systems cost: bytes together, seconds to draw, seconds until the table is usable;
+beside them a plain HTML table of the same rows in the same browser.
 
 python -m tests.benchmarks.bench_pages [QUESTIONS] [FOLDER]: draws a run of two pages (a tier of rankings with ten hits
 a question, a tier of judged answers with claims and verdicts) from made measurements, and opens one in Chromium.
@@ -171,6 +172,14 @@ def _used(tab: Any, start: float) -> dict[str, float]:
     tab.fill(".rb-controls input", "thesis q00")
     _until(tab, "(([a, , b]) => a !== b)(document.querySelector('[role=status]').textContent.split(' '))")
     clock["searched"] = time.perf_counter() - begun
+    first = "document.querySelector('.rb-line .rb-clamp').textContent"
+    tab.fill(".rb-controls input", "")
+    tab.select_option("select[name=sort]", "order")
+    before = tab.evaluate(first)
+    begun = time.perf_counter()
+    tab.select_option("select[name=sort]", "best")
+    _until(tab, f"{first} !== {json.dumps(before)}")
+    clock["sorted"] = time.perf_counter() - begun
     begun = time.perf_counter()
     tab.focus(".rb-grid-of-questions")
     tab.keyboard.press("Enter")
@@ -205,10 +214,45 @@ def main(questions: int = 20_000, folder: str = "") -> None:
         print(f"{sum(path.stat().st_size for path in files) / 1e6:.1f} MB in {len(files)} files")
         for path in sorted(files, key=lambda path: -path.stat().st_size)[:5]:
             print(f"  {path.stat().st_size / 1e6:.2f} MB {path.relative_to(run)}")
-        openings = [opened(run / "tier1_retrieval.html") for _ in range(OPENINGS)]
-        for name in openings[0]:
-            taken = sorted(one[name] for one in openings)
-            print(f"{name} after {median(taken):.2f} s ({taken[0]:.2f} to {taken[-1]:.2f} in {OPENINGS} browsers)")
+        _tell([opened(run / "tier1_retrieval.html") for _ in range(OPENINGS)])
+        plain = baseline(run)
+        print(f"baseline, the same rows as a plain table: {plain.stat().st_size / 1e6:.2f} MB")
+        _tell([shown(plain) for _ in range(OPENINGS)])
+
+
+def _tell(openings: list[dict[str, float]]) -> None:
+    for name in openings[0]:
+        taken = sorted(one[name] for one in openings)
+        print(f"{name} after {median(taken):.2f} s ({taken[0]:.2f} to {taken[-1]:.2f} in {OPENINGS} browsers)")
+
+
+def baseline(run: Path) -> Path:
+    """A page with nothing but the same questions and one value a system as a plain HTML table."""
+    made = Measurement.load(run / "parts" / "tier1_retrieval")
+    scores = made.scores
+    wide = scores[scores["metric"] == "mrr"].pivot(index="sample", columns="system", values="value")
+    texts = made.questions.set_index("sample")["text"]
+    page = run / "plain.html"
+    page.write_text(f"<!DOCTYPE html><meta charset=utf-8>{wide.assign(text=texts).to_html()}", encoding="utf-8")
+    return page
+
+
+def shown(page: Path) -> dict[str, float]:
+    """Seconds until a new Chromium has laid out a page, and has brought its last row into view."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = os.environ.get("RAGBENCH_CHROMIUM") or shutil.which("chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        tab = browser.new_page(viewport={"width": 1280, "height": 900})
+        start = time.perf_counter()
+        tab.goto(page.as_uri())
+        tab.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        laid_out = time.perf_counter() - start
+        tab.locator("tr").last.scroll_into_view_if_needed()
+        clock = {"laid out": laid_out, "last row seen": time.perf_counter() - start}
+        browser.close()
+    return clock
 
 
 if __name__ == "__main__":

@@ -182,7 +182,7 @@ def summary(
     if gate is not None:
         lines += [f"**{_('gate')}: {markdown(_outcome(gate, _))}**", ""]
         lines += [f"- {_check(check, _)}" for check in gate["checks"]] + [""]
-    left, cut = MOST - sum(map(len, lines)), []
+    pages = []
     for described in manifest.get("notebooks", ()):
         name = str(described["name"])
         own = [f"## {markdown(name)}", ""]
@@ -193,18 +193,28 @@ def summary(
             own += [f"{_('data set')}: {markdown(facts['dataset'])}", ""] if facts.get("dataset") else []
             own += [text] if (text := markdown_table(measurements[name], _)) else []
             own += [f"> {markdown(text)}", ""] if (text := caveat(of(facts), _)) else []
-        length = sum(map(len, own))
-        if left < length:
-            cut.append(name)
-        else:
-            lines, left = lines + own, left - length
-    if cut:
-        lines += [_("Left out, as this would be too long: {names}.", names=", ".join(map(markdown, cut))), ""]
+        pages.append((name, own))
+    lines = bounded(lines, pages, _)
     lines += [
         f"- {_('Not run')}: {markdown(one.page)} {markdown(one.sentence(_))}"
         for one in needs.read(manifest.get("left_out", ()))
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def bounded(lines: Sequence[str], pages: Sequence[tuple[str, Sequence[str]]], _: Translator) -> list[str]:
+    """The lines, and below them those of each page by its name while all together are no longer than MOST signs; who is
+    left out is named."""
+    made, left, cut = list(lines), MOST - sum(map(len, lines)), []
+    for name, own in pages:
+        length = sum(map(len, own))
+        if left < length:
+            cut.append(name)
+        else:
+            made, left = [*made, *own], left - length
+    if cut:
+        made += [_("Left out, as this would be too long: {names}.", names=", ".join(map(markdown, cut))), ""]
+    return made
 
 
 def _outcome(decided: Mapping[str, Any], _: Translator) -> str:

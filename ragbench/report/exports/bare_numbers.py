@@ -9,7 +9,7 @@ from ragbench.bench.basics.verdicts import word
 from ragbench.bench.runs.summarized import LETTERS, names
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
-from ragbench.report.exports.articles import markdown, markdown_table
+from ragbench.report.exports.articles import MARK, bounded, markdown, markdown_table
 from ragbench.show.basics.material import digits_of
 from ragbench.show.basics.text import clean
 from ragbench.show.runs.compared import reason_said
@@ -94,8 +94,11 @@ def _number(n: Any) -> int | None:
 
 
 def sheet_summary(measurements: Mapping[str, Measurement], _: Translator) -> str:
-    """What no notebook made in Markdown: the tables of a comparison, or a run of which only numbers are kept."""
-    lines = [f"# {_('Report')}", ""]
+    """What no notebook made in Markdown: the tables of a comparison, or a run of which only numbers are kept.
+
+    Its first line and its length are those of `ragbench.report.exports.articles.summary`.
+    """
+    parts = []
     for name, made in measurements.items():
         tables = {name: markdown_table(made, _)}
         if "summarized" in made.extra and len(made.extra["summarized"]):
@@ -105,6 +108,6 @@ def sheet_summary(measurements: Mapping[str, Measurement], _: Translator) -> str
             own = tables_of_numbers(made.extra["numbers"].to_dict("records"), _)
             tables |= {title: table.markdown() for title, table in own.items()}
         for title, text in tables.items():
-            lines += [f"## {markdown(title)}", "", text] if text else []
-        lines += [f"> {markdown(text)}", ""] if (text := caveat(of(made.facts), _)) else []
-    return "\n".join(lines).rstrip() + "\n"
+            parts += [(title, [f"## {markdown(title)}", "", text])] if text else []
+        parts += [(name, [f"> {markdown(text)}", ""])] if (text := caveat(of(made.facts), _)) else []
+    return "\n".join(bounded([MARK, f"# {_('Report')}", ""], parts, _)).rstrip() + "\n"

@@ -139,6 +139,8 @@ def _sections(
             fold_code()
             add(cell, "prose", prose.prose(cell.source, _))
     fold_code()
+    for part in found[0]["parts"]:  # right below the page's title nothing is of the third level
+        part["shown"] = pieces.below_title(part["shown"])
     return found
 
 
@@ -172,7 +174,7 @@ def beside() -> dict[str, str]:
     return {
         "ragbench.css": text_of("views.css", "questions.css", "page.css"),
         "page.js": text_of("charts.js", "page.js"),
-        "questions.js": text_of("questions.js", "questions_page.js"),
+        "questions.js": text_of("one_question.js", "questions.js", "questions_page.js"),
     }
 
 

@@ -120,7 +120,8 @@ def _table(found: Overview, pages: Sequence[Facts], present: frozenset[str]) -> 
                 ]
             )
         )
-    return html.table(_("Systems, and what each page answers with"), heads, rows, "rb-overview")
+    of = ", ".join(found.short(page) for page, _metric in columns)  # a run's pages may need several such tables
+    return html.table(f"{_('Systems, and what each page answers with')}: {of}", heads, rows, "rb-overview")
 
 
 def _head(found: Overview, page: Facts, metric: str, present: frozenset[str]) -> Markup:

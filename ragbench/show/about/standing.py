@@ -61,7 +61,7 @@ def blame_bars(material: Material, present: frozenset[str]) -> Markup:
     """What became of the questions that can be answered, a bar a system, of each page that has told it."""
     found = Overview(material)
     figures = (
-        html.figure(html.link(href(page), found.title(page)[1]), None, stacked.bars(blamed))
+        html.figure(html.link(href(page), found.title(page)[1]), None, stacked.bars(blamed, found.title(page)[1]))
         for page, blamed in blames(found)
         if blamed.has(ANSWERABLE)
     )

@@ -16,11 +16,15 @@ WRITTEN = 0.07
 """From this share of the width on a piece has room for its number."""
 
 
-def bars(blamed: Blamed) -> Markup:
-    """A bar a system, its pieces in the order of work, and the share of good answers with its interval."""
+def bars(blamed: Blamed, of: str = "") -> Markup:
+    """A bar a system, its pieces in the order of work, and the share of good answers with its interval.
+
+    of: the page's title, where bars of several stand on one page.
+    """
     _ = blamed.material.text
     parts = [part for part in (*_parts(blamed), UNMEASURED) if any(_count(blamed, s, part) for s in blamed.systems)]
     legend = html.items([html.swatch(_kind(part), blamed.name(part)) for part in parts])
+    title = _("What became of the questions")
     level = _.percent(next((e.level for e in blamed.shares.values()), 0.95))
     heads = [
         html.head(_("system")),
@@ -37,7 +41,7 @@ def bars(blamed: Blamed) -> Markup:
         )
         for system in blamed.systems
     ]
-    return html.legend(legend) + html.table(_("What became of the questions"), heads, rows, "rb-forest rb-blame")
+    return html.legend(legend) + html.table(f"{title}: {of}" if of else title, heads, rows, "rb-forest rb-blame")
 
 
 def _parts(blamed: Blamed) -> Sequence[str]:

@@ -110,7 +110,8 @@ def _table(material: Material, panels: Sequence[Panel], scales: Mapping[str, Sca
         html.head(_("verdict"), "rb-word"),
     ]
     bodies = [_body(material, panel, scales[panel.metric], title) for panel in panels]
-    return html.bodies(_("Differences from the baseline"), heads, bodies, "rb-forest")
+    of = ", ".join(clean(one.name or one.metric) for one in panels)  # a page may have several such tables
+    return html.bodies(f"{_('Differences from the baseline')}: {of}", heads, bodies, "rb-forest")
 
 
 def _body(material: Material, panel: Panel, scale: Scale, title: str) -> list[Markup]:

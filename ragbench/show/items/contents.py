@@ -11,6 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ragbench.show.items.claims import Claim
+
+APART = 0.25
+"""The part of a measure's scale by which judges must differ, at the least, to be said to disagree."""
+
 Numbers = Sequence[float | None]
 Row = Mapping[Any, Any]
 
@@ -19,7 +24,7 @@ class Entry(NamedTuple):
     """One text of a list. meta: a line below it. row: the item that it leads to. shared: several items have it.
 
     mark: what was found of it, in a word. kind: the class of the mark. A list whose entries are marked is a ranking.
-    gain: of a passage that was retrieved, its relevance as people graded it.
+    gain: of a passage that was retrieved, its relevance as people graded it. claims: those that it decides.
     """
 
     text: str
@@ -29,6 +34,14 @@ class Entry(NamedTuple):
     mark: str = ""
     kind: str = ""
     gain: float | None = None
+    claims: tuple[Claim, ...] = ()
+
+
+class Claimed(NamedTuple):
+    """An answer with the claims that judges found in it."""
+
+    text: str
+    claims: tuple[Claim, ...]
 
 
 class Judged(NamedTuple):
@@ -39,8 +52,8 @@ class Judged(NamedTuple):
     verdicts: Sequence[tuple[str, Sequence[Entry]]]
 
 
-Section = tuple[str, str | Sequence[Entry] | Judged]
-"""A heading with a text (none if it is empty), with a list of texts, or over a judgement."""
+Section = tuple[str, str | Claimed | Sequence[Entry] | Judged]
+"""A heading with a text (none if it is empty), with a text of claims, with a list of texts, or over a judgement."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +63,8 @@ class Measured:
     key: its name in addresses; name: for people. values: by system, one an item, None where there is none. words: of a
     measure that is a kind and no number, whose values are places among these words, the worst first. paired: whether
     two systems can be compared by it. of: the measures of the page whose numbers are made of these values. missing:
-    items that could not be measured, by system and status.
+    items that could not be measured, by system and status. judged: whether judges gave it. apart: by system the items
+    on which the judges of a panel differ by more than APART of its scale, with what each said.
     """
 
     key: str
@@ -62,6 +76,8 @@ class Measured:
     paired: bool = True
     of: Sequence[str] = ()
     missing: Mapping[str, Mapping[str, Sequence[int]]] = field(default_factory=dict)
+    judged: bool = False
+    apart: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
 
     @property
     def known(self) -> bool:

@@ -13,7 +13,8 @@ from typing import Any
 
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, clean, is_simple, shortened
-from ragbench.show.items.contents import Entry, Items, Judged, Measured, Numbers, Parting, Section
+from ragbench.show.items.claims import Claim, placed
+from ragbench.show.items.contents import Claimed, Entry, Items, Judged, Measured, Numbers, Parting, Section
 from ragbench.show.items.kinds import items_of
 
 BLOCK = 200
@@ -64,6 +65,12 @@ class Parts:
                 f"{place}/{self._systems.index(name)}": {clean(key): list(rows) for key, rows in found.items()}
                 for place, one in enumerate(items.measures)
                 for name, found in one.missing.items()
+                if found
+            },
+            "apart": {
+                f"{place}/{self._systems.index(name)}": {str(row): clean(text) for row, text in found.items()}
+                for place, one in enumerate(items.measures)
+                for name, found in one.apart.items()
                 if found
             },
             "slices": [_slice(one) for one in items.partings if len(set(one.values)) > 1],
@@ -123,7 +130,7 @@ class Parts:
             elif isinstance(value, str):
                 own.append(value)
             elif isinstance(value, Mapping):
-                take(list(value.values()))
+                take(value["text"] if "marks" in value else list(value.values()))
             else:  # of an entry no address and no class of a mark
                 entry = len(value) > 2 and not isinstance(value[0], list)
                 for one in (value[0], value[1], *value[3:4]) if entry else value:
@@ -135,22 +142,38 @@ class Parts:
     def _sections(self, sections: Sequence[Section]) -> list[Any]:
         return [[clean(lead), self._body(body)] for lead, body in sections]
 
-    def _body(self, body: str | Sequence[Entry] | Judged) -> Any:
+    def _body(self, body: str | Claimed | Sequence[Entry] | Judged) -> Any:
         if isinstance(body, str):
             return shortened(body, self._limit)
+        if isinstance(body, Claimed):
+            text = shortened(body.text, self._limit)
+            marks, _left = self._marks(text, body.claims)  # those that stand nowhere in it are in the judgements below
+            return {"text": text, "marks": marks} if marks else text
         if isinstance(body, Judged):
             said = {"value": body.value, "said": shortened(body.said, self._limit)}
             return {**said, "verdicts": [[title, self._body(lines)] for title, lines in body.verdicts]}
         return [self._entry(one) for one in body]
 
     def _entry(self, one: Entry) -> list[Any]:
-        """[text or its place among those shared, meta, anchor of another item, mark, class of the mark], cut short."""
+        """[text or its place among those shared, meta, anchor of another item, mark, class of the mark, marks of claims
+        in it, claims that stand nowhere in it], cut short."""
         made: list[Any] = [self._shared(one.text) if one.shared else shortened(one.text, self._limit)]
         made += [shortened(one.meta, self._limit), anchor("q", self._items.ids[one.row]) if one.row is not None else ""]
-        made += [clean(one.mark), one.kind]
+        made += [clean(one.mark), one.kind, *self._marks(shortened(one.text, self._limit), one.claims)]
         while len(made) > 1 and not made[-1]:
             made.pop()
         return made
+
+    def _marks(self, text: str, claims: Sequence[Claim]) -> tuple[list[Any], list[Any]]:
+        """[start, end, class, claims] of each sentence in which claims stand, and the claims that stand in none; a
+        claim is [sign, class, what is said of it]."""
+        found, left = placed(text, claims)
+        return [[one.start, one.end, one.kind, [*map(self._claim, one.claims)]] for one in found], [
+            *map(self._claim, left)
+        ]
+
+    def _claim(self, one: Claim) -> list[str]:
+        return [one.sign, one.kind, shortened(one.said, self._limit)]
 
     def _shared(self, text: str) -> int:
         if text not in self._known:
@@ -162,7 +185,8 @@ class Parts:
 def _measured(one: Measured) -> dict[str, Any]:
     of = [clean(name) for name in dict.fromkeys((one.key, *one.of))]
     made: dict[str, Any] = {"name": clean(one.name), "digits": one.digits, "lower": one.lower, "of": of}
-    return made | ({"words": list(one.words)} if one.words else {}) | ({} if one.paired else {"single": True})
+    made |= ({"words": list(one.words)} if one.words else {}) | ({} if one.paired else {"single": True})
+    return made | ({"judged": True} if one.judged else {})
 
 
 def _rounded(one: Measured, system: str, number: int) -> list[float | None]:

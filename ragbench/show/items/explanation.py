@@ -13,7 +13,8 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.templates import drawn, html
 from ragbench.show.basics.text import clean
-from ragbench.show.items.contents import Entry, Items, Judged, Measured, Section
+from ragbench.show.items.claims import SHARE, Claim, Place, pieces, placed
+from ragbench.show.items.contents import Claimed, Entry, Items, Judged, Measured, Section
 from ragbench.show.items.kinds import items_of
 from ragbench.show.view import style
 
@@ -38,9 +39,9 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         sides = [(named(self.material, name), self.values[name], found) for name, found in self.sides.items()]
-        body = drawn(
-            "explanation", self.material.text, title=self.title, about=self.about, shared=self.sections, sides=sides
-        )
+        _ = self.material.text
+        own = {"title": self.title, "about": self.about, "shared": self.sections, "sides": sides}
+        body = drawn("explanation", _, **own, marked=_marked, share=_.percent(SHARE))
         return str(style("questions.css") + html.div(body, "rb"))
 
     def __repr__(self) -> str:
@@ -89,6 +90,8 @@ def _section(material: Material, section: Section) -> Section:
     lead, body = section
     if isinstance(body, str):
         return clean(lead), clean(body)
+    if isinstance(body, Claimed):
+        return clean(lead), Claimed(clean(body.text), tuple(_claim(one) for one in body.claims))
     if isinstance(body, Judged):
         verdicts = [(clean(title), [_entry(material, one) for one in lines]) for title, lines in body.verdicts]
         return clean(lead), Judged(body.value, clean(body.said), verdicts)
@@ -99,7 +102,18 @@ def _entry(material: Material, one: Entry) -> Entry:
     _ = material.text
     gain = "" if one.gain is None else _("gain {value}", value=f"{one.gain:g}")
     mark = ", ".join(filter(None, (clean(one.mark), gain)))
-    return one._replace(text=clean(one.text), meta=clean(one.meta), mark=mark)
+    claims = tuple(_claim(each) for each in one.claims)
+    return one._replace(text=clean(one.text), meta=clean(one.meta), mark=mark, claims=claims)
+
+
+def _claim(one: Claim) -> Claim:
+    return Claim(clean(one.statement), clean(one.verdict), one.kind, clean(one.judged))
+
+
+def _marked(text: str, claims: Sequence[Claim]) -> tuple[list[tuple[str, Place | None]], list[Claim]]:
+    """The pieces of a text with the claims that stand in them, and the claims that stand in none."""
+    places, left = placed(text, claims)
+    return list(pieces(text, places)), left
 
 
 def _lines(sections: Sequence[Section]) -> Iterator[str]:
@@ -112,8 +126,8 @@ def _lines(sections: Sequence[Section]) -> Iterator[str]:
                 yield from _listed(entries, "      ", numbered=False)
             continue
         yield from _wrapped(lead, "  ")
-        if isinstance(body, str):
-            yield from _wrapped(body, "    ")
+        if isinstance(body, str | Claimed):
+            yield from _wrapped(body if isinstance(body, str) else body.text, "    ")
         else:
             yield from _listed(body, "    ", numbered=any(one.mark for one in body))
 

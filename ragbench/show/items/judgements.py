@@ -62,7 +62,7 @@ def rulings(material: Material, detail: Detail, texts: Mapping[str, str] | None 
             )
             for line in one.lines
         )
-        yield Rulings(one.title, lines, tuple(map(clean, one.headings)))
+        yield Rulings(one.title, lines, tuple(map(clean, one.headings)), one.of)
 
 
 KINDS = {

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from markupsafe import Markup
+
 from ragbench.metrics.explanation import reason_in
+from ragbench.metrics.rulings import SIDES
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.text import clean, shortened
 from ragbench.show.comparison.slices import dimension_name, slice_name
 from ragbench.show.comparison.worst_questions import relevant
-from ragbench.show.items.contents import Detail, Entry, Items, Judged, Measured, Parting, Section, number, told
+from ragbench.show.items.claims import Claim, claim
+from ragbench.show.items.contents import (
+    APART,
+    Claimed,
+    Detail,
+    Entry,
+    Items,
+    Judged,
+    Measured,
+    Parting,
+    Section,
+    number,
+    told,
+)
 from ragbench.show.items.judgements import KINDS, Ruling, reason, rows, rulings, stored, word
 from ragbench.types import Status
 
@@ -21,6 +38,7 @@ if TYPE_CHECKING:
 
 SLICES = ("kind", "language", "source", "answerable")
 MOST_VALUES = 60
+EQUAL = 1e-9  # of differences of values that are written alike
 STATEMENT, REASON, NAME = 600, 1000, 120
 """How long texts of judges and names of passages may be, in characters."""
 
@@ -58,6 +76,7 @@ def items(material: Material) -> Items:
 def _measures(material: Material) -> list[Measured]:
     places = {sample: place for place, sample in enumerate(material.question_rows)}
     scores, wide = material.measurement.scores, material.score_table
+    judged = _apart(material, places)
     missing: dict[str, dict[str, dict[str, list[int]]]] = {}
     lost = scores[scores["status"] != Status.OK.value]
     for system, metric, sample, status in _rows(lost, "system", "metric", "sample", "status"):
@@ -76,9 +95,38 @@ def _measures(material: Material) -> list[Measured]:
             digits=material.digits(metric),
             lower=material.lower_is_better(metric),
             missing=missing.get(metric, {}),
+            judged=metric in judged,
+            apart=judged.get(metric, {}),
         )
         for metric in material.metrics
     ]
+
+
+def _apart(material: Material, places: Mapping[str, int]) -> dict[str, dict[str, dict[int, str]]]:
+    """By judged metric and system the questions on which judges differ by more than APART of the metric's scale, with
+    every judge's value; nothing of a metric whose scale is open."""
+    given: dict[str, dict[tuple[str, str], dict[str, float]]] = {}
+    columns = ("system", "metric", "sample", "judge", "value")
+    for system, metric, sample, judge, value in _rows(material.kept("judgements", *columns), *columns):
+        known = given.setdefault(str(metric), {}).setdefault((str(system), str(sample)), {})
+        if (found := number(value)) is not None:
+            known[clean(judge)] = found
+    made: dict[str, dict[str, dict[int, str]]] = {}
+    for metric, by_place in given.items():
+        declared, digits = material.declaration(metric), material.digits(metric)
+        low, high = declared.bounds if declared is not None else (0.0, 1.0)
+        most = math.inf if low is None or high is None else APART * (high - low) + EQUAL
+        of_metric = made.setdefault(metric, {})
+        for (system, sample), known in by_place.items():
+            if (
+                sample in places
+                and system in material.systems
+                and known
+                and max(known.values()) - min(known.values()) > most
+            ):
+                each = (f"{judge} {material.text.number(value, digits)}" for judge, value in known.items())
+                of_metric.setdefault(system, {})[places[sample]] = ", ".join(each)
+    return made
 
 
 def _rounded(column: pd.Series[Any], digits: int) -> list[float | None]:
@@ -123,10 +171,12 @@ class _Questions:
             sections.append((_("No passage of the knowledge base is labelled as relevant to this question."), ""))
         sides: dict[str, list[Section]] = {}
         for name in systems:
-            sides[name] = [(_("Answer"), self._answers.get((name, sample), _("no answer")))] if answered else []
+            said, cited = self._claims(name, sample)
+            answer = self._answers.get((name, sample))
+            sides[name] = [(_("Answer"), Claimed(answer, said) if answer else _("no answer"))] if answered else []
             sides[name] += [self._judged(line) for line in self._judgements.get((name, sample), ())]
             if retrieves:
-                hits = [self._retrieved(hit) for hit in self._hits.get((name, sample), ())]
+                hits = [self._retrieved(hit, cited.get(hit.chunk, ())) for hit in self._hits.get((name, sample), ())]
                 sides[name].append((_("Retrieved"), hits) if hits else (_("nothing was retrieved"), ""))
         return Detail("", sections, sides)
 
@@ -170,13 +220,35 @@ class _Questions:
             said.append(f"{system}: {_('not retrieved') if rank is None else _('rank {rank}', rank=rank)}")
         return Entry(self._material.chunk_texts.get(name, ""), " · ".join(said), shared=True)
 
-    def _retrieved(self, hit: _Hit) -> Entry:
+    def _claims(self, system: str, sample: str) -> tuple[tuple[Claim, ...], dict[str, tuple[Claim, ...]]]:
+        """What judges found claimed in an answer; and by passage the claims that it decides, with verdicts on the
+        passage itself."""
+        said: dict[Claim, None] = {}
+        cited: dict[str, dict[Claim, None]] = {}
+        for line in self._judgements.get((system, sample), ()):
+            metric, by = clean(line["metric"]), " · ".join(filter(None, (clean(line["metric"]), clean(line["judge"]))))
+            declared = self._material.declaration(metric)
+            of_answer = declared is None or not declared.fields or "response" in declared.fields
+            for one in rulings(self._material, stored(line["detail"])):
+                for each in one.lines if one.of else ():
+                    if not each.verdict:
+                        continue
+                    text = shortened(each.statement, STATEMENT)
+                    told = word(self._material, each.verdict)
+                    found = claim(text, each.verdict, told.unescape() if isinstance(told, Markup) else told, by)
+                    if one.of == SIDES[0] and of_answer:
+                        said[found] = None
+                    for chunk in each.chunks:
+                        cited.setdefault(chunk, {})[found] = None
+        return tuple(said), {chunk: tuple(found) for chunk, found in cited.items()}
+
+    def _retrieved(self, hit: _Hit, claims: tuple[Claim, ...]) -> Entry:
         _, said = self._text, [shortened(hit.chunk, NAME)]
         if hit.similarity is not None:
             said.append(_("similarity {value}", value=_.number(hit.similarity)))
         text = self._material.chunk_texts.get(hit.chunk, "")
         mark, kind = (_("relevant"), "rb-good") if hit.good else (_("not relevant"), "")
-        return Entry(text, " · ".join(said), shared=True, mark=mark, kind=kind, gain=hit.gain)
+        return Entry(text, " · ".join(said), shared=True, mark=mark, kind=kind, gain=hit.gain, claims=claims)
 
     def _judged(self, line: Mapping[str, Any]) -> Section:
         material, _ = self._material, self._text

@@ -11,7 +11,8 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.templates import drawn, html
 from ragbench.show.basics.text import clean
-from ragbench.show.items.contents import Items
+from ragbench.show.items.claims import SHARE
+from ragbench.show.items.contents import APART, Items
 from ragbench.show.items.data import slug
 from ragbench.show.items.kinds import items_of
 from ragbench.show.view import view
@@ -58,5 +59,6 @@ def _table(material: Material, items: Items, *, to_choose: bool = False) -> Mark
         "signs": [[series(material, name), GLYPHS[series(material, name)]] for name in material.systems],
     }
     count = _.plural("{n} row.", "{n} rows.", len(items.ids))
-    own = {"kind": items.kind, "statuses": statuses(material), "to_choose": to_choose}
+    shares = {"apart": _.percent(APART), "share": _.percent(SHARE)}
+    own = {"kind": items.kind, "statuses": statuses(material), "to_choose": to_choose, **shares}
     return drawn("items", _, title=items.title, parts=slug(material), setting=setting, count=count, **own)

@@ -41,7 +41,7 @@ class QuestionTable(anywidget.AnyWidget):
     value, NaN where it was not measured.
     """
 
-    _esm = _files("questions.js", "questions_widget.js")
+    _esm = _files("one_question.js", "questions.js", "questions_widget.js")
     _css = _files("views.css", "questions.css")
     markup = traitlets.Unicode().tag(sync=True)
     block = traitlets.Int(BLOCK).tag(sync=True)

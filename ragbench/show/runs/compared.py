@@ -192,7 +192,8 @@ def _across(material: Material, metrics: Sequence[str]) -> Markup:
                 value += html.span(html.all(material.difference(one, metric), " ", chip(material, one)), "rb-beside")
             cells.append(html.cell(shown(name), value))
         rows.append(html.row(cells))
-    return html.table(_("Values and differences from the baseline"), heads, rows, ACROSS)
+    of = ", ".join(map(clean, (material.measurement.notebook, *metrics)))  # a page has several such tables
+    return html.table(f"{_('Values and differences from the baseline')}: {of}", heads, rows, ACROSS)
 
 
 def kind(material: Material, name: str) -> str:

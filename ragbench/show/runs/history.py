@@ -88,7 +88,10 @@ def _section(material: Material, section: Mapping[str, Any], number: int, points
     tables = [
         part
         for (notebook, metric), own in groups.items()
-        for part in (html.heading(shown(f"{metric} · {notebook}"), 3), _table(material, runs, own))
+        for part in (
+            html.heading(shown(f"{metric} · {notebook}"), 3),
+            _table(material, runs, own, f"{metric} · {notebook}"),
+        )
     ]
     return html.all(
         html.heading(shown(title), 2) if title else "",
@@ -204,8 +207,8 @@ def _told(material: Material, ones: Sequence[Mapping[Any, Any]]) -> str:
     return "; ".join(f"{word}: {', '.join(own)}" for word, own in names.items())
 
 
-def _table(material: Material, runs: Sequence[Mapping[str, Any]], points: Sequence[Point]) -> Markup:
-    """One row a run, the newest first, one column a system."""
+def _table(material: Material, runs: Sequence[Mapping[str, Any]], points: Sequence[Point], of: str) -> Markup:
+    """One row a run, the newest first, one column a system. of: what the values are of."""
     _ = material.text
     systems = list(dict.fromkeys(str(one["system"]) for one in points))
     mixed = len({_stood_in(material, one) for one in points}) > 1
@@ -216,7 +219,7 @@ def _table(material: Material, runs: Sequence[Mapping[str, Any]], points: Sequen
         cells = [html.row_head(html.all(f"{place + 1} ", shown(_name(runs[place]))))]
         cells += [html.cell(shown(name), _number(material, own.get(name), mixed)) for name in systems]
         rows.append(html.row(cells))
-    return html.table(_("Values of every run"), heads, rows, "rb-wide rb-history")
+    return html.table(f"{_('Values of every run')}: {clean(of)}", heads, rows, "rb-wide rb-history")
 
 
 def _number(material: Material, one: Point | None, mixed: bool) -> Markup | str:
