@@ -37,7 +37,10 @@ def bars(blamed: Blamed) -> Markup:
         )
         for system in blamed.systems
     ]
-    return html.legend(legend) + html.table(_("What became of the questions"), heads, rows, "rb-forest rb-blame")
+    of = blamed.material.population(sum(blamed.measured(system, ANSWERABLE)) for system in blamed.systems)
+    said = _("share of the questions that can be answered ({population})", population=of)
+    table = html.table(_("What became of the questions"), heads, rows, "rb-forest rb-blame")
+    return html.legend(legend) + table + html.p(said, "rb-axis")
 
 
 def _parts(blamed: Blamed) -> Sequence[str]:

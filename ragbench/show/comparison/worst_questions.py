@@ -9,10 +9,11 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.show.basics.links import link
 from ragbench.show.basics.marks import legend, sign
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
-from ragbench.show.basics.text import anchor, shown
+from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.view import view
 
 SHOWN_HITS = 3
@@ -21,17 +22,42 @@ EXCERPT = 280
 
 @view("worst")
 def worst(material: Material, present: frozenset[str], count: int = 10) -> Markup:
-    """The `count` worst questions of each challenger, and those where it lost most against the baseline."""
+    """The `count` worst questions of each challenger, and those where it lost most against the baseline.
+
+    Beside a table of all questions, the ways to them there.
+    """
     _ = material.text
     metric = material.primary
     if metric is None or not material.question_rows:
         return html.p(_("There are no questions to show."))
-    blocks = [html.legend(legend(material))] if len(material.systems) > 1 else []
-    for name in material.challengers if material.baseline is not None else material.systems:
-        blocks.append(_list(material, name, metric, lowest(material, name, metric, count), "worst", present))
-        if material.baseline is not None:
-            blocks.append(_list(material, name, metric, losses(material, name, metric, count), "lost", present))
-    return html.all(*blocks)
+    lists = [
+        (name, sort)
+        for name in (material.challengers if material.baseline is not None else material.systems)
+        for sort in (("worst", "lost") if material.baseline is not None else ("worst",))
+    ]
+    if "questions" in present:
+        return html.list([_way(material, name, metric, sort, present) for name, sort in lists])
+    legends = [html.legend(legend(material))] if len(material.systems) > 1 else []
+    return html.all(*legends, *(_list(material, name, metric, sort, count) for name, sort in lists))
+
+
+def _way(material: Material, system: str, metric: str, sort: str, present: frozenset[str]) -> Markup:
+    """The table of questions, sorted so that a list's stand first."""
+    wish = {"metric": clean(metric), "system": clean(system), "sort": sort}
+    if material.baseline is not None:
+        wish["against"] = clean(material.baseline)
+    return html.link(link(material, present, **wish), _title(material, system, metric, sort))
+
+
+def _title(material: Material, system: str, metric: str, sort: str) -> Markup:
+    """What the questions of a list have in common."""
+    _ = material.text
+    places = {"system": shown(system), "metric": shown(metric), "baseline": shown(material.baseline)}
+    if sort == "lost":
+        return _.html("Where <b>{system}</b> lost most {metric} against {baseline}", **places)
+    if material.lower_is_better(metric):
+        return _.html("Highest {metric} of <b>{system}</b>", **places)
+    return _.html("Lowest {metric} of <b>{system}</b>", **places)
 
 
 def lowest(material: Material, system: str, metric: str, count: int) -> list[str]:
@@ -61,35 +87,28 @@ def _loss(material: Material, sample: str, metric: str, system: str) -> float:
     return lost if math.isfinite(lost) else 0.0
 
 
-def _list(
-    material: Material, system: str, metric: str, samples: list[str], prefix: str, present: frozenset[str]
-) -> Markup:
+def _list(material: Material, system: str, metric: str, sort: str, count: int) -> Markup:
     _ = material.text
-    places = {"system": shown(system), "metric": shown(metric), "baseline": shown(material.baseline)}
-    if prefix == "worst":
-        title = _.html("Lowest {metric} of <b>{system}</b>", **places)
-        if material.lower_is_better(metric):
-            title = _.html("Highest {metric} of <b>{system}</b>", **places)
-        empty = _("Every question has the same value.")
+    if sort == "worst":
+        samples, empty = lowest(material, system, metric, count), _("Every question has the same value.")
     else:
-        title = _.html("Where <b>{system}</b> lost most {metric} against {baseline}", **places)
-        empty = _("It lost on no question.")
-    entries = [_item(material, sample, system, metric, prefix, present) for sample in samples]
-    return html.heading(title) + (html.entries(entries) if entries else html.p(empty))
+        samples, empty = losses(material, system, metric, count), _("It lost on no question.")
+    entries = [_item(material, sample, system, metric, sort) for sample in samples]
+    title = html.heading(_title(material, system, metric, sort))
+    return title + (html.entries(entries) if entries else html.p(empty))
 
 
-def _item(material: Material, sample: str, system: str, metric: str, prefix: str, present: frozenset[str]) -> Markup:
+def _item(material: Material, sample: str, system: str, metric: str, sort: str) -> Markup:
     row = material.question_rows[sample]
     names = [system] if material.baseline is None else [material.baseline, system]
     marks = html.all(*(value_of(material, sample, metric, name) for name in names))
     needed = relevant(row)
-    more = html.link(f"#{anchor('q', sample)}", material.text("all values")) if "questions" in present else ""
     body = html.all(
         instead(material, sample, system, needed),
         wanted(material, sample, needed, row),
-        html.meta(html.all(shown(sample, 80), " ", more)),
+        html.meta(shown(sample, 80)),
     )
-    return html.entry(anchor(f"{prefix}{material.systems.index(system)}", sample), shown(row["text"], 400), marks, body)
+    return html.entry(anchor(f"{sort}{material.systems.index(system)}", sample), shown(row["text"], 400), marks, body)
 
 
 def value_of(material: Material, sample: str, metric: str, system: str) -> Markup:

@@ -192,7 +192,12 @@ def _across(material: Material, metrics: Sequence[str]) -> Markup:
                 value += html.span(html.all(material.difference(one, metric), " ", chip(material, one)), "rb-beside")
             cells.append(html.cell(shown(name), value))
         rows.append(html.row(cells))
-    return html.table(_("Values and differences from the baseline"), heads, rows, ACROSS)
+    found = (material.estimate(name, metric) for name in material.systems for metric in metrics)
+    of = _(
+        "means over questions ({population}), and their differences from the baseline",
+        population=material.population(each.n for each in found if each is not None),
+    )
+    return html.table(_("Values and differences from the baseline"), heads, rows, ACROSS) + html.p(of, "rb-axis")
 
 
 def kind(material: Material, name: str) -> str:
