@@ -110,7 +110,7 @@ def _paired(page: Page, _: Translator, title: str, up: str) -> str:
         Block(sheets.views(page, "worst", present=frozenset({"questions"})), _("The worst questions")),
         Block(sheets.views(page, "questions")),
         Block(sheets.views(page, "effects"), _("Effect sizes"), folded=True),
-        Block(sheets.views(page, "method")),
+        Block(sheets.views(page, "method"), _("Method"), folded=True),
         *map(sheets.folded, sheets.views(page, "provenance")),
     ]
     return sheets.html(_, title, blocks, over=up, up="index.html", up_title=_("All of this comparison"))
