@@ -22,31 +22,32 @@ EXCERPT = 280
 
 @view("worst")
 def worst(material: Material, present: frozenset[str], count: int = 10) -> Markup:
-    """The `count` worst questions of each challenger, and those where it lost most against the baseline.
-
-    Beside a table of all questions, the ways to them there.
-    """
+    """The `count` worst questions of each challenger, and those where it lost most against the baseline."""
     _ = material.text
     metric = material.primary
     if metric is None or not material.question_rows:
         return html.p(_("There are no questions to show."))
-    lists = [
-        (name, sort)
-        for name in (material.challengers if material.baseline is not None else material.systems)
-        for sort in (("worst", "lost") if material.baseline is not None else ("worst",))
-    ]
-    if "questions" in present:
-        return html.list([_way(material, name, metric, sort, present) for name, sort in lists])
-    legends = [html.legend(legend(material))] if len(material.systems) > 1 else []
-    return html.all(*legends, *(_list(material, name, metric, sort, count) for name, sort in lists))
+    blocks = [html.legend(legend(material))] if len(material.systems) > 1 else []
+    for name in material.challengers if material.baseline is not None else material.systems:
+        blocks.append(_list(material, name, metric, lowest(material, name, metric, count), "worst", present))
+        if material.baseline is not None:
+            blocks.append(_list(material, name, metric, losses(material, name, metric, count), "lost", present))
+    return html.all(*blocks)
 
 
-def _way(material: Material, system: str, metric: str, sort: str, present: frozenset[str]) -> Markup:
-    """The table of questions, sorted so that a list's stand first."""
-    wish = {"metric": clean(metric), "system": clean(system), "sort": sort}
-    if material.baseline is not None:
-        wish["against"] = clean(material.baseline)
-    return html.link(link(material, present, **wish), _title(material, system, metric, sort))
+@view("ways")
+def ways(material: Material, present: frozenset[str]) -> Markup:
+    """Instead of those lists, the ways to where they stand in the table of all questions; empty without the table."""
+    metric = material.primary
+    if metric is None or "questions" not in present:
+        return Markup("")
+    lines = []
+    for name in material.challengers:
+        wish = {"metric": clean(metric), "system": clean(name), "against": clean(material.baseline or "")}
+        for sort in ("worst", "lost"):
+            address = link(material, present, **wish, sort=sort)
+            lines.append(html.link(address, _title(material, name, metric, sort)))
+    return html.list(lines)
 
 
 def _title(material: Material, system: str, metric: str, sort: str) -> Markup:
@@ -87,28 +88,28 @@ def _loss(material: Material, sample: str, metric: str, system: str) -> float:
     return lost if math.isfinite(lost) else 0.0
 
 
-def _list(material: Material, system: str, metric: str, sort: str, count: int) -> Markup:
+def _list(
+    material: Material, system: str, metric: str, samples: list[str], prefix: str, present: frozenset[str]
+) -> Markup:
     _ = material.text
-    if sort == "worst":
-        samples, empty = lowest(material, system, metric, count), _("Every question has the same value.")
-    else:
-        samples, empty = losses(material, system, metric, count), _("It lost on no question.")
-    entries = [_item(material, sample, system, metric, sort) for sample in samples]
-    title = html.heading(_title(material, system, metric, sort))
-    return title + (html.entries(entries) if entries else html.p(empty))
+    title = _title(material, system, metric, prefix)
+    empty = _("Every question has the same value.") if prefix == "worst" else _("It lost on no question.")
+    entries = [_item(material, sample, system, metric, prefix, present) for sample in samples]
+    return html.heading(title) + (html.entries(entries) if entries else html.p(empty))
 
 
-def _item(material: Material, sample: str, system: str, metric: str, sort: str) -> Markup:
+def _item(material: Material, sample: str, system: str, metric: str, prefix: str, present: frozenset[str]) -> Markup:
     row = material.question_rows[sample]
     names = [system] if material.baseline is None else [material.baseline, system]
     marks = html.all(*(value_of(material, sample, metric, name) for name in names))
     needed = relevant(row)
+    more = html.link(f"#{anchor('q', sample)}", material.text("all values")) if "questions" in present else ""
     body = html.all(
         instead(material, sample, system, needed),
         wanted(material, sample, needed, row),
-        html.meta(shown(sample, 80)),
+        html.meta(html.all(shown(sample, 80), " ", more)),
     )
-    return html.entry(anchor(f"{sort}{material.systems.index(system)}", sample), shown(row["text"], 400), marks, body)
+    return html.entry(anchor(f"{prefix}{material.systems.index(system)}", sample), shown(row["text"], 400), marks, body)
 
 
 def value_of(material: Material, sample: str, metric: str, system: str) -> Markup:
