@@ -38,7 +38,7 @@ def test_every_text_is_translated(russian: dict) -> None:
 
 def test_a_missing_text_would_be_found(russian: dict) -> None:
     places = {text: place for place, text in all_texts()}
-    for text in ("Nothing was measured.", "## What this does not show", "1 / rank of the first relevant document"):
+    for text in ("Nothing was measured.", "## What this does not show", "1 / rank of the first relevant passage"):
         assert text in places, "of code, of a notebook's Markdown, of a metric's declaration"
         assert russian[text].string != text
     assert {place.partition(":")[0] for place in places.values()} >= {path.name for path in NOTEBOOKS}

@@ -44,6 +44,11 @@ OFFLINE = [
         ("words and letters of the question: 0.40", "слов и букв вопроса: 0,40"),
         ("there is nothing to read", "читать нечего"),
         ("the chunk has no text", "во фрагменте нет текста"),
+        ("the model refused: 3 times {no}", "модель отказалась: 3 times {no}"),
+        (
+            "every question was answered once: repeats = 2 or more are needed",
+            "на каждый вопрос дан один ответ: нужно repeats = 2 или больше",
+        ),
     ],
 )
 def test_the_offline_judges_reasons_in_both_languages(reason: str, russian: str) -> None:

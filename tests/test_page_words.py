@@ -143,3 +143,46 @@ def test_a_difference_without_spread_is_not_explained_as_equal_values() -> None:
     notes.mark(one)
     assert "the difference is the same on every question" in str(notes.html())
     assert "all values are equal" not in str(notes.html())
+
+
+NUMBERS = ("slices", "table", "measures", "across", "forest")
+
+
+@pytest.mark.parametrize("tongue", LANGUAGES)
+def test_a_table_of_means_says_of_how_many_they_are(tongue: str) -> None:
+    """In a column, beside the number, or in the line below it."""
+    page = Page(measurement(("a", "b", "c")), language=tongue)
+    drawn = {name: BeautifulSoup(str(page.view(name).html(frozenset())), "html.parser") for name in NUMBERS}
+    said = {name: soup.get_text(" ") for name, soup in drawn.items() if soup.find("table")}
+    assert {"table", "across", "forest"} <= set(said)
+    counted = re.compile(r"n\s(?:=\s)?\d")
+    columns = {name: {head.get_text().strip() for head in soup.find_all("th")} for name, soup in drawn.items()}
+    assert not [name for name, text in said.items() if not counted.search(text) and "n" not in columns[name]]
+
+
+def test_metrics_speak_of_passages() -> None:
+    """A passage is what people read; chunks are meant where their ids are told, documents where texts are whole."""
+    whole = ("inverse document frequency", "Questions on documents", "{chunk}", "the chunk has no text")
+    told = [text for place, text in all_texts() if place.startswith(("metric ", "ragbench/metrics"))]
+    assert not [
+        text
+        for text in told
+        if isinstance(text, str)
+        and re.search(r"\b([Dd]ocument|[Cc]hunk)s?\b", re.sub(r"`[^`]*`", "", text))
+        and not any(known in text for known in whole)
+    ]
+
+
+def test_of_twelve_systems_five_are_read_and_the_others_folded() -> None:
+    names = tuple(f"system-{n}" for n in range(12))
+    page = Page(measurement(names))
+    for view in ("answer", "slices"):
+        soup = BeautifulSoup(str(page.view(view).html(frozenset({"questions"}))), "html.parser")
+        folds = [one for one in soup.find_all("details") if "more" in one.summary.get_text()]
+        assert folds or not soup.find("table"), view
+        for one in folds:
+            one.extract()
+        if folds:
+            assert names[4] in soup.get_text()
+            assert names[11] not in soup.get_text()
+            assert all(names[11] in one.get_text() for one in folds)

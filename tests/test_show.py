@@ -366,7 +366,7 @@ def test_the_figure_is_one_that_plotly_accepts() -> None:
 
 
 def test_unknown_views_metrics_and_languages_are_refused() -> None:
-    with pytest.raises(ValueError, match="there are across, alike, answer, blame"):
+    with pytest.raises(ValueError, match=r"there are .*answer, blame"):
         Page(measurement()).view("__class__")
     with pytest.raises(ValueError, match="there are en, ru"):
         Page(measurement(), language="tlh")

@@ -42,7 +42,7 @@ def texts_of_code() -> tuple[tuple[str, str | tuple[str, str]], ...]:
 
 
 def _texts_of_code() -> Iterator[tuple[str, str | tuple[str, str]]]:
-    folders = ("show", "report", "bench", "metrics", "labelling", "stand_ins")
+    folders = ("show", "report", "bench", "metrics", "labelling", "stand_ins", "commands")
     for path in [
         *sorted(PACKAGE.glob("*.py")),
         *(p for name in folders for p in sorted((PACKAGE / name).rglob("*.py"))),

@@ -150,13 +150,21 @@ def _parts() -> Iterator[Finding]:
     """Functions, models, files, keys and gates that are not there, without asking anybody."""
     from ragbench import settings
     from ragbench.bench.readiness import parts
+    from ragbench.language import translator
 
     known = settings.load()
     every = parts.of_settings(known)
     found = parts.faults(every, known)
     yield from (("fault", one) for one in found)
     if not found:
-        counted = f"{len(every.systems)} systems, {len(every.embedders)} embedders, {len(every.generators)} generators"
+        english = translator("en")
+        counted = english.enumeration(
+            [
+                english.plural("{n} system", "{n} systems", len(every.systems)),
+                english.plural("{n} embedder", "{n} embedders", len(every.embedders)),
+                english.plural("{n} generator", "{n} generators", len(every.generators)),
+            ]
+        )
         yield "ok", f"{counted}: what can be found without asking them is there"
 
 

@@ -26,7 +26,7 @@ _LABEL_DIFF = "No judge is asked, so it can be compared with the judged metric o
     formula="distinct retrieved contexts that are labelled / distinct retrieved contexts",
     edges=_LABEL_EDGE,
     differs=_LABEL_DIFF,
-    when=("Where chunks are labelled: the order left aside, and no judge asked.",),
+    when=("Where passages are labelled: the order left aside, and no judge asked.",),
 )
 @measured
 async def context_precision_by_label(sample: Sample, *, by: By = "id", threshold: float = 0.5) -> Score:
@@ -50,7 +50,7 @@ async def context_precision_by_label(sample: Sample, *, by: By = "id", threshold
     formula="distinct labelled contexts that were retrieved / distinct labelled contexts",
     edges=_LABEL_EDGE,
     differs=_LABEL_DIFF,
-    when=("Where chunks are labelled: completeness without a judge.",),
+    when=("Where passages are labelled: completeness without a judge.",),
 )
 @measured
 async def context_recall_by_label(sample: Sample, *, by: By = "id", threshold: float = 0.5) -> Score:

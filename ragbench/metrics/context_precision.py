@@ -1,4 +1,4 @@
-"""Do the useful chunks stand first? Each chunk judged on its own."""
+"""Do the useful passages stand first? Each passage judged on its own."""
 
 from __future__ import annotations
 
@@ -90,15 +90,15 @@ Judge the passage by the answer as it is given, not by what you know. Give the r
     source="the specification, metrics of retrieval, ContextPrecision; average precision after Buckley & Voorhees 2000",
     fields=FIELDS,
     prompts=(USEFULNESS,),
-    formula="(1 / useful chunks) Σ (useful chunks up to rank k) / k, over the ranks k of useful chunks",
-    edges="None useful: 0. No contexts, or a chunk without a verdict: unmeasured.",
+    formula="(1 / useful passages) Σ (useful passages up to rank k) / k, over the ranks k of useful passages",
+    edges="None useful: 0. No contexts, or a passage without a verdict: unmeasured.",
     differs=(
         "Elsewhere an epsilon in the divisor gives 0.9999999999 for a perfect ranking, and failures are averaged "
         "away; here 2 of 2 is 1, and a failure is unmeasured."
     ),
     when=(
         "Optimising retrieval: how good is the order?",
-        "Relevance of search: do the right documents come first?",
+        "Relevance of search: do the right passages come first?",
         "Tuning a RAG system: which parameters of retrieval are best?",
         "Comparing strategies of retrieval.",
     ),
@@ -113,10 +113,10 @@ async def context_precision(
     strategy: Strategy = "auto",
     variant: Variant = "specification",
 ) -> Score:
-    """Average precision of the ranking, where the judge says of each chunk whether it is useful to the answer.
+    """Average precision of the ranking, where the judge says of each passage whether it is useful to the answer.
 
-    The mean, over the ranks k of useful chunks, of (useful chunks up to k) / k: 0 to 1, 0.0 if none is useful. It is
-    divided by the useful chunks that were retrieved; those that were missed are the recall's matter.
+    The mean, over the ranks k of useful passages, of (useful passages up to k) / k: 0 to 1, 0.0 if none is useful. It
+    is divided by the useful passages that were retrieved; those that were missed are the recall's matter.
     strategy: useful for the reference answer or for the response; "auto" takes the reference where there is one.
         `detail["strategy"]` says which it was.
     variant: "ragas" adds its 1e-10 to the divisor, so that no contexts at all are worth 0, and asks about empty texts
@@ -164,11 +164,11 @@ def _strategy(sample: Sample, asked: Strategy) -> str:
 def _explanation(useful: Sequence[bool], value: float) -> list[dict[str, Any]]:
     ranks = [rank for rank, flag in enumerate(useful, 1) if flag]
     if not ranks:
-        return [sentence("None of the {whole} chunks is useful: {value}.", whole=len(useful), value=value)]
+        return [sentence("None of the {whole} passages is useful: {value}.", whole=len(useful), value=value)]
     terms = " + ".join(f"{sum(useful[:rank])}/{rank}" for rank in ranks)
     return [
         sentence(
-            "Ranks of useful chunks: {ranks}, of {whole}; ({terms}) / {count} = {value}.",
+            "Ranks of useful passages: {ranks}, of {whole}; ({terms}) / {count} = {value}.",
             ranks=", ".join(map(str, ranks)),
             whole=len(useful),
             terms=terms,

@@ -117,13 +117,13 @@ _NUMBER = r"\d+(?:\.\d+)?"
 
 @lru_cache(maxsize=64)
 def _pattern(text: str) -> re.Pattern[str]:
-    kinds = {"field": r"[a-z_]+"}
+    kinds = {"field": r"[a-z_]+", "said": r".+"}
     made = re.sub(r"\\\{(\w+)\\\}", lambda name: f"(?P<{name[1]}>{kinds.get(name[1], _NUMBER)})", re.escape(text))
-    return re.compile(made)
+    return re.compile(made, re.DOTALL)
 
 
 def _number(text: str, speaker: Speaker) -> str:
-    if not text[0].isdigit():  # the name of a field
+    if not re.fullmatch(_NUMBER, text):  # the name of a field, or what a model said
         return text
     return speaker.number(float(text), len(text.partition(".")[2]))
 
@@ -143,6 +143,10 @@ def _shown(value: Any, speaker: Speaker) -> str:
 
 _QUOTED = sentence("“{quoted}”", quoted="")
 
+ANSWERED_ONCE = sentence("every question was answered once: repeats = 2 or more are needed")
+ASKED_ONCE = sentence("every question was asked once: repeats = 2 or more are needed")
+FEWER_REPEATS = sentence("fewer answers than repeats were given: nothing can be compared")
+NOT_ASKED_AGAIN = sentence("what was logged cannot be asked again")
 KNOWN_REASONS = (
     sentence("shared words and letters: {share}"),
     sentence("sentences that share their words: {part} of {whole}"),
@@ -166,6 +170,11 @@ KNOWN_REASONS = (
     sentence("texts, which are no numbers"),
     sentence("something that is no number"),
     sentence("something that is no vector"),
+    sentence("the model refused: {said}", said=""),
+    ANSWERED_ONCE,
+    ASKED_ONCE,
+    FEWER_REPEATS,
+    NOT_ASKED_AGAIN,
 )
 """What the offline judge gives for a reason, what is said where no judge was asked, decisions, what is not there,
-faults of vectors."""
+faults of vectors, refusals, and repeats that were not there."""

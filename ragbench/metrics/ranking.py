@@ -1,6 +1,6 @@
 """How well a system ranks: one value a question, all questions at once.
 
-Rules that hold for every measure here. A question without relevant documents has no value (NaN). A question that was
+Rules that hold for every measure here. A question without relevant passages has no value (NaN). A question that was
 not answered counts 0. `k=None` reads the whole list. Measures that know only relevant or not take `level`, the
 smallest gain that counts as relevant; None takes every positive gain.
 
@@ -25,11 +25,11 @@ Flags = NDArray[np.bool_]
 
 
 _RANK_EDGE = (
-    "A question without relevant documents has no value and is counted apart; one that the system did not answer "
+    "A question without relevant passages has no value and is counted apart; one that the system did not answer "
     "counts 0."
 )
 _RANK_DIFF = (
-    "A document counts once: later copies are dropped, so no value exceeds its bound; tied scores keep the order of"
+    "A passage counts once: later copies are dropped, so no value exceeds its bound; tied scores keep the order of"
     " the list."
 )
 
@@ -37,17 +37,17 @@ _RANK_DIFF = (
 @metric(
     source="Success at k: Craswell & Hawking 2005, Overview of the TREC-2004 Web Track, section 3",
     cutoffs=(1, 5, 10),
-    formula="1 if a relevant document is among the first k, else 0",
+    formula="1 if a relevant passage is among the first k, else 0",
     edges=_RANK_EDGE,
     differs=_RANK_DIFF,
     reading=Reading(
         (
             "hit_rate@1 = 1: the first result is always relevant; for RAG this one counts most.",
-            "hit_rate@10 = 0.5: for half of the questions a relevant document is among the first ten.",
+            "hit_rate@10 = 0.5: for half of the questions a relevant passage is among the first ten.",
         ),
         "the specification, section 4.4.1",
         trust=(
-            "High: easy to understand and widely used. It does not see how many documents are relevant, "
+            "High: easy to understand and widely used. It does not see how many passages are relevant, "
             "nor where they stand."
         ),
     ),
@@ -56,22 +56,22 @@ _RANK_DIFF = (
     peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
 def hit_rate(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
-    """Whether at least one relevant document is among the first k."""
+    """Whether at least one relevant passage is among the first k."""
     return _of_answerable(ranking, level, _hits(ranking, k, level).any(axis=1).astype(float))
 
 
 @metric(
     source="Voorhees 1999, The TREC-8 Question Answering Track Report, section 3",
-    formula="1 / rank of the first relevant document",
+    formula="1 / rank of the first relevant passage",
     edges=_RANK_EDGE,
     differs=(
-        "Not cut off unless a cut-off is bound: mrr@10 looks at ten documents only, and a page that retrieves ten "
+        "Not cut off unless a cut-off is bound: mrr@10 looks at ten passages only, and a page that retrieves ten "
         "says mrr@10. Other programs cut at 10 without saying so."
     ),
     reading=Reading(
         (
             "1: the first result is always relevant.",
-            "0.5: on average the first relevant document stands at rank 2.",
+            "0.5: on average the first relevant passage stands at rank 2.",
             "0.1: on average it stands at rank 10.",
         ),
         "the specification, section 4.4.2",
@@ -82,7 +82,7 @@ def hit_rate(ranking: Ranking, k: int | None = None, *, level: float | None = No
     peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
 def mrr(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
-    """1 / rank of the first relevant document; 0 if none was retrieved."""
+    """1 / rank of the first relevant passage; 0 if none was retrieved."""
     hits = _hits(ranking, k, level)
     if not hits.shape[1]:
         return _of_answerable(ranking, level, np.zeros(len(ranking)))
@@ -92,12 +92,12 @@ def mrr(ranking: Ranking, k: int | None = None, *, level: float | None = None) -
 @metric(
     source="Cleverdon 1960, The Cranfield tests on index language devices",
     cutoffs=(1, 3, 5, 10),
-    formula="relevant documents among the first k / all relevant documents",
+    formula="relevant passages among the first k / all relevant passages",
     edges=_RANK_EDGE,
     differs=_RANK_DIFF,
     reading=Reading(
         (
-            "1: every relevant document was found, which takes a k of at least their number.",
+            "1: every relevant passage was found, which takes a k of at least their number.",
             "At a fixed k, more recall goes with less precision.",
         ),
         "the specification, section 4.4.3",
@@ -107,7 +107,7 @@ def mrr(ranking: Ranking, k: int | None = None, *, level: float | None = None) -
     peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
 def recall(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
-    """Share of all relevant documents that are among the first k."""
+    """Share of all relevant passages that are among the first k."""
     relevant = _relevant(ranking, level)
     if ranking.coverage is None:
         return _share(ranking, level, _hits(ranking, k, level).sum(axis=1), relevant)
@@ -118,10 +118,10 @@ def recall(ranking: Ranking, k: int | None = None, *, level: float | None = None
 @metric(
     source="Cleverdon 1960, The Cranfield tests on index language devices",
     cutoffs=(1, 3, 5, 10),
-    formula="relevant documents among the first k / k",
+    formula="relevant passages among the first k / k",
     edges=_RANK_EDGE,
     differs=(
-        "Divided by k even when fewer documents were returned; some programs divide by what was returned and reward"
+        "Divided by k even when fewer passages were returned; some programs divide by what was returned and reward"
         " short lists."
     ),
     reading=Reading(
@@ -136,9 +136,9 @@ def recall(ranking: Ranking, k: int | None = None, *, level: float | None = None
     peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
 def precision(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
-    """Relevant documents among the first k, divided by k even when fewer were returned.
+    """Relevant passages among the first k, divided by k even when fewer were returned.
 
-    Without a cut-off: the share of relevant documents among all that were returned.
+    Without a cut-off: the share of relevant passages among all that were returned.
     """
     retrieved = ranking.lengths if k is None else np.full(len(ranking), k)
     return _share(ranking, level, _hits(ranking, k, level).sum(axis=1), retrieved)
@@ -151,13 +151,13 @@ def precision(ranking: Ranking, k: int | None = None, *, level: float | None = N
     formula="DCG / ideal DCG; DCG = Σ gainᵢ / log₂(i + 1), i ≤ k",
     edges=_RANK_EDGE,
     differs=(
-        "Linear gains by default, 2^gain − 1 by option. The ideal is made from the judged gains, and a document "
+        "Linear gains by default, 2^gain − 1 by option. The ideal is made from the judged gains, and a passage "
         "counts once, so values above 1 are impossible."
     ),
     reading=Reading(
         (
-            "1: a perfect order, the relevant documents first.",
-            "0: no relevant document among the first k.",
+            "1: a perfect order, the relevant passages first.",
+            "0: no relevant passage among the first k.",
         ),
         "the specification, section 4.4.4",
         bands=(
@@ -178,7 +178,7 @@ def ndcg(
     gain: Literal["linear", "exponential"] = "linear",
     ideal: Literal["graded", "binary"] = "graded",
 ) -> Array:
-    """Gain discounted by log2(rank + 1), divided by that of the best possible order of all judged documents.
+    """Gain discounted by log2(rank + 1), divided by that of the best possible order of all judged passages.
 
     gain: "exponential" takes 2^gain − 1 for the gain.
     ideal: "binary" divides by an ideal list of gains of 1, as the specification's formula is written; graded gains can
@@ -200,14 +200,14 @@ def ndcg(
 @metric(
     source="Buckley & Voorhees 2000, Evaluating evaluation measure stability, SIGIR",
     published="map",
-    formula="Σ precision at the rank of each relevant document / number of relevant documents",
+    formula="Σ precision at the rank of each relevant passage / number of relevant passages",
     edges=_RANK_EDGE,
-    differs="Divided by all relevant documents, not by those that were retrieved: missing one costs.",
-    when=("Where many documents are relevant, and all of them count.",),
+    differs="Divided by all relevant passages, not by those that were retrieved: missing one costs.",
+    when=("Where many passages are relevant, and all of them count.",),
     peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
 def average_precision(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
-    """Mean of the precision at the rank of each relevant document, 0 for those that were not retrieved."""
+    """Mean of the precision at the rank of each relevant passage, 0 for those that were not retrieved."""
     hits = _hits(ranking, k, level)
     precisions = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
     return _share(ranking, level, _summed(np.where(hits, precisions, 0.0)), _relevant(ranking, level))
@@ -218,14 +218,14 @@ def average_precision(ranking: Ranking, k: int | None = None, *, level: float | 
     formula="(1 / R) Σ (1 − min(irrelevant above, R) / min(R, N))",
     edges=_RANK_EDGE,
     differs="With min(R, N) in the divisor, as trec_eval computes it; the first publication divides by R.",
-    when=("Where many retrieved documents were never judged: it looks at judged ones alone.",),
+    when=("Where many retrieved passages were never judged: it looks at judged ones alone.",),
     peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
 def bpref(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
-    """How seldom documents judged irrelevant stand above relevant ones; unjudged documents play no part.
+    """How seldom passages judged irrelevant stand above relevant ones; unjudged passages play no part.
 
-    With R relevant and N irrelevant judged documents: the sum over the relevant documents retrieved of
-    1 − min(irrelevant above it, R) / min(R, N), divided by R. Where nobody judged a document irrelevant, it is recall.
+    With R relevant and N irrelevant judged passages: the sum over the relevant passages retrieved of
+    1 − min(irrelevant above it, R) / min(R, N), divided by R. Where nobody judged a passage irrelevant, it is recall.
     Beyond rank k nothing counts as retrieved.
     """
     hits, relevant = _hits(ranking, k, level), _relevant(ranking, level)
@@ -241,18 +241,18 @@ def bpref(ranking: Ranking, k: int | None = None, *, level: float | None = None)
 
 @metric(
     source="Moffat & Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27(1)",
-    formula="(1 − p) Σ pⁱ over the ranks i = 0, 1, … of relevant documents",
+    formula="(1 − p) Σ pⁱ over the ranks i = 0, 1, … of relevant passages",
     edges=_RANK_EDGE,
     differs=(
-        "Reaches 1 only for an endless list of relevant documents; p is 0.8 by default and is part of the name "
+        "Reaches 1 only for an endless list of relevant passages; p is 0.8 by default and is part of the name "
         "where it differs."
     ),
     when=("Where readers stop early, with a chance that you know.",),
 )
 def rbp(ranking: Ranking, k: int | None = None, *, p: float = 0.8, level: float | None = None) -> Array:
-    """Relevance seen by a reader who goes on to the next document with probability p.
+    """Relevance seen by a reader who goes on to the next passage with probability p.
 
-    (1 − p) Σ pⁱ over the ranks i = 0, 1, … of relevant documents: 1 only for an endless list of them.
+    (1 − p) Σ pⁱ over the ranks i = 0, 1, … of relevant passages: 1 only for an endless list of them.
     """
     if not 0 < p < 1:
         raise ValueError(f"rbp: p = {p}; the reader's persistence lies between 0 and 1, both excluded")
@@ -262,16 +262,16 @@ def rbp(ranking: Ranking, k: int | None = None, *, p: float = 0.8, level: float 
 
 @metric(
     source="Buckley & Voorhees 2000, Evaluating evaluation measure stability, SIGIR",
-    formula="relevant documents among the first R / R",
+    formula="relevant passages among the first R / R",
     edges=_RANK_EDGE,
     differs=_RANK_DIFF,
-    when=("Where questions have very different numbers of relevant documents.",),
+    when=("Where questions have very different numbers of relevant passages.",),
     peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
 def r_precision(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
-    """Precision at R, where R is the number of relevant documents of the question.
+    """Precision at R, where R is the number of relevant passages of the question.
 
-    Beyond rank k nothing counts as retrieved: a question with more than k relevant documents cannot reach 1.
+    Beyond rank k nothing counts as retrieved: a question with more than k relevant passages cannot reach 1.
     """
     hits, relevant = _hits(ranking, k, level), _relevant(ranking, level)
     within = np.arange(hits.shape[1]) < relevant[:, None]
@@ -302,7 +302,7 @@ def retrieval_consistency(turns: Sequence[Sample], k: int | None = None) -> Scor
 
 
 def answerable(ranking: Ranking, level: float | None = None) -> Flags:
-    """(questions,) whether a question has a relevant document at all: those without have no value."""
+    """(questions,) whether a question has a relevant passage at all: those without have no value."""
     return _relevant(ranking, level) > 0
 
 

@@ -21,7 +21,7 @@ from ragbench.bench.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, ju
 from ragbench.language import translator
 from ragbench.measurement import SCORE_COLUMNS, NamedComparison, NamedEstimate
 from ragbench.metric import Metric, parse
-from ragbench.metrics import catalogue
+from ragbench.metrics import catalogue, explanation
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch
 from ragbench.types import Embedder, Question, Sample, Score, Status
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 REPEATED = ("response_exact_match_rate", "response_semantic_consistency")
-ONCE = "every question was answered once: repeats = 2 or more are needed"
+ONCE = explanation.ANSWERED_ONCE["text"]
 Findings = tuple[Sequence[NamedEstimate], Sequence[NamedComparison]]
-LOGGED = "fewer answers than repeats were given: nothing can be compared"
+LOGGED = explanation.FEWER_REPEATS["text"]
 TEXTS = ("rouge1_f", "rouge2_f", "rougeL_f", "bleu", "corpus_bleu")
 
 

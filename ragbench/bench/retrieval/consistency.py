@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench import rankings
 from ragbench.metric import Metric
+from ragbench.metrics import explanation
 from ragbench.types import Chunk, Hit, Question, Sample
 
 if TYPE_CHECKING:
     from ragbench.systems import Retrieval, System
 
 NAME = "retrieval_consistency"
-ONCE = "every question was asked once: repeats = 2 or more are needed"
-LOGGED = "what was logged cannot be asked again"
+ONCE = explanation.ASKED_ONCE["text"]
+LOGGED = explanation.NOT_ASKED_AGAIN["text"]
 
 
 def repeated(

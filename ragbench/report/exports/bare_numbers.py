@@ -31,9 +31,9 @@ def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apar
     runs = list(dict.fromkeys(str(one["run"]) for one in rows))
     beside = (LETTERS[0], runs[0] if len(runs) == 1 else _("other run"))
     titles = beside if not all(pair) or len(runs) > 1 else pair if pair[0] != pair[1] else names(pair, beside)
-    several = len({one["notebook"] for one in rows}) > 1
+    several, named = len({one["notebook"] for one in rows}) > 1, len(systems) > 1
     columns = (
-        *([Column(_("run"))] if len(runs) > 1 else []), Column(_("metric")),
+        *([Column(_("run"))] if len(runs) > 1 else []), *([Column(_("system"))] if named else []), Column(_("metric")),
         *(Column(clean(title), "interval") for title in titles),
         Column(_("difference"), "interval", signed=True), Column("p", "p"), Column("n", "count"),
         *([Column(_("verdict"))] if apart else []),
@@ -44,6 +44,7 @@ def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apar
         verdict = Verdict(one["verdict"]) if one.get("verdict") and not one["why"] else None
         row = [
             *([clean(one["run"])] if len(runs) > 1 else []),
+            *([clean(" / ".join(dict.fromkeys((str(one["first"]), str(one["second"])))))] if named else []),
             clean(f"{one['notebook']} {one['metric']}" if several else one["metric"]),
             Found(*first),
             Found(*second)._replace(verdict=None if apart else verdict),

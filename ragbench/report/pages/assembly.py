@@ -116,8 +116,7 @@ def _sections(
             fold = FOLD in cell.metadata.get("tags", ())
             number = sum(one["cell"] == cell.id for one in found[1:])
             own = heading["id"] or (f"part-{cell.id}-{number + 1}" if number else f"part-{cell.id}")
-            shown = Markup(_HEADING.sub("", shown, count=1))  # noqa: S704 - what is left of our own HTML
-            title = Markup(heading["title"])  # noqa: S704 - of our own HTML
+            title, shown = headed(shown)
             found.append({"title": title, "id": own, "fold": fold, "parts": [], "cell": cell.id})
         if shown.strip():
             found[-1]["parts"].append({"kind": kind, "shown": shown})
@@ -142,6 +141,15 @@ def _sections(
     for part in found[0]["parts"]:  # right below the page's title nothing is of the third level
         part["shown"] = pieces.below_title(part["shown"])
     return found
+
+
+def headed(shown: Markup) -> tuple[Markup, Markup]:
+    """The first heading of the second level in our own HTML, and the HTML without it; an empty title where none is."""
+    heading = _HEADING.search(shown)
+    if heading is None:
+        return Markup(""), shown
+    rest = Markup(_HEADING.sub("", shown, count=1))  # noqa: S704 - what is left of our own HTML
+    return Markup(heading["title"]), rest  # noqa: S704 - of our own HTML
 
 
 def chrome(language: str, title: str) -> dict[str, Any]:

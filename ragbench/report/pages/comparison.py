@@ -107,11 +107,11 @@ def _paired(page: Page, _: Translator, title: str, up: str) -> str:
     blocks = [
         Block(sheets.views(page, "answer", "fallen", *figures, present=frozenset({"questions", "table"}))),
         Block(sheets.views(page, "table", present=frozenset({"questions"})), _("Values and comparisons")),
-        Block(sheets.views(page, "effects"), _("Effect sizes")),
-        Block(sheets.views(page, "worst", present=frozenset({"questions"})), _("The worst questions")),
+        Block(sheets.views(page, "ways", present=frozenset({"questions"})), _("The worst questions")),
         Block(sheets.views(page, "questions")),
-        Block(sheets.views(page, "method")),
-        Block(sheets.views(page, "provenance")),
+        Block(sheets.views(page, "effects"), _("Effect sizes"), folded=True),
+        Block(sheets.views(page, "method"), _("Method"), folded=True),
+        *map(sheets.folded, sheets.views(page, "provenance")),
     ]
     return sheets.html(_, title, blocks, over=up, up="index.html", up_title=_("All of this comparison"))
 

@@ -16,11 +16,18 @@ from ragbench.show import Page
 
 @dataclass(frozen=True)
 class Block:
-    """Views under a heading (none: an empty text), which may lead to a page of its own."""
+    """Views under a heading (none: an empty text), which may lead to a page of its own, or be folded."""
 
     outputs: Sequence[Markup]
     heading: str = ""
     href: str = ""
+    folded: bool = False
+
+
+def folded(output: Markup) -> Block:
+    """A view that has a heading of its own, folded below it."""
+    title, rest = assembly.headed(output)
+    return Block([rest], title, folded=True)
 
 
 def html(

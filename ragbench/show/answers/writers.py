@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, groupby
 from typing import Any
 
 from markupsafe import Markup
 
 from ragbench.language import DASH
 from ragbench.measurement import NamedEstimate
+from ragbench.show.basics.entries import one_by_one
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.marks import named, spread
 from ragbench.show.basics.material import Material
@@ -223,7 +225,10 @@ def refusals(material: Material, present: frozenset[str], count: int = 10) -> Ma
     notes = Notes(material, "refusal-note")
     share = _("share, {level} interval", level=_.percent(found[0].estimate.level))
     heads = [_("questions"), _("refused"), share, _("n"), _("failed")]
-    rows = [(named(material, one.system), _refusal_row(material, one, notes)) for one in found]
+    rows = [
+        [(named(material, one.system), _refusal_row(material, one, notes)) for one in own]
+        for _system, own in groupby(found, key=lambda one: one.system)
+    ]
     lede = _(
         "An answer counts as a refusal when its first sentence says that there is no answer: a rule on words "
         "decides, not a judge. Refusing is right where the base holds no answer, and wrong where it does."
@@ -233,7 +238,7 @@ def refusals(material: Material, present: frozenset[str], count: int = 10) -> Ma
     return html.all(
         html.heading(_.html("<b>Refusals</b>")),
         html.lede(lede),
-        html.grouped(_("Refusals"), heads, rows),
+        one_by_one(_, rows, lambda some: html.grouped(_("Refusals"), heads, list(chain(*some)))),
         notes.html(),
         _examples(material, count),
     )
@@ -258,6 +263,7 @@ def _examples(material: Material, count: int) -> Markup:
     table = table[(table["repeat"] == 0) & (table["status"] == "ok")]
     blocks = []
     for system in dict.fromkeys(table["system"]):
+        said = []
         own = table[table["system"] == system].to_dict("records")
         unanswerable = {name for name, row in material.question_rows.items() if row.get("answerable") is False}
         wrong = [row for row in own if row["refused"] and row["sample"] not in unanswerable]
@@ -268,8 +274,9 @@ def _examples(material: Material, count: int) -> Markup:
         ):
             if rows:
                 examples = html.anchored([_example(material, row) for row in rows[:count]])
-                blocks.append(html.fold(html.all(title, " · ", _.integer(len(rows))), examples))
-    return html.all(*blocks)
+                said.append(html.fold(html.all(title, " · ", _.integer(len(rows))), examples))
+        blocks += [html.all(*said)] if said else []
+    return one_by_one(_, blocks)
 
 
 def _example(material: Material, row: Row) -> tuple[str, Markup]:

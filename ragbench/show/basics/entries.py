@@ -21,20 +21,21 @@ SYSTEMS = 5
 entry, ordered = html.entry, html.entries
 
 
-def shortened(_: Translator, made: Sequence[Any], drawn: Callable[[Sequence[Any]], Markup] = ordered) -> Markup:
-    """A list of entries, or of the rows that `drawn` makes a table of: the first few, and the others folded."""
-    if len(made) <= FIRST + 1:  # a fold is no shorter than what it would hide
+def shortened(
+    _: Translator, made: Sequence[Any], drawn: Callable[[Sequence[Any]], Markup] = ordered, first: int = FIRST
+) -> Markup:
+    """A list of entries, or of the rows that `drawn` makes a table of: the `first` of them, and the others folded."""
+    if len(made) <= first + 1:  # a fold is no shorter than what it would hide
         return drawn(made)
-    more = _.plural("{n} more", "{n} more", len(made) - FIRST)
-    return html.all(drawn(made[:FIRST]), html.fold(more, drawn(made[FIRST:])))
+    more = _.plural("{n} more", "{n} more", len(made) - first)
+    return html.all(drawn(made[:first]), html.fold(more, drawn(made[first:])))
 
 
-def one_by_one(_: Translator, made: Sequence[Markup]) -> Markup:
+def one_by_one(
+    _: Translator, made: Sequence[Any], drawn: Callable[[Sequence[Any]], Markup] = lambda some: html.all(*some)
+) -> Markup:
     """What is shown or said of every system, one below the other; of very many the later ones folded."""
-    if len(made) <= SYSTEMS + 1:
-        return html.all(*made)
-    more = _.plural("{n} more", "{n} more", len(made) - SYSTEMS)
-    return html.all(*made[:SYSTEMS], html.fold(more, html.all(*made[SYSTEMS:])))
+    return shortened(_, made, drawn, SYSTEMS)
 
 
 def rows_of(table: pd.DataFrame, system: str | None = None) -> list[Mapping[Any, Any]]:

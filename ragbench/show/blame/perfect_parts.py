@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 from markupsafe import Markup
 
 from ragbench.language import DASH
+from ragbench.show.basics.entries import one_by_one
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.marks import named, spread
 from ragbench.show.basics.material import Material
@@ -40,10 +42,16 @@ def perfect_parts(material: Material, present: frozenset[str]) -> Markup:
         _("gain in {metric}, {level} interval", metric=correctness, level=level),
     ]
     heads = [_("if this were perfect"), *titles]
-    rows: list[Markup | list[Markup | str]] = []
-    for system in blamed.systems:
-        rows.append(html.group(named(material, system), len(heads)))
-        rows += [_row(material, system, part, by, correctness, notes) for part, by in found.get(system, {}).items()]
+    rows: list[list[Markup | list[Markup | str]]] = [
+        [
+            html.group(named(material, system), len(heads)),
+            *(_row(material, system, part, by, correctness, notes) for part, by in found.get(system, {}).items()),
+        ]
+        for system in blamed.systems
+    ]
+    of = material.population(
+        one.estimate.n for one in material.measurement.estimates_by("perfect") if math.isfinite(one.estimate.value)
+    )
     lede = _(
         "One part is made perfect, the others stay as they are, and the answers are judged again. Only questions "
         "that can be answered count."
@@ -51,7 +59,8 @@ def perfect_parts(material: Material, present: frozenset[str]) -> Markup:
     return html.all(
         html.heading(_.html("<b>What one perfect part would gain</b>")),
         html.lede(lede),
-        html.grid(_("One perfect part at a time"), heads, rows, "rb-long"),
+        one_by_one(_, rows, lambda some: html.grid(_("One perfect part at a time"), heads, chain(*some), "rb-long")),
+        html.p(_("means over the questions that can be answered ({population})", population=of), "rb-axis"),
         notes.html(),
         html.list(_explained(material, table), "rb-notes"),
     )

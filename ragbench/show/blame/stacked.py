@@ -41,7 +41,10 @@ def bars(blamed: Blamed, of: str = "") -> Markup:
         )
         for system in blamed.systems
     ]
-    return html.legend(legend) + html.table(f"{title}: {of}" if of else title, heads, rows, "rb-forest rb-blame")
+    counted = blamed.material.population(sum(blamed.measured(system, ANSWERABLE)) for system in blamed.systems)
+    said = _("share of the questions that can be answered ({population})", population=counted)
+    table = html.table(f"{title}: {of}" if of else title, heads, rows, "rb-forest rb-blame")
+    return html.legend(legend) + table + html.p(said, "rb-axis")
 
 
 def _parts(blamed: Blamed) -> Sequence[str]:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from ragbench.counts import lacking
 from ragbench.language import DASH
+from ragbench.show.basics.entries import one_by_one
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.links import link
 from ragbench.show.basics.marks import named, small, spread
@@ -52,7 +53,7 @@ def slices(material: Material, present: frozenset[str]) -> Markup:
     return html.all(
         html.heading(_("Where it is good, and where not"), 2),
         html.lede(lead),
-        _table(columns, metric, parts, present),
+        one_by_one(_, material.systems, lambda some: _table(columns, metric, parts, some, present)),
         _family(material, len(compared)),
         columns.notes.html(),
         *listed,
@@ -63,7 +64,9 @@ def _where(part: Slice) -> str:
     return part[0] if part[1] is None else f"{part[0]}:{part[1]}"
 
 
-def _table(columns: Columns, metric: str, parts: Sequence[Slice], present: frozenset[str]) -> Markup:
+def _table(
+    columns: Columns, metric: str, parts: Sequence[Slice], systems: Sequence[str], present: frozenset[str]
+) -> Markup:
     material = columns.material
     _, is_wide = material.text, len(material.systems) <= 2
     heads = [html.head(_("slice"))]
@@ -76,29 +79,33 @@ def _table(columns: Columns, metric: str, parts: Sequence[Slice], present: froze
         rows.append(html.group(dimension_name(material, dimension), len(heads)))
         for part in own:
             count = _count(material, metric, part, present)
-            make = _wide if is_wide else _long
-            rows += make(columns, metric, part, count, len(heads))
+            if is_wide:
+                rows.append(_wide(columns, metric, part, count))
+            else:
+                rows += _long(columns, metric, part, systems, count, len(heads))
     return html.table(_("Values and comparisons by slice"), heads, rows, "rb-wide" if is_wide else "rb-long")
 
 
-def _wide(columns: Columns, metric: str, part: Slice, count: Markup, width: int) -> list[Markup]:
+def _wide(columns: Columns, metric: str, part: Slice, count: Markup) -> Markup:
     material = columns.material
     cells = [html.row_head(slice_name(material, part))]
     cells += [_value(columns, metric, part, name, shown(name)) for name in material.systems]
     comparison = next((_against(material, metric, part, name) for name in material.challengers), None)
     if material.baseline is not None:
         cells += _compared(columns, metric, comparison)
-    return [columns.row([*cells, count], comparison, metric)]
+    return columns.row([*cells, count], comparison, metric, brief=True)
 
 
-def _long(columns: Columns, metric: str, part: Slice, count: Markup, width: int) -> list[Markup]:
+def _long(
+    columns: Columns, metric: str, part: Slice, systems: Sequence[str], count: Markup, width: int
+) -> list[Markup]:
     material = columns.material
     rows = [html.slice(slice_name(material, part), width - 1, count)]
-    for name in material.systems:
+    for name in systems:
         comparison = _against(material, metric, part, name)
         cells = [html.row_head(named(material, name)), _value(columns, metric, part, name, columns.value)]
         cells += [columns.baseline()] if name == material.baseline else _compared(columns, metric, comparison)
-        rows.append(columns.row([*cells, html.blank()], comparison, metric))
+        rows.append(columns.row([*cells, html.blank()], comparison, metric, brief=True))
     return rows
 
 

@@ -62,9 +62,10 @@ class Columns:
         """What stands there for the system that others are compared with."""
         return html.wide_cell(self.material.text("baseline"), 3)
 
-    def row(self, cells: Sequence[Markup], one: Comparison | None, metric: str) -> Markup:
-        """A row, and below it what a comparison without a verdict could have shown."""
+    def row(self, cells: Sequence[Markup], one: Comparison | None, metric: str, *, brief: bool = False) -> Markup:
+        """A row, and below it what a comparison without a verdict could have shown; brief: that alone."""
         more = [] if one is None else beside(one, self.material.text, self.material.digits(metric))
+        more = more[:1] if brief else more
         return html.row(cells, "rb-over") + html.under("; ".join(more), len(cells)) if more else html.row(cells)
 
 

@@ -9,10 +9,11 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.show.basics.links import link
 from ragbench.show.basics.marks import legend, sign
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
-from ragbench.show.basics.text import anchor, shown
+from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.view import view
 
 SHOWN_HITS = 3
@@ -32,6 +33,32 @@ def worst(material: Material, present: frozenset[str], count: int = 10) -> Marku
         if material.baseline is not None:
             blocks.append(_list(material, name, metric, losses(material, name, metric, count), "lost", present))
     return html.all(*blocks)
+
+
+@view("ways")
+def ways(material: Material, present: frozenset[str]) -> Markup:
+    """Instead of those lists, the ways to where they stand in the table of all questions; empty without the table."""
+    metric = material.primary
+    if metric is None or "questions" not in present:
+        return Markup("")
+    lines = []
+    for name in material.challengers:
+        wish = {"metric": clean(metric), "system": clean(name), "against": clean(material.baseline or "")}
+        for sort in ("worst", "lost"):
+            address = link(material, present, **wish, sort=sort)
+            lines.append(html.link(address, _title(material, name, metric, sort)))
+    return html.list(lines)
+
+
+def _title(material: Material, system: str, metric: str, sort: str) -> Markup:
+    """What the questions of a list have in common."""
+    _ = material.text
+    places = {"system": shown(system), "metric": shown(metric), "baseline": shown(material.baseline)}
+    if sort == "lost":
+        return _.html("Where <b>{system}</b> lost most {metric} against {baseline}", **places)
+    if material.lower_is_better(metric):
+        return _.html("Highest {metric} of <b>{system}</b>", **places)
+    return _.html("Lowest {metric} of <b>{system}</b>", **places)
 
 
 def lowest(material: Material, system: str, metric: str, count: int) -> list[str]:
@@ -65,15 +92,8 @@ def _list(
     material: Material, system: str, metric: str, samples: list[str], prefix: str, present: frozenset[str]
 ) -> Markup:
     _ = material.text
-    places = {"system": shown(system), "metric": shown(metric), "baseline": shown(material.baseline)}
-    if prefix == "worst":
-        title = _.html("Lowest {metric} of <b>{system}</b>", **places)
-        if material.lower_is_better(metric):
-            title = _.html("Highest {metric} of <b>{system}</b>", **places)
-        empty = _("Every question has the same value.")
-    else:
-        title = _.html("Where <b>{system}</b> lost most {metric} against {baseline}", **places)
-        empty = _("It lost on no question.")
+    title = _title(material, system, metric, prefix)
+    empty = _("Every question has the same value.") if prefix == "worst" else _("It lost on no question.")
     entries = [_item(material, sample, system, metric, prefix, present) for sample in samples]
     return html.heading(title) + (html.entries(entries) if entries else html.p(empty))
 

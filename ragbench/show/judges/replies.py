@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from ragbench.language import DASH
+from ragbench.show.basics.entries import shortened
 from ragbench.show.basics.marks import chip
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -17,11 +18,14 @@ from ragbench.show.view import view
 from ragbench.types import Comparison, Estimate
 
 AGREEMENT = (
-    "spearman", "pearson", "kendall", "icc", "krippendorff_alpha", "accuracy", "balanced_accuracy", "cohen_kappa",
-    "gwet_ac1", "bias",
+    "spearman", "accuracy", "cohen_kappa", "bias",
+    "pearson", "kendall", "icc", "krippendorff_alpha", "balanced_accuracy", "gwet_ac1",
 )  # fmt: skip
+AGREEING = 4
+"""So many of them answer the question: order, decision, decision beyond chance, and level; the others are folded."""
 REPEATS = (
-    "exact_agreement", "flip_rate", "krippendorff_alpha", "icc", "within_item_deviation", "smallest_difference",
+    "exact_agreement", "flip_rate", "smallest_difference",
+    "within_item_deviation", "krippendorff_alpha", "icc",
 )  # fmt: skip
 PAIRWISE = ("consistent", "first_place", "second_place", "tie", "better_wins", "right_in_both_orders")
 CALIBRATION = ("sensitivity", "specificity", "expected_calibration_error", "brier")
@@ -141,7 +145,10 @@ def _agreement(material: Material, against: str, title: str) -> Markup:
         ]
         for name in AGREEMENT
     ]
-    return words.by_judge(title, material.text("agreement"), [words.called(material, name) for name in columns], body)
+    titles = [words.called(material, name) for name in columns]
+    return shortened(
+        material.text, body, lambda rows: words.by_judge(title, material.text("agreement"), titles, rows), AGREEING
+    )
 
 
 def _few(material: Material) -> Markup:
@@ -244,4 +251,5 @@ def _by_judge(material: Material, trial: str, names: Sequence[str], title: str) 
         for name, own in found.items()
         if any(own)
     ]
-    return words.by_judge(title, material.text("statistic"), [shown(name) for name in judges], body)
+    titles = [shown(name) for name in judges]
+    return shortened(material.text, body, lambda rows: words.by_judge(title, material.text("statistic"), titles, rows))

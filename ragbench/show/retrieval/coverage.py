@@ -34,7 +34,9 @@ def topics(material: Material, present: frozenset[str]) -> Markup:
     title = topics_title(material)
     systems = legend(material) if len(material.systems) > 1 else ""
     plot = chart.plot(topics_figure(material), shown(title))
-    figure = html.figure(title, systems, plot, _("distinct passages found for each question of the topic"))
+    of = material.population([sum(len(one["samples"]) for one in known)])
+    axis = _("distinct passages found for each question of the topic ({population})", population=of)
+    figure = html.figure(title, systems, plot, axis)
     return figure + shortened(_, [_topic(material, one) for one in known])
 
 
