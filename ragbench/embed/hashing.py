@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.settings import EmbedderSettings
-from ragbench.store.embeddings import WIDEST, Kind
-from ragbench.types import EmbeddingError, Vectors
+from ragbench.types import EmbeddingError, TextKind, Vectors
 
 VERSION = 1  # of the procedure: a change of any vector raises it
 POWER_ITERATIONS = 3
@@ -39,11 +38,8 @@ class HashingEmbedder:
 
     def __init__(self, name: str, settings: EmbedderSettings, corpus: Sequence[str] | None) -> None:
         self.name, self.settings = name, settings
-        if settings.dimensions == 0 and settings.buckets > WIDEST:
-            raise EmbeddingError(
-                f"embedders.{name}: dimensions = 0 keeps all {settings.buckets} buckets, and PostgreSQL stores vectors "
-                f"up to width {WIDEST}: set buckets = {WIDEST} or fewer, or dimensions above 0"
-            )
+        if settings.dimensions == 0:
+            _refuse_too_wide(name, settings.buckets)
         if settings.dimensions == 1:
             raise EmbeddingError(
                 f"embedders.{name}: dimensions = 1 leaves no room for meaning: 0 for none, or 2 and more"
@@ -66,7 +62,7 @@ class HashingEmbedder:
     def width(self) -> int:
         return self.settings.buckets if self._onto is None else self._onto.shape[1] + 1
 
-    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
         """(texts, width) float32 of length 1. Raises EmbeddingError for empty and over-long texts."""
         check_texts(texts, self.settings, self.name)
         counts = self._weighted(self._counts(prefixed(texts, self.settings, kind)))
@@ -127,6 +123,16 @@ class HashingEmbedder:
             fitted.update(b"none" if part is None else np.ascontiguousarray(part).data)
         shown = " ".join(f"{key}={value!r}" for key, value in sorted(options.items()))
         return f"hashing {VERSION} {shown} fitted={fitted.hexdigest()[:32]}"
+
+
+def _refuse_too_wide(name: str, buckets: int) -> None:
+    from ragbench.store.embeddings import WIDEST
+
+    if buckets > WIDEST:
+        raise EmbeddingError(
+            f"embedders.{name}: dimensions = 0 keeps all {buckets} buckets, and PostgreSQL stores vectors up to width "
+            f"{WIDEST}: set buckets = {WIDEST} or fewer, or dimensions above 0"
+        )
 
 
 def normalised(text: str) -> str:

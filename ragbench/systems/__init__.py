@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ragbench.datasets import Dataset
 from ragbench.llm import Budget, Journal, open_budget, planning
 from ragbench.settings import EmbedderSettings, RetrieverSettings, Settings
-from ragbench.store import Store
 from ragbench.systems.generation import Generation, GenerationError, Generator, Shown, Task, within
 from ragbench.systems.retrieval import Retrieval, RetrievalError, Retriever, System, steps
 from ragbench.types import Embedder
 
 if TYPE_CHECKING:
+    from ragbench.datasets import Dataset
+    from ragbench.store import Store
     from ragbench.systems.parts.reranking import Reranker
     from ragbench.systems.parts.rewriting import Rewriter
 
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-Opened = Callable[[str, EmbedderSettings, Dataset], Embedder]
+Opened = Callable[[str, EmbedderSettings, "Dataset"], Embedder]
 """Gives an embedder of a name, its settings and the data set that it is fitted on."""
 
 

@@ -11,10 +11,11 @@ from pydantic import Field
 
 from ragbench import stand_ins
 from ragbench.bench.basics import requests
+from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
-from ragbench.bench.basics.session import BenchError, Session, parted
+from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval import projection, spread, topics
 from ragbench.embed import wheels
 from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
