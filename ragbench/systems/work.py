@@ -132,7 +132,7 @@ class Estimate:
             corpus = [chunk.text for chunk in dataset.chunks]
             if one.kind in FITTED and len(corpus) > SAMPLE and not self.store.holds(dataset.content_hash):
                 corpus = [corpus[int(place)] for place in np.linspace(0, len(corpus) - 1, SAMPLE)]
-            self._made[key] = embed.make(name, one, corpus)
+            self._made[key] = embed.make(name, one, corpus, self.store.arrays)
         return self._made[key]
 
     def _texts(

@@ -224,7 +224,7 @@ def _one(
     from ragbench.embed import make
 
     settings = session.settings.embedders[name]
-    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks])
+    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks], store.arrays)
     embedder = Stored(store, model, settings.batch)
     scores = _dialogue_scores(sessions, embedder)
     estimates, placed = _over_dialogues(name, sessions, scores, request.take(Sureness))

@@ -195,7 +195,7 @@ def _question_vectors(store: Store, session: Session, name: str) -> Vectors:
     from ragbench.embed import make
 
     settings = session.settings.embedders[name]
-    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks])
+    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks], store.arrays)
     texts = [question.text for question in session.dataset.questions]
     return store.vectors(model, texts, kind="query", batch=settings.batch)
 

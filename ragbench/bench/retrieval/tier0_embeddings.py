@@ -158,7 +158,7 @@ def _space(
 
     settings = session.settings.embedders[name]
     texts = [item.text for item in items]
-    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks])
+    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks], store.arrays)
     kind: Literal["passage", "query"] = "passage" if request.texts == "chunks" else "query"
     vectors = store.vectors(model, texts, kind=kind, batch=settings.batch, progress=progress)
     geometry = Geometry(vectors, distance=request.distance, neighbors=request.neighbors)
