@@ -418,6 +418,10 @@ def _row(given: Any) -> tuple[Vectors, str]:
         return empty, "NaN or infinity"
 
 
+TextKind = Literal["passage", "query"]
+"""What a text is to an embedder: what is searched, or what is searched for."""
+
+
 @runtime_checkable
 class Embedder(Protocol):
     """Texts to vectors. `identity` names everything that changes a vector: model, revision, options, fitted corpus."""
@@ -425,7 +429,7 @@ class Embedder(Protocol):
     name: str
     identity: str
 
-    def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
         """(texts, width) float32, finite, no zero rows. Raises EmbeddingError for a text that cannot be embedded."""
 
 

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from ragbench import show, stats
 from ragbench.bench.basics import tabulation
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.families import Group, Sureness, adjusted, compared, headed, leading, said
 from ragbench.bench.basics.findings import find
-from ragbench.bench.basics.session import BenchError
 from ragbench.bench.runs.gate import Outcome, decide
 from ragbench.language import translator
 from ragbench.measurement import SCORE_COLUMNS, Measurement, without_nan

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import find
-from ragbench.bench.basics.session import BenchError
 from ragbench.bench.runs.gate import Check, Decision, Outcome, check_gates, decide, line
 from ragbench.measurement import SCORE_COLUMNS, Measurement
 from ragbench.metric import parse

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragbench.bench.basics.session import BenchError
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.runs.history import history, of_projects, rows
 from ragbench.measurement import Measurement
 from ragbench.show import Page

@@ -10,7 +10,8 @@ import pytest
 
 import ragbench
 from ragbench import settings as configuration
-from ragbench.bench.basics.session import BenchError, Session
+from ragbench.bench.basics.choices import BenchError
+from ragbench.bench.basics.session import Session
 from ragbench.bench.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, judged
 from ragbench.datasets import Dataset
 from ragbench.judge import OFFLINE_JUDGES, LexicalJudge, WordReader

@@ -13,8 +13,9 @@ import pytest
 
 from ragbench import bench, rankings, settings, show
 from ragbench.bench.basics import slices
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.session import BenchError, Session
+from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval import consistency, curves, timing
 from ragbench.measurement import Measurement
 from ragbench.metric import parse

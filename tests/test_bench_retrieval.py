@@ -12,7 +12,7 @@ import pytest
 
 from ragbench import bench, show
 from ragbench.bench import BenchError
-from ragbench.bench.basics.session import parted
+from ragbench.bench.basics.choices import parted
 from ragbench.bench.runs.overview import over
 from ragbench.measurement import Measurement
 from ragbench.metric import parse

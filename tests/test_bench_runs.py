@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragbench import stats
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.session import BenchError
 from ragbench.bench.runs.changes import said
 from ragbench.bench.runs.compared import compare_runs
 from ragbench.bench.runs.summarized import labels

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench.embed import make
+from ragbench.embed import hashing, make
 from ragbench.embed.endpoint import EndpointEmbedder
-from ragbench.embed.hashing import normalised
+from ragbench.embed.hashing import Arrays, HashingEmbedder, normalised
 from ragbench.settings import EmbedderSettings
-from ragbench.store import EmbeddingError
+from ragbench.store import EmbeddingError, Store
 from ragbench.types import Embedder
 from tests.servers import WIDTH, EmbeddingsServer, embeddings_server, vector_of
 
@@ -392,3 +392,48 @@ def test_a_model_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # as HF_HUB_OFFLINE=1 sets it on import
     with pytest.raises(EmbeddingError, match=r"embedders\.model\.model = 'no-such-model-anywhere' cannot be loaded"):
         make("model", EmbedderSettings(kind="sentence_transformers", model="no-such-model-anywhere"))
+
+
+@pytest.mark.parametrize(
+    ("options", "held"),
+    [
+        ({"dimensions": 4}, {"active", "axes", "weights"}),
+        ({"dimensions": 4, "tfidf": False}, {"active", "axes"}),
+        ({"dimensions": 0, "buckets": 512}, {"weights"}),
+    ],
+)
+def test_a_fit_that_was_kept_gives_the_same_vectors_to_the_last_bit(
+    options: dict[str, Any], held: set[str], store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = EmbedderSettings(kind="hashing", **options)
+    corpus = [f"passage {number} of {number % 7} on {'cats' if number % 2 else 'mats'}" for number in range(40)]
+    alone = HashingEmbedder("hashing", settings, corpus)
+    fits: list[set[str]] = []
+
+    def keep(about: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
+        def made() -> Arrays:
+            found = make()
+            fits.append(set(found))
+            return found
+
+        return store.arrays(about, made)
+
+    few = HashingEmbedder("hashing", settings, corpus, keep)
+    assert not fits, "a small corpus is not kept"
+    monkeypatch.setattr(hashing, "KEPT_FROM", len(corpus))
+    first, second, other = (
+        HashingEmbedder("hashing", one, texts, keep)
+        for one, texts in (
+            (settings, corpus),
+            (settings, corpus[::-1]),
+            (settings, [*corpus[1:], "another"]),
+        )
+    )
+    assert fits == [held, held], "fitted once to each corpus, in whatever order it comes"
+    asked = ["cats on mats", "passage 3", "щётка"]
+    for one in (few, first, second):
+        assert one.identity == alone.identity
+        assert one.embed(asked).tobytes() == alone.embed(asked).tobytes()
+    assert other.identity != alone.identity
+    HashingEmbedder("hashing", settings.model_copy(update={"ngrams": (2, 3)}), corpus, keep)
+    assert len(fits) == 3, "other options are another fit"

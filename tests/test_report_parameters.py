@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragbench import report
-from ragbench.bench.basics.session import BenchError
+from ragbench.bench.basics.choices import BenchError
 from ragbench.report.execution import parameters
 from ragbench.report.execution.preparation import prepared
 

@@ -41,7 +41,17 @@ def run(
         Path | None,
         typer.Option("--out", "-o", help="Folder of reports; `reports` if not given.", callback=options.folder),
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Notebooks executed at the same time.", min=1, max=64)] = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            help="Notebooks executed at the same time; if not given, as many as cores and memory allow, but one by one "
+            "while a clock is read, an endpoint asked or code of yours run.",
+            min=1,
+            max=64,
+        ),
+    ] = None,
     name: Annotated[str, typer.Option("--name", help="What the run is called, wherever it is shown.")] = "",
     note: Annotated[str, typer.Option("--note", help="What is said of it: why it was made, what is new.")] = "",
     plan: options.PlanOnly = False,
@@ -103,7 +113,7 @@ def run(
     _conclude(result, gate)
 
 
-def _plan(notebooks: list[str], given: dict[str, Any], jobs: int, language: str, *, lenient: bool) -> None:
+def _plan(notebooks: list[str], given: dict[str, Any], jobs: int | None, language: str, *, lenient: bool) -> None:
     from ragbench import report, settings
     from ragbench.commands.console import outputs, plans, workloads
 

@@ -104,9 +104,9 @@ def score(
     Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
     """
     from ragbench import settings, trust
+    from ragbench.bench.basics.choices import parted
     from ragbench.bench.basics.families import leading
     from ragbench.bench.basics.requests import Draws
-    from ragbench.bench.basics.session import parted
     from ragbench.bench.runs.gate import bound, decide
     from ragbench.bench.scoring.answer_tables import of_samples
     from ragbench.bench.scoring.judged_metrics import Judging
@@ -263,13 +263,14 @@ def _draw(measured: Measurement, request: RagMetricsRequest, out: Path, language
 
 def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
     from ragbench.commands.console import outputs
-    from ragbench.report.exports import tabular
 
     if json_file is not None:
         outputs.write(json_file, found.as_json())
         if not outputs.is_screen(json_file):
             terminal.say(json_file, err=True)
     if out is not None:
+        from ragbench.report.exports import tabular
+
         out.mkdir(parents=True, exist_ok=True)
         outputs.write(out / "summary.json", found.as_json())
         tabular.write_csv(out / "scores.csv", found.to_pandas())

@@ -10,14 +10,17 @@ from ragbench.settings import EmbedderSettings, Settings
 from ragbench.types import Embedder, EmbeddingError
 
 if TYPE_CHECKING:
+    from ragbench.embed.hashing import Keep
     from ragbench.store import Source
 
 
-def make(name: str, settings: EmbedderSettings, corpus: Sequence[str] | None = None) -> Embedder:
+def make(
+    name: str, settings: EmbedderSettings, corpus: Sequence[str] | None = None, keep: Keep | None = None
+) -> Embedder:
     """The embedder of the table `[embedders.NAME]`.
 
     `corpus` are the texts that `hashing` and `navec` are fitted on; of the others only `auto` looks at them, at their
-    language.
+    language. keep: gives what `hashing` has been fitted to before, as `Store.arrays` does; None fits it anew.
     Raises EmbeddingError for settings that cannot give vectors.
     """
     if settings.kind == "auto":
@@ -27,7 +30,7 @@ def make(name: str, settings: EmbedderSettings, corpus: Sequence[str] | None = N
     if settings.kind == "hashing":
         from ragbench.embed.hashing import HashingEmbedder
 
-        return HashingEmbedder(name, settings, corpus)
+        return HashingEmbedder(name, settings, corpus, keep)
     if settings.kind == "navec":
         from ragbench.embed.means import NavecEmbedder
 

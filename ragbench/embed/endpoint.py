@@ -18,8 +18,7 @@ from ragbench.llm.errors import Fault
 from ragbench.llm.loop import run
 from ragbench.llm.transport import Transport, patiently, read_key
 from ragbench.settings import ConfigurationError, EmbedderSettings
-from ragbench.store.embeddings import Kind, check
-from ragbench.types import EmbeddingError, Vectors
+from ragbench.types import EmbeddingError, TextKind, Vectors
 
 LOOP = "ragbench-embedding"
 """Vectors are waited for on the loop that asks the judges, so they need one of their own."""
@@ -58,7 +57,7 @@ class EndpointEmbedder:
         """Under which how many "texts" it embedded, and in how many "seconds", is kept of the last time."""
         return {"what": "seconds of embedding", "embedder": self.identity}
 
-    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
         """(texts, width) float32, as many requests as `batch` makes of it.
 
         Raises EmbeddingError for empty and over-long texts before anything is sent, for an endpoint that does not
@@ -77,6 +76,8 @@ class EndpointEmbedder:
 
     def _request(self, texts: list[str], start: int) -> Vectors:
         """The vectors of texts that are asked for together; `start` of the whole stand before them."""
+        from ragbench.store.embeddings import check
+
         rows, named = self._rows(run(self._reply(texts), LOOP), len(texts))
         try:
             vectors = check(rows, texts, self._who())

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,18 @@ from numpy.typing import NDArray
 
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.settings import EmbedderSettings
-from ragbench.store.embeddings import WIDEST, Kind
-from ragbench.types import EmbeddingError, Vectors
+from ragbench.types import EmbeddingError, TextKind, Vectors
 
 VERSION = 1  # of the procedure: a change of any vector raises it
 POWER_ITERATIONS = 3
 EXACT_UP_TO = 2000  # texts of a corpus
 RANK_TOLERANCE = 1e-10  # of the largest squared singular value: below it lies rounding, as repeated texts leave it
+KEPT_FROM = 2001  # texts of a corpus: fewer are fitted sooner than what they were fitted to is read
 DENSE_ROWS = 1024  # rows made dense at once where there is no SVD
+
+Arrays = Mapping[str, NDArray[Any]]
+Keep = Callable[[Mapping[str, Any], Callable[[], Arrays]], Arrays]
+"""Gives the arrays that are kept of what all of them depends on, made where there are none; see `Store.arrays`."""
 
 
 class HashingEmbedder:
@@ -32,18 +37,17 @@ class HashingEmbedder:
 
     width: `dimensions`, or fewer where the corpus has fewer texts; `buckets` without SVD. With SVD the last axis is
     for texts that share no n-gram with the corpus: they lie there alone, at a right angle to every other text,
-    instead of being zero.
+    instead of being zero. keep: gives what was fitted to this corpus before.
     """
 
     is_stand_in = True
 
-    def __init__(self, name: str, settings: EmbedderSettings, corpus: Sequence[str] | None) -> None:
+    def __init__(
+        self, name: str, settings: EmbedderSettings, corpus: Sequence[str] | None, keep: Keep | None = None
+    ) -> None:
         self.name, self.settings = name, settings
-        if settings.dimensions == 0 and settings.buckets > WIDEST:
-            raise EmbeddingError(
-                f"embedders.{name}: dimensions = 0 keeps all {settings.buckets} buckets, and PostgreSQL stores vectors "
-                f"up to width {WIDEST}: set buckets = {WIDEST} or fewer, or dimensions above 0"
-            )
+        if settings.dimensions == 0:
+            _refuse_too_wide(name, settings.buckets)
         if settings.dimensions == 1:
             raise EmbeddingError(
                 f"embedders.{name}: dimensions = 1 leaves no room for meaning: 0 for none, or 2 and more"
@@ -59,14 +63,14 @@ class HashingEmbedder:
         axes = None
         if texts:
             check_texts(texts, settings, name)
-            axes = self._fit(prefixed(texts, settings, "passage"))
+            axes = self._fitted(prefixed(texts, settings, "passage"), keep)
         self.identity = self._identity(axes)
 
     @property
     def width(self) -> int:
         return self.settings.buckets if self._onto is None else self._onto.shape[1] + 1
 
-    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
         """(texts, width) float32 of length 1. Raises EmbeddingError for empty and over-long texts."""
         check_texts(texts, self.settings, self.name)
         counts = self._weighted(self._counts(prefixed(texts, self.settings, kind)))
@@ -81,18 +85,42 @@ class HashingEmbedder:
         vectors[outside, -1] = 1.0
         return vectors.astype(np.float32)
 
-    def _fit(self, texts: Sequence[str]) -> NDArray[np.floating[Any]] | None:
-        counts = self._counts(texts)
+    def _fitted(self, texts: Sequence[str], keep: Keep | None) -> NDArray[np.floating[Any]] | None:
+        """The axes, in (axes, columns); the columns and their weights are held from now on."""
+
+        def fit() -> Arrays:
+            return self._fit(texts)
+
+        known = fit() if keep is None or len(texts) < KEPT_FROM else keep(self._about(texts), fit)
+        self._active, self._weights, axes = (known.get(name) for name in ("active", "weights", "axes"))
+        if axes is not None:
+            self._onto = np.ascontiguousarray(axes.T, dtype=np.float64)
+        return axes
+
+    def _fit(self, texts: Sequence[str]) -> Arrays:
+        """weights: (buckets,). active: columns that the corpus has. axes: (axes, active columns)."""
+        counts, fitted = self._counts(texts), {}
         occurrences = np.bincount(counts.indices, minlength=self.settings.buckets)
         if self.settings.tfidf:
-            self._weights = np.log((1 + len(texts)) / (1 + occurrences)) + 1
-        if not self.settings.dimensions:
-            return None
-        self._active = np.flatnonzero(occurrences)
-        matrix = self._weighted(counts)
-        axes = _axes(matrix, min(self.settings.dimensions - 1, *matrix.shape))
-        self._onto = np.ascontiguousarray(axes.T, dtype=np.float64)
-        return axes
+            fitted["weights"] = self._weights = np.log((1 + len(texts)) / (1 + occurrences)) + 1
+        if self.settings.dimensions:
+            fitted["active"] = self._active = np.flatnonzero(occurrences)
+            matrix = self._weighted(counts)
+            fitted["axes"] = _axes(matrix, min(self.settings.dimensions - 1, *matrix.shape))
+        return fitted
+
+    def _about(self, texts: Sequence[str]) -> dict[str, Any]:
+        """All that a fit depends on: the texts, the options, and what computes it."""
+        content = hashlib.sha256()
+        for text in texts:
+            held = text.encode("utf-8", "surrogatepass")
+            content.update(len(held).to_bytes(8, "big") + held)
+        options = self.settings.model_dump(mode="json", include={"ngrams", "tfidf", "buckets", "dimensions"})
+        libraries = {library: version(library) for library in ("numpy", "scipy", "scikit-learn")}
+        return {
+            "what": "fit of hashed n-grams", "version": VERSION, "texts": content.hexdigest(),
+            "unicode": unicodedata.unidata_version, **options, **libraries,
+        }  # fmt: skip
 
     def _counts(self, texts: Sequence[str]) -> Any:
         from sklearn.feature_extraction.text import HashingVectorizer
@@ -127,6 +155,16 @@ class HashingEmbedder:
             fitted.update(b"none" if part is None else np.ascontiguousarray(part).data)
         shown = " ".join(f"{key}={value!r}" for key, value in sorted(options.items()))
         return f"hashing {VERSION} {shown} fitted={fitted.hexdigest()[:32]}"
+
+
+def _refuse_too_wide(name: str, buckets: int) -> None:
+    from ragbench.store.embeddings import WIDEST
+
+    if buckets > WIDEST:
+        raise EmbeddingError(
+            f"embedders.{name}: dimensions = 0 keeps all {buckets} buckets, and PostgreSQL stores vectors up to width "
+            f"{WIDEST}: set buckets = {WIDEST} or fewer, or dimensions above 0"
+        )
 
 
 def normalised(text: str) -> str:

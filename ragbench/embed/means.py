@@ -20,8 +20,7 @@ from ragbench.embed import wheels
 from ragbench.embed.hashing import one_thread
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.settings import EmbedderSettings
-from ragbench.store.embeddings import Kind
-from ragbench.types import Array, EmbeddingError, Vectors
+from ragbench.types import Array, EmbeddingError, TextKind, Vectors
 
 VERSION = 1  # of the procedure: a change of any vector raises it
 RARE = 1e-3
@@ -47,7 +46,7 @@ class NavecEmbedder:
         prefixes = f"query_prefix={settings.query_prefix!r} passage_prefix={settings.passage_prefix!r}"
         self.identity = f"navec {VERSION} {self._file.stem} a={RARE:g} fitted={fitted.hexdigest()[:32]} {prefixes}"
 
-    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
         """(texts, 301) float32 of length 1. Raises EmbeddingError for empty and over-long texts."""
         check_texts(texts, self.settings, self.name)
         means = self._means(prefixed(texts, self.settings, kind))

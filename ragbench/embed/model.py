@@ -13,8 +13,7 @@ from typing import Any, Literal
 from ragbench.embed import wheels
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.settings import EmbedderSettings, project_folder
-from ragbench.store.embeddings import Kind
-from ragbench.types import EmbeddingError, Vectors
+from ragbench.types import EmbeddingError, TextKind, Vectors
 
 Purpose = Literal["embedder", "cross_encoder", "encoder"]
 
@@ -41,7 +40,7 @@ class ModelEmbedder:
             f"sentence_transformers {folder.name if folder.is_dir() and wheel is None else named} {content} {prefixes}"
         )
 
-    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
         """(texts, width) float32 of length 1. Raises EmbeddingError for empty and over-long texts."""
         check_texts(texts, self.settings, self.name)
         options: dict[str, Any] = {

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragbench.store.embeddings import Kind
-from ragbench.types import Embedder, Vectors
+from ragbench.types import Embedder, TextKind, Vectors
 
 BATCHES = 3
 SECONDS = 4.0
@@ -29,7 +28,7 @@ class Pace:
     vectors: Vectors
 
 
-def pace(embedder: Embedder, texts: Sequence[str], batch: int, kind: Kind) -> Pace:
+def pace(embedder: Embedder, texts: Sequence[str], batch: int, kind: TextKind) -> Pace:
     """Read on batches at the beginning, in the middle and at the end of the texts, smaller ones for a slow model.
 
     Raises EmbeddingError for texts that cannot be embedded.

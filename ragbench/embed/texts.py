@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragbench.settings import EmbedderSettings
-from ragbench.store.embeddings import Kind
-from ragbench.types import EmbeddingError
+from ragbench.types import EmbeddingError, TextKind
 
 
 def check_texts(texts: Sequence[str], settings: EmbedderSettings, name: str) -> None:
@@ -17,7 +16,7 @@ def check_texts(texts: Sequence[str], settings: EmbedderSettings, name: str) -> 
     _refuse(long, f"longer than max_characters = {limit}", texts, name)
 
 
-def prefixed(texts: Sequence[str], settings: EmbedderSettings, kind: Kind) -> list[str]:
+def prefixed(texts: Sequence[str], settings: EmbedderSettings, kind: TextKind) -> list[str]:
     """The texts with the prefix that the model was trained with for questions or passages."""
     prefix = settings.query_prefix if kind == "query" else settings.passage_prefix
     return [prefix + text for text in texts]

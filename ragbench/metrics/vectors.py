@@ -7,17 +7,16 @@ import math
 import statistics
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import EndedError, Inquiry, unmeasured
-from ragbench.types import Array, Embedder, EmbeddingError, Status, Vectors, usable_vectors
+from ragbench.types import Array, Embedder, EmbeddingError, Status, TextKind, Vectors, usable_vectors
 from ragbench.waves import gather
 
 Result = TypeVar("Result")
-Kind = Literal["passage", "query"]
 Embed = Callable[..., Any]
 Fatal = tuple[type[Exception], ...]
 HOPELESS = 5
@@ -38,7 +37,7 @@ class Embedded:
     zeros: Mapping[str, Array] = field(default_factory=dict)
 
 
-async def vectors(embedder: Embedder, texts: Sequence[str], kind: Kind, *, zeros: bool = False) -> Vectors:
+async def vectors(embedder: Embedder, texts: Sequence[str], kind: TextKind, *, zeros: bool = False) -> Vectors:
     """(texts, width) finite vectors, none of them zero; out of the common batch where the embedder is a `Batch`.
 
     zeros: take zero vectors too.
@@ -64,7 +63,7 @@ async def by_each(
     embedder: Embedder | Sequence[Embedder],
     texts: Sequence[str],
     measure: Callable[[Vectors], list[float]],
-    kind: Kind,
+    kind: TextKind,
     *,
     zeros: bool = False,
 ) -> dict[str, list[float]]:
@@ -87,7 +86,7 @@ async def by_each(
     return found
 
 
-def embedded(embed: Embed, texts: Sequence[str], kind: Kind, fatal: Fatal = ()) -> Embedded:
+def embedded(embed: Embed, texts: Sequence[str], kind: TextKind, fatal: Fatal = ()) -> Embedded:
     """The vectors of the texts, each checked, by as few calls as the embedder's refusals allow.
 
     An embedder that fails says which texts are to blame (`EmbeddingError.positions`), or they are asked for in halves
@@ -162,7 +161,7 @@ def by_embedder(values: Mapping[str, float]) -> dict[str, Any]:
 @dataclass
 class _Wanted:
     texts: tuple[str, ...]
-    kind: Kind
+    kind: TextKind
     found: asyncio.Future[Embedded]
     by: Batch
 
@@ -191,7 +190,7 @@ class Batch:
         self.identity = embedder.identity
         self._waiting: _Waiting = _Waiting() if beside is None else beside._waiting
 
-    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
         """At once, as the embedder itself."""
         return self.embedder.embed(texts, kind=kind)
 
@@ -205,7 +204,7 @@ class Batch:
         self._waiting.running += len(works)
         return await gather([self._one(work) for work in works])
 
-    async def wait_for(self, texts: Sequence[str], kind: Kind) -> Embedded:
+    async def wait_for(self, texts: Sequence[str], kind: TextKind) -> Embedded:
         """The vectors of these texts and of others, once all others are done or wait as well."""
         wanted = _Wanted(tuple(texts), kind, asyncio.get_running_loop().create_future(), self)
         self._waiting.wanted.append(wanted)
@@ -226,7 +225,7 @@ class Batch:
         waiting.wanted = [wanted for wanted in waiting.wanted if not wanted.found.cancelled()]
         if not waiting.wanted or len(waiting.wanted) < waiting.running:
             return
-        alike: dict[tuple[Kind, int], list[_Wanted]] = {}
+        alike: dict[tuple[TextKind, int], list[_Wanted]] = {}
         for wanted in sorted(waiting.wanted, key=lambda each: each.kind):
             alike.setdefault((wanted.kind, id(wanted.by)), []).append(wanted)
         waiting.wanted = []
@@ -234,7 +233,7 @@ class Batch:
             _embed_all(ready[0].by, ready, kind)
 
 
-def _embed_all(batch: Batch, ready: Sequence[_Wanted], kind: Kind) -> None:
+def _embed_all(batch: Batch, ready: Sequence[_Wanted], kind: TextKind) -> None:
     texts = [text for wanted in ready for text in wanted.texts]
     try:
         known = Embedded({}, dict.fromkeys(texts, batch.dead), batch.dead)

@@ -1,7 +1,22 @@
 """The database: PostgreSQL with pgvector, started when needed, migrated, and spoken to through `Store`."""
 
-from ragbench.store.database import Store
-from ragbench.store.errors import StoreError
-from ragbench.store.foreign import Source
-from ragbench.store.search import Neighbours, recall_against_exact, recalls_against_exact
+from typing import TYPE_CHECKING
+
+from ragbench.rooms import offers
 from ragbench.types import EmbeddingError
+
+if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
+    from ragbench.store.database import Store
+    from ragbench.store.errors import StoreError
+    from ragbench.store.foreign import Source
+    from ragbench.store.search import Neighbours, recall_against_exact, recalls_against_exact
+
+_PLACES = {
+    "Neighbours": "search",
+    "Source": "foreign",
+    "Store": "database",
+    "StoreError": "errors",
+    "recall_against_exact": "search",
+    "recalls_against_exact": "search",
+}
+__all__, __getattr__, __dir__ = offers(__name__, _PLACES)

@@ -17,14 +17,14 @@ from ragbench.store import chunks as chunk_rows
 from ragbench.store.address import masked
 from ragbench.store.arrays import Arrays
 from ragbench.store.blocks import Block, nearest_in_blocks
-from ragbench.store.embeddings import Kind, Progress
+from ragbench.store.embeddings import Progress
 from ragbench.store.engine import connect, migrate
 from ragbench.store.errors import StoreError, told_plainly
 from ragbench.store.journal import DatabaseJournal
 from ragbench.store.runs import Runs
 from ragbench.store.search import BATCH, Index, IndexKind, Neighbours, named, nearest
 from ragbench.store.timings import Readings
-from ragbench.types import Chunk, Embedder, Vectors
+from ragbench.types import Chunk, Embedder, TextKind, Vectors
 
 BLOCK = 8192  # vectors that are in this process at once
 
@@ -78,7 +78,7 @@ class Store:
         embedder: Embedder,
         texts: Sequence[str],
         *,
-        kind: Kind = "passage",
+        kind: TextKind = "passage",
         batch: int = 256,
         progress: Progress | None = None,
     ) -> int:
@@ -94,7 +94,7 @@ class Store:
         embedder: Embedder,
         texts: Sequence[str],
         *,
-        kind: Kind = "passage",
+        kind: TextKind = "passage",
         batch: int = 256,
         progress: Progress | None = None,
     ) -> Vectors:
@@ -199,7 +199,7 @@ class Store:
         with told_plainly("looking for stored vectors"), self.engine.connect() as connection:
             return embeddings.known_width(connection, embedder)
 
-    def missing(self, embedder: Embedder, texts: Sequence[str], kind: Kind = "passage") -> list[str]:
+    def missing(self, embedder: Embedder, texts: Sequence[str], kind: TextKind = "passage") -> list[str]:
         """The texts whose vectors are not stored, each once. Raises StoreError."""
         return embeddings.missing(self.engine, embedder, texts, kind)
 

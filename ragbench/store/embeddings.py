@@ -6,7 +6,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,8 @@ from ragbench.store.chunks import text_hash
 from ragbench.store.copying import cursor_of, joined, read_vectors, vector_blocks, vector_rows
 from ragbench.store.errors import told_plainly
 from ragbench.store.tables import SCHEMA, embedder
-from ragbench.types import Embedder, EmbeddingError, Vectors, usable_vectors
+from ragbench.types import Embedder, EmbeddingError, TextKind, Vectors, usable_vectors
 
-Kind = Literal["passage", "query"]
 Progress = Callable[[int], object]  # called with how many more are done
 WIDEST = 16_000  # pgvector's limit for a stored vector
 COMPUTING = 0x7261_6763  # with an embedder's number: the advisory lock of whoever computes its vectors
@@ -30,7 +29,7 @@ def ensure(
     engine: Engine,
     model: Embedder,
     texts: Sequence[str],
-    kind: Kind,
+    kind: TextKind,
     batch: int,
     patience: float,
     progress: Progress | None,
@@ -71,13 +70,13 @@ def ensure(
     return computed
 
 
-def missing(engine: Engine, model: Embedder, texts: Sequence[str], kind: Kind) -> list[str]:
+def missing(engine: Engine, model: Embedder, texts: Sequence[str], kind: TextKind) -> list[str]:
     """The texts whose vectors are not stored, each once."""
     unique = {text_hash(one, kind): one for one in texts}
     return [unique[key] for key in _missing(engine, model, list(unique))]
 
 
-def read(engine: Engine, model: Embedder, texts: Sequence[str], kind: Kind) -> Vectors:
+def read(engine: Engine, model: Embedder, texts: Sequence[str], kind: TextKind) -> Vectors:
     """(texts, width) float32 in the order of `texts`; all of them must be stored."""
     with told_plainly("reading vectors"), engine.begin() as connection:
         number, width = find(connection, model)

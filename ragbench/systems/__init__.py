@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
-from ragbench.datasets import Dataset
 from ragbench.llm import Budget, Journal, open_budget, planning
 from ragbench.settings import EmbedderSettings, RetrieverSettings, Settings
-from ragbench.store import Store
 from ragbench.systems.generation import Generation, GenerationError, Generator, Shown, Task, within
 from ragbench.systems.retrieval import Retrieval, RetrievalError, Retriever, System, steps
 from ragbench.types import Embedder
 
 if TYPE_CHECKING:
+    from ragbench.datasets import Dataset
+    from ragbench.store import Store
     from ragbench.systems.parts.reranking import Reranker
     from ragbench.systems.parts.rewriting import Rewriter
 
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 
-Opened = Callable[[str, EmbedderSettings, Dataset], Embedder]
+Opened = Callable[[str, EmbedderSettings, "Dataset"], Embedder]
 """Gives an embedder of a name, its settings and the data set that it is fitted on."""
 
 
@@ -55,7 +56,7 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset, opened: 
 
             pieces = chunking.cut(one.chunker, settings.chunkers[one.chunker], dataset)
         searched = dataset if pieces is None else pieces.dataset
-        found = _retriever(retriever, settings, store, searched, opened or _opened)
+        found = _retriever(retriever, settings, store, searched, opened or partial(_opened, store))
         rewriter, reranker = _rewriter(one.rewriter, settings, store), _reranker(one.reranker, settings)
         system = ConfiguredSystem(name, dataset, Parts(found, store, pieces, rewriter, reranker))
         if planning.folder() is None:
@@ -119,10 +120,10 @@ def _reranker(name: str | None, settings: Settings) -> Reranker | None:
     return make(name, settings.rerankers[name])
 
 
-def _opened(name: str, settings: EmbedderSettings, dataset: Dataset) -> Embedder:
+def _opened(store: Store, name: str, settings: EmbedderSettings, dataset: Dataset) -> Embedder:
     from ragbench import embed
 
-    return embed.make(name, settings, [chunk.text for chunk in dataset.chunks])
+    return embed.make(name, settings, [chunk.text for chunk in dataset.chunks], store.arrays)
 
 
 def make_generator(

@@ -18,7 +18,6 @@ from ragbench.llm import Outlook
 from ragbench.llm.planning import SECONDS_A_CALL
 from ragbench.settings import EmbedderSettings, Settings
 from ragbench.store import Store, footprint
-from ragbench.store.embeddings import Kind
 from ragbench.store.search import Index
 from ragbench.systems import make
 from ragbench.systems.configured import ConfiguredSystem, Parts
@@ -27,7 +26,7 @@ from ragbench.systems.parts.bm25 import Bm25Retriever
 from ragbench.systems.parts.dense import DenseRetriever
 from ragbench.systems.parts.reranking import CrossEncoderReranker, Reranker, kept_of
 from ragbench.systems.parts.rewriting import ModelRewriter
-from ragbench.types import Embedder, Question
+from ragbench.types import Embedder, Question, TextKind
 
 What = Literal["passages", "questions", "rows", "index", "rewriter", "reranker"]
 FITTED = ("hashing", "navec")
@@ -100,7 +99,7 @@ class Estimate:
     def __init__(self, settings: Settings, store: Store, dataset: Dataset) -> None:
         self.settings, self.store, self.dataset = settings, store, dataset
         self._made: dict[tuple[str, str], Embedder] = {}
-        self._paces: dict[tuple[str, str, Kind], Pace] = {}
+        self._paces: dict[tuple[str, str, TextKind], Pace] = {}
         self._keeping: dict[int, float] = {}
         self._building: dict[tuple[int, Index, int], float] = {}
 
@@ -136,7 +135,7 @@ class Estimate:
             corpus = [chunk.text for chunk in dataset.chunks]
             if one.kind in FITTED and len(corpus) > SAMPLE and not self.store.holds(dataset.content_hash):
                 corpus = [corpus[int(place)] for place in np.linspace(0, len(corpus) - 1, SAMPLE)]
-            self._made[key] = embed.make(name, one, corpus)
+            self._made[key] = embed.make(name, one, corpus, self.store.arrays)
         return self._made[key]
 
     def _texts(
@@ -183,7 +182,7 @@ class Estimate:
         return Task(("rows", data.content_hash), "rows", "", len(data.chunks), number, number, room)
 
     def _embedded(
-        self, model: Embedder, settings: EmbedderSettings, data: Dataset, texts: Sequence[str], kind: Kind
+        self, model: Embedder, settings: EmbedderSettings, data: Dataset, texts: Sequence[str], kind: TextKind
     ) -> Task:
         left = self.store.missing(model, texts, kind)
         what: What = "passages" if kind == "passage" else "questions"
@@ -211,7 +210,7 @@ class Estimate:
         requests = math.ceil(number / batch)
         return requests * SECONDS_A_CALL, f"{SECONDS_A_CALL:g} s assumed for each of {requests:,} requests"
 
-    def _pace(self, model: Embedder, texts: Sequence[str], batch: int, kind: Kind, data: Dataset) -> Pace:
+    def _pace(self, model: Embedder, texts: Sequence[str], batch: int, kind: TextKind, data: Dataset) -> Pace:
         key = (model.identity, data.content_hash, kind)
         if key not in self._paces:
             self._paces[key] = pace(model, texts, batch, kind)

@@ -13,8 +13,9 @@ from ragbench import embed, llm
 from ragbench.bench.answers import corpora
 from ragbench.bench.answers.written_answers import Answered, sample
 from ragbench.bench.basics import findings, frames
+from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.session import BenchError, Session, parted
+from ragbench.bench.basics.session import Session
 from ragbench.bench.scoring import measure, own_metrics, repeats
 from ragbench.bench.scoring.functions import Functions
 from ragbench.bench.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, judged

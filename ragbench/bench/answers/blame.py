@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ragbench.bench.basics.session import BenchError
+from ragbench.bench.basics.choices import BenchError
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
 

@@ -12,8 +12,9 @@ from ragbench.bench.answers.blame_tables import Evidence, Seen
 from ragbench.bench.answers.perfect_parts import COLUMNS, Decide, Whole, counterfactuals
 from ragbench.bench.answers.written_answers import Answered
 from ragbench.bench.basics import frames
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.session import BenchError, Session
+from ragbench.bench.basics.session import Session
 from ragbench.bench.decisions import deciders
 from ragbench.bench.decisions.deciders import Case
 from ragbench.bench.scoring.judged_metrics import Judging

@@ -13,11 +13,12 @@ from pydantic import Field
 from ragbench import llm, stats
 from ragbench import settings as configuration
 from ragbench.bench.basics import frames, requests
+from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import leading
 from ragbench.bench.basics.findings import Sureness, bounds
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
-from ragbench.bench.basics.session import BenchError, commit, part, parted, versions
+from ragbench.bench.basics.session import commit, part, versions
 from ragbench.bench.scoring import judged_metrics, repeats, telling
 from ragbench.bench.scoring import measure as scoring
 from ragbench.bench.scoring.answer_tables import AnswerTable, find_answers, logged_answers

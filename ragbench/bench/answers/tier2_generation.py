@@ -19,10 +19,11 @@ from ragbench.bench.answers.written_answers import (
     ideal_contexts,
 )
 from ragbench.bench.basics import frames, requests, slices
+from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import Sureness, leading
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
-from ragbench.bench.basics.session import BenchError, Session, described, parted
+from ragbench.bench.basics.session import Session, described
 from ragbench.bench.scoring.judged_metrics import Judging
 from ragbench.bench.scoring.measure import DEFAULT_EMBEDDER
 from ragbench.measurement import Finding, Measurement

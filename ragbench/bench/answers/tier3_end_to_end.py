@@ -21,10 +21,11 @@ from ragbench.bench.answers.tier2_generation import (
 )
 from ragbench.bench.answers.written_answers import Contexts, Own, answered
 from ragbench.bench.basics import frames, requests, slices
+from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import Sureness, leading
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
-from ragbench.bench.basics.session import BenchError, Session, parted
+from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval import consistency, reading, timing
 from ragbench.bench.retrieval.timing import Clock
 from ragbench.bench.scoring.judged_metrics import Judging

@@ -24,9 +24,9 @@ from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate
 from ragbench.metrics.dialogue import answer_consistency, context_preservation, multi_turn_consistency
-from ragbench.metrics.vectors import Batch, Kind, cosine, embedded
+from ragbench.metrics.vectors import Batch, cosine, embedded
 from ragbench.settings import Settings
-from ragbench.types import Array, Embedder, EmbeddingError, Estimate, Question, Sample, Score, Vectors
+from ragbench.types import Array, Embedder, EmbeddingError, Estimate, Question, Sample, Score, TextKind, Vectors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ COSINE = (-1.0, 1.0)
 SIMILARITIES = ("system", "sample", "what", "first", "second", "similarity")
 CHECKED = 20
 """Of the questions with a log's own vectors: embedded once more, to see whether the same model made them."""
-EMBEDDED: tuple[tuple[str, Kind], ...] = (("question", "query"), ("answer", "passage"))
+EMBEDDED: tuple[tuple[str, TextKind], ...] = (("question", "query"), ("answer", "passage"))
 Sessions = Literal["auto", "dialogues", "history"]
 
 
@@ -98,7 +98,7 @@ class Stored:
         self.of_tables = isinstance(model, TableEmbedder)
         self.logged: Mapping[str, Array] = model.logged() if isinstance(model, TableEmbedder) else {}
 
-    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> Vectors:
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
         """See `ragbench.types.Embedder`."""
         logged = self.logged if kind == "query" else {}
         rest = list(dict.fromkeys(text for text in texts if text not in logged))
@@ -111,7 +111,7 @@ class Stored:
         rows = {**logged, **dict(zip(rest, made, strict=True))}
         return np.array([rows[text] for text in texts])
 
-    def _made(self, texts: Sequence[str], kind: Kind) -> Vectors:
+    def _made(self, texts: Sequence[str], kind: TextKind) -> Vectors:
         return self.store.vectors(self.model, list(texts), kind=kind, batch=self.batch)
 
     def of_log(self, cache: Sequence[PastQuestion], asking: str) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class Stored:
         number = sum(past.question in self.logged for past in cache)
         return {"log": {"cached": number, "asking": asking, "checked": len(near), "cosine": float(np.mean(near))}}
 
-    def known(self, texts: Sequence[str], kind: Kind) -> Mapping[str, Array]:
+    def known(self, texts: Sequence[str], kind: TextKind) -> Mapping[str, Array]:
         """The vectors of those texts that have one: a table of somebody's own may lack some.
 
         Raises EmbeddingError where the embedder does not answer at all, StoreError.
@@ -224,7 +224,7 @@ def _one(
     from ragbench.embed import make
 
     settings = session.settings.embedders[name]
-    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks])
+    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks], store.arrays)
     embedder = Stored(store, model, settings.batch)
     scores = _dialogue_scores(sessions, embedder)
     estimates, placed = _over_dialogues(name, sessions, scores, request.take(Sureness))

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ragbench.bench.basics.session import BenchError, Session
+from ragbench.bench.basics.choices import BenchError
+from ragbench.bench.basics.session import Session
 from ragbench.systems import Generation, GenerationError, Generator, Shown, Task, make_generator, within
 from ragbench.systems.refusals import is_refusal
 from ragbench.types import Chunk, Question, Sample, Status

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragbench import stats
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.requests import Draws
-from ragbench.bench.basics.session import BenchError
 from ragbench.language import Translator
 from ragbench.metric import Metric
 from ragbench.metrics import meant as going_by

@@ -20,8 +20,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from ragbench import datasets, reasons
+from ragbench.bench.basics.choices import BenchError, illegal, parted
 from ragbench.bench.basics.needs import Needed
-from ragbench.bench.basics.session import BenchError, kept, parted
+from ragbench.bench.basics.session import kept
 from ragbench.measurement import Measurement
 from ragbench.names import meant
 from ragbench.settings import Settings, load, secrets
@@ -205,11 +206,6 @@ class Draws(Request):
     resamples: Resamples = 10_000
     seed: Seed = 0
     language: Language = "en"
-
-
-def illegal(name: str, value: Any, expected: str, about: str | None) -> BenchError:
-    """The refusal of a value of a parameter, with what is legal and what it is about."""
-    return BenchError(f"{name} = {value!r}: {expected} is expected ({about})")
 
 
 def legal(field: FieldInfo) -> str:

@@ -11,9 +11,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ragbench import metric, notation, places, trust
+from ragbench import metric, places, trust
 from ragbench import settings as configuration
 from ragbench.bench.basics import bands, interest
+from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import Dataset, known_items, load
 from ragbench.embed import wheels
@@ -24,10 +25,6 @@ from ragbench.progress import Progress
 from ragbench.settings import Settings
 
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "sqlalchemy", "psycopg", "pgvector", "plotly")
-
-
-class BenchError(ValueError):
-    """A tier was asked for something that cannot be measured; the message says what is legal."""
 
 
 @dataclass(frozen=True)
@@ -192,12 +189,6 @@ def _git(folder: Path, *words: str) -> str:
     command = ["git", "-C", str(folder), *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
     return done.stdout.strip()
-
-
-def parted(given: str | Sequence[str]) -> tuple[str, ...]:
-    """Names or labels, comma-separated or as a list, each once; a comma inside parentheses parts nothing."""
-    parts = notation.parted(given) if isinstance(given, str) else given
-    return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
 def described(settings: Settings, names: Sequence[str], more: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:

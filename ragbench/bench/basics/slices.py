@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragbench import stats
+from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import Group, Sureness, compared
 from ragbench.bench.basics.findings import bounds, columns
-from ragbench.bench.basics.session import BenchError, parted
 from ragbench.measurement import Finding, NamedComparison, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.types import Question

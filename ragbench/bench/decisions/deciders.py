@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ragbench import settings as configuration
-from ragbench.bench.basics.session import BenchError, Session, parted
+from ragbench.bench.basics.choices import BenchError, parted
+from ragbench.bench.basics.session import Session
 from ragbench.bench.scoring.judged_metrics import Judging, described, judged
 from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import read_rows

@@ -14,10 +14,11 @@ from pydantic import Field
 
 from ragbench import stand_ins, stats
 from ragbench.bench.basics import frames, requests
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.families import Sureness, in_families, leading
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
-from ragbench.bench.basics.session import BenchError, Session
+from ragbench.bench.basics.session import Session
 from ragbench.bench.decisions import deciders, thresholds
 from ragbench.bench.decisions.deciders import CONSTANTS, SHOW_ALL, Case, Decider
 from ragbench.bench.decisions.decision_measures import METRICS, UNMEASURED, guarded, table

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragbench import stats
+from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.frames import independent
-from ragbench.bench.basics.session import BenchError, parted
 from ragbench.bench.decisions.thresholds import candidates, halves
 from ragbench.bench.judges import numbers
 from ragbench.bench.judges.items import Answers, Scale

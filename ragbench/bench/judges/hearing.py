@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ragbench import llm, places
-from ragbench.bench.basics.session import BenchError, Session
+from ragbench.bench.basics.choices import BenchError
+from ragbench.bench.basics.session import Session
 from ragbench.bench.judges import asking, biases, items
 from ragbench.bench.judges.asking import Heard, Trial
 from ragbench.bench.judges.items import Answers, Scale, Temptations

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ragbench.bench.basics.session import BenchError
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.judges import texts
 from ragbench.datasets import Dataset
 from ragbench.types import Array, Chunk, Question, Sample

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from ragbench.bench.basics.session import BenchError
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.judges.asking import Heard
 from ragbench.bench.judges.biases import family
 from ragbench.bench.judges.items import Answers, Scale

@@ -12,11 +12,12 @@ from pydantic import Field
 from ragbench import llm, stand_ins
 from ragbench import settings as configuration
 from ragbench.bench.basics import frames, requests
+from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import bounds
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
-from ragbench.bench.basics.session import BenchError, Session, parted
+from ragbench.bench.basics.session import Session
 from ragbench.bench.judges import asking, hearing, items, judgement_files, numbers
 from ragbench.bench.judges import classes as judge_classes
 from ragbench.bench.judges import tables as judge_tables

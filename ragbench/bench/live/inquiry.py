@@ -11,8 +11,9 @@ import numpy as np
 from ragbench import settings as configuration
 from ragbench import stand_ins
 from ragbench.bench.answers.written_answers import generator_name, opened_generator, with_kept_seconds
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.requests import MOST_RETRIEVED
-from ragbench.bench.basics.session import BenchError, Session
+from ragbench.bench.basics.session import Session
 from ragbench.bench.live.desk import Desk
 from ragbench.bench.live.responses import Response, Responses
 from ragbench.bench.retrieval.timing import source

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.requests import Request
-from ragbench.bench.basics.session import BenchError
 from ragbench.bench.readiness import endpoints, parts, searches
 from ragbench.bench.readiness.pages import Read, lacking, reader
 from ragbench.bench.readiness.work import work

@@ -12,8 +12,8 @@ from typing import Any
 from ragbench import settings as configuration
 from ragbench import trust
 from ragbench.bench.answers.written_answers import DEFAULT_GENERATOR
+from ragbench.bench.basics.choices import parted
 from ragbench.bench.basics.requests import Request
-from ragbench.bench.basics.session import parted
 from ragbench.bench.decisions.deciders import CONSTANTS, is_log
 from ragbench.bench.readiness import processes
 from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ragbench.bench.basics.choices import parted
 from ragbench.bench.basics.requests import Request
-from ragbench.bench.basics.session import parted
 from ragbench.bench.readiness import processes
 from ragbench.bench.readiness.pages import Read
 from ragbench.bench.readiness.parts import used

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ragbench.bench.basics.choices import parted
 from ragbench.bench.basics.requests import Request
-from ragbench.bench.basics.session import parted
 from ragbench.bench.readiness.pages import Read
 from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.datasets import Dataset

@@ -7,12 +7,14 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from ragbench.datasets import Dataset, DatasetError, PastQuestion, normalise
 from ragbench.settings import ChunkTable, QuestionTable, Settings
-from ragbench.store import Source
 from ragbench.types import Chunk, Question
+
+if TYPE_CHECKING:
+    from ragbench.store import Source
 
 PREFIX = "db:"
 REAL = "real users"
@@ -29,6 +31,8 @@ def read(name: str, settings: Settings) -> Dataset:
     from their table, and it has some, those without one are in the history only, too: `without_vector`.
     Raises StoreError for tables and columns that are not there, DatasetError where nothing is left.
     """
+    from ragbench.store import Source
+
     with Source.open(name, settings) as source:
         tables = source.tables
         left_out: Counter[str] = Counter()

@@ -12,9 +12,10 @@ from pydantic import Field
 
 from ragbench import rankings, stand_ins, stats
 from ragbench.bench.basics import frames, requests
+from ragbench.bench.basics.choices import BenchError, illegal
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Request, tier
-from ragbench.bench.basics.session import BenchError, Session
+from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval import topics
 from ragbench.bench.retrieval.masking import Masker
 from ragbench.bench.retrieval.own_tables import REAL
@@ -71,7 +72,7 @@ class SourcesRequest(Request):
         """Refuse numbers of topics of which the highest is below the lowest."""
         if self.most_topics < self.fewest_topics:
             expected = f"a whole number from {self.fewest_topics} to {MOST_TOPICS}"
-            raise requests.illegal("most_topics", self.most_topics, expected, "fewest_topics is the least")
+            raise illegal("most_topics", self.most_topics, expected, "fewest_topics is the least")
 
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
         """A base, and questions that are looked up in it."""
@@ -194,7 +195,7 @@ def _question_vectors(store: Store, session: Session, name: str) -> Vectors:
     from ragbench.embed import make
 
     settings = session.settings.embedders[name]
-    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks])
+    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks], store.arrays)
     texts = [question.text for question in session.dataset.questions]
     return store.vectors(model, texts, kind="query", batch=settings.batch)
 

@@ -11,10 +11,11 @@ from pydantic import Field
 
 from ragbench import stand_ins
 from ragbench.bench.basics import requests
+from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
-from ragbench.bench.basics.session import BenchError, Session, parted
+from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval import projection, spread, topics
 from ragbench.embed import wheels
 from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
@@ -157,7 +158,7 @@ def _space(
 
     settings = session.settings.embedders[name]
     texts = [item.text for item in items]
-    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks])
+    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks], store.arrays)
     kind: Literal["passage", "query"] = "passage" if request.texts == "chunks" else "query"
     vectors = store.vectors(model, texts, kind=kind, batch=settings.batch, progress=progress)
     geometry = Geometry(vectors, distance=request.distance, neighbors=request.neighbors)

@@ -13,10 +13,11 @@ from pydantic import Field
 
 from ragbench import rankings, stand_ins
 from ragbench.bench.basics import findings, frames, requests, slices
+from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import Sureness, leading
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
-from ragbench.bench.basics.session import BenchError, Session, described, parted
+from ragbench.bench.basics.session import Session, described
 from ragbench.bench.retrieval import consistency, curves, reading, timing
 from ragbench.bench.retrieval.consistency import first
 from ragbench.bench.retrieval.timing import Clock

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 
 from ragbench import settings, stats
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.families import Sureness, in_families
 from ragbench.bench.basics.findings import bounds
 from ragbench.bench.basics.interest import told
-from ragbench.bench.basics.session import BenchError
 from ragbench.bench.runs.changes import Refusal, Setting, refusal, said, settings_of
 from ragbench.bench.runs.record import with_depths
 from ragbench.bench.runs.summarized import (

@@ -11,9 +11,9 @@ from typing import Any
 
 from ragbench import stats
 from ragbench.bench.basics.bands import band_for
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.interest import of_interest
 from ragbench.bench.basics.paired import compared
-from ragbench.bench.basics.session import BenchError
 from ragbench.bench.basics.verdicts import decision
 from ragbench.bench.scoring import attendance
 from ragbench.language import translator

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import stand_ins
-from ragbench.bench.basics.session import BenchError
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.runs.changes import changes
 from ragbench.bench.runs.record import with_depths
 from ragbench.measurement import Measurement, NamedEstimate

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ragbench import stats
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.interest import of_interest
 from ragbench.bench.basics.paired import clusters_of, column_of, samples_of
-from ragbench.bench.basics.session import BenchError
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
 from ragbench.metrics import meant

@@ -14,8 +14,9 @@ from pydantic import Field
 from ragbench import places, raised, stand_ins
 from ragbench import settings as configuration
 from ragbench.bench.basics import bands, reasons, requests
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.requests import Request, tier
-from ragbench.bench.basics.session import BenchError, commit, part, versions
+from ragbench.bench.basics.session import commit, part, versions
 from ragbench.bench.scoring import attendance
 from ragbench.llm import Price
 from ragbench.measurement import Finding, Measurement

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ragbench.bench.basics.session import BenchError
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.runs.past_runs import RETRIEVAL, interval, mixed
 from ragbench.bench.runs.record import told
 from ragbench.datasets.past_runs import Result

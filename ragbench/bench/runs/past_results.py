@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from ragbench import rankings
 from ragbench.bench.basics import findings, frames
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.session import BenchError
 from ragbench.bench.retrieval.tier1_retrieval import gains_of
 from ragbench.bench.runs.past_baseline import DIGITS, RESULT, baseline_run
 from ragbench.bench.runs.past_runs import RETRIEVAL, Loaded

@@ -15,8 +15,8 @@ from ragbench import stats
 from ragbench.bench.answers import answer_scores, profiles, rag_metrics, stages
 from ragbench.bench.answers.written_answers import Answered, sample
 from ragbench.bench.basics import findings, frames, slices
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.session import BenchError
 from ragbench.bench.retrieval import curves, timing
 from ragbench.bench.scoring import repeats
 from ragbench.bench.scoring.result import Row, Scores

@@ -7,8 +7,9 @@ from pathlib import Path
 from pydantic import Field
 
 from ragbench.bench.basics import requests
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.requests import Request, tier
-from ragbench.bench.basics.session import BenchError, commit, versions
+from ragbench.bench.basics.session import commit, versions
 from ragbench.measurement import Measurement
 
 COLUMNS = (

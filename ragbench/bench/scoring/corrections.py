@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragbench import stats
+from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.findings import bounds
-from ragbench.bench.basics.session import BenchError, part
+from ragbench.bench.basics.session import part
 from ragbench.bench.scoring.labels import SETTLED, read
 from ragbench.measurement import Finding, Measurement, NamedComparison, NamedEstimate, write_table
 from ragbench.metric import Metric

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ragbench import llm
-from ragbench.bench.basics.session import BenchError, Session, parted
+from ragbench.bench.basics.choices import BenchError, parted
+from ragbench.bench.basics.session import Session
 from ragbench.bench.scoring import attendance, jury, measure, repeats, telling
 from ragbench.bench.scoring.conduct import conduct
 from ragbench.bench.scoring.result import Row, Scores

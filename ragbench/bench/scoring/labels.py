@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ragbench import settings as configuration
-from ragbench.bench.basics.session import BenchError
+from ragbench.bench.basics.choices import BenchError
 from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import checked, read_rows
 

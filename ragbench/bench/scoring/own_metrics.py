@@ -279,6 +279,3 @@ def value_of(given: Any) -> Metric:
     if callable(given):
         return functions.declared(given)
     raise ValueError(f"metrics: {given!r:.80} is no metric, no name of one and no function")
-
-
-declarations.also(declare)

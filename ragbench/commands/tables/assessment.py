@@ -82,7 +82,7 @@ def asked(metrics: str, level: float | None) -> dict[str, Metric]:
 
     Raises ValueError for names that there are not, for metrics of another grain, and for a level that is not positive.
     """
-    from ragbench.bench.basics.session import parted
+    from ragbench.bench.basics.choices import parted
     from ragbench.metric import parse
     from ragbench.metrics import catalogue
 

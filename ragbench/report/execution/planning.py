@@ -10,9 +10,10 @@ from typing import Any
 
 from ragbench import settings
 from ragbench.bench import readiness
+from ragbench.bench.basics.choices import parted
 from ragbench.bench.basics.needs import Lack
-from ragbench.bench.basics.session import parted
 from ragbench.llm import Outlook, planning
+from ragbench.report.execution import concurrency
 from ragbench.report.execution import run as execution
 from ragbench.report.execution.preparation import prepared
 from ragbench.systems.work import Work
@@ -43,7 +44,7 @@ def plan(
     notebooks: Sequence[Path | str],
     given: Mapping[str, Any] | None = None,
     *,
-    jobs: int = 1,
+    jobs: int | None = None,
     language: str | None = None,
     progress: execution.Report | None = None,
     lenient: bool = False,
@@ -54,7 +55,7 @@ def plan(
     counted too, about; for a system that has something to compute, relevant passages do. Nothing is written.
     Parameters and errors: see `ragbench.report.execution.run`.
     """
-    sources, defaults, values, left_out, asked, read = prepared(
+    sources, defaults, values, left_out, asked, read, _reach = prepared(
         notebooks, dict(given or {}), language, lenient=lenient, asking=False
     )
     work = readiness.work(asked, settings.load(), read)
@@ -62,7 +63,7 @@ def plan(
     with tempfile.TemporaryDirectory(prefix="ragbench-plan-", ignore_cleanup_errors=True) as private:
         place = Path(private) / "outlooks"
         executed = execution.Work(Path(private) / "run", progress, {planning.PLAN_FOLDER: str(place)})
-        failures = executed.all(asking, jobs)
+        failures = executed.all(asking, [(tuple(asking), jobs or concurrency.affordable())])
         rewriters = (one.outlook for one in work if one.outlook is not None)
         outlooks = tuple(planning.together((*planning.kept(place), *rewriters)))
     return Planned(outlooks, tuple(name for name in sources if name not in asking), failures, left_out, work)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from ragbench import places, settings, trust
 from ragbench.bench import readiness
+from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.needs import Lack
 from ragbench.bench.basics.requests import Request
-from ragbench.bench.basics.session import BenchError, parted
 from ragbench.bench.decisions.deciders import is_log
 from ragbench.bench.readiness.pages import Read
 from ragbench.bench.runs.overview import NAME as OVERVIEW
@@ -24,7 +24,8 @@ OF_EVERY_PAGE = {"dataset", "systems", "language"}
 class Prepared(NamedTuple):
     """Notebooks by name with their parameters put in, their defaults, the values that differ, and what is left out.
 
-    asked: what they ask of the bench, each with a data set. read: gives data sets, each read once.
+    asked: what they ask of the bench, each with a data set. read: gives data sets, each read once. reach: what
+    executing them runs and sends.
     """
 
     sources: dict[str, Any]
@@ -33,6 +34,7 @@ class Prepared(NamedTuple):
     left_out: tuple[Lack, ...]
     asked: list[Request]
     read: Read
+    reach: trust.Reach
 
 
 def prepared(
@@ -50,7 +52,7 @@ def prepared(
     """
     paths = [find(notebook) for notebook in notebooks]
     _refuse_twice(paths)
-    trust.require(reach(paths, wanted), lambda: trust.of_project(settings.load()))
+    trust.require(reached := reach(paths, wanted), lambda: trust.of_project(settings.load()))
     sources = {path.stem: drawing.notebook_at(path) for path in sorted(paths, key=lambda path: path.stem == OVERVIEW)}
     defaults = {name: parameters.defaults(notebook, name) for name, notebook in sources.items()}
     if language is not None and any("language" in names for names in defaults.values()):
@@ -73,7 +75,7 @@ def prepared(
     readiness.check(every, known, read, asking=asking)
     for name, notebook in sources.items():
         parameters.inject(notebook, values[name])
-    return Prepared(sources, defaults, values, left_out, every, read)
+    return Prepared(sources, defaults, values, left_out, every, read, reached)
 
 
 def lacking(notebooks: Sequence[Path | str]) -> tuple[Lack, ...]:

@@ -18,7 +18,8 @@ from ragbench.bench.runs.overview import NAME as OVERVIEW
 from ragbench.bench.runs.overview import keep as keep_overview
 from ragbench.language import translator
 from ragbench.llm import budget, uses
-from ragbench.report.execution import execute, unfinished
+from ragbench.report.execution import concurrency, execute, unfinished
+from ragbench.report.execution.concurrency import Round
 from ragbench.report.execution.preparation import prepared
 from ragbench.report.execution.termination import terminable
 from ragbench.report.keeping import files, kept, results
@@ -81,7 +82,7 @@ def run(
     given: Mapping[str, Any] | None = None,
     out: Path | None = None,
     *,
-    jobs: int = 1,
+    jobs: int | None = None,
     language: str | None = None,
     progress: Report | None = None,
     keep: bool = False,
@@ -93,8 +94,9 @@ def run(
 
     notebooks: paths, or names in the notebooks folder. given: parameters as values, or as texts from a command line;
     each goes to every notebook that has it. out: the folder of reports (by default the settings'); the run gets a
-    folder of its own in it. jobs: how many notebooks run at the same time. language: of the pages, where a notebook
-    has no parameter `language` of its own or that is not given. keep: record the run in the database, also one that
+    folder of its own in it. jobs: how many notebooks run at the same time; None: see
+    `ragbench.report.execution.concurrency`. language: of the pages, where a notebook has no parameter `language` of its
+    own or that is not given. keep: record the run in the database, also one that
     fails or is interrupted; where that cannot be done, the report is whole all the same and the result says why.
     lenient: leave out notebooks whose data are not there, and say so, instead of refusing them. name, note: what the
     run is called, and what is said of it, wherever it is shown.
@@ -109,14 +111,14 @@ def run(
     known = settings.load()
     called = {key: text for key, text in (("name", named(name)), ("note", noted(note))) if text}
     wanted = dict(given or {})
-    sources, defaults, values, left_out = prepared(notebooks, wanted, language, lenient=lenient)[:4]
+    sources, defaults, values, left_out, _asked, _read, reach = prepared(notebooks, wanted, language, lenient=lenient)
     folder = files.new_run(out or settings.project_folder() / known.reports_folder)
     started = time.time()
     mask = secrets.masker()
     begun = {"started": round(started), "notebooks": list(sources), **called}
     with unfinished.marked(folder, begun) if keep else contextlib.nullcontext(), _interruptible(folder, begun, keep):
         try:
-            failures = Work(folder, progress).all(sources, jobs)
+            failures = Work(folder, progress).all(sources, concurrency.rounds(defaults, jobs, reach))
         finally:
             (folder / budget.FILE).unlink(missing_ok=True)
             uses.settle(folder)
@@ -195,11 +197,14 @@ class Work:
         self._lock = threading.Lock()
         self._stopped = threading.Event()
 
-    def all(self, notebooks: Mapping[str, Any], jobs: int) -> dict[str, str]:
+    def all(self, notebooks: Mapping[str, Any], rounds: Sequence[Round]) -> dict[str, str]:
         """The failures by notebook, each as the line that says why. The overview reads what the others have kept."""
-        parts = {name: notebook for name, notebook in notebooks.items() if name != OVERVIEW}
-        last = {name: notebook for name, notebook in notebooks.items() if name == OVERVIEW}
-        return {**self._together(parts, jobs), **self._together(last, jobs)}
+        failures: dict[str, str] = {}
+        for names, jobs in (*rounds, ((OVERVIEW,), 1)):
+            last = names == (OVERVIEW,)
+            found = {name: notebooks[name] for name in names if name in notebooks and (name == OVERVIEW) is last}
+            failures |= self._together(found, jobs)
+        return failures
 
     def _together(self, notebooks: Mapping[str, Any], jobs: int) -> dict[str, str]:
         with ThreadPoolExecutor(max_workers=max(1, jobs), thread_name_prefix="notebook") as pool:

@@ -1,0 +1,53 @@
+"""How many notebooks run at the same time: as somebody said, else as many as change no number."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import psutil
+import pytest
+
+from ragbench import trust
+from ragbench.report.execution import concurrency
+from ragbench.report.execution.concurrency import affordable, rounds
+
+ALONE = trust.Reach(Path())
+NOTEBOOKS = {"tier0": ("k",), "tier1": ("k", "fresh_timings"), "dataset": (), "tier3": ("fresh_timings",)}
+
+
+def reaching(*kinds: Any) -> trust.Reach:
+    return trust.Reach(Path(), tuple(trust.Item(kind, "one", "does it", "0") for kind in kinds))
+
+
+@pytest.fixture
+def four(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(concurrency, "affordable", lambda: 4)
+
+
+@pytest.mark.usefixtures("four")
+def test_notebooks_that_read_the_clock_come_first_and_one_by_one() -> None:
+    assert rounds(NOTEBOOKS, None, ALONE) == [(("tier1", "tier3"), 1), (("tier0", "dataset"), 4)]
+    assert rounds({"dataset": ()}, None, ALONE) == [(("dataset",), 4)]
+    assert rounds({"tier1": ("fresh_timings",)}, None, reaching("server")) == [(("tier1",), 1)]
+
+
+@pytest.mark.usefixtures("four")
+@pytest.mark.parametrize("kind", ["callable", "file", "notebook", "key", "database", "texts"])
+def test_what_a_project_sends_or_runs_of_its_own_is_asked_by_one_notebook_at_a_time(kind: str) -> None:
+    assert rounds(NOTEBOOKS, None, reaching("server", kind)) == [(tuple(NOTEBOOKS), 1)]
+
+
+@pytest.mark.parametrize("reach", [ALONE, reaching("key")])
+def test_who_says_how_many_is_followed(reach: trust.Reach) -> None:
+    assert rounds(NOTEBOOKS, 3, reach) == [(tuple(NOTEBOOKS), 3)]
+
+
+@pytest.mark.parametrize(("cores", "gigabytes", "count"), [(8, 64, 8), (8, 7, 3), (2, 64, 2), (4, 1, 1)])
+def test_cores_and_free_memory_set_the_limit(
+    cores: int, gigabytes: int, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)), raising=False)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=gigabytes * 2**30))
+    assert affordable() == count

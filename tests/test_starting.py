@@ -1,0 +1,91 @@
+"""A command starts with what it needs: rooms offer names without opening every module behind them."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ragbench import bench, store
+
+PACKAGE = Path(bench.__file__).parent.parent
+DATABASE = ("sqlalchemy", "psycopg", "pgvector", "alembic")
+TABLES = ("pandas", "sklearn", "scipy.stats", "plotly")
+
+
+@pytest.mark.parametrize("room", [bench, store])
+def test_what_a_room_offers_is_what_it_tells_whoever_reads_types(room: object) -> None:
+    path = Path(str(vars(room)["__file__"]))
+    told = {
+        alias.asname or alias.name: str(node.module)
+        for branch in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(branch, ast.If)
+        for node in branch.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    name, places = vars(room)["__name__"], vars(room)["_PLACES"]
+    assert told == {one: f"{name}.{place}" for one, place in places.items()}
+    assert vars(room)["__all__"] == sorted(places)
+    assert set(dir(room)) >= set(places)
+    for one, module in told.items():
+        assert getattr(room, one) is getattr(importlib.import_module(module), one)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = room.nothing  # type: ignore[attr-defined]
+
+
+ANSWERS = "question,answer,ground_truth\nWho?,the cat sat,the cat\nWhere?,on a mat,on the mat\n"
+QRELS = "q1 0 d1 1\nq2 0 d2 1\n"
+RUN = "q1 Q0 d1 1 2.0 r\nq2 Q0 d1 1 2.0 r\nq2 Q0 d2 2 1.0 r\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "without"),
+    [
+        (["metrics", "mrr"], (*DATABASE, *TABLES)),
+        (["score", "answers.csv", "-m", "rouge1_f"], (*DATABASE, *TABLES, "ragbench.show", "ragbench.report")),
+        (["trec", "qrels", "run"], (*DATABASE, "sklearn", "scipy.stats", "ragbench.show", "ragbench.report")),
+    ],
+    ids=lambda given: given[0] if isinstance(given, list) else "",
+)
+def test_a_command_leaves_closed_what_it_does_not_need(
+    words: list[str], without: tuple[str, ...], tmp_path: Path
+) -> None:
+    for name, text in {"answers.csv": ANSWERS, "qrels": QRELS, "run": RUN}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    program = (
+        "import runpy, sys\n"
+        f"sys.argv = {['ragbench', *words]!r}\n"
+        "try:\n    runpy.run_module('ragbench', run_name='__main__')\n"
+        "except SystemExit as end:\n    assert not end.code, end.code\n"
+        f"print('opened:', [name for name in {without!r} if name in sys.modules])\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "RAGBENCH_CONFIG": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "opened: []"
+
+
+def test_a_projects_own_metrics_are_known_to_commands_that_open_little(tmp_path: Path) -> None:
+    (tmp_path / "ragbench.toml").write_text(
+        '[metrics.polite]\nquestion = "Is it polite?"\n[metrics.ndcg]\noptions = { gain = "exponential" }\n',
+        encoding="utf-8",
+    )
+    program = (
+        "from ragbench.bench.basics.choices import parted\n"
+        "from ragbench.metric import parse\n"
+        "print(*(parse(name).label for name in parted('polite, ndcg@10')))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "RAGBENCH_CONFIG": str(tmp_path / "ragbench.toml")}
+    done = subprocess.run(
+        [sys.executable, "-c", "import ragbench.metrics\nragbench.metrics.catalogue()\n" + program],
+        capture_output=True, text=True, cwd=tmp_path, env=environment, check=False,
+    )  # fmt: skip
+    assert done.stdout.split() == ["polite", "ndcg(gain=exponential)@10"], done.stderr
