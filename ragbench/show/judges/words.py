@@ -117,7 +117,7 @@ def probe(material: Material, name: str) -> tuple[str, str]:
         "padding": _("change of the score when the same facts are said three times over"),
         "scale_order": _("change of the score when its levels are listed the other way round"),
         "scale_order_changes": moved,
-        "language": _("change of the score when all texts are in the other language"),
+        "language": _("change of the score when all texts and the prompt are in the other language"),
         "language_changes": moved,
         "prompt_language": _("score with the Russian prompt minus that with the English one, of the same answer"),
         "prompt_language_changes": moved,
