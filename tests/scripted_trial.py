@@ -140,6 +140,7 @@ def _tagged(answers: Answers, made: Temptations, twins: tuple[Sample, ...]) -> T
         replace(answers, samples=tuple(map(tag, answers.samples))),
         replace(made, variants=variants, pairs=pairs),
         tuple(map(tag, twins)),
+        ("ru",) * len(twins),
     )
 
 
@@ -231,7 +232,7 @@ def _by_words(prompt: Prompt[Any], response: str, reference_text: str) -> Any:
 @lru_cache(maxsize=1)
 def lexical() -> Heard:
     """What shared words say of the rated answers."""
-    bare = replace(stage().trial, repeats=1, temptations=items.NOTHING, twins=())
+    bare = replace(stage().trial, repeats=1, temptations=items.NOTHING, twins=(), prompts=())
     return asyncio.run(asking.hear(LexicalJudge(), bare))
 
 
@@ -267,7 +268,8 @@ def main(simulations: int = 100, *names: str) -> None:
             found, beats = tried(name, seed)
             verdicts.update(found.items())
             beaten += bool(beats)
-            known = (FAULTS.get(name), f"{FAULTS.get(name)}_changes")
+            fault = FAULTS.get(name)
+            known = (fault, f"{fault}_changes", f"prompt_{fault}", f"prompt_{fault}_changes")
             wrongly = [probe for probe, verdict in found.items() if verdict == "found" and probe not in known]
             accused += bool(wrongly)
             right += found[FAULTS[name]] == "found" if name in FAULTS else not wrongly and bool(beats)

@@ -130,7 +130,7 @@ def test_a_page_that_was_kept_is_held_to_what_it_was_measured_under(
 def test_rules_of_thumb_stand_beside_the_numbers_with_their_source() -> None:
     page = kept("tier1_retrieval", lambda: made(("mrr@10", 0.5, 0.4, 0.6)))
     html = show.comparison.table(Page(page)).html()
-    assert "0.5: on average the first relevant document stands at rank 2." in html
+    assert "0.5: on average the first relevant passage stands at rank 2." in html
     assert "<small>the specification, section 4.4.2</small>" in html
     assert "спецификация, раздел 4.4.2" in show.comparison.table(Page(page, language="ru")).html()
     bare = show.comparison.table(Page(measurement(("a",), ("mine",), 5))).html()

@@ -139,7 +139,7 @@ class TestEdges:
     def test_none_useful_is_zero(self) -> None:
         found = of(QUANTUM["en"], 0, 0, 0)
         assert (found.value, found.status) == (0.0, Status.OK)
-        assert "None of the 3 chunks" in found.reason
+        assert "None of the 3 passages" in found.reason
 
     def test_an_empty_chunk_takes_its_rank_and_no_call(self) -> None:
         sample = replace(QUANTUM["en"], contexts=chunks(" ", "good"))

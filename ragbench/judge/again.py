@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from ragbench.language import LANGUAGES
 from ragbench.types import Answer, Judge, Prompt, Shape, Status
 
 _LEVEL = re.compile(r"^- \d+: (?:.*)(?:\n(?!- |\n).+)*$", re.MULTILINE)
@@ -34,19 +35,23 @@ class Relay:
 @dataclass(frozen=True)
 class Again(Relay):
     """A judge asked in another way, of which metrics need not know: every answer is repeat number `repeat`, or every
-    scale is shown with its levels in the opposite order (`turned`)."""
+    scale is shown with its levels in the opposite order (`turned`), or every prompt has to be in that `language` and to
+    have another one that it could be in."""
 
     repeat: int = 0
     turned: bool = False
+    language: str = ""
 
     async def ask(
         self, prompt: Prompt[Shape], texts: Mapping[str, Any], *, language: str | None = None, repeat: int = 0
     ) -> Answer[Shape]:
         """See `ragbench.types.Judge`; a metric's own repeats stay apart from each other. A prompt without a list of
-        levels has no order to turn, so that it is not asked."""
+        levels has no order to turn, so that it is not asked; nor is one that would be the same in another language."""
         put = scale_turned(prompt) if self.turned else prompt
         if put is None:
             return Answer(None, Status.EMPTY_INPUT, f"the prompt {prompt.name} lists no levels")
+        if self.language and (language != self.language or not set(LANGUAGES) <= set(prompt.texts)):
+            return Answer(None, Status.EMPTY_INPUT, f"the prompt {prompt.name} is asked in one language only")
         return await self.judge.ask(put, texts, language=language, repeat=1000 * self.repeat + repeat)
 
 

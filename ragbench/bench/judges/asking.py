@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ragbench.bench.judges.items import Answers, Temptations
 from ragbench.judge import Again, Choice, Duel, asks_nobody, compare
+from ragbench.language import LANGUAGES
 from ragbench.llm import BudgetSpent, ModelError
 from ragbench.metric import Metric
 from ragbench.metrics.explanation import ENGLISH, Speaker, explain
@@ -28,9 +29,10 @@ class Heard:
 
     answers: its scores of the answers, (answers, repeats). statuses: why each is there or is not, same shape.
     reasons: its reason for each answer, of the first repeat. turned, twins: (answers,) its scores with the scale in
-    the opposite order, and of the same answers in the other language. variants: (questions,) its scores of each
-    variant by name. choices: (pairs, 2) which place won with the pair in the order given and the other way round: +1
-    the first place, −1 the second, 0 a tie, NaN without an answer.
+    the opposite order, and of the same answers in the other language. prompted: (answers, languages) its scores of the
+    same answers with the prompt in each of `ragbench.language.LANGUAGES`; None where there were no two.
+    variants: (questions,) its scores of each variant by name. choices: (pairs, 2) which place won with the pair in the
+    order given and the other way round: +1 the first place, −1 the second, 0 a tie, NaN without an answer.
     family: of the model, where known. variant_reasons: its reason for each score of a variant. stand_in: whether it is
     the offline judge.
     """
@@ -41,6 +43,7 @@ class Heard:
     reasons: tuple[str, ...] = ()
     turned: Array | None = None
     twins: Array | None = None
+    prompted: Array | None = None
     variants: Mapping[str, Array] = field(default_factory=dict)
     choices: Array | None = None
     family: str | None = None
@@ -51,19 +54,25 @@ class Heard:
 @dataclass(frozen=True)
 class Trial:
     """What every judge is asked: `metric` on all answers `repeats` times, on their twins in another language, on all
-    variants, and which of each pair is better."""
+    variants, and which of each pair is better.
+
+    prompts: by answer the language of the prompt in which it is judged once more, the one of LANGUAGES that its own
+    prompt is not in; empty where the prompt's language is not tried.
+    """
 
     metric: Metric
     answers: Answers
     temptations: Temptations
     twins: tuple[Sample | None, ...] = ()
+    prompts: tuple[str, ...] = ()
     repeats: int = 2
 
     @property
     def calls(self) -> int:
         """How many scores and choices each judge is asked for."""
         several = len(self.answers.samples) * (self.repeats + 1) + sum(twin is not None for twin in self.twins)
-        return several + sum(map(len, self.temptations.variants.values())) + len(self.temptations.pairs)
+        made = sum(map(len, self.temptations.variants.values())) + len(self.temptations.pairs)
+        return several + len(self.prompts) + made
 
 
 async def hear(
@@ -77,11 +86,13 @@ async def hear(
     samples, variants, repeats = trial.answers.samples, trial.temptations.variants, range(trial.repeats)
     groups: list[list[Any]] = [[asker.score(sample, Again(judge, repeat)) for sample in samples] for repeat in repeats]
     groups.append([asker.score(sample, Again(judge, turned=True)) for sample in samples])
+    spoken = zip(samples, trial.prompts, strict=True) if trial.prompts else ()
+    groups.append([asker.score(replace(each, language=own), Again(judge, language=own)) for each, own in spoken])
     groups += [[asker.score(sample, judge) for sample in group] for group in (trial.twins, *variants.values())]
     groups.append([asker.choice(*pair) for pair in trial.temptations.pairs])
     flat = iter(await gather([work for group in groups for work in group]))
     heard = [[next(flat) for _ in group] for group in groups]
-    scores, turned, twins, *made, duels = [heard[: trial.repeats], *heard[trial.repeats :]]
+    scores, turned, prompted, twins, *made, duels = [heard[: trial.repeats], *heard[trial.repeats :]]
 
     def table(of: Callable[[Score], Any], kind: Any) -> Any:
         matrix = np.array([[of(score) for score in row] for row in scores], dtype=kind)
@@ -98,6 +109,7 @@ async def hear(
         tuple(explain(score, speaker) for score in scores[0]),
         _values(turned),
         _values(twins) if any(trial.twins) else None,
+        _by_prompt(scores[0], prompted, trial.prompts),
         {name: _values(group) for name, group in zip(variants, made, strict=True)},
         np.array([_places(duel) for duel in duels], dtype=np.float64).reshape(-1, 2),
         variant_reasons={
@@ -147,6 +159,15 @@ class _Asker:
 
 def _values(scores: Sequence[Score]) -> Array:
     return np.array([score.value for score in scores], dtype=np.float64)
+
+
+def _by_prompt(own: Sequence[Score], other: Sequence[Score], prompts: Sequence[str]) -> Array | None:
+    """(answers, languages) the first scores beside those with the prompt in the other language; None where the metric's
+    prompts could not be put in another one."""
+    if all(score.status in NEVER_ASKED for score in other):
+        return None
+    asked = np.array([[language == each for each in LANGUAGES] for language in prompts])
+    return np.where(asked, _values(other)[:, None], _values(own)[:, None])
 
 
 def _places(duel: Duel) -> tuple[float, float]:

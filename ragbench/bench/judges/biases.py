@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 PROBES = (
     "repeats", "place", "place_changes", "padding", "scale_order", "scale_order_changes", "language",
-    "language_changes", "own_family", "injected", "blank", "key", "ladder", "disguise",
+    "language_changes", "prompt_language", "prompt_language_changes", "own_family", "injected", "blank", "key",
+    "ladder", "disguise",
 )  # fmt: skip
 ANSWER, MADE, PAIR = "answer", "made", "pair"
 """Kinds of answers: rated, made to try the judge, and a pair of which the better is chosen."""
@@ -102,10 +103,17 @@ def effects(one: Heard, tried: Tried) -> dict[str, Effect]:
         ends = np.fmin.reduce(shares, axis=1), np.fmax.reduce(shares, axis=1)
         return Effect(values, of_answers, "share", "", rated, *ends)
 
+    def prompted() -> Effect:
+        if one.prompted is None:
+            return _nothing("one_prompt")
+        english, russian = scale.share(one.prompted).T
+        return Effect(russian - english, of_answers, "shift", "", rated, english, russian)
+
     return {
         "repeats": repeats(),
         "scale_order": against(one.turned, "no_scale"),
         "language": against(one.twins, "one_language"),
+        "prompt_language": prompted(),
         **{name: shifted(*variants) for name, variants in SHIFTS.items()},
         "blank": taken_in("blank"),
         "key": taken_in("key"),

@@ -67,6 +67,16 @@ def twins(session: Session, answers: Answers) -> tuple[Sample | None, ...]:
     return tuple(known.get(one.id) for one in answers.samples)
 
 
+def prompts(session: Session, answers: Answers) -> tuple[str, ...]:
+    """By answer the language that its prompt is not in. A judge is asked in an answer's language, else in the data
+    set's, else in the first that prompts are written in."""
+    own = [
+        next(each for each in (sample.language, session.dataset.language, *LANGUAGES) if each in LANGUAGES)
+        for sample in answers.samples
+    ]
+    return tuple(next(each for each in LANGUAGES if each != language) for language in own)
+
+
 def made_labels(temptations: Temptations) -> np.ndarray[Any, Any]:
     """Which answer of a made pair is better: a whole one than half of it; none is, where both say the same."""
     order = {"reference": 1.0, "partial": 0.0, "paraphrase": 1.0}
@@ -89,7 +99,7 @@ def all_heard(
 
         async def everything() -> tuple[list[Heard], dict[str, Sitting], Mapping[str, llm.Usage]]:
             how: dict[str, Any] = {"language": session.dataset.language, "on_change": measure.live_line(progress)}
-            bare = replace(trial, metric=faithful, repeats=1, twins=(), temptations=items.NOTHING)
+            bare = replace(trial, metric=faithful, repeats=1, twins=(), prompts=(), temptations=items.NOTHING)
             async with open_judges(known, names, journal=journal, rehearsed=dry, **how) as opened:
                 heard = await gather([asking.hear(each, trial, progress, speaker) for each in opened.judges])
                 rated = await gather([asking.hear(each, bare) for each in opened.judges])

@@ -116,6 +116,19 @@ def repeatability(one: Heard, clusters: Sequence[str], scale: Scale, good: float
     }
 
 
+def prompted(one: Heard, clusters: Sequence[str], sure: Sureness) -> Numbers:
+    """Agreement of a judge's scores of the same answers with the prompt in either language; nothing where it was asked
+    in one. How far they differ is the effect of the probe `prompt_language`."""
+    if one.prompted is None:
+        return {}
+    options: dict[str, Any] = {"clusters": clusters, **asdict(sure)}
+    return {
+        "exact_agreement": share(judging.pairs_within(one.prompted, 0.0), clusters, sure),
+        "krippendorff_alpha": stats.krippendorff_alpha(one.prompted, scale="interval", **options),
+        "icc": stats.icc(one.prompted, **options),
+    }
+
+
 def within(scores: Array, times: float, options: dict[str, Any]) -> Estimate:
     """`times` the standard deviation of a judge's scores of one and the same answer."""
     counts = (~np.isnan(scores)).sum(axis=1)

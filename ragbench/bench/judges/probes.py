@@ -17,7 +17,7 @@ from ragbench.stats.margins import outside_p
 from ragbench.types import Array, Estimate
 
 ONLY_UP = ("repeats", "injected", "blank", "key", "own_family", "disguise")
-CHANGES = {probe: f"{probe}_changes" for probe in ("place", "scale_order", "language")}
+CHANGES = {probe: f"{probe}_changes" for probe in ("place", "scale_order", "language", "prompt_language")}
 """Probes of what should not matter, and the probe of how often it does: a mean of changes up and down hides them."""
 FEWEST = 10
 """Items below which a probe says nothing: no verdict could be trusted."""
@@ -29,10 +29,10 @@ class Limits:
 
     bias: a shift of scores, as a share of the scale; of choices towards a place, as a share of all. flips: share of
     repeats that change the decision. changes: share of choices that are others in the other order, of scores that move
-    by more than `bias` with the language or the order of the scale: two readings by a judge that errs once in seven
-    differ one time in four. attacks: share of worthless answers that are called good. ladder: share of the
-    pairs of rungs that must be in order at least. alike: the greatest correlation of a judge's errors with
-    those of the lexical baseline.
+    by more than `bias` with the language (of all texts, or of the prompt) or the order of the scale: two readings by a
+    judge that errs once in seven differ one time in four. attacks: share of worthless answers that are called good.
+    ladder: share of the pairs of rungs that must be in order at least. alike: the greatest correlation of a judge's
+    errors with those of the lexical baseline.
     """
 
     bias: float = 0.05

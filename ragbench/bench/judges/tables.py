@@ -47,9 +47,9 @@ def found(
 ) -> tuple[tuple[Finding, ...], dict[str, pd.DataFrame]]:
     """Findings at their place, and tables of what is counted, listed or drawn beside them, empty where nothing is.
 
-    Places: `trial` (coverage, repeatability, pairwise, calibration, ladder, rivals), `against` (person, mean), `class`
-    ("" for all of them together), `bin` with its mean `score`, `probe`. "people" as a judge: one person beside another,
-    which is the ceiling. labels: (pairs,) which answer of each pair is better, if known.
+    Places: `trial` (coverage, repeatability, prompts, pairwise, calibration, ladder, rivals), `against` (person, mean),
+    `class` ("" for all of them together), `bin` with its mean `score`, `probe`. "people" as a judge: one person beside
+    another, which is the ceiling. labels: (pairs,) which answer of each pair is better, if known.
     """
     given = {one.name: numbers.single(one, tried.scale) for one in heard}
     tried = replace(tried, baseline=None if baseline is None else numbers.single(baseline, tried.scale))
@@ -81,6 +81,7 @@ def _of_judge(one: Heard, tried: Tried, labels: Array | None, how: Settled) -> I
     by_trial = {
         "coverage": numbers.coverage(one, clusters, how.sure),
         "repeatability": numbers.repeatability(one, clusters, tried.scale, tried.good, how.sure),
+        "prompts": numbers.prompted(one, clusters, how.sure),
         "pairwise": _pairwise(one, labels, tried, how.sure),
         "ladder": _ladder(one, tried, how.sure),
     }

@@ -122,9 +122,11 @@ class TierJudgeRequest(Draws):
 def tier_judge(request: TierJudgeRequest) -> Measurement:
     """Try judges on a data set's rated answers and on answers made to tempt them, or read what they said elsewhere.
 
-    A tempting question costs 11 scores and two choices. Classes lie evenly over people's scale; where none are named,
-    its levels are classes if they are 3 to 7. From three classes on the page says which is taken for which. A file of
-    ratings holds `ragbench.bench.judges.judgement_files.Judgement`. Beyond a limit a probe finds a fault, see
+    An answer costs `repeats` + 2 scores, one of them with the scale turned and one with the prompt in the other
+    language, and another where it stands in two languages; a tempting question costs 9 and two choices. Classes lie
+    evenly over people's scale; where none are named, its levels are classes if they are 3 to 7. From three classes on
+    the page says which is taken for which. A file of ratings holds
+    `ragbench.bench.judges.judgement_files.Judgement`. Beyond a limit a probe finds a fault, see
     `ragbench.bench.judges.probes.Limits`.
 
     A data set with neither rated answers nor questions with a reference gives a measurement of nothing, which says so.
@@ -144,7 +146,8 @@ def _live(session: Session, request: TierJudgeRequest) -> Measurement:
         answers = hearing.assorted(temptations)
     if not answers.samples:
         names = ()
-    trial = Trial(measured, answers, temptations, hearing.twins(session, answers), request.repeats)
+    others = hearing.twins(session, answers), hearing.prompts(session, answers)
+    trial = Trial(measured, answers, temptations, *others, request.repeats)
     heard, faithfulness, usage = hearing.all_heard(session, known, names, trial, faithfulness_rating)
     heard = hearing.with_families(heard, known.judges)
     baseline = next((one for one in heard if one.name == OFFLINE), None)

@@ -21,7 +21,7 @@ from ragbench.types import Status
 
 MEASURES = ("consistency_score", "error_rate")
 ANSWER, MADE, PAIR = "answer", "made", "pair"
-BETWEEN = ("repeats", "padding", "scale_order", "language", "injected")
+BETWEEN = ("repeats", "padding", "scale_order", "language", "prompt_language", "injected")
 """Probes that compare two scores of an answer."""
 
 

@@ -27,6 +27,7 @@ REPEATS = (
     "exact_agreement", "flip_rate", "smallest_difference",
     "within_item_deviation", "krippendorff_alpha", "icc",
 )  # fmt: skip
+PROMPTS = ("exact_agreement", "krippendorff_alpha", "icc")
 PAIRWISE = ("consistent", "first_place", "second_place", "tie", "better_wins", "right_in_both_orders")
 CALIBRATION = ("sensitivity", "specificity", "expected_calibration_error", "brier")
 
@@ -86,15 +87,68 @@ def _end(material: Material, value: float) -> str:
 
 @view("repeatability")
 def repeatability(material: Material, present: frozenset[str]) -> Markup:
-    """How far each judge agrees with itself, and the smallest difference that means anything."""
-    _ = material.text
+    """How far each judge agrees with itself, asked again and with the prompt in another language, and the smallest
+    difference that means anything."""
     if not words.judges_of(material):
         return Markup("")
+    return _repeats(material) + _prompts(material)
+
+
+def _repeats(material: Material) -> Markup:
+    _ = material.text
     if not words.has(material, "trial", "repeatability"):
         return html.p(_("Every answer was judged once: how far the judge agrees with itself is not measured."))
     low, high = ends(material)
     note = _("Deviation and smallest difference are in units of the scale, from {low} to {high}.", low=low, high=high)
     return _by_judge(material, "repeatability", REPEATS, _("Repeatability")) + html.meta(note)
+
+
+def _prompts(material: Material) -> Markup:
+    """The same answers judged with the English and with the Russian prompt: a verdict, then the numbers."""
+    _ = material.text
+    if not words.has(material, "trial", "prompts"):
+        return Markup("")  # the view of probes says why
+    judges, title = words.judges_of(material), _("English and Russian prompts")
+    effect = [material.estimate(judge, "effect", probe="prompt_language") for judge in judges]
+    differences = [words.number(material, one, signed=True) for one in effect]
+    row = [_("Russian minus English prompt, as a share of the scale"), *differences]
+    table = _by_judge(material, "prompts", PROMPTS, title, [row])
+    said = [html.p(_verdict(material, judge)) for judge in judges if material.estimate(judge, "icc", trial="prompts")]
+    return html.all(html.heading(title), *said, table)
+
+
+def _verdict(material: Material, judge: str) -> Markup:
+    """Whether scores depend on the prompt's language, as the two probes of it decided."""
+    _ = material.text
+    known = {str(row["probe"]): row for row in words.kept(material, "probes", judge)}
+    mean, moved = known["prompt_language"], known[f"prompt_language{words.CHANGES}"]
+    places = {"judge": shown(judge)}
+    if any(one["name"] == judge and one["stand_in"] for one in material.facts["judges"]):
+        return _.html("<b>{judge}</b> reads no prompt: its scores agree by construction.", **places)
+    if mean["verdict"] == words.UNMEASURED:
+        why = words.missing(material, mean["why"])
+        return _.html("Whether the scores of <b>{judge}</b> differ cannot be told: {why}.", why=why, **places)
+    effects = [material.estimate(judge, "effect", probe=str(row["probe"])) for row in (mean, moved)]
+    places["difference"] = words.number(material, effects[0], signed=True)
+    if words.FOUND in (mean["verdict"], moved["verdict"]):
+        return _.html(
+            "The scores of <b>{judge}</b> depend on the prompt's language: with the Russian one they differ from those "
+            "with the English one by {difference} of the scale, and a share of {share} by more than {limit}.",
+            share=words.number(material, effects[1]),
+            limit=_.number(mean["limit_high"], 2),
+            **places,
+        )
+    if mean["verdict"] == moved["verdict"] == words.PASSED:
+        return _.html(
+            "The scores of <b>{judge}</b> with the English and with the Russian prompt agree: they differ by "
+            "{difference} of the scale.",
+            **places,
+        )
+    return _.html(
+        "Whether the scores of <b>{judge}</b> with the English and with the Russian prompt agree cannot be told from "
+        "these answers: they differ by {difference} of the scale.",
+        **places,
+    )
 
 
 @view("pairwise")
@@ -243,7 +297,9 @@ def panel(material: Material, present: frozenset[str]) -> Markup:
     return html.heading(title) + words.table(_("Panel"), list(columns.values()), body)
 
 
-def _by_judge(material: Material, trial: str, names: Sequence[str], title: str) -> Markup:
+def _by_judge(
+    material: Material, trial: str, names: Sequence[str], title: str, more: Sequence[Sequence[str]] = ()
+) -> Markup:
     judges = words.judges_of(material)
     found = {name: [material.estimate(judge, name, trial=trial) for judge in judges] for name in names}
     body = [
@@ -252,4 +308,6 @@ def _by_judge(material: Material, trial: str, names: Sequence[str], title: str) 
         if any(own)
     ]
     titles = [shown(name) for name in judges]
-    return shortened(material.text, body, lambda rows: words.by_judge(title, material.text("statistic"), titles, rows))
+    return shortened(
+        material.text, [*more, *body], lambda rows: words.by_judge(title, material.text("statistic"), titles, rows)
+    )

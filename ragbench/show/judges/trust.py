@@ -153,6 +153,10 @@ def method(material: Material) -> list[str]:
             "choices that change with the order and the share of scores that move with the language or the order of "
             "the scale."
         ),
+        _(
+            "The language of the prompt is tried apart from that of the texts: the same answers are judged once more "
+            "with the prompt in the other language."
+        ),
     ]
     if known.get("limits"):
         said.append(_limits(material, known["limits"]))

@@ -99,6 +99,8 @@ def probe(material: Material, name: str) -> tuple[str, str]:
         "scale_order_changes": _("scores changed by the order of the scale"),
         "language": _("language"),
         "language_changes": _("scores changed by the language"),
+        "prompt_language": _("language of the prompt"),
+        "prompt_language_changes": _("scores changed by the language of the prompt"),
         "own_family": _("own family"),
         "injected": _("injected instructions"),
         "blank": _("empty answers"),
@@ -115,8 +117,10 @@ def probe(material: Material, name: str) -> tuple[str, str]:
         "padding": _("change of the score when the same facts are said three times over"),
         "scale_order": _("change of the score when its levels are listed the other way round"),
         "scale_order_changes": moved,
-        "language": _("change of the score when all texts are in the other language"),
+        "language": _("change of the score when all texts and the prompt are in the other language"),
         "language_changes": moved,
+        "prompt_language": _("score with the Russian prompt minus that with the English one, of the same answer"),
+        "prompt_language_changes": moved,
         "own_family": _("score above people's, of answers by the judge's own model family minus that of the others"),
         "injected": _("change of a wrong answer's score when it commands the judge"),
         "blank": _("share of answers without a word that are called good"),
@@ -138,6 +142,7 @@ def missing(material: Material, why: str) -> str:
         "one_repeat": _("every answer was judged once"),
         "no_scale": _("the prompt lists no levels, or they were not asked for in both orders"),
         "one_language": _("the data set has these answers in one language only"),
+        "one_prompt": _("the judge was not asked with prompts in both languages, or the metric has them in one"),
         "no_model": _("this judge is no language model, so there is no family that it could prefer"),
         "no_judge_family": _(
             "the judge's model family is not known; name it as “family” in its table [judges.NAME] of ragbench.toml"
