@@ -45,7 +45,7 @@ def labelled(project: Path) -> Path:
         for place in range(11)
     ]  # fmt: skip
     write_lines(project / "data" / "small" / "decisions.en.jsonl", rows)
-    (project / "own_judge.py").write_text(OWN, encoding="utf-8")
+    (project / "plain_judge.py").write_text(OWN, encoding="utf-8")
     write_lines(project / "said.jsonl", [{"id": f"d{place}", "show": "yes"} for place in range(11)])
     return project
 
@@ -128,13 +128,13 @@ def test_without_a_price_there_is_no_cost_and_a_price_of_nothing_is_one(labelled
 
 
 def test_who_asks_no_model_or_tells_nothing(labelled: Path) -> None:
-    made = bench.tier_judge_pipeline(judges="lexical, own_judge:decide, said.jsonl", resamples=100)
-    assert [taken(made, name) for name in ("lexical", "own_judge:decide", "said")] == [
+    made = bench.tier_judge_pipeline(judges="lexical, plain_judge:decide, said.jsonl", resamples=100)
+    assert [taken(made, name) for name in ("lexical", "plain_judge:decide", "said")] == [
         {**Expense().__dict__, "unknown": why} for why in ("offline", "function", "log")
     ]
     assert all("expense" not in one for one in made.facts["judges"] if one["name"] in ("show-all", "hide-all"))
     html = show.answers.judges(Page(made)).html()
-    for said in ("lexical</b>: no model is asked", "own_judge:decide</b> is a function", "said</b> is a file"):
+    for said in ("lexical</b>: no model is asked", "plain_judge:decide</b> is a function", "said</b> is a file"):
         assert said in html
     assert [row[:2] for row in rows_of(html)][-1] == ["said", "1"], "of what nothing is known a thousand is no news"
     assert "no model is asked" not in show.answers.judges(Page(made, language="ru")).html()
