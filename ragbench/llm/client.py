@@ -137,6 +137,7 @@ class Client:
             estimated=sum(entry.estimated for entry in used),
             model=self.settings.model,
             answered_by=dict(sorted(named.items())),
+            free=sum(not entry.cost and entry.input_tokens + entry.output_tokens > 0 for entry in used),
         )
 
     def key(self, request: Request) -> str:

@@ -40,6 +40,7 @@ class Usage:
 
     estimated: replies whose endpoint reported no tokens, so that they were estimated. model: the one that was asked.
     answered_by: how many replies gave each model's name as their own; those that gave none are not counted.
+    free: replies that cost nothing though tokens were read: no price was set when they were asked for, or one of 0.
     """
 
     replies: int = 0
@@ -49,6 +50,7 @@ class Usage:
     estimated: int = 0
     model: str = ""
     answered_by: Mapping[str, int] = field(default_factory=dict)
+    free: int = 0
 
 
 @dataclass

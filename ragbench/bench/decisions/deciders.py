@@ -15,10 +15,12 @@ import numpy as np
 from ragbench import settings as configuration
 from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.session import Session
+from ragbench.bench.decisions.expenses import Expense, expense
 from ragbench.bench.scoring.judged_metrics import Judging, described, judged
 from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import read_rows
 from ragbench.language import translator
+from ragbench.llm import Price, Usage
 from ragbench.metrics.decisions import decision_of, show_decision
 from ragbench.metrics.explanation import spoken
 from ragbench.systems.callables import SHOWN_CHARACTERS, find, told
@@ -66,13 +68,15 @@ class Decided:
 class Decider:
     """All decisions of one judge, in the order of the cases.
 
-    ms: (cases,) milliseconds of each call, NaN where nobody measured. facts: what the page says of the judge.
+    ms: (cases,) milliseconds of each call, NaN where nobody measured. facts: what the page says of the judge. expense:
+    what a decision takes; None of the judges that decide without looking.
     """
 
     name: str
     decided: list[Decided]
     ms: Array
     facts: Mapping[str, Any] = field(default_factory=dict)
+    expense: Expense | None = None
 
 
 def asked(given: str | Sequence[str], session: Session) -> list[str]:
@@ -126,7 +130,8 @@ def _judged(name: str, cases: Sequence[Case], session: Session, language: str, f
     found = judged(session, samples, [show_decision], Judging(judges=name, prompts=language))
     details = {row["sample"]: row for row in found.judgements.to_dict("records")}
     rows = [details[case.id] for case in cases]
-    ms = np.array([math.nan if row["seconds"] is None else 1000 * row["seconds"] for row in rows])
+    # a call that brought no reply took 0 seconds of the model, which is no latency
+    ms = np.array([1000 * row["seconds"] if row["seconds"] else math.nan for row in rows])
     speaker, decided = translator(session.language or session.settings.language), []
     for row in rows:
         detail = json.loads(row["detail"] or "{}")
@@ -136,11 +141,20 @@ def _judged(name: str, cases: Sequence[Case], session: Session, language: str, f
             Decided(*given) if row["status"] == Status.OK.value else Decided(None, None, why, Status(row["status"]))
         )
     facts = {"kind": "judge", **described(session, [name])[0]}
-    if answered_by := found.facts["judges"][0].get("usage", {}).get("answered_by"):
-        facts["answered_by"] = answered_by
     if facts["stand_in"]:  # its time is no reply's, so it is not in the journal
         ms = _kept_clock(session, name, cases, ms, fresh)
-    return Decider(name, decided, ms, facts)
+        return Decider(name, decided, ms, facts, Expense(unknown="offline"))
+    usage = Usage(**found.facts["judges"][0]["usage"])
+    if usage.answered_by:
+        facts["answered_by"] = usage.answered_by
+    texts = [(one.question, one.answer, tuple(each.text for each in one.contexts), one.language) for one in cases]
+    asked = [(key, row["status"], bool(row["seconds"])) for key, row in zip(texts, rows, strict=True)]
+    return Decider(name, decided, ms, facts, expense(usage, asked, _price(session.settings.judge(name))))
+
+
+def _price(judge: configuration.JudgeSettings) -> Price | None:
+    is_set = judge.model_fields_set & {"input_price", "output_price"}
+    return Price(judge.input_price, judge.output_price) if is_set else None
 
 
 def _called(path: str, cases: Sequence[Case], session: Session, fresh: bool) -> Decider:
@@ -162,7 +176,7 @@ def _called(path: str, cases: Sequence[Case], session: Session, fresh: bool) -> 
     if cases and all(one.status is Status.JUDGE_ERROR for one in decided):
         raise BenchError(f"judges: {path} failed for all {len(cases)} cases: {decided[0].reason}")
     ms = _kept_clock(session, path, cases, ms, fresh)
-    return Decider(path, decided, ms, {"kind": "callable", "callable": path})
+    return Decider(path, decided, ms, {"kind": "callable", "callable": path}, Expense(unknown="function"))
 
 
 def read(reply: Any) -> Decided:
@@ -212,7 +226,8 @@ def _logged(name: str, cases: Sequence[Case]) -> Decider:
     decided = [read(rows[case.id]) if case.id in rows else nothing for case in cases]
     ms = [_number(rows.get(case.id, {}).get("ms")) for case in cases]
     facts = {"kind": "logged", "decisions": path.name, "unknown_cases": len(set(rows) - {case.id for case in cases})}
-    return Decider(title(name), decided, np.array([math.nan if one is None else one for one in ms], float), facts)
+    known = np.array([math.nan if one is None else one for one in ms], float)
+    return Decider(title(name), decided, known, facts, Expense(unknown="log"))
 
 
 def _kept_clock(session: Session, name: str, cases: Sequence[Case], ms: Array, fresh: bool) -> Array:

@@ -369,7 +369,11 @@ def _facts(
             {"name": one.name, **{k: v for k, v in one.decider.facts.items() if k not in ("name", "answered_by")}}
             for one in judged
         ],
-        "judges": [{"name": one.name, **one.decider.facts} for one in judged],
+        "judges": [
+            {"name": one.name, **one.decider.facts, **({"expense": asdict(expense)} if expense else {})}
+            for one in judged
+            for expense in [one.decider.expense]
+        ],
         "stand_ins": stand_ins.facts(
             "judge", [one.name for one in judged if one.decider.facts.get("stand_in")], own=True
         ),

@@ -11,9 +11,11 @@ from markupsafe import Markup
 from ragbench import answered_by
 from ragbench.bench.scoring import telling
 from ragbench.language import DASH
+from ragbench.show.answers.expenses import expenses
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shortened, shown
+from ragbench.show.sentences.constants import is_constant
 from ragbench.show.sentences.judges import answered, baseline, known, stand_ins, uneven
 from ragbench.show.view import view
 
@@ -27,9 +29,12 @@ def judges(material: Material, present: frozenset[str]) -> Markup:
 
 
 def said(material: Material) -> Markup:
-    """Sentences on the judges, a table of them, and for a panel what the means become without each."""
+    """Sentences on the judges, a table of them, what a decision takes, for a panel what the means become without each.
+
+    Judges that decide without looking are nobody.
+    """
     _ = material.text
-    judges = known(material)
+    judges = [one for one in known(material) if not is_constant(material, str(one["name"]))]
     if not judges:
         return html.p(_("Nothing on this page was judged."))
     sentences: list[str | Markup] = [
@@ -50,6 +55,7 @@ def said(material: Material) -> Markup:
         html.p(Markup(" ").join(sentences)),
         *map(html.warning, warnings),
         _table(material, judges) if any("asked" in one for one in judges) else "",
+        expenses(material, judges),
         _influence(material, judges),
     )
 
