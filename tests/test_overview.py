@@ -87,6 +87,9 @@ def test_what_was_not_measured_is_counted() -> None:
     html = re.sub(r"<[^>]+>", " ", str(show.about.overview(Page(found)).html()))
     assert "not measured   n 100, 100 unmeasured" in html
     assert "33.3% of all values could not be measured" in str(show.about.standing(Page(found)).html())
+    many = NamedEstimate("b", "mrr", Estimate(0.6, 0.55, 0.65, 0.95, "bca", 9_000, 0))
+    few = over({"tier1_retrieval": tier(mrr("a", 0.5, 0.4, 0.6, 1), many)})
+    assert "&lt;0.1% of all values could not be measured" in str(show.about.standing(Page(few)).html())
 
 
 def test_why_nothing_was_measured_is_said_with_counts_by_page_and_overview(tmp_path: Path) -> None:

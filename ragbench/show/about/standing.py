@@ -21,6 +21,8 @@ from ragbench.types import Comparison, Estimate, Verdict
 
 NAMED = 3
 """So many challengers are each spoken of; of more it is said how many are better, and which."""
+LEAST = 0.001
+"""The smallest share that is printed: anything that is missing is never said to be 0.0%."""
 
 
 @view("standing")
@@ -212,7 +214,7 @@ def _missing(found: Overview) -> list[str]:
     wanted = sum(int(page.get("wanted") or 0) for page in found.pages)
     said: list[str] = []
     if missing:
-        share = _.percent(missing / wanted, 1)
+        share = f"<{_.percent(LEAST, 1)}" if missing / wanted < LEAST / 2 else _.percent(missing / wanted, 1)
         said.append(_("{share} of all values could not be measured; they are in no mean.", share=share))
     why = {found.short(page): reasons.told(page.get("why") or {}, _) for page in found.pages}
     said += [f"{page}: {text}." for page, text in why.items() if text]
