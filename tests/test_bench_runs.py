@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from ragbench import stats
 from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.runs import changes
 from ragbench.bench.runs.changes import said
 from ragbench.bench.runs.compared import compare_runs
 from ragbench.bench.runs.summarized import labels
@@ -425,3 +426,14 @@ def test_a_folder_is_a_run(tmp_path: Path) -> None:
     asked_otherwise = measurement(questions=30, question="What else of {i}?")
     other = kept.of_folder(kept_runs.make(tmp_path, "two", asked_otherwise))
     assert not set(other.scores[0].fingerprints) & set(scores.fingerprints)
+
+
+def test_a_kept_setting_is_read_without_the_signs_of_its_form() -> None:
+    assert changes.readable('{"good": 0.5, "scale": [0.0, 1.0], "note": null, "on": true}') == (
+        "good 0.5; scale 0.0, 1.0; note —; on true"
+    )
+    assert changes.readable("[]") == "—"
+    for text in ("campus:en", "{not a table", "[1, 2", "0.5"):
+        assert changes.readable(text) == text
+    alike = changes.Setting("models", "part", ("a",), ('["1"]', "[1]"))
+    assert changes._read(alike) == alike, "two that differ are never made one"

@@ -275,5 +275,8 @@ def _told(count: int | None) -> str:
     return "—" if count is None else str(count)
 
 
-def _short(text: str) -> str:
+def _short(kept: str) -> str:
+    from ragbench.bench.runs.changes import readable
+
+    text = readable(kept)
     return text if len(text) <= 80 else text[:79] + "…"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ragbench.language import Translator
+from ragbench.language import DASH, Translator
 from ragbench.store.records import RunPart, RunRecord
 
 KINDS = ("data", "parameters", "models", "prompts", "code", "thresholds")
@@ -77,8 +78,32 @@ def settings_of(runs: Sequence[RunRecord]) -> list[Setting]:
                 one = Setting(kind, name, (owner,) if owner else (), values)
                 place = next((n for n, other in enumerate(own) if other.agrees(one)), len(own))
                 own[place : place + 1] = [own[place].with_(one) if place < len(own) else one]
-    made = [one for own in found.values() for one in own]
+    made = [_read(one) for own in found.values() for one in own]
     return sorted(made, key=lambda one: (_weight(one), KINDS.index(one.kind), one.name, one.of))
+
+
+def _read(one: Setting) -> Setting:
+    """The same with values as people read them, unless that would make different ones alike."""
+    values = tuple(None if value is None else readable(value) for value in one.values)
+    return replace(one, values=values) if len(set(values)) == len(set(one.values)) else one
+
+
+def readable(text: str) -> str:
+    """What a run kept of a setting, without the signs of JSON: `k 5; systems a, b`; a text as it stands."""
+    if not text.startswith(("{", "[")):
+        return text
+    try:
+        return _words(json.loads(text))
+    except ValueError:
+        return text
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} {_words(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_words, value)) or DASH
+    return value if isinstance(value, str) else DASH if value is None else json.dumps(value)
 
 
 def changes(runs: Sequence[RunRecord]) -> list[Setting]:
