@@ -63,15 +63,15 @@ def test_a_cell_of_the_matrix_leads_to_its_decisions_and_their_reason(browser: A
 def test_a_probe_leads_to_the_answers_that_fell_to_it_and_people_apart_come_first(browser: Any, folder: Path) -> None:
     with Visit(browser, folder / "tried_en.html") as visit:
         visit.page.locator(".rb-view-probes a[href*='metric=padding']").first.click()
-        visit.page.locator(".rb-line", has_text="fell to it").first.wait_for()
+        visit.page.locator(".rb-line", has_text="failed it").first.wait_for()
         assert status(visit) == "4 of 4 judged answers"
-        assert visit.run(CELLS)[0] == ["fell to it"]
+        assert visit.run(CELLS)[0] == ["failed it"]
         visit.page.select_option("select[name=outcome]", "=0")
         assert status(visit) == "1 of 4 judged answers"
         visit.page.keyboard.press("Tab")
         visit.page.locator(".rb-line").first.click()
         visit.page.wait_for_selector(".rb-detail h3")
-        assert "padding: 0.50 → 0.90 · fell to it" in visit.page.locator(".rb-detail").inner_text()
+        assert "padding: 0.50 → 0.90 · failed it" in visit.page.locator(".rb-detail").inner_text()
         visit.assert_quiet(folder)
     with Visit(browser, folder / "tried_en.html", hash_="#questions") as visit:
         status(visit)

@@ -166,7 +166,7 @@ def _winner(material: Material, value: Any) -> str:
 
 
 def _probe(material: Material, row: Row) -> str:
-    """`padding: 0.50 → 0.90 · fell to it`."""
+    """`padding: 0.50 → 0.90 · failed it`."""
     _ = material.text
     said = name = words.probe(material, str(row["probe"]))[0]
     if row["probe"] in BETWEEN and not math.isnan(row["before"]):
