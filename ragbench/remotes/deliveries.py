@@ -18,7 +18,7 @@ MOST_BYTES = 2**20
 
 
 def check(url: Url) -> None:
-    """Raises RemoteError where the package for this URL is missing; storage is not asked."""
+    """Raises RemoteError where the package for this URL is missing, or a server that has to be connected to is away."""
     opened(url)
 
 
