@@ -285,6 +285,8 @@ class TestHostileStorage:
         for wanted in (copies.FOLDER, copies.DATASET):
             with pytest.raises(RemoteError, match=r"can be called|there is no such"):
                 copies.brought(Url.of("memory://bucket/kb"), wanted)
+        with pytest.raises(RemoteError, match="no file can be called"):
+            copies.brought(Url.of("memory://bucket/kb"), copies.Wanted(re.compile(r"(?s).*"), 8, "thing"))
         assert {path for path in tmp_path.rglob("*") if path.is_file()} == before
 
     @pytest.mark.fault("paths", tried="links in shared storage", count=2)

@@ -177,13 +177,25 @@ def test_a_site_is_published_to_a_url(run: Path, memory: Any, monkeypatch: pytes
     assert [path.rpartition("/")[2] for path in paths[-2:]] == ["index.html", ".ragbench"]
     assert memory.exists("/bucket/site/single/index.html")
     memory.pipe_file("/bucket/site/CNAME", b"example.org")
-    mark = memory.cat_file("/bucket/site/.ragbench")
-    memory.pipe_file("/bucket/site/.ragbench", b"../../bucket/kept\n/bucket/kept\n" + mark)
-    memory.pipe_file("/bucket/kept", b"of others")
     assert ragbench("publish", RUN, "--to", to, "--no-single").returncode == 0
     assert not memory.exists("/bucket/site/single/index.html")
     assert memory.exists("/bucket/site/CNAME")
-    assert memory.exists("/bucket/kept")
+
+
+@pytest.mark.fault("paths", tried="a mark in shared storage that lists files elsewhere", count=1)
+def test_a_mark_that_others_wrote_removes_nothing_elsewhere(tmp_path: Path) -> None:
+    site, far = tmp_path / "site", tmp_path / "far" / "site"
+    site.mkdir()
+    (site / "index.html").write_text("new")
+    far.mkdir(parents=True)
+    (far / ".ragbench").write_text("../kept\na/../../kept\nold.html\n")
+    (far / "a").mkdir()
+    (far / "old.html").write_text("old")
+    (far.parent / "kept").write_text("of others")
+    deliveries.replace(site, Url.of(f"file://{far}"), ["index.html"])
+    assert (far.parent / "kept").is_file()
+    assert (far / "index.html").read_text() == "new"
+    assert not (far / "old.html").exists()
 
 
 def test_a_folder_of_others_is_not_published_to(run: Path, memory: Any) -> None:

@@ -158,7 +158,7 @@ def _refuse(url: Url, name: str, about: Mapping[str, Any]) -> None:
     if about.get("islink") or about["type"] == "link":
         raise RemoteError(f"{url}: {name!r} is a link; put the file itself there")
     for part in name.split("/"):
-        if part in ("", ".", "..") or re.search(r'[\\:<>"|?*]', part) or names.fault(part) or names.folder_fault(part):
+        if re.search(r'[\\:<>"|?*]', part) or names.fault(part) or names.folder_fault(part):  # . and .. end with a dot
             raise RemoteError(f"{url}: no file can be called {name[:100]!r} on every machine: rename it")
 
 
