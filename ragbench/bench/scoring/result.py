@@ -323,7 +323,7 @@ class Scores:
         banded = bands.banded(((metric, one) for (_system, metric), one in estimates.items()), settings.load(), _)
         means = tabulation.estimates((_("system"), _("metric")), estimates.items(), _, digits, banded)
         compared = tabulation.comparisons(((each.metric, each.comparison) for each in self.comparisons), _, digits)
-        scores = [each.score for each in (*self.rows, *self.sets.scores)]
+        scores = [*(row.score for row in self.rows), *(one.score for one in self.sets.scores)]
         missing = [explain(one, _) for one in scores if math.isnan(one.value)]
         return means.with_notes(
             reasons.told(reasons.frequent(missing), _),
