@@ -35,7 +35,7 @@ def brackets(found: Iterable[Estimate], _: Translator) -> str:
     """What the brackets of `missing` are, where one of these numbers has them; else empty."""
     if not any(reach(one, _) for one in found):
         return ""
-    return _("In brackets: the mean with all of them at the lower, and at the upper end of the scale.")
+    return _("In brackets: the mean if every unmeasured value lay at the lower end of the scale … at the upper.")
 
 
 def reach(one: Estimate, _: Translator, digits: int = 3) -> tuple[str, ...]:

@@ -236,7 +236,7 @@ def test_a_question_is_worth_the_mean_of_its_answers() -> None:
         assert f"{digits} of the repeats" in text
     assert "with twice the repeats" in show.comparison.table(page).html()
     alone = bench.tier2_generation(systems="plain", metrics="rouge1_f", repeats=2)
-    assert "repeats show no chance" in show.comparison.answer(show.Page(alone)).html()
+    assert "asking again adds no spread" in show.comparison.answer(show.Page(alone)).html()
     assert "показывают" in show.comparison.answer(show.Page(alone, language="ru")).html()
     once = bench.tier2_generation(systems="plain,logged", metrics="rouge1_f", repeats=1)
     assert not {"repeated", "variance"} & set(once.extra)

@@ -225,7 +225,7 @@ class TestARun:
         assert [e.estimate for e in found.estimates] == [e.estimate for e in once.estimates]
         assert found.comparisons == once.comparisons
         assert set(found.extra["variance"]["error_of_repeats"]) == {0.0}
-        assert "repeats show no chance" in show.comparison.answer(show.Page(found)).html()
+        assert "asking again adds no spread" in show.comparison.answer(show.Page(found)).html()
         [difference] = found.comparisons
         first = found.extra["variance"].iloc[0]
         assert (first["system"], first["baseline"]) == ("new", "old")

@@ -345,7 +345,7 @@ def test_a_run_that_cannot_be_compared_does_not_stop_the_others() -> None:
     assert "one has tier1, the other tier9" in words[1]
     assert "one has s, the other x, y" in words[2]
     with pytest.raises(
-        BenchError, match=r"a, d and e cannot be compared: d: no notebook is in both runs.*; e: no system"
+        BenchError, match=r"a, d and e cannot be compared: d: no notebook is in both runs.*\ne: no system"
     ):
         compare_runs(run("a", same), moved, twin)
 

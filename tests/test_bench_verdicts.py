@@ -74,7 +74,7 @@ def test_pages_say_it_with_what_it_takes_and_name_no_smallest_difference(page: M
 
 def test_an_article_s_table_marks_it(page: Measurement) -> None:
     text = articles.latex_table(page, translator("en"))
-    assert r"$\emptyset$: cannot be shown with 7 groups." in text
+    assert r"$\emptyset$ cannot be shown with 7 groups." in text
     assert text.count(r"} $\emptyset$") >= 2
     assert "emptyset" not in articles.latex_table(measurement(), translator("en"))
 
@@ -175,7 +175,7 @@ def test_every_output_of_what_is_not_shown_plans_for_the_smallest_difference_of_
         articles.latex_table(found, translator("en")),
         articles.summary({"notebooks": [{"name": "t"}]}, {"t": found}, None, translator("en")).replace("\\", ""),
     ):
-        assert f"mrr: {text}." in written
+        assert f"interest, 0.04 (there were 60 questions): mrr {number}" in written
     table = tabulation.comparisons(
         [("mrr", planned), ("x", replace(planned, verdict=Verdict.BETTER))], translator("en")
     )

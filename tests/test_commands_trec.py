@@ -183,4 +183,4 @@ def test_later_copies_and_strange_queries_are_counted(tmp_path: Path) -> None:
     qrels = written(tmp_path, "q", "q1 0 a 1")
     run = written(tmp_path, "r", "q1 Q0 a 1 3 t", "q1 Q0 a 2 2 t", "q1 Q0 b 3 1 t", "q7 Q0 a 1 1 t")
     shown = call(qrels, run, "-m", "mrr").output
-    assert "r answers 1 that are not judged; it holds 1 later copies of documents, which are dropped" in shown
+    assert "r answers 1 query that nobody judged; it names documents again in 1 line, which count for nothing" in shown

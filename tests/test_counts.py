@@ -97,7 +97,7 @@ OUTPUTS: dict[str, tuple[Callable[[], str], str]] = {
         lambda: articles.summary({"notebooks": [{"name": "t"}]}, {"t": made()}, None, translator("en")),
         "| 48 | 12 (0.400 … 0.600) |",
     ),
-    "repr": (lambda: repr(scores()), "48  12 (0.400 … 0.600)\nIn brackets: the mean with all of them"),
+    "repr": (lambda: repr(scores()), "48  12 (0.400 … 0.600)\nIn brackets: the mean if every unmeasured value lay at"),
     "_repr_html_": (lambda: text(scores()._repr_html_()), "48 12 (0.400 … 0.600)"),
     "ragbench score": (printed, "48  12 (0.4000 … 0.6000)"),
 }

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from babel.messages.pofile import read_po
 
 from docs import docstrings
 from ragbench import load, metric, settings
@@ -245,6 +246,14 @@ def test_a_page_that_is_said_to_be_translated_is_so_to_its_last_message(page: st
         if message in flat:
             flat = flat.replace(message, " ")
     assert not re.search(r"[A-Za-z]{3}", flat), "`python -m tests.russian_pages` brings the catalogue up to date"
+
+
+@pytest.mark.parametrize("page", russian_pages.TRANSLATED)
+def test_a_catalogue_stands_as_it_would_be_written_again(page: str) -> None:
+    """So that bringing it up to date changes nothing but what is new."""
+    path = russian_pages.LOCALE / f"{page}.po"
+    with path.open("rb") as file:
+        assert russian_pages.written(read_po(file, locale="ru")) == path.read_bytes()
 
 
 @pytest.mark.slow

@@ -94,9 +94,12 @@ def test_why_nothing_was_measured_in_both_languages(field: str) -> None:
 
 def test_a_judges_own_failure_keeps_its_words() -> None:
     inquiry = Inquiry(SAMPLE, ScriptedJudge())
-    error = inquiry.unmeasured(Status.TIMEOUT, "no reply within 30 s")
+    error = inquiry.unmeasured(Status.TIMEOUT, "the line is dead")
     assert isinstance(error, EndedError)
-    assert explain(error.score, RUSSIAN) == "no reply within 30 s"
+    assert explain(error.score, RUSSIAN) == "the line is dead"
+    ours = inquiry.unmeasured(Status.TIMEOUT, "no reply within 30 s")
+    assert isinstance(ours, EndedError)
+    assert explain(ours.score, RUSSIAN) == "нет ответа за 30 с"
 
 
 class TestAPanel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,15 +10,20 @@ from dataclasses import replace
 import pytest
 from bs4 import BeautifulSoup
 
-from ragbench import language
+from ragbench import language, settings
+from ragbench.bench.runs import gate
 from ragbench.language import LANGUAGES
+from ragbench.metrics.known_reasons import reason_in
+from ragbench.report.exports import articles, captions
+from ragbench.settings import GateSettings
 from ragbench.show import Page
 from ragbench.show.basics.entries import FIRST, SYSTEMS, one_by_one, shortened
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.templates import html
 from ragbench.show.view import VIEWS
+from ragbench.types import Verdict
 from tests.measurements import measurement
-from tests.texts import all_texts
+from tests.texts import PACKAGE, all_texts
 
 TWICE = re.compile(r"\b([^\W\d_]{2,}) \1\b", re.IGNORECASE)
 PYTHON = re.compile(r"\bNone\b|\bnan\b|\binf\b|[\[{]'|<\w+ object|\bNaN\b(?! or)")
@@ -158,6 +164,101 @@ def test_a_table_of_means_says_of_how_many_they_are(tongue: str) -> None:
     counted = re.compile(r"n\s(?:=\s)?\d")
     columns = {name: {head.get_text().strip() for head in soup.find_all("th")} for name, soup in drawn.items()}
     assert not [name for name, text in said.items() if not counted.search(text) and "n" not in columns[name]]
+
+
+RAISED = {"Fault", "MalformedError", "CallFailed", "ProviderRefused", "ProviderUnreachable", "Answer", "BudgetSpent"}
+"""What endpoints, replies and judges fail with: the texts become reasons of values, in the data."""
+
+
+def reasons_of_code() -> Iterator[tuple[str, str]]:
+    """Where a reason is raised, and its text with a 7 for all that is filled in."""
+    for path in sorted(path for room in ("llm", "judge") for path in (PACKAGE / room).glob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") in RAISED:
+                for given in call.args:
+                    parts = given.values if isinstance(given, ast.JoinedStr) else [given]
+                    known = [one.value if isinstance(one, ast.Constant) else "7" for one in parts]
+                    text = "".join(str(one) for one in known)
+                    if len(re.findall(r"[a-z]{2,}", text)) > 1:
+                        yield f"{path.name}:{call.lineno}", text
+
+
+def test_reasons_of_judges_and_endpoints_are_said_in_the_readers_language() -> None:
+    found = dict(reasons_of_code())
+    assert len(found) > 25
+    russian = language.translator("ru")
+    assert {place: text for place, text in found.items() if reason_in(text, russian) == text} == {}
+
+
+def test_a_reason_within_a_reason_is_translated_too() -> None:
+    given = (
+        "judge 'mine' (small) failed 8 calls in a row, each after all its attempts; the last: Cannot connect to host "
+        "127.0.0.1:9 (Connection refused); look whether it runs, and at base_url. Replies so far are in the journal: "
+        "run again to go on"
+    )
+    said = reason_in(given, language.translator("ru"))
+    assert "последняя ошибка: нет соединения с 127.0.0.1:9 (в соединении отказано)" in said
+    assert reason_in(given, language.translator("en")) == given
+    assert reason_in("It is fine (good)", language.translator("ru")) == "It is fine (good)", "a model's own words"
+
+
+@pytest.mark.parametrize("tongue", LANGUAGES)
+def test_a_caption_says_whose_values_how_sure_and_what_arrows_mean(tongue: str) -> None:
+    made = measurement(("a", "b", "c"), questions=60)
+    text = articles.latex_table(made, language.translator(tongue))
+    caption = text.partition(r"\caption{")[2].partition("\n")[0]
+    said = {
+        "en": ("Data set synthetic, 60 questions, passages are searched.", r"with 95\% intervals", "Baseline: a."),
+        "ru": ("Набор данных synthetic, 60 вопросов, ищутся фрагменты.", r"с интервалами 95 \%", "База сравнения: a."),
+    }[tongue]
+    assert all(each in caption.replace("\N{NO-BREAK SPACE}", " ") for each in said)
+    assert not re.search(r"\b(?:n\\_questions|dataset|unit)\b", caption)
+    arrows = {"uparrow", "downarrow"} & set(re.findall(r"\w+arrow", text.partition(r"\toprule")[2]))
+    assert arrows <= set(re.findall(r"\w+arrow", caption)), "an arrow is explained where one stands"
+    if tongue == "ru":
+        assert not POINTED.search(re.sub(r"max-T|synthetic", "", caption))
+
+
+def test_what_could_have_been_shown_is_a_sentence_however_many_comparisons_there_are() -> None:
+    made = measurement(("a", "b", "c", "d"), ("mrr", "ndcg@10", "recall@5", "hit_rate@5"), questions=40, gain=0.0)
+    open_ones = tuple(
+        replace(
+            one,
+            comparison=replace(
+                one.comparison, verdict=Verdict.NOT_SHOWN, minimum_detectable=0.1, margin=0.05, questions_needed=400
+            ),
+        )
+        for one in made.comparisons
+    )
+    notes = captions.of_comparisons(Page(replace(made, comparisons=open_ones)).material)
+    assert len(open_ones) == 12
+    assert len(notes) == 2
+    assert all(len(re.findall(rf"\b{name} \d", note)) == 4 for note in notes for name in "bcd")
+
+
+@pytest.mark.parametrize("tongue", LANGUAGES)
+def test_a_gate_speaks_the_language_of_its_summary(tongue: str) -> None:
+    bounds = {"metric": "mrr", "not_worse_by": 0.02, "at_least": 0.5}
+    gates = {"own": GateSettings.model_validate({"metric": "mrr", "not_worse_by": 0.02}),
+             "high": GateSettings.model_validate({"metric": "mrr", "at_least": bounds["at_least"]})}  # fmt: skip
+    made = measurement(("a", "b"), questions=60)
+    decided = gate.decide({"page": made}, settings.load().model_copy(update={"gate": gates})).as_json()
+    _ = language.translator(tongue)
+    text = articles.summary({"notebooks": [{"name": "page"}]}, {"page": made}, decided, _)
+    told = text.partition("## page")[0]
+    assert {"en": "difference +", "ru": "разность +"}[tongue] in told.replace("\\", "")
+    if tongue == "ru":
+        assert not LATIN.search(told)
+    cases = articles.junit({"notebooks": []}, {"page": made}, decided, _).decode()
+    assert tongue == "en" or not LATIN.search(re.sub(r"<[?/]?\w+|\w+=", "", cases))
+
+
+def test_a_path_below_the_project_is_not_cut_in_two() -> None:
+    made = measurement(("a",), facts={"topics_embedder": "data/mine/answers.jsonl", "parameters": "/home/me/x/own.csv"})
+    told = BeautifulSoup(str(Page(made).view("provenance").html(frozenset())), "html.parser").get_text(" ")
+    assert "data/mine/answers.jsonl" in told
+    assert "own.csv" in told
+    assert "/home/me" not in told
 
 
 def test_metrics_speak_of_passages() -> None:

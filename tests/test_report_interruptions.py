@@ -244,4 +244,4 @@ def test_vectors_that_were_computed_before_a_run_was_ended_are_not_computed_agai
     [told] = [line for line in said.splitlines() if line.startswith("from the store: ")]
     kept, _, whole = told.removeprefix("from the store: ").partition(" of ")
     assert 16 <= int(kept) < passages
-    assert whole == f"{passages} vectors of passages of far"
+    assert whole == f"{passages} passage vectors (far)"

@@ -460,6 +460,6 @@ def test_a_summary_fits_a_comment_that_is_replaced(tmp_path: Path) -> None:
     assert text.count("<!--") == 1
     assert re.search(r"(?<!\\)<(?!!-- ragbench)", text) is None, "every sign of markup is escaped"
     assert len(text) < 65_536
-    assert r"data set: \<img src=x onerror=alert\(1\)\>" in text
+    assert r"Data set \<img src=x onerror=alert\(1\)\>" in text
     assert len(set(re.findall(r"page\\_\d+", text))) == 400, "what is left out is named"
     assert text.count("## page") < 400

@@ -16,6 +16,7 @@ from ragbench import settings, show
 from ragbench.bench.answers.rag_metrics import Made, measurement_of
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import find
+from ragbench.bench.basics.reasons import statuses
 from ragbench.bench.scoring.answer_tables import of_samples
 from ragbench.bench.scoring.measure import Asked, applicable, measure
 from ragbench.judge import Rule
@@ -24,7 +25,6 @@ from ragbench.llm import run
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metrics import declaration
 from ragbench.show import Page
-from ragbench.show.basics.statuses import statuses
 from ragbench.show.items.data import parts
 from ragbench.show.sentences.findings import finding
 from ragbench.show.view import VIEWS
@@ -133,7 +133,7 @@ def judged(samples: list[Sample], judges: int = 1, embedders: int = 1) -> Measur
 
 def test_every_status_has_a_word() -> None:
     page = Page(judged(every_ending.samples(("ok",))))
-    assert set(statuses(page.material)) == {status.value for status in UNMEASURED}
+    assert set(statuses(page.material.text)) == {status.value for status in UNMEASURED}
 
 
 @pytest.mark.fault("garbage", tried="judged answers that end in every way, every view in two languages", count=15)

@@ -6,6 +6,7 @@ is no longer said, and prints what is left to translate.
 
 from __future__ import annotations
 
+import ast
 import csv
 import functools
 import importlib
@@ -49,9 +50,20 @@ def _texts_of_code() -> Iterator[tuple[str, str | tuple[str, str]]]:
     ]:
         for line, message, _, _ in extract_from_file("python", str(path), keywords=KEYWORDS):
             yield f"{path.relative_to(ROOT)}:{line}", message
+        yield from _texts_within_strings(path)
     for path in sorted((PACKAGE / "report_template").rglob("*.j2")):
         for found in _TEMPLATE_TEXT.finditer(path.read_text(encoding="utf-8")):
             yield str(path.relative_to(ROOT)), found[2]
+
+
+def _texts_within_strings(path: Path) -> Iterator[tuple[str, str]]:
+    """`f"{_('n')}: 3"`: before Python 3.12 a string is one token, and what it calls is not seen in it."""
+    for whole in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for call in ast.walk(whole) if isinstance(whole, ast.JoinedStr) else ():
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "_" and len(call.args) == 1:
+                text = getattr(call.args[0], "value", None)
+                if isinstance(text, str):
+                    yield f"{path.relative_to(ROOT)}:{call.lineno}", text
 
 
 def texts_of_notebooks() -> Iterator[tuple[str, str]]:

@@ -56,9 +56,11 @@ def hold(folder: Path) -> int:
 
 def tell(found: Decision) -> int:
     """Say every check on the error channel; the exit code."""
-    from ragbench.bench.runs.gate import line
+    from ragbench.bench.runs.gate import ALONE, line
 
     for check in found.checks:
         colour = {"holds": "green", "fails": "red"}.get(str(check.outcome), "yellow")
         terminal.say(line(check), err=True, colour=colour)
+    if any(check.is_difference for check in found.checks):
+        terminal.say(ALONE, err=True)
     return found.exit_code

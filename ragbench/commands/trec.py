@@ -99,8 +99,12 @@ def _say_missing(found: Assessment) -> None:
     for one in found.facts["runs"]:
         said = [
             f"lacks {one['queries_missing']} of {judged} judged queries" if one["queries_missing"] else "",
-            f"answers {one['queries_not_judged']} that are not judged" if one["queries_not_judged"] else "",
-            f"holds {one['duplicates']} later copies of documents, which are dropped" if one["duplicates"] else "",
+            f"answers {_of(one['queries_not_judged'], 'query', 'queries')} that nobody judged"
+            if one["queries_not_judged"]
+            else "",
+            f"names documents again in {_of(one['duplicates'], 'line', 'lines')}, which count for nothing"
+            if one["duplicates"]
+            else "",
         ]
         if any(said):
             terminal.say(f"{one['run']} {'; it '.join(filter(None, said))}", err=True, colour="yellow")
@@ -126,3 +130,7 @@ def _print(found: Assessment, per_query: bool) -> None:
     if found.comparisons:
         terminal.say()
         tabulation.comparisons(found.comparisons, english, 4).say()
+
+
+def _of(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"

@@ -6,26 +6,14 @@ was measured once can be explained in any language later. `Score.reason` is the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
+from ragbench.metrics.known_reasons import DIGITS as DIGITS
+from ragbench.metrics.known_reasons import Speaker as Speaker
+from ragbench.metrics.known_reasons import reason_in as reason_in
+from ragbench.metrics.known_reasons import sentence as sentence
 from ragbench.types import Score, Status
-
-DIGITS = 3
-
-
-class Speaker(Protocol):
-    """Texts and numbers of one language: `ragbench.language.Translator`."""
-
-    def __call__(self, text: str, **values: object) -> str:
-        """The translation of a text, with its `{name}` places filled in."""
-        ...
-
-    def number(self, value: float | None, digits: int = DIGITS) -> str:
-        """A decimal number in the language's form."""
-        ...
 
 
 class _English:
@@ -37,11 +25,6 @@ class _English:
 
 
 ENGLISH: Speaker = _English()
-
-
-def sentence(text: str, /, **values: Any) -> dict[str, Any]:
-    """A sentence with its values apart: numbers, texts, or a sequence of texts that are quoted one by one."""
-    return {"text": text, "values": values}
 
 
 def share(part: int, whole: int) -> dict[str, Any]:
@@ -64,15 +47,6 @@ def spoken(sentences: Sequence[Mapping[str, Any]], speaker: Speaker = ENGLISH) -
         speaker(each["text"], **{name: _shown(value, speaker) for name, value in each["values"].items()})
         for each in sentences
     )
-
-
-def reason_in(reason: str, speaker: Speaker) -> str:
-    """A judge's reason. A model gives it in the language it was asked in; the offline judge's few are said anew."""
-    for known in KNOWN_REASONS:
-        found = _pattern(known["text"]).fullmatch(reason)
-        if found is not None:
-            return speaker(known["text"], **{name: _number(text, speaker) for name, text in found.groupdict().items()})
-    return reason
 
 
 def of_a_panel(score: Score) -> list[dict[str, Any]]:
@@ -112,22 +86,6 @@ def of_a_panel(score: Score) -> list[dict[str, Any]]:
     return said
 
 
-_NUMBER = r"\d+(?:\.\d+)?"
-
-
-@lru_cache(maxsize=64)
-def _pattern(text: str) -> re.Pattern[str]:
-    kinds = {"field": r"[a-z_]+", "said": r".+"}
-    made = re.sub(r"\\\{(\w+)\\\}", lambda name: f"(?P<{name[1]}>{kinds.get(name[1], _NUMBER)})", re.escape(text))
-    return re.compile(made, re.DOTALL)
-
-
-def _number(text: str, speaker: Speaker) -> str:
-    if not re.fullmatch(_NUMBER, text):  # the name of a field, or what a model said
-        return text
-    return speaker.number(float(text), len(text.partition(".")[2]))
-
-
 def _shown(value: Any, speaker: Speaker) -> str:
     if value is None or isinstance(value, float):  # a number that is none is stored as nothing
         return speaker.number(value, DIGITS)
@@ -142,39 +100,3 @@ def _shown(value: Any, speaker: Speaker) -> str:
 
 
 _QUOTED = sentence("“{quoted}”", quoted="")
-
-ANSWERED_ONCE = sentence("every question was answered once: repeats = 2 or more are needed")
-ASKED_ONCE = sentence("every question was asked once: repeats = 2 or more are needed")
-FEWER_REPEATS = sentence("fewer answers than repeats were given: nothing can be compared")
-NOT_ASKED_AGAIN = sentence("what was logged cannot be asked again")
-KNOWN_REASONS = (
-    sentence("shared words and letters: {share}"),
-    sentence("sentences that share their words: {part} of {whole}"),
-    sentence("parts that share their words: {part} of {whole}"),
-    sentence("words and letters that contexts share: {share}"),
-    sentence("words and letters of the question: {share}"),
-    sentence("words and letters that both share: {share}"),
-    sentence("sentences that the contexts carry: {part} of {whole}; the weakest: {share}"),
-    sentence("there is nothing to read"),
-    sentence("the sample has no field {field}"),
-    sentence("the field {field} is empty"),
-    sentence("the reference names no entity"),
-    sentence("the chunk has no text"),
-    sentence("yes"),
-    sentence("no"),
-    sentence("NaN or infinity"),
-    sentence("a zero vector, which has no direction"),
-    sentence("an empty vector"),
-    sentence("a vector of another dimension"),
-    sentence("booleans, which are no numbers"),
-    sentence("texts, which are no numbers"),
-    sentence("something that is no number"),
-    sentence("something that is no vector"),
-    sentence("the model refused: {said}", said=""),
-    ANSWERED_ONCE,
-    ASKED_ONCE,
-    FEWER_REPEATS,
-    NOT_ASKED_AGAIN,
-)
-"""What the offline judge gives for a reason, what is said where no judge was asked, decisions, what is not there,
-faults of vectors, refusals, and repeats that were not there."""

@@ -7,7 +7,7 @@ import re
 _SIGNS = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "∅": r"$\emptyset$", "†": r"$\dagger$",
+    "∅": r"$\emptyset$", "†": r"$\dagger$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "≈": r"$\approx$",
 }  # fmt: skip
 LONG = 12
 """Signs of a word that an article's narrowest column has room for."""

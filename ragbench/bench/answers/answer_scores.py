@@ -22,7 +22,7 @@ from ragbench.bench.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, ju
 from ragbench.language import translator
 from ragbench.measurement import SCORE_COLUMNS, NamedComparison, NamedEstimate
 from ragbench.metric import Metric, parse
-from ragbench.metrics import catalogue, explanation
+from ragbench.metrics import catalogue, known_reasons
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch
 from ragbench.types import Embedder, Question, Sample, Score, Status
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 REPEATED = ("response_exact_match_rate", "response_semantic_consistency")
-ONCE = explanation.ANSWERED_ONCE["text"]
+ONCE = known_reasons.ANSWERED_ONCE["text"]
 Findings = tuple[Sequence[NamedEstimate], Sequence[NamedComparison]]
-LOGGED = explanation.FEWER_REPEATS["text"]
+LOGGED = known_reasons.FEWER_REPEATS["text"]
 TEXTS = ("rouge1_f", "rouge2_f", "rougeL_f", "bleu", "corpus_bleu")
 
 

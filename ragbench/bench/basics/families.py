@@ -8,7 +8,8 @@ for all of its comparisons at once: see `ragbench.stats.families.jointly`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TypeVar
 
@@ -170,6 +171,15 @@ def said(family: str, _: Translator) -> str:
     if title == PRIMARY:
         return _("primary metric, {adjusted}", adjusted=how)
     return _("secondary metrics, {adjusted}", adjusted=how) if title == SECONDARY else how
+
+
+def merged(comparisons: Iterable[Comparison], _: Translator) -> str:
+    """Why a family counts fewer comparisons than are printed; empty where none does."""
+    counts = Counter(one.family for one in comparisons if one.family)
+    different = {family: family.rpartition(": ")[2].partition(", ")[0] for family in counts}
+    if not any(number.isdigit() and int(number) < counts[family] for family, number in different.items()):
+        return ""
+    return _("Comparisons whose differences are equal question by question count as one.")
 
 
 def headed(family: str, _: Translator) -> str:

@@ -6,10 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from ragbench.language import Translator
-from ragbench.metrics.explanation import reason_in
+from ragbench.metrics.known_reasons import reason_in
+from ragbench.types import Status
 
 MOST = 5
-LONGEST = 100
+LONGEST = 160
+"""Signs of a reason that are shown."""
+KEPT = 400
+"""Signs of a reason that are kept: enough to know ragbench's own by all of their words."""
 OTHERS = "…"
 """What stands for all reasons but the most frequent ones."""
 
@@ -19,9 +23,27 @@ def frequent(of: Iterable[object]) -> dict[str, int]:
 
     of: the reason of each value. Those that are met as often stand in the order of the alphabet.
     """
-    ordered = sorted(Counter(str(each)[:LONGEST] for each in of).items(), key=lambda one: (-one[1], one[0]))
+    ordered = sorted(Counter(str(each)[:KEPT] for each in of).items(), key=lambda one: (-one[1], one[0]))
     rest = sum(number for _, number in ordered[MOST:])
     return dict(ordered[:MOST]) | ({OTHERS: rest} if rest else {})
+
+
+def statuses(_: Translator) -> dict[str, str]:
+    """Why a value is not there, in words, by status."""
+    return {
+        Status.MISSING_FIELD.value: _("a field is missing"),
+        Status.EMPTY_INPUT.value: _("a text is empty"),
+        Status.EMPTY_DECOMPOSITION.value: _("nothing was claimed"),
+        Status.JUDGE_ERROR.value: _("the judge failed"),
+        Status.PARSE_ERROR.value: _("the reply could not be read"),
+        Status.TIMEOUT.value: _("out of time"),
+        Status.REFUSED.value: _("the judge refused"),
+        Status.TRUNCATED.value: _("the reply was cut off"),
+        Status.VERDICT_MISMATCH.value: _("verdicts do not fit the statements"),
+        Status.EMBEDDING_ERROR.value: _("a text has no vector"),
+        Status.INVALID_INPUT.value: _("a field cannot be used"),
+        Status.FUNCTION_ERROR.value: _("the metric's function failed"),
+    }
 
 
 def told(found: Mapping[str, int], _: Translator) -> str:
@@ -29,7 +51,11 @@ def told(found: Mapping[str, int], _: Translator) -> str:
     if not found:
         return ""
     named = [
-        f"{reason_in(reason, _)} ({_.integer(n)})" if reason != OTHERS else _("others ({n})", n=_.integer(n))
+        f"{_cut(reason_in(reason, _))} ({_.integer(n)})" if reason != OTHERS else _("others ({n})", n=_.integer(n))
         for reason, n in found.items()
     ]
     return _("not measured") + f" {_.integer(sum(found.values()))}: {'; '.join(named)}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rsplit(' ', 1)[0]}{OTHERS}"

@@ -48,8 +48,8 @@ def estimates(
         rows = [(*row[:after], band or None, *row[after:]) for row, band in zip(rows, banded, strict=True)]
         noted.append(
             _(
-                "band: of the threshold set where that names the metric, else as the metric's source published it; "
-                "stated only where the whole interval lies in it"
+                "band: of the threshold set where it names the metric, else as the metric's source published it; one "
+                "where the whole interval lies in it, else all from the first to the last that the interval reaches"
             )
         )
     notes = tuple(filter(None, noted))

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench import rankings
 from ragbench.metric import Metric
-from ragbench.metrics import explanation
+from ragbench.metrics import known_reasons
 from ragbench.types import Chunk, Hit, Question, Sample
 
 if TYPE_CHECKING:
     from ragbench.systems import Retrieval, System
 
 NAME = "retrieval_consistency"
-ONCE = explanation.ASKED_ONCE["text"]
-LOGGED = explanation.NOT_ASKED_AGAIN["text"]
+ONCE = known_reasons.ASKED_ONCE["text"]
+LOGGED = known_reasons.NOT_ASKED_AGAIN["text"]
 
 
 def repeated(

@@ -126,7 +126,7 @@ def _nothing(runs: Sequence[RunRecord], refused: Sequence[Refusal]) -> str:
         for whom, one in zip(whose, refused, strict=True)
     ]
     named = " and ".join(filter(None, [", ".join(one.id for one in runs[:-1]), runs[-1].id]))
-    return f"{named} cannot be compared: {'; '.join(reasons) or 'no number is in both'}"
+    return f"{named} cannot be compared: {chr(10).join(reasons) or 'no number is in both'}"
 
 
 def _pairs(

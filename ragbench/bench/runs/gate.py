@@ -20,9 +20,15 @@ from ragbench.language import translator
 from ragbench.measurement import Measurement, NamedEstimate, without_nan
 from ragbench.metric import registered
 from ragbench.metrics import declaration, meant
+from ragbench.metrics.known_reasons import sentence
 from ragbench.settings import Band, DifferenceSettings, GateSettings, Settings, thresholds
 from ragbench.types import Estimate
 
+ALONE: str = sentence(
+    "At a gate the interval of a difference is that of its comparison by itself: nothing is corrected, as all gates "
+    "have to hold."
+)["text"]
+"""What tells it from the corrected one of the page."""
 _BOUND = re.compile(r"\s*(?P<metric>[^<>=]+(?:\(.*\))?(?:@\d+)?)\s*(?P<sign>>=|<=)\s*(?P<limit>-?\d+(?:\.\d+)?)\s*")
 
 
@@ -41,7 +47,8 @@ class Check:
     condition: in words and numbers, `mrr >= 0.7`. value, low, high: the number (or the difference) with its interval,
     NaN and None where there is none. needed: of an undecided one, how many questions in all decide with 80 % power if
     the true value lies `distance` from the limit: the smallest difference of interest; of a comparison that may be
-    worse by so much, just as good. None where that cannot be told. why: the reason of the outcome.
+    worse by so much, just as good. None where that cannot be told. why: the reason of the outcome. is_difference: the
+    number is one, with the interval of that comparison by itself.
     """
 
     gate: str
@@ -58,6 +65,7 @@ class Check:
     n_unmeasured: int = 0
     distance: float | None = None
     needed: int | None = None
+    is_difference: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,11 +136,16 @@ def bound(text: str) -> tuple[str, GateSettings]:
 def line(check: Check) -> str:
     """One check in a line, with how many questions decide such a one."""
     where = " ".join(part for part in (check.notebook, check.system) if part)
-    number = "" if check.value != check.value else f": {check.value:.4f}"
+    sign = "+" if check.is_difference else ""
+    number = "" if check.value != check.value else f"{check.value:{sign}.4f}"
     if check.low is not None and check.high is not None:
-        number += f" [{check.low:.4f}, {check.high:.4f}], n {check.n}"
+        number += f" [{check.low:{sign}.4f}, {check.high:{sign}.4f}], n {check.n}"
+    if number and check.is_difference:
+        number = f"difference {number}"
     said = "; ".join(filter(None, [check.why, decision(check.distance, check.needed, check.n, translator("en"))]))
-    return f"gate {check.gate} {check.outcome}: {check.condition}, {where or 'nowhere'}{number} ({said})"
+    about = "" if check.gate.replace(" ", "") == check.condition.replace(" ", "") else f"gate {check.gate} "
+    told = ": ".join(filter(None, [where, number]))
+    return f"{about}{check.outcome}: {', '.join(filter(None, [check.condition, told]))} ({said})"
 
 
 def decide(measurements: Mapping[str, Measurement], settings: Settings) -> Decision:
@@ -206,11 +219,11 @@ def _bound(
     near, far = sorted((sign * one.low, sign * one.high))
     edge = sign * limit
     if near > edge or (near == edge and not strict):
-        return replace(made, outcome=Outcome.HOLDS, why="the whole interval keeps it")
+        return replace(made, outcome=Outcome.HOLDS, why="the whole interval keeps the condition")
     if far < edge or (far == edge and strict):
-        return replace(made, outcome=Outcome.FAILS, why="the whole interval misses it")
+        return replace(made, outcome=Outcome.FAILS, why="the whole interval breaks the condition")
     needed = _needed(made.distance, one.low, one.high, one.n, one.clusters, one.level)
-    return replace(made, why="the interval reaches over it", needed=needed)
+    return replace(made, why="the interval reaches across the limit", needed=needed)
 
 
 def _marked(check: Check, few: str) -> Check:
@@ -224,7 +237,7 @@ def _unmeasured(n: int, missing: int, gate: GateSettings) -> str | None:
     if n == 0:
         return "nothing was measured"
     if missing > gate.most_unmeasured * total:
-        return f"{missing} of {total} could not be measured, at most {gate.most_unmeasured:.0%} may be"
+        return f"{missing} of {total} could not be measured, at most {100 * gate.most_unmeasured:g}% may be"
     return None
 
 
@@ -236,7 +249,7 @@ def _not_worse(
     assert margin is not None, "asked for"
     text = f"{place[3]} not worse than {baseline} by more than {margin:g}"
     made_of = compared(made, baseline, place[2], place[3])
-    check = Check(*place, text, n=one.n, n_unmeasured=one.n_unmeasured, distance=margin)
+    check = Check(*place, text, n=one.n, n_unmeasured=one.n_unmeasured, distance=margin, is_difference=True)
     if made_of is None:
         return replace(check, why=f"{place[2]} was not compared with {baseline} question by question")
     missing = max(made_of.n_dropped, one.n_unmeasured)
@@ -254,7 +267,7 @@ def _not_worse(
     if best < -margin:
         return replace(check, outcome=Outcome.FAILS, why="the whole interval of the difference is beyond the margin")
     needed = _needed(margin, low, high, made_of.n, made_of.clusters, made_of.level)
-    return replace(check, why="the interval reaches over the margin", needed=needed)
+    return replace(check, why="the interval of the difference reaches across the margin", needed=needed)
 
 
 def _needed(distance: float | None, low: float, high: float, n: int, clusters: int | None, level: float) -> int | None:

@@ -17,7 +17,7 @@ from ragbench.bench.scoring import telling
 from ragbench.bench.scoring.attendance import Attendances, facts, said
 from ragbench.bench.scoring.sets import Sets
 from ragbench.judge import attendance
-from ragbench.language import Translator, translator
+from ragbench.language import DASH, Translator, translator
 from ragbench.listeners import Told
 from ragbench.llm import Usage
 from ragbench.measurement import NamedComparison, NamedEstimate
@@ -323,8 +323,8 @@ class Scores:
         banded = bands.banded(((metric, one) for (_system, metric), one in estimates.items()), settings.load(), _)
         means = tabulation.estimates((_("system"), _("metric")), estimates.items(), _, digits, banded)
         compared = tabulation.comparisons(((each.metric, each.comparison) for each in self.comparisons), _, digits)
-        missing = [row.score.reason for row in self.rows if math.isnan(row.score.value)]
-        missing += [one.score.reason for one in self.sets.scores if math.isnan(one.score.value)]
+        scores = [*(row.score for row in self.rows), *(one.score for one in self.sets.scores)]
+        missing = [explain(one, _) for one in scores if math.isnan(one.value)]
         return means.with_notes(
             reasons.told(reasons.frequent(missing), _),
             *said(self.attendances, _, self.systems),
@@ -346,9 +346,14 @@ class Scores:
 
 
 def _explained(name: str, score: Score, speaker: Translator, *, anew: bool) -> str:
-    """A line: the value with its status, and why. anew: in the speaker's language, else as it was said at first."""
+    """A line: the value, or in few words why there is none, and how it came about.
+
+    anew: in the speaker's language, else as it was said at first.
+    """
     why = explain(score, speaker) if anew else score.reason
-    return f"{name}: {speaker.number(score.value)} ({score.status.value}). {why}"
+    if score.status is Status.OK:
+        return f"{name}: {speaker.number(score.value)}. {why}"
+    return f"{name}: {DASH} ({reasons.statuses(speaker).get(score.status.value, score.status.value)}). {why}"
 
 
 def _flags(row: Row) -> dict[str, None]:

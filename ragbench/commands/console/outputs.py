@@ -72,9 +72,9 @@ def paid(tally: Tally, *, err: bool = False) -> None:
 
 def stored(found: Mapping[tuple[str, str], tuple[int, int]]) -> None:
     """Say how many of a run's vectors were stored before; nothing of embedders of which none were."""
-    names = {"passage": "passages", "query": "questions"}
+    names = {"query": "question"}
     each = [
-        f"{before:,} of {whole:,} vectors of {names.get(kind, kind)} of {name}"
+        f"{before:,} of {whole:,} {names.get(kind, kind)} vectors ({name})"
         for (name, kind), (before, whole) in found.items()
         if before
     ]

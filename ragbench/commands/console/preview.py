@@ -25,12 +25,12 @@ def tell(found: Brought, source: str, language: str, *, check: bool = False) -> 
 
     pages = len({chunk.url for chunk in found.chunks if chunk.url})
     unlabelled = sum(not (question.relevant or question.relevant_urls) for question in found.questions)
-    words = [f"{count} {table}" for table, count in found.tables.items()]
+    words = [f"{count} {_named(table, count)}" for table, count in found.tables.items()]
     if pages:  # so there are chunks, which come first
-        words[0] += f" on {pages} pages"
+        words[0] += f" on {pages} page{'s' * (pages != 1)}"
     if found.questions:
         place = list(found.tables).index("questions")
-        words[place] += f" ({unlabelled} without a relevant chunk)"
+        words[place] += f" ({unlabelled} without a relevant passage)"
     terminal.say(f"{source}: {', '.join(words)}, language {language}")
     for line in _examples(found):
         terminal.say(f"  {line}")
@@ -40,6 +40,17 @@ def tell(found: Brought, source: str, language: str, *, check: bool = False) -> 
     elif unlabelled < len(found.questions):
         for warning in sentences(doubts_of(found.chunks, found.questions), translator("en")):
             terminal.say(f"warning: {warning}")
+
+
+ONE = {"chunks": "passage", "questions": "question", "dialogues": "dialogue", "history": "question of users",
+       "ratings": "rating", "decisions": "decision", "documents": "document"}  # fmt: skip
+"""What a line of each table is."""
+MANY = {"history": "questions of users"}
+
+
+def _named(table: str, count: int) -> str:
+    """What so many lines of a table are called."""
+    return ONE.get(table, table) if count == 1 else MANY.get(table) or (f"{ONE[table]}s" if table in ONE else table)
 
 
 def _tell_oddities(found: Brought, language: str) -> None:

@@ -8,20 +8,22 @@ from typing import Any
 
 from ragbench import raised, tables
 from ragbench.bench.basics import needs
-from ragbench.bench.basics.families import said
-from ragbench.bench.basics.verdicts import decision, planned
+from ragbench.bench.basics.verdicts import decision
+from ragbench.bench.runs.gate import ALONE
 from ragbench.counts import brackets, missing
-from ragbench.language import Translator, translator
+from ragbench.language import Translator
 from ragbench.measurement import Measurement
+from ragbench.metrics.known_reasons import reason_in
+from ragbench.report.exports import captions
 from ragbench.report.keeping import files
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean
-from ragbench.show.sentences import judges, repeats
 from ragbench.stand_ins import caveat, of
 from ragbench.tables import Column, Found, Table
-from ragbench.types import Verdict
 
 MARK = "<!-- ragbench -->"
+DIGITS = 4
+"""Decimals of the numbers that gates decide on."""
 MOST = 50_000
 """Signs of all pages in a summary: GitHub takes 65,536 in a comment, and what stands around them needs some."""
 
@@ -40,25 +42,7 @@ def latex_table(made: Measurement, _: Translator) -> str:
     material = Material(made, _)
     if not material.metrics:
         return ""
-    level = next((e.estimate.level for e in made.estimates), 0.95)
-    notes = [_("Means over questions with {level} intervals.", level=_.percent(level))]
-    if made.comparisons:
-        families = dict.fromkeys(said(one.comparison.family, _) for one in made.comparisons)
-        places = {"baseline": material.baseline, "family": "; ".join(filter(None, families))}
-        notes.append(_("Arrows mark a difference from {baseline}; intervals and p: {family}.", **places))
-        few = [c.comparison for c in made.comparisons if c.comparison.verdict is Verdict.CANNOT_BE_SHOWN]
-        notes += [f"∅: {text}." for text in dict.fromkeys(material.verdict(one) for one in few)]
-    if any(e.estimate.n_unmeasured for e in made.estimates):
-        notes.append(
-            _(
-                "n: values measured of those asked for; in brackets the mean with all others at the lower, and at the "
-                "upper end of the scale."
-            )
-        )
-    named = ("dataset", "n_questions", "unit", "seed")
-    facts = ", ".join(f"{key} {made.facts[key]}" for key in named if made.facts.get(key) is not None)
-    notes += [_detectable(material), *_planned(material), *_said(material)]
-    table = _lines(material).with_notes(*notes, caveat(of(made.facts), _), f"{clean(facts)}.")
+    table = _lines(material).with_notes(*captions.of_a_table(material))
     return table.latex(made.notebook, grouped=True)
 
 
@@ -109,49 +93,6 @@ def _systems(material: Material, *, apart: bool = False) -> Table:
     )
 
 
-def _detectable(material: Material) -> str:
-    """The smallest differences that would have been shown, of the comparisons that show none."""
-    named = {
-        f"{c.challenger} {metric}" if len(material.challengers) > 1 else metric: material.text.number(
-            c.minimum_detectable, material.digits(metric)
-        )
-        for metric in material.metrics
-        for name in material.challengers
-        if (c := material.comparison(name, metric)) is not None
-        and c.verdict is Verdict.NOT_SHOWN
-        and c.minimum_detectable is not None
-    }
-    _, said = material.text, clean(", ".join(f"{name} {number}" for name, number in named.items()))
-    return _("A difference of this size or more would have been shown: {named}.", named=said) if named else ""
-
-
-def _planned(material: Material) -> list[str]:
-    """How many questions show the smallest differences of interest, of comparisons that show none."""
-    return [
-        clean(f"{name}: {text}.")
-        for metric in material.metrics
-        for challenger in material.challengers
-        if (c := material.comparison(challenger, metric)) is not None
-        and c.verdict is Verdict.NOT_SHOWN
-        and (text := planned(c, material.text))
-        for name in [f"{c.challenger} {metric}" if len(material.challengers) > 1 else metric]
-    ]
-
-
-def _said(material: Material) -> list[str]:
-    """What is to be read with the numbers: who corrected them, and what repeats add to the primary metric's."""
-    several, metric = len(material.challengers) > 1, material.primary
-    found = {
-        name: repeats.sentence(material, name, metric)
-        for name in (material.challengers if material.baseline is not None else material.systems)
-        if metric is not None
-    }
-    told = [
-        clean(f"{name} {metric}: {text}" if several else f"{metric}: {text}") for name, text in found.items() if text
-    ]
-    return [*judges.corrected(material), *told]
-
-
 def _value(material: Material, system: str, metric: str) -> Found | None:
     e, c = material.estimate(system, metric), material.comparison(system, metric)
     if e is None:
@@ -166,8 +107,7 @@ def markdown_table(made: Measurement, _: Translator) -> str:
     if not material.metrics:
         return ""
     note = brackets((e.estimate for e in made.estimates), _)
-    notes = (note, _detectable(material), *_planned(material), *_said(material))
-    return _systems(material, apart=True).with_notes(*notes).markdown()
+    return _systems(material, apart=True).with_notes(note, *captions.of_comparisons(material)).markdown()
 
 
 def summary(
@@ -182,17 +122,21 @@ def summary(
     if gate is not None:
         lines += [f"**{_('gate')}: {markdown(_outcome(gate, _))}**", ""]
         lines += [f"- {_check(check, _)}" for check in gate["checks"]] + [""]
+        if any(check.get("is_difference") for check in gate["checks"]):
+            lines += [_(ALONE), ""]
     pages = []
     for described in manifest.get("notebooks", ()):
         name = str(described["name"])
         own = [f"## {markdown(name)}", ""]
         if described.get("failure"):
-            own += [f"**{_('This page is not complete.')}** {markdown(described['failure'])}", ""]
+            own += [f"**{_('This page is not complete.')}** {markdown(reason_in(described['failure'], _))}", ""]
         if name in measurements:
-            facts = measurements[name].facts
-            own += [f"{_('data set')}: {markdown(facts['dataset'])}", ""] if facts.get("dataset") else []
-            own += [text] if (text := markdown_table(measurements[name], _)) else []
-            own += [f"> {markdown(text)}", ""] if (text := caveat(of(facts), _)) else []
+            material = Material(measurements[name], _)
+            text = markdown_table(measurements[name], _)
+            about = [captions.population(material), *(captions.of_values(material) if text else ())]
+            own += [" ".join(map(markdown, filter(None, about))), ""] if any(about) else []
+            own += [text] if text else []
+            own += [f"> {markdown(text)}", ""] if (text := caveat(of(material.facts), _)) else []
         pages.append((name, own))
     lines = bounded(lines, pages, _)
     lines += [
@@ -224,12 +168,21 @@ def _outcome(decided: Mapping[str, Any], _: Translator) -> str:
 
 def _check(check: Mapping[str, Any], _: Translator) -> str:
     where = " ".join(str(check[key]) for key in ("notebook", "system") if check.get(key))
-    digits = 4
-    value = _.number(check.get("value"), digits)
-    parts = [markdown(check["condition"]), markdown(where), markdown(value)]
-    parts[-1] += "" if check.get("low") is None else " " + markdown(_.interval(check["low"], check["high"], digits))
-    parts.append(markdown(_decision(check, _)))
-    return f"{markdown(_outcome(check, _))}: {', '.join(part for part in parts if part)}"
+    parts = [markdown(reason_in(check["condition"], _)), markdown(where), markdown(_number(check, _))]
+    said = markdown(_why(check, _))
+    told = ", ".join(filter(None, parts)) + (f" \\({said}\\)" if said else "")
+    return f"{markdown(_outcome(check, _))}: {told}"
+
+
+def _number(check: Mapping[str, Any], _: Translator) -> str:
+    """A check's number with its interval; a difference with its sign."""
+    is_difference, low, high = bool(check.get("is_difference")), check.get("low"), check.get("high")
+    if check.get("value") is None:
+        return ""
+    number = _.number(check["value"], DIGITS, signed=is_difference)
+    ends = "" if low is None or high is None else _.interval(low, high, DIGITS, signed=is_difference)
+    named = [_("difference")] if is_difference else []
+    return " ".join(filter(None, [*named, number, ends]))
 
 
 def junit(
@@ -246,7 +199,7 @@ def junit(
     for described in manifest.get("notebooks", ()):
         case = ElementTree.SubElement(notebooks, "testcase", classname="notebooks", name=_plain(described["name"]))
         if described.get("status") == "failed":
-            ElementTree.SubElement(case, "error", message=_plain(described.get("failure", "")))
+            ElementTree.SubElement(case, "error", message=_plain(reason_in(described.get("failure", ""), _)))
         measured = measurements.get(str(described["name"]))
         broken = [] if measured is None else raised.sentences(raised.of(measured.facts), _)
         if broken and manifest.get("fail_on_raised"):
@@ -260,11 +213,13 @@ def junit(
         checks = ElementTree.Element("testsuite", name="gate")
         for check in gate["checks"]:
             place = ".".join(_plain(check[key]) for key in ("notebook", "system") if check.get(key)) or "gate"
-            name = f"{_plain(check['gate'])}: {_plain(check['condition'])}"
+            name = f"{_plain(check['gate'])}: {_plain(reason_in(check['condition'], _))}"
             case = ElementTree.SubElement(checks, "testcase", classname=place, name=name)
             kind = {"fails": "failure", "not enough evidence": "skipped"}.get(check["outcome"])
             if kind:
-                ElementTree.SubElement(case, kind, message=_plain(_why(check)))
+                ElementTree.SubElement(
+                    case, kind, message=_plain(f"{_outcome(check, _)}: {_number(check, _)} ({_why(check, _)})")
+                )
             _standing_in(case, measurements.get(str(check.get("notebook"))), check, _)
         suites.append(checks)
     root = ElementTree.Element("testsuites", name="ragbench")
@@ -294,12 +249,10 @@ def _count(element: Any, *suites: Any) -> None:
         element.set(name, str(sum(len(suite.findall(f".//{tag}")) for suite in suites)))
 
 
-def _why(check: Mapping[str, Any]) -> str:
-    value, low, high = (check.get(key) for key in ("value", "low", "high"))
-    number = "" if value is None else f"{value:.4f}"
-    number += "" if low is None or high is None else f" [{low:.4f}, {high:.4f}]"
-    said = "; ".join(filter(None, [check["why"], _decision(check, translator("en"))]))
-    return f"{check['outcome']}: {number} {said}"
+def _why(check: Mapping[str, Any], _: Translator) -> str:
+    """Why a check came out so, and how many questions decide it."""
+    reasons = [reason_in(part, _) for part in str(check.get("why") or "").split("; ")]
+    return "; ".join(filter(None, [*reasons, _decision(check, _)]))
 
 
 def _decision(check: Mapping[str, Any], _: Translator) -> str:

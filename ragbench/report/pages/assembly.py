@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from ragbench.language import Translator, translator
 from ragbench.measurement import Measurement
+from ragbench.metrics.known_reasons import reason_in
 from ragbench.report.pages import prose
 from ragbench.show import MIME, Page
 from ragbench.show.basics.links import METRIC_PAGES
@@ -90,7 +91,7 @@ def html(
     page |= {
         **(frame or {}),
         "sections": sections,
-        "failure": failure,
+        "failure": reason_in(failure, _),
         "tables": any('class="rb-table"' in one for one in shown),
     }
     if any('class="rb-own-plot"' in one for one in shown):

@@ -202,7 +202,9 @@ def _clusters(material: Material) -> list[str]:
     ]
     effects = [e.design_effect for e in clustered if e.design_effect is not None]
     if effects:
-        said.append(_("Design effect: {low} to {high}.", low=_.number(min(effects), 2), high=_.number(max(effects), 2)))
+        low, high = _.number(min(effects), 2), _.number(max(effects), 2)
+        one = _("Design effect: {effect}.", effect=low)
+        said.append(one if low == high else _("Design effect: {low} to {high}.", low=low, high=high))
     if groups < 20:
         said.append(_("Fewer than 20 groups: read every interval with care."))
     return said

@@ -17,9 +17,11 @@ from ragbench.show.view import view
 from ragbench.stand_ins import names as names_of
 from ragbench.stand_ins import of
 
-_PATH = re.compile(r"(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"]+[\\/])+([^\s,;:'\"\\/]*)")
+_PATH = re.compile(r"(?<![\w.-])(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"]+[\\/])+([^\s,;:'\"\\/]*)")
 
 PLAIN = frozenset({"unit", "seed", "data_hash", "commit"})
+NO_LICENCE = "not stated"
+"""What a data set keeps where nobody named its licence."""
 WHO = ("name", "model", "mode")
 UNSHOWN = frozenset(
     {
@@ -54,12 +56,15 @@ def _rows(material: Material) -> list[tuple[str, Markup]]:
         if value in (None, "", [], {}) or key in UNSHOWN:
             continue
         if key == "judges":
-            value = [{name: one[name] for name in WHO if one.get(name)} for one in known(material)] or value
+            value = [", ".join(str(one[name]) for name in WHO if one.get(name)) for one in known(material)] or value
         if key == "answers":
             value = {
                 "rated answers": material.text("rated answers"),
                 "ideal answers": material.text("ideal answers"),
+                "logged answers": material.text("logged answers"),
             }.get(value, value)
+        if key == "licence" and value == NO_LICENCE:
+            value = material.text("not stated")
         text = shown(unit(material) if key == "unit" else value) if key in PLAIN else flat(material, value)
         rows.append((names.get(key, clean(key.replace("_", " "))), text))
     for system in material.facts.get("systems", ()):
@@ -99,6 +104,7 @@ def _names(material: Material) -> dict[str, str]:
         "k": _("depth of rankings"),
         "unanswered": _("questions without a result"),
         "repeats": _("times every question was asked"),
+        "sampled": _("texts of a table that are searched for names"),
         "timed_questions": _("questions that were timed"),
         "slices_left_out": _("slices that are not shown"),
         "left_out": _("left out when the data were read"),

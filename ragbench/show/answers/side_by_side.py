@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from ragbench.bench.basics.reasons import statuses as in_words
 from ragbench.counts import counted
 from ragbench.language import DASH
 from ragbench.measurement import NamedEstimate
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.marks import named, small, spread
 from ragbench.show.basics.material import Material
-from ragbench.show.basics.statuses import statuses as in_words
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.comparison.verdict_table import unmeasured as lacking
@@ -132,7 +132,7 @@ def _reasons(material: Material) -> dict[tuple[str, str], Markup]:
             words.setdefault(place, Counter())[_("in no set: a field that the metric needs is missing")] += 1
     found = {}
     for place, given in statuses.items():
-        known = in_words(material)
+        known = in_words(_)
         named = Markup(", ").join(
             html.all(html.titled(known.get(status, status), shown(status)), ": ", _.integer(n))
             for status, n in sorted(given.items())

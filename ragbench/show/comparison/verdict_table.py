@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ragbench.bench.basics.families import said
+from ragbench.bench.basics.families import merged, said
 from ragbench.bench.basics.verdicts import beside
 from ragbench.counts import brackets, missing
 from ragbench.language import DASH
@@ -98,9 +98,11 @@ def _families(material: Material) -> Markup:
     _ = material.text
     made = [c for c in material.measurement.comparisons if c.comparison.family]
     told = list(filter(None, dict.fromkeys(said(c.comparison.family, _) for c in made)))
+    same = merged((c.comparison for c in made), _)
     wider = [c for c in made if c.comparison.alone != (c.comparison.low, c.comparison.high)]
     if not wider:
-        return html.meta(_("Differences: {families}.", families="; ".join(told))) if told else Markup()
+        told_all = _("Differences: {families}.", families="; ".join(told)) if told else ""
+        return html.meta(" ".join(filter(None, (told_all, same)))) if told else Markup()
     several = len(material.challengers) > 1
     rows = [
         (
@@ -114,7 +116,7 @@ def _families(material: Material) -> Markup:
     title = _("Interval of each difference by itself")
     heads = [_("metric"), *([_("system")] if several else []), _("difference"), _("interval")]
     told_all = _("Differences: {families}; their intervals hold together.", families="; ".join(told))
-    return html.meta(told_all) + html.fold(title, html.grid(title, heads, rows))
+    return html.meta(" ".join(filter(None, (told_all, same)))) + html.fold(title, html.grid(title, heads, rows))
 
 
 def _wide(columns: Columns, present: frozenset[str]) -> tuple[list[Markup], list[list[Markup]]]:

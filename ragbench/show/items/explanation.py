@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ragbench import terminal
+from ragbench.bench.basics.reasons import statuses
 from ragbench.names import nearest
 from ragbench.show.basics.marks import named
 from ragbench.show.basics.material import Material
-from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.templates import drawn, html
 from ragbench.show.basics.text import clean
 from ragbench.show.items.claims import SHARE, Claim, Place, pieces, placed
@@ -82,7 +82,7 @@ def _value(material: Material, one: Measured, place: int, system: str) -> str:
     if value is not None:
         return one.words[int(value)] if one.words else material.text.number(value, one.digits)
     status = next((status for status, rows in one.missing.get(system, {}).items() if place in rows), "")
-    return statuses(material).get(status, status) or material.text.number(None)
+    return statuses(material.text).get(status, status) or material.text.number(None)
 
 
 def _section(material: Material, section: Section) -> Section:

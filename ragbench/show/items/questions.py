@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
+from ragbench.bench.basics.reasons import statuses
 from ragbench.metrics.explanation import reason_in
 from ragbench.metrics.rulings import SIDES
 from ragbench.show.basics.material import Material
-from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.text import clean, shortened
 from ragbench.show.comparison.slices import dimension_name, slice_name
 from ragbench.show.comparison.worst_questions import relevant
@@ -253,7 +253,7 @@ class _Questions:
     def _judged(self, line: Mapping[str, Any]) -> Section:
         material, _ = self._material, self._text
         detail, status = stored(line["detail"]), clean(line["status"])
-        value = _("not measured: {status}", status=statuses(material).get(status, status))
+        value = _("not measured: {status}", status=statuses(material.text).get(status, status))
         if status == Status.OK.value:
             value = _.number(number(line["value"]))
         said = shortened(reason(material, line["reason"], detail), 2 * REASON)

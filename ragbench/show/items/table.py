@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from ragbench.bench.basics.reasons import statuses
 from ragbench.show.basics.marks import GLYPHS, series
 from ragbench.show.basics.material import Material
-from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.templates import drawn, html
 from ragbench.show.basics.text import clean
 from ragbench.show.items.claims import SHARE
@@ -60,5 +60,5 @@ def _table(material: Material, items: Items, *, to_choose: bool = False) -> Mark
     }
     count = _.plural("{n} row.", "{n} rows.", len(items.ids))
     shares = {"apart": _.percent(APART), "share": _.percent(SHARE)}
-    own = {"kind": items.kind, "statuses": statuses(material), "to_choose": to_choose, **shares}
+    own = {"kind": items.kind, "statuses": statuses(material.text), "to_choose": to_choose, **shares}
     return drawn("items", _, title=items.title, parts=slug(material), setting=setting, count=count, **own)

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragbench.bench.basics.reasons import statuses
 from ragbench.language import DASH
 from ragbench.metrics.explanation import reason_in
 from ragbench.show.basics.material import Material
-from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.text import clean
 from ragbench.show.items.contents import Detail, Entry, Items, Measured, Parting, Row, Section, measuring, number, told
 from ragbench.show.judges import words
@@ -146,7 +146,7 @@ def _read(material: Material, one: _Item) -> Detail:
 def _side(material: Material, one: _Item, judge: str) -> list[Section]:
     _, row, score = material.text, one.rows[judge], one.score(judge)
     status = str(row.get("status") or "")
-    value = _("not measured: {status}", status=statuses(material).get(status, status) or DASH)
+    value = _("not measured: {status}", status=statuses(material.text).get(status, status) or DASH)
     given = (_("score, share of the scale"), value if score is None else _.number(score))
     if one.kind == PAIR:
         orders = [(_("in this order"), row["first"]), (_("in the opposite order"), row["second"])]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ragbench.bench.basics.reasons import statuses
 from ragbench.metrics.cache import Serving
 from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.material import Material
-from ragbench.show.basics.statuses import statuses
 from ragbench.show.basics.text import clean
 from ragbench.show.items.contents import Detail, Entry, Items, Measured, Parting, Row, Section, measuring, number, told
 from ragbench.types import Status
@@ -221,7 +221,7 @@ class _Talks:
         if value is not None:
             return _.number(value, self.material.digits(metric))
         status = self.lost.get((system, metric, one.sample), "")
-        return _("not measured: {status}", status=statuses(self.material).get(status, status))
+        return _("not measured: {status}", status=statuses(self.material.text).get(status, status))
 
 
 def items(material: Material) -> Items:

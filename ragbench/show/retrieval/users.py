@@ -39,7 +39,7 @@ def proxy(material: Material, present: frozenset[str]) -> Markup:
     users = int(known.get("n_users") or 0)
     head = " ".join(filter(None, (asked, _.plural("by {n} user", "by {n} users", users) if users else "")))
     left = [
-        _.plural("{n} has no page", "{n} have no page", without),
+        _.plural("{n} has no page", "{n} have no page", without) if without else "",
         _.plural("the page of {n} is not in the base any more", "the pages of {n} are not in the base any more", gone)
         if gone
         else "",
@@ -87,7 +87,7 @@ def habits(material: Material) -> list[Markup]:
         text = _.plural("mean score of {n} question, 1 to 5", "mean score of {n} questions, 1 to 5", found.n)
         if "probability" in one.where:
             share = _.percent(float(one.where["probability"]))
-            text = _("words in a question, {share} of the questions have no more", share=share)
+            text = _("words or fewer in {share} of the questions", share=share)
         number = f"{_.number(found.value, digits)} {_.interval(found.low, found.high, digits)}"
         said.append(html.all(spread(number), " ", text))
     names = {"en": _("English"), "ru": _("Russian")}

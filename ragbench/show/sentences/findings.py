@@ -8,6 +8,7 @@ from ragbench.bench.basics import reasons
 from ragbench.bench.basics.families import headed
 from ragbench.bench.basics.verdicts import beside
 from ragbench.counts import counted
+from ragbench.language import DASH
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
@@ -61,7 +62,7 @@ def sentence(material: Material, challenger: str, metric: str) -> Markup:
         metric=shown(metric),
         challenger=shown(comparison.challenger),
         baseline=shown(comparison.baseline),
-        difference=html.number(material.difference(comparison, metric)),
+        difference=html.number(material.difference(comparison, metric).removesuffix(f" {DASH}")),
         p=", ".join(filter(None, [_.p_value(p, relation=True), headed(comparison.family, _)])),
         margin=_.number(comparison.margin, material.digits(metric)),
         verdict=material.verdict(comparison),
@@ -83,7 +84,7 @@ def finding(material: Material) -> str:
             "Better than {baseline}: {leaders} of {total} metrics",
             baseline=baseline,
             leaders=_.enumeration(leaders),
-            total=_.integer(len(material.metrics)),
+            total=_.integer(len({metric for name in challengers for metric in material.verdicts(name)})),
         )
     [challenger], [found] = challengers, verdicts.values()
     worse = found.count(Verdict.WORSE)

@@ -39,7 +39,7 @@ def sentence(material: Material, system: str, metric: str) -> str:
         else _("Each question was asked {times} times on average.", times=_.number(times, 1))
     )
     if not found["error_of_repeats"]:
-        return f"{asked} " + _("Every repeat gave the same score: repeats show no chance.")
+        return f"{asked} " + _("Every repeat gave the same score: asking again adds no spread.")
     digits = max(DIGITS, material.digits(metric))
     numbers = {key: _.number(found[key], digits) for key in found if str(key).startswith("error")}
     text = _(

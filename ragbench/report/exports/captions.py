@@ -1,0 +1,165 @@
+"""What stands with a table that leaves the page: whose values they are, how sure, and what could have been shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ragbench.bench.basics.families import PRIMARY, merged, said
+from ragbench.show.basics.material import Material
+from ragbench.show.basics.text import clean
+from ragbench.show.sentences import judges, repeats
+from ragbench.stand_ins import caveat, of
+from ragbench.types import Comparison, Verdict
+
+Listed = tuple[str, str, str]
+"""Metric, challenger, and the number that is told of both."""
+
+
+def of_a_table(material: Material) -> list[str]:
+    """The sentences of an article's caption; arrows stand for verdicts there."""
+    _, made = material.text, material.measurement
+    notes = [population(material), *of_values(material)]
+    if made.comparisons:
+        found = [one.comparison for one in made.comparisons]
+        marks = {
+            Verdict.BETTER: _("↑ better than the baseline"),
+            Verdict.WORSE: _("↓ worse than the baseline"),
+            Verdict.SAME: _("≈ the same within the margin"),
+        }
+        there = [text for verdict, text in marks.items() if any(one.verdict is verdict for one in found)]
+        few = dict.fromkeys(material.verdict(one) for one in found if one.verdict is Verdict.CANNOT_BE_SHOWN)
+        there += [f"∅ {text}" for text in few]
+        notes += [f"{'; '.join(there)}."] if there else []
+        named = sorted(dict.fromkeys(one.family for one in found), key=lambda name: not name.startswith(PRIMARY))
+        families = "; ".join(filter(None, (said(name, _) for name in named)))
+        notes += [_("p and the intervals of differences: {family}.", family=families)] if families else []
+        notes += list(filter(None, [merged(found, _)]))
+    if any(e.estimate.n_unmeasured for e in made.estimates):
+        notes.append(
+            _("Below n: the mean if every unmeasured value lay at the lower end of the scale, or at the upper.")
+        )
+    seed = material.facts.get("seed")
+    notes += [*of_comparisons(material), caveat(of(material.facts), _)]
+    return [*notes, "" if seed is None else _("Seed: {seed}.", seed=seed)]
+
+
+def population(material: Material) -> str:
+    """Of which questions of which data the numbers are, and what is searched; empty where that is not known."""
+    _, known = material.text, material.facts
+    named, number = known.get("dataset"), known.get("n_questions")
+    searched = {"chunk": _("passages are searched"), "url": _("web pages are searched")}.get(str(known.get("unit")))
+    parts = [
+        _("data set {name}", name=clean(named)) if named else "",
+        "" if number is None else _.plural("{n} question", "{n} questions", int(number)),
+        searched or "",
+    ]
+    text = ", ".join(filter(None, parts))
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def of_values(material: Material) -> list[str]:
+    """What the values are, with which intervals, what they are compared with, and which metric is the primary one."""
+    _, made = material.text, material.measurement
+    level = _.percent(next((e.estimate.level for e in made.estimates), 0.95))
+    notes = [
+        _("Values with {level} intervals; n: how many questions or other units each is computed from.", level=level)
+    ]
+    if not made.comparisons:
+        return notes
+    notes.append(_("Baseline: {system}.", system=clean(material.baseline)))
+    several = len(material.metrics) > 1 and material.primary is not None
+    return [*notes, *([_("Primary metric: {metric}.", metric=clean(material.primary))] if several else [])]
+
+
+def of_comparisons(material: Material) -> list[str]:
+    """What is to be read with the numbers: what could have been shown where nothing was, who corrected the numbers,
+    and what repeats add to the primary metric's."""
+    return [*_detectable(material), *_planned(material), *judges.corrected(material), *_repeats(material)]
+
+
+def _open(material: Material) -> list[tuple[str, str, Comparison]]:
+    """Metric, challenger and comparison of all that show no difference."""
+    return [
+        (metric, name, c)
+        for metric in material.metrics
+        for name in material.challengers
+        if (c := material.comparison(name, metric)) is not None and c.verdict is Verdict.NOT_SHOWN
+    ]
+
+
+def _detectable(material: Material) -> list[str]:
+    """The smallest differences that would have been shown, of the comparisons that show none."""
+    _ = material.text
+    found = [
+        (metric, name, _.number(c.minimum_detectable, material.digits(metric)))
+        for metric, name, c in _open(material)
+        if c.minimum_detectable is not None
+    ]
+    listed = _listed(material, found)
+    return [_("A difference of this size or more would have been shown: {named}.", named=listed)] if found else []
+
+
+def _planned(material: Material) -> list[str]:
+    """How many questions show the smallest differences of interest, of comparisons that show none: a sentence a
+    difference, however many comparisons there are."""
+    _ = material.text
+    reached: dict[float, list[Listed]] = {}
+    lacking: dict[tuple[float, int, bool], list[Listed]] = {}
+    for metric, name, c in _open(material):
+        if c.margin is None or c.questions_needed is None:
+            continue
+        if c.questions_needed <= c.n:
+            reached.setdefault(c.margin, []).append((metric, name, ""))
+        else:
+            place = c.margin, c.n, c.clusters is not None
+            lacking.setdefault(place, []).append((metric, name, _.integer(c.questions_needed)))
+    notes = [
+        _(
+            "The smallest difference of interest, {margin}, would likely have been shown: {named}.",
+            margin=_.exact(margin),
+            named=_listed(material, found),
+        )
+        for margin, found in reached.items()
+    ]
+    for (margin, n, grouped), found in lacking.items():
+        places = {"margin": _.exact(margin), "n": _.integer(n), "named": _listed(material, found)}
+        notes.append(
+            _(
+                "Questions needed to show the smallest difference of interest, {margin}, in groups as large as now "
+                "(there were {n} questions): {named}.",
+                **places,
+            )
+            if grouped
+            else _(
+                "Questions needed to show the smallest difference of interest, {margin} (there were {n} questions): "
+                "{named}.",
+                **places,
+            )
+        )
+    return notes
+
+
+def _listed(material: Material, found: Iterable[Listed]) -> str:
+    """`mrr: dense 0.064, hybrid 0.071; recall@5: dense 0.082`: of one challenger without its name."""
+    several, by_metric = len(material.challengers) > 1, dict[str, list[str]]()
+    for metric, name, number in found:
+        by_metric.setdefault(metric, []).append(" ".join(filter(None, (name if several else "", number))))
+    return clean(
+        "; ".join(
+            f"{metric}{': ' if several else ' '}{', '.join(parts)}".strip() for metric, parts in by_metric.items()
+        )
+    )
+
+
+def _repeats(material: Material) -> list[str]:
+    """What repeats add to the primary metric's numbers, once for the systems of which it is the same."""
+    metric, by_text = material.primary, dict[str, list[str]]()
+    for name in material.challengers if material.baseline is not None else material.systems:
+        text = "" if metric is None else repeats.sentence(material, name, metric)
+        if text:
+            by_text.setdefault(text, []).append(name)
+    several = len(material.challengers) > 1
+    return [
+        clean(f"{metric}{f' ({material.text.enumeration(names)})' if several else ''}: {text}")
+        for text, names in by_text.items()
+    ]
