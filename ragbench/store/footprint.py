@@ -53,8 +53,8 @@ def searched_vector(width: int, index: Index) -> float:
 
 
 def graph(rows: int, width: int, index: Index) -> int:
-    """Bytes of memory that an HNSW graph takes while it is built."""
-    return SHARE + rows * (ELEMENT + 4 * width + NEIGHBOUR * index.m)
+    """Bytes of memory that an HNSW graph takes while it is built, at most."""
+    return SHARE + round(1.1 * rows * (ELEMENT + 4 * width + NEIGHBOUR * index.m))
 
 
 def seconds_of_keeping(engine: Engine, vectors: Vectors) -> float:
