@@ -87,7 +87,6 @@ def _once(ranks: Numbers) -> Numbers:
     ordered = np.take_along_axis(own, order, axis=0)
     keep = np.ones_like(own, bool)
     np.put_along_axis(keep, order[1:], ordered[1:] != ordered[:-1], axis=0)
-    keep &= own >= 0
     places = np.argsort(~keep, axis=0, kind="stable")
     moved = ranks.copy()
     moved[:, suspects] = np.take_along_axis(np.where(keep, own, -1), places, axis=0)
