@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -82,7 +83,7 @@ class Room(NamedTuple):
 def test_shared_memory_lies_in_files_only_where_there_is_no_room(
     free: int, shared: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster.shutil, "disk_usage", lambda path: Room(free))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Room(free))
     memory, where = cluster._memory()
     assert where == shared
     assert memory <= cluster.LEAST_MEMORY or where == "posix"
