@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ragbench.datasets.records import ChunkRecord, QuestionRecord
@@ -25,15 +25,15 @@ class Doubt(NamedTuple):
 
 def doubts(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question | QuestionRecord]) -> Iterator[Doubt]:
     """What `doubts_of` counts, one by one: a doubt a question and kind, one a label that leads nowhere."""
-    known = {chunk.id: plain(chunk.text) for chunk in chunks}
     texts = {chunk.id: chunk.text for chunk in chunks}
-    copies = Counter(known.values())
+    copies = _copies(texts, questions)
+    known = _Plain(texts)
     pages: dict[str, list[str]] = defaultdict(list)
     for chunk in chunks:
         if chunk.url is not None:
             pages[chunk.url].append(chunk.id)
     for one in labelled(questions):
-        own, asked = [name for name in one.relevant if name in known], plain(one.text)
+        own, asked = [name for name in one.relevant if name in texts], plain(one.text)
         reached = dict.fromkeys([*own, *(name for url in one.relevant_urls for name in pages.get(url, ()))])
         if same := next((name for name in reached if asked and known[name] == asked), None):
             yield Doubt("question_is_passage", one.id, same, texts[same])
@@ -43,8 +43,25 @@ def doubts(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question |
             yield Doubt("question_in_passage", one.id, around, texts[around])
         if twice := next((name for name in own if copies[known[name]] > 1), None):
             yield Doubt("passage_copied", one.id, twice, texts[twice])
-        for label in [*(n for n in one.relevant if n not in known), *(u for u in one.relevant_urls if u not in pages)]:
+        for label in [*(n for n in one.relevant if n not in texts), *(u for u in one.relevant_urls if u not in pages)]:
             yield Doubt("labels_nowhere", one.id, label)
+
+
+class _Plain(dict[str, str]):
+    """Id → plain text, made when it is asked for: of a large base few passages are labelled."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+
+    def __missing__(self, name: str) -> str:
+        self[name] = plain(self._texts[name])
+        return self[name]
+
+
+def _copies(texts: Mapping[str, str], questions: Sequence[Question | QuestionRecord]) -> Counter[str]:
+    """Plain text → how many passages have it, of the texts of passages that are labelled."""
+    wanted = {plain(texts[name]) for one in questions for name in one.relevant if name in texts}
+    return Counter(text for text in map(plain, texts.values()) if text in wanted) if wanted else Counter()
 
 
 def labelled(questions: Iterable[Question | QuestionRecord]) -> Iterator[Question | QuestionRecord]:

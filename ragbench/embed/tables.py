@@ -42,8 +42,10 @@ class TableEmbedder:
                 self._without["query"] = _without(source, tables.questions)
         digest = hashlib.sha256()
         for kind, (places, matrix) in sorted(self._vectors.items()):
-            digest.update(f"{kind}{len(places)}{matrix.shape}".encode() + np.ascontiguousarray(matrix).tobytes())
-            digest.update("\0".join(places).encode())
+            digest.update(f"{kind}{len(places)}{matrix.shape}".encode())
+            digest.update(np.ascontiguousarray(matrix).data)
+            for number, text in enumerate(places):
+                digest.update(f"\0{text}".encode() if number else text.encode())
         asking = "" if self.queries is None else f" questions: {self.queries.identity}"
         self.identity = f"database {database} {digest.hexdigest()}{asking}"
 

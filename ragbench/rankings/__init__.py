@@ -6,14 +6,17 @@ is the ranking (scores, where given, sort it, and equal scores keep the given or
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import chain, count, pairwise
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragbench.rankings.coverage import Added, LabelledText
+from ragbench.rankings.numbered import Numbers, from_numbers
 from ragbench.types import Array, Chunk, Coverage, Hit, Piece, Question, Ranking
 
 if TYPE_CHECKING:
@@ -146,18 +149,18 @@ def from_lists(
     """
     if len(retrieved) != len(relevant):
         raise ValueError(f"{len(retrieved)} lists of documents for {len(relevant)} questions: one a question is needed")
-    lists = [list(row or ()) for row in retrieved]
+    lists: Sequence[Sequence[str]] = [row or () for row in retrieved]
     ties = None
     if scores is not None:
         lists, ties = _sorted_by_score(lists, scores)
-    if not raw:
-        lists = [list(dict.fromkeys(row)) for row in lists]
-    if depth is not None:
-        lists = [row[:depth] for row in lists]
-    least = -np.inf if raw else 0.0
-    gains = [[max(known.get(each, 0.0), least) for each in row] for row, known in _paired(lists, relevant)]
-    judged = [[each in known for each in row] for row, known in _paired(lists, relevant)]
-    ranking = _ranking(gains, judged, relevant)
+    numbers = defaultdict[str, int](count().__next__)
+    lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+    matrix = np.full((len(lists), int(lengths.max(initial=0))), -1, np.int32)
+    matrix[np.arange(matrix.shape[1]) < lengths[:, None]] = _numbered(lists, numbers, lengths)
+    counts = np.fromiter(map(len, relevant), np.int64, len(relevant))
+    judged = np.repeat(np.arange(len(relevant)), counts), _numbered(relevant, numbers, counts)
+    gains = np.fromiter(chain.from_iterable(known.values() for known in relevant), float, counts.sum())
+    ranking = from_numbers(matrix, *judged, gains, depth=depth, raw=raw)
     return ranking if ties is None else _with_ties(ranking, ties)
 
 
@@ -191,8 +194,9 @@ def _ranking(gains: Rows, judged: Rows, relevant: Sequence[Mapping[str, float]])
     )
 
 
-def _paired(lists: list[list[str]], relevant: Sequence[Mapping[str, float]]) -> Iterable[tuple[list[str], Any]]:
-    return zip(lists, relevant, strict=True)
+def _numbered(rows: Iterable[Iterable[str]], numbers: Mapping[str, int], lengths: NDArray[np.int64]) -> Numbers:
+    """The numbers of all ids of all rows, one after the other. numbers: gives every new id the next one."""
+    return np.fromiter(map(numbers.__getitem__, chain.from_iterable(rows)), np.int32, lengths.sum())
 
 
 def _padded(rows: Rows) -> Array:
@@ -204,7 +208,9 @@ def _padded(rows: Rows) -> Array:
     return matrix
 
 
-def _sorted_by_score(lists: list[list[str]], scores: Sequence[Sequence[float]]) -> tuple[list[list[str]], list[int]]:
+def _sorted_by_score(
+    lists: Sequence[Sequence[str]], scores: Sequence[Sequence[float]]
+) -> tuple[list[list[str]], list[int]]:
     ordered, ties = [], []
     for row, given in zip(lists, scores, strict=True):
         keys = np.asarray(given, dtype=float)

@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from sqlalchemy import Connection, select
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from ragbench.names import is_torn
@@ -64,10 +66,10 @@ def _found(connection: Connection, content_hash: str) -> Any:
     ).first()
 
 
-def ids(connection: Connection, dataset_id: int) -> list[str]:
-    """The chunk ids of a data set by position, which is code point order."""
-    query = select(chunk.c.id).where(chunk.c.dataset_id == dataset_id).order_by(chunk.c.position)
-    return list(connection.scalars(query))
+def ids(connection: Connection, dataset_id: int, positions: NDArray[np.int32]) -> list[str]:
+    """The chunk ids of a data set at these rising positions; a position is the rank of its id in code point order."""
+    query = select(chunk.c.id).where(chunk.c.dataset_id == dataset_id, chunk.c.position == func.any(positions.tolist()))
+    return list(connection.scalars(query.order_by(chunk.c.position)))
 
 
 def _check(chunks: Sequence[Chunk]) -> None:

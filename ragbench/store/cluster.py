@@ -30,6 +30,7 @@ MAJOR = 18
 UPGRADE = "upgrade.dump"
 """In a cluster's folder while it moves from one major version to another: all that the older one kept."""
 PORT = 5432  # names the socket file; no TCP port is opened
+SHARED, LEAST_MEMORY = "/dev/shm", 2**29  # noqa: S108 - where Linux has memory that processes share
 LONGEST_SOCKET_PATH = 100  # bytes; sockaddr_un allows 103 on macOS and 107 on Linux
 
 CONFIGURATION = """\
@@ -40,9 +41,16 @@ unix_socket_permissions = 0700
 max_connections = 200
 shared_buffers = 256MB
 maintenance_work_mem = 512MB
+# what a table of vectors and its index are made with, see `ragbench.store.collections`: all processors, and memory
+max_worker_processes = {workers}
+max_parallel_workers = {cores}
+max_parallel_maintenance_workers = {cores}
+ragbench.build_memory = {memory}
+# no copy of a new table goes through the log: nobody follows this server by it
+wal_level = minimal
+max_wal_senders = 0
 max_wal_size = 2GB
-# shared memory in files: a container's /dev/shm is often 64 MB, which a parallel index build outgrows
-dynamic_shared_memory_type = mmap
+dynamic_shared_memory_type = {shared}
 jit = off
 timezone = 'UTC'
 lc_messages = 'C'
@@ -138,7 +146,11 @@ class Cluster:
             )
         self.clear_remains(seconds)
         self._make_socket_folder()
-        text = CONFIGURATION.format(port=PORT, sockets=str(self.sockets).replace("'", "''").replace('"', '""'))
+        sockets, cores = str(self.sockets).replace("'", "''").replace('"', '""'), os.cpu_count() or 1
+        memory, shared = _memory()
+        text = CONFIGURATION.format(
+            port=PORT, sockets=sockets, cores=cores, workers=cores + 8, memory=memory >> 20, shared=shared
+        )
         (self.data / "ragbench.conf").write_text(text, encoding="utf-8")
         wait = ("-w", "-t", str(max(1, round(seconds))))
         done = self.run("pg_ctl", "-D", "data", "-l", f"data/{self.log.name}", *wait, "start", check=False)
@@ -251,6 +263,19 @@ class Cluster:
             raise StoreError(
                 f"{folder} is not a private folder of uid {user[0]}: remove it, then run the command again"
             )
+
+
+def _memory() -> tuple[int, str]:
+    """How many bytes the building of an index may take, and where the processes that build it share them.
+
+    A quarter of the machine's, if that much fits into the folder of shared memory. A container's is often 64 MB, which
+    a build outgrows: there it lies in files, that the disk has to write.
+    """
+    memory = psutil.virtual_memory().total // 4
+    with contextlib.suppress(OSError):
+        if shutil.disk_usage(SHARED).free > memory:
+            return memory, "posix"
+    return min(memory, LEAST_MEMORY), "mmap"
 
 
 def _installation(package: Path, major: int) -> Path | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
-from psycopg import sql
+from psycopg import Cursor, sql
 from sqlalchemy import Connection, select, text
 
+from ragbench.store import footprint
 from ragbench.store.copying import cursor_of
 from ragbench.store.errors import StoreError
 from ragbench.store.search import WIDEST_TYPED, Index, indexed_expression, refuse_width
@@ -70,11 +72,23 @@ def _make(connection: Connection, name: str, dataset_id: int, embedder_id: int, 
         chunks = connection.scalar(text(f"SELECT chunks FROM {SCHEMA}.dataset WHERE id = :i"), {"i": dataset_id})  # noqa: S608
         refuse_missing(chunks - stored, chunks)
         if index.kind != "exact":
+            _provide(cursor, chunks, width, index)
             column, _, operators = indexed_expression(width)
             cursor.execute(
                 f"CREATE INDEX ON {SCHEMA}.{name} USING {index.kind} ({column} {operators}) WITH ({index.options})"
             )
         cursor.execute(sql.SQL("ANALYZE {}").format(table))
+
+
+def _provide(cursor: Cursor[Any], rows: int, width: int, index: Index) -> None:
+    """Let the making of a graph have the memory it takes, where the server says how much that may be: ours does.
+
+    Of a graph that does not fit the rest is built on the disk, many times slower.
+    """
+    most = cursor.execute("SELECT current_setting('ragbench.build_memory', true)").fetchone()
+    if index.kind == "hnsw" and most and most[0]:
+        needed = footprint.graph(rows, width, index) >> 20
+        cursor.execute("SELECT set_config('maintenance_work_mem', %s, true)", (f"{min(needed, int(most[0]))}MB",))
 
 
 def _await_turn(connection: Connection, dataset_id: int, patience: float) -> None:

@@ -34,6 +34,17 @@ def vector_rows(keys: NDArray[Any], vectors: Vectors) -> bytes:
     return HEADER + rows.tobytes() + TRAILER
 
 
+def numbered_keys(keys: Sequence[bytes]) -> bytes:
+    """The payload of COPY into two columns: numbers from 0 as int4, and keys of one length."""
+    size = len(keys[0]) if keys else 1
+    parts = [("fields", ">i2"), ("number_bytes", ">i4"), ("number", ">i4"), ("key_bytes", ">i4"), ("key", f"V{size}")]
+    rows = np.zeros(len(keys), np.dtype(parts))
+    rows["fields"], rows["number_bytes"], rows["key_bytes"] = 2, 4, size
+    rows["number"] = np.arange(len(keys))
+    rows["key"] = np.frombuffer(b"".join(keys), f"V{size}")
+    return HEADER + rows.tobytes() + TRAILER
+
+
 def read_vectors(payload: bytes, width: int) -> tuple[NDArray[np.int32], Vectors]:
     """Keys and vectors of `COPY (SELECT int4, vector) TO STDOUT (FORMAT BINARY)`."""
     rows = _rows(payload, _vector_row(np.dtype(np.int32), width))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -15,13 +15,23 @@ from sqlalchemy.dialects.postgresql import insert
 
 from ragbench.store import uses
 from ragbench.store.chunks import text_hash
-from ragbench.store.copying import cursor_of, joined, read_vectors, vector_blocks, vector_rows
+from ragbench.store.copying import (
+    cursor_of,
+    joined,
+    numbered_keys,
+    read_numbers,
+    read_vectors,
+    vector_blocks,
+    vector_rows,
+)
 from ragbench.store.errors import told_plainly
 from ragbench.store.tables import SCHEMA, embedder
 from ragbench.types import Embedder, EmbeddingError, TextKind, Vectors, usable_vectors
 
 Progress = Callable[[int], object]  # called with how many more are done
 WIDEST = 16_000  # pgvector's limit for a stored vector
+KEEPING_SECONDS, MOST_KEPT = 0.5, 8192
+"""Of computing what is kept in one transaction, about: so much is lost at most where the process is killed; of rows."""
 COMPUTING = 0x7261_6763  # with an embedder's number: the advisory lock of whoever computes its vectors
 
 
@@ -34,10 +44,11 @@ def ensure(
     patience: float,
     progress: Progress | None,
 ) -> int:
-    """Compute and store the vectors that are missing, a batch a transaction; how many were computed.
+    """Compute and store the vectors that are missing; how many were computed.
 
-    Processes that want the same vectors take turns by the batch, so that a text is paid for once; nobody waits longer
-    than `patience` seconds for that.
+    batch: texts that are embedded together. As many batches are kept together as take about KEEPING_SECONDS, and those
+    that were done before an error are kept, too. Processes that want the same vectors take turns at that, so that a
+    text is paid for once; nobody waits longer than `patience` seconds for that.
     """
     unique = {text_hash(one, kind): one for one in texts}
     missing = _missing(engine, model, list(unique))
@@ -47,20 +58,21 @@ def ensure(
     if not missing:
         uses.note(model.name, kind, unique, 0)
         return 0
+    size, start = batch, 0
     with told_plainly("computing vectors"), _turns(engine, model, patience) as turn:
-        for start in range(0, len(missing), batch):
-            part = missing[start : start + batch]
+        while start < len(missing):
+            part = missing[start : start + size]
             with turn():
-                still = _missing(engine, model, part)
-                if still:
-                    asked = [unique[key] for key in still]
-                    try:
-                        made = check(model.embed(asked, kind=kind), asked, model.name)
-                    except EmbeddingError as error:
-                        faulty = {asked[place] for place in error.positions}
-                        places = tuple(place for place, one in enumerate(texts) if one in faulty)
-                        raise EmbeddingError(str(error), places, reason=error.reason, dead=error.dead) from error
-                    _keep(engine, model, still, made)
+                begun = time.perf_counter()
+                still = {key: unique[key] for key in _missing(engine, model, part)}
+                try:
+                    _compute(engine, model, still, kind, batch)
+                except EmbeddingError as error:
+                    faulty = {list(still.values())[place] for place in error.positions}
+                    places = tuple(place for place, one in enumerate(texts) if one in faulty)
+                    raise EmbeddingError(str(error), places, reason=error.reason, dead=error.dead) from error
+            size = _next(size, time.perf_counter() - begun, batch)
+            start += len(part)
             computed += len(still)
             if progress is not None:
                 progress(len(part))
@@ -68,6 +80,40 @@ def ensure(
     with told_plainly("counting vectors"), engine.begin() as connection:
         connection.execute(text(f"ANALYZE {SCHEMA}.embedding"))  # the planner must know of many new rows at once
     return computed
+
+
+def _compute(engine: Engine, model: Embedder, texts: Mapping[bytes, str], kind: TextKind, batch: int) -> None:
+    """Embed texts batch by batch and keep them together. The positions of an EmbeddingError are those in `texts`."""
+    keys, asked = list(texts), list(texts.values())
+    made: list[Vectors] = []
+    try:
+        for start in range(0, len(asked), batch):
+            part = asked[start : start + batch]
+            try:
+                one = check(model.embed(part, kind=kind), part, model.name)
+            except EmbeddingError as error:
+                places = tuple(start + place for place in error.positions)
+                raise EmbeddingError(str(error), places, reason=error.reason, dead=error.dead) from error
+            _require_width(model, one, made[0].shape[1] if made else one.shape[1])
+            made.append(one)
+    finally:
+        if made:
+            vectors = np.concatenate(made)
+            _keep(engine, model, keys[: len(vectors)], vectors)
+
+
+def _require_width(model: Embedder, vectors: Vectors, width: int) -> None:
+    if vectors.shape[1] != width:
+        raise EmbeddingError(
+            f"the embedder {model.name} gave width {vectors.shape[1]}; its stored vectors have {width}"
+        )
+
+
+def _next(size: int, seconds: float, batch: int) -> int:
+    """How many texts are kept together after so many took so long: a commit costs as much as many rows do."""
+    if seconds > 2 * KEEPING_SECONDS:
+        return max(batch, size // 2)
+    return max(batch, min(2 * size, MOST_KEPT)) if seconds < KEEPING_SECONDS else size
 
 
 def missing(engine: Engine, model: Embedder, texts: Sequence[str], kind: TextKind) -> list[str]:
@@ -149,18 +195,19 @@ def _missing(engine: Engine, model: Embedder, keys: Sequence[bytes]) -> list[byt
             return list(keys)
         with cursor_of(connection) as cursor:
             _copy_hashes(cursor, keys)
-            cursor.execute(
-                f"SELECT n FROM wanted WHERE NOT EXISTS (SELECT FROM {SCHEMA}.embedding e "  # noqa: S608
-                f"WHERE e.embedder_id = {known[0]} AND e.text_hash = wanted.text_hash) ORDER BY n"
+            query = (
+                f"COPY (SELECT n FROM wanted WHERE NOT EXISTS (SELECT FROM {SCHEMA}.embedding e "  # noqa: S608
+                f"WHERE e.embedder_id = {known[0]} AND e.text_hash = wanted.text_hash) ORDER BY n) "
+                "TO STDOUT (FORMAT BINARY)"
             )
-            return [keys[n] for (n,) in cursor.fetchall()]
+            with cursor.copy(query) as copy:
+                return [keys[n] for n in read_numbers(joined(copy), (("n", "i4"),))["n"].tolist()]
 
 
 def _copy_hashes(cursor: Any, keys: Sequence[bytes]) -> None:
     cursor.execute("CREATE TEMPORARY TABLE wanted (n integer, text_hash bytea) ON COMMIT DROP")
-    with cursor.copy("COPY wanted FROM STDIN") as copy:
-        for n, key in enumerate(keys):
-            copy.write_row((n, key))
+    with cursor.copy("COPY wanted FROM STDIN (FORMAT BINARY)") as copy:
+        copy.write(numbered_keys(keys))
     cursor.execute("ANALYZE wanted")
 
 
@@ -180,10 +227,7 @@ def _keep(engine: Engine, model: Embedder, keys: Sequence[bytes], vectors: Vecto
         new = insert(embedder).values(row | {"identity_hash": _identity_hash(model)})
         connection.execute(new.on_conflict_do_nothing())
         number, width = find(connection, model)
-        if width != vectors.shape[1]:
-            raise EmbeddingError(
-                f"the embedder {model.name} gave width {vectors.shape[1]}; its stored vectors have {width}"
-            )
+        _require_width(model, vectors, width)
         with cursor_of(connection) as cursor:
             cursor.execute("CREATE TEMPORARY TABLE fresh (text_hash bytea, vector vector) ON COMMIT DROP")
             with cursor.copy("COPY fresh FROM STDIN (FORMAT BINARY)") as copy:

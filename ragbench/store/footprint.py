@@ -26,6 +26,8 @@ NEIGHBOURS = 14
 """Bytes of a vector's neighbours in a graph, by `m`: two at the lowest level, of six bytes each, and some above."""
 OF_A_PASSAGE, OF_ITS_TEXT = 140.0, 1.1
 """Bytes of a row of passages besides its text, with its keys in indexes; bytes by byte of its text."""
+ELEMENT, NEIGHBOUR, SHARE = 256, 56, 96 << 20
+"""Bytes of a vector in a graph's memory besides its numbers, by `m`, and of what processes share that build it."""
 TRIED = 1000  # rows that the clock is read for
 
 
@@ -48,6 +50,11 @@ def searched_vector(width: int, index: Index) -> float:
     if index.kind == "hnsw":
         indexed += 60 + NEIGHBOURS * index.m
     return whole + 25 + (0.0 if index.kind == "exact" else _on_its_page(indexed))
+
+
+def graph(rows: int, width: int, index: Index) -> int:
+    """Bytes of memory that an HNSW graph takes while it is built, at most."""
+    return SHARE + round(1.1 * rows * (ELEMENT + 4 * width + NEIGHBOUR * index.m))
 
 
 def seconds_of_keeping(engine: Engine, vectors: Vectors) -> float:

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from psycopg import Cursor, sql
 from psycopg.sql import Composed
 from sqlalchemy import Engine
@@ -20,6 +19,7 @@ from sqlalchemy import Engine
 from ragbench.settings import ChunkTable, QuestionTable, Settings, SourceSettings
 from ragbench.store import server
 from ragbench.store.address import own_server
+from ragbench.store.copying import vector_blocks
 from ragbench.store.engine import connect
 from ragbench.store.errors import StoreError, told_plainly
 from ragbench.types import EmbeddingError, Vectors
@@ -64,10 +64,18 @@ class Source:
         with self._reading(table, (table.id, text_column, table.embedding)) as cursor:
             width = self._width(cursor, table)
             place, column = _place(table), sql.Identifier(str(table.embedding))
-            query = sql.SQL("SELECT {x}, {c}::vector::real[] FROM {t} WHERE {c} IS NOT NULL ORDER BY {i}, {x}").format(
-                x=sql.Identifier(text_column), c=column, t=place, i=sql.Identifier(table.id)
-            )
-            return _vectors(cursor, query, width)
+            named = {"x": sql.Identifier(text_column), "c": column, "t": place, "i": sql.Identifier(table.id)}
+            texts = sql.SQL("SELECT {x} FROM {t} WHERE {c} IS NOT NULL ORDER BY {i}, {x}").format(**named)
+            found = [str(text) for (text,) in _streamed(cursor, texts)]
+            vectors = sql.SQL(
+                "COPY (SELECT (row_number() OVER (ORDER BY {i}, {x}) - 1)::int, {c}::vector FROM {t} "
+                "WHERE {c} IS NOT NULL) TO STDOUT (FORMAT BINARY)"
+            ).format(**named)
+            matrix = np.empty((len(found), width), np.float32)
+            with cursor.copy(vectors) as copy:
+                for places, block in vector_blocks(copy, width, FETCHED):
+                    matrix[places] = block
+            return found, matrix
 
     def width(self, table: ChunkTable) -> int:
         """Of the vectors of a table. Raises as `vectors` does."""
@@ -170,15 +178,3 @@ def _streamed(cursor: Cursor[Any], query: Composed) -> Iterator[tuple[Any, ...]]
     with cursor.connection.cursor(name="ragbench_rows") as rows:
         rows.itersize = FETCHED
         yield from rows.execute(query)
-
-
-def _vectors(cursor: Cursor[Any], query: Composed, width: int) -> tuple[list[str], Vectors]:
-    texts: list[str] = []
-    blocks: list[NDArray[np.float32]] = []
-    with cursor.connection.cursor(name="ragbench_vectors", binary=True) as rows:
-        rows.itersize = FETCHED
-        rows.execute(query)
-        while block := rows.fetchmany(FETCHED):
-            texts += [str(text) for text, _ in block]
-            blocks.append(np.array([vector for _, vector in block], dtype=np.float32))
-    return texts, np.concatenate(blocks) if blocks else np.empty((0, width), np.float32)

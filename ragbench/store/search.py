@@ -139,10 +139,13 @@ def named(
     milliseconds: Array,
 ) -> Neighbours:
     """Positions as chunk ids; places without a chunk (position −1) are left out."""
-    names = np.array([*ids(connection, dataset_id), ""], dtype=object)
     lengths = (positions >= 0).sum(axis=1)
+    met, places = np.unique(positions, return_inverse=True)
+    names = np.full(len(met), "", dtype=object)
+    names[met >= 0] = ids(connection, dataset_id, met[met >= 0])
+    rows = names[places.reshape(positions.shape)].tolist()
     return Neighbours(
-        [list(names[row[:n]]) for row, n in zip(positions, lengths, strict=True)],
+        [row[:n] for row, n in zip(rows, lengths.tolist(), strict=True)],
         [np.clip(row[:n], -1, 1) for row, n in zip(similarities, lengths, strict=True)],
         milliseconds,
     )

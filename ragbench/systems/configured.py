@@ -88,7 +88,8 @@ class ConfiguredSystem:
     ) -> Retrieval:
         """Raises EmbeddingError for texts that cannot be embedded, StoreError when the database cannot answer,
         RetrievalError where a part fails at every question."""
-        self.prepare(None if fresh else progress)
+        if not fresh:
+            self.prepare(progress)
         return self._retrieval(questions, k, progress=progress, fresh=fresh)
 
     def retrieve_one(self, question: Question, k: int) -> Retrieval:
