@@ -51,7 +51,8 @@ APART = """(() => {
   while (walker.nextNode()) {
     const node = walker.currentNode, own = node.parentElement;
     if (!node.data.trim() || !own.checkVisibility()) continue;
-    if (own.closest("script, style, .rb-hidden, .rb-sticky, thead, title, .rb-over-runs, [transform*=rotate]")) continue;
+    if (own.closest("script, style, .rb-hidden, .rb-sticky, thead, title, .rb-over-runs")) continue;
+    if (own.closest("[transform*=rotate]")) continue;  // its box is wider than what is written
     const clips = [".rb-clamp", "[role=grid]", ".rb-scroll", "pre"].map((one) => own.closest(one)).filter(Boolean)
       .map((one) => one.getBoundingClientRect());
     const hidden = ({ left, top, bottom }) =>

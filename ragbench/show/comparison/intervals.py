@@ -38,7 +38,9 @@ def intervals(material: Material, present: frozenset[str]) -> Markup:
     if not others:
         return drawn
     more = _.plural("{n} more metric", "{n} more metrics", len(others))
-    return drawn + html.fold(f"{more}: {', '.join(others)}", chart.plot(figure(material, others), said), html.p(axis, "rb-axis"))
+    return drawn + html.fold(
+        f"{more}: {', '.join(others)}", chart.plot(figure(material, others), said), html.p(axis, "rb-axis")
+    )
 
 
 def _leading(material: Material) -> tuple[list[str], list[str]]:
