@@ -49,10 +49,21 @@ def test_places_are_shares_of_the_width() -> None:
 
 
 def test_metrics_of_the_same_bounds_share_a_scale() -> None:
-    html = str(show.comparison.forest(Page(measurement(("a", "b"), ("mrr", "hit_rate@1", "e2e_score"), 40))).html())
-    ticks = [re.findall(r"<text[^>]*>([^<]*)", one) for one in re.findall(r'class="rb-ticks".*?</svg>', html)]
+    ticks = _ticks(("a", "b", "c"))
     assert ticks[0] == ticks[1]
     assert len(ticks) == 3
+
+
+def test_of_a_single_challenger_a_metric_takes_a_line_and_a_scale_is_written_once() -> None:
+    ticks = _ticks(("a", "b"))
+    assert len(ticks) == 2
+    assert ticks[0] != ticks[1]
+
+
+def _ticks(systems: tuple[str, ...]) -> list[list[str]]:
+    html = str(show.comparison.forest(Page(measurement(systems, ("mrr", "hit_rate@1", "e2e_score"), 40))).html())
+    assert html.count("rb-reach") == 3 * (len(systems) - 1)
+    return [re.findall(r"<text[^>]*>([^<]*)", one) for one in re.findall(r'class="rb-ticks".*?</svg>', html)]
 
 
 @pytest.mark.parametrize(("systems", "folded"), [(5, 0), (12, 1)])

@@ -52,6 +52,7 @@ APART = """(() => {
     const node = walker.currentNode, own = node.parentElement;
     if (!node.data.trim() || !own.checkVisibility()) continue;
     if (own.closest("script, style, .rb-hidden, .rb-sticky, thead, title, .rb-over-runs")) continue;
+    if (own.closest("[transform*=rotate]")) continue;  // its box is wider than what is written
     const clips = [".rb-clamp", "[role=grid]", ".rb-scroll", "pre"].map((one) => own.closest(one)).filter(Boolean)
       .map((one) => one.getBoundingClientRect());
     const hidden = ({ left, top, bottom }) =>
@@ -60,13 +61,14 @@ APART = """(() => {
     range.selectNodeContents(node);
     for (const { left, right, top, bottom } of range.getClientRects())
       if (right - left > 1 && !hidden({ left, top, bottom }))
-        seen.push({ left, right, top, bottom, text: node.data.trim() });
+        seen.push({ left, right, top, bottom, node, text: node.data.trim() });
   }
   const least = 2, found = [];
   seen.sort((one, other) => one.top - other.top);
   seen.forEach((one, place) => {
     for (let next = place + 1; next < seen.length && seen[next].top < one.bottom - least; next += 1) {
       const other = seen[next];
+      if (other.node === one.node) continue;  // a line that ends in an ellipsis is told twice
       const across = Math.min(one.right, other.right) - Math.max(one.left, other.left);
       const down = Math.min(one.bottom, other.bottom) - other.top;
       if (across > least && down > Math.min(one.bottom - one.top, other.bottom - other.top) * 0.4)

@@ -81,7 +81,8 @@ def draw(folder: Path, language: str) -> None:
         _table(folder, name, articles.latex_table(known, _))
     rows = whole.extra["summarized"].to_dict("records")
     _table(folder, "numbers-without-pairs", bare_numbers.latex_summaries(rows, _, stand_ins.of(whole.facts)))
-    blocks.append(Block(sheets.views(rest, "summaries"), _("Numbers without pairs")))
+    several = f"{_('Numbers without pairs')} ({_.integer(len(rows))})"
+    blocks.append(Block(sheets.views(rest, "summaries"), several, folded=True))
     blocks.append(Block(sheets.views(rest, "alike"), _("The same in all these runs")))
     sheets.write(folder, "index", sheets.html(_, _asked(runs, _), blocks, over=over, wide=True))
 
@@ -102,13 +103,13 @@ def _table(folder: Path, name: str, text: str) -> None:
 
 
 def _paired(page: Page, _: Translator, title: str, up: str) -> str:
-    """The page of systems that stand for runs; of two, the intervals' figure says all, of more a forest does too."""
-    figures = ("intervals", "forest") if len(page.material.systems) > 2 else ("intervals",)
+    """The page of systems that stand for runs."""
+    figures = ("intervals", "forest")
     blocks = [
         Block(sheets.views(page, "answer", "fallen", *figures, present=frozenset({"questions", "table"}))),
-        Block(sheets.views(page, "table", present=frozenset({"questions"})), _("Values and comparisons")),
         Block(sheets.views(page, "ways", present=frozenset({"questions"})), _("The worst questions")),
         Block(sheets.views(page, "questions")),
+        Block(sheets.views(page, "table", present=frozenset({"questions"})), _("Values and comparisons"), folded=True),
         Block(sheets.views(page, "effects"), _("Effect sizes"), folded=True),
         Block(sheets.views(page, "method"), _("Method"), folded=True),
         *map(sheets.folded, sheets.views(page, "provenance")),

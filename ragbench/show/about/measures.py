@@ -60,7 +60,8 @@ def _value(material: Material, present: frozenset[str], system: str, metric: str
         return html.cell(shown(system), DASH)
     address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
     content = html.link(address if has_items(material, metric) else None, spread(material.value(estimate, metric)))
-    content += notes.mark(estimate) + bands.below(material, metric, estimate)
+    content += notes.mark(estimate)
     if math.isnan(estimate.value):
         content += small(material.text("not measured"))
-    return html.cell(shown(system), content + small(counted(estimate, material.text, material.digits(metric))))
+    content += small(counted(estimate, material.text, material.digits(metric)))
+    return html.cell(shown(system), content + bands.below(material, metric, estimate))

@@ -21,7 +21,7 @@ from ragbench.show.items.turns import served_link
 from ragbench.show.view import view
 from ragbench.types import Estimate
 
-PANEL = 220
+PANEL = 190
 SUMMARY, EXCERPT = 100, 600
 BAND = 0.16
 WORTHS = (Serving.RIGHT, Serving.DOUBTFUL, Serving.WRONG, Serving.UNKNOWN)

@@ -23,7 +23,7 @@ from ragbench.show.sentences.constants import COST, is_constant
 from ragbench.show.view import view
 
 SUMMARY, EXCERPT = 110, 900
-PANEL = 210
+PANEL = 180
 ERRORS = (Cell.FALSE_POSITIVE, Cell.FALSE_NEGATIVE, Cell.FAILED_POSITIVE, Cell.FAILED_NEGATIVE)
 RIGHT = (Cell.TRUE_POSITIVE, Cell.TRUE_NEGATIVE)
 
@@ -59,8 +59,8 @@ def _judge(
         html.heading(html.b(named(material, name))),
         _matrix(material, present, name, by_cell),
         html.meta(said) if unmeasured else "",
-        *wrong,
-        html.fold(_("Cases that were decided rightly"), *right) if right else "",
+        html.panels(map(html.div, wrong)) if wrong else "",
+        html.fold(_("Cases that were decided rightly"), html.panels(map(html.div, right))) if right else "",
     )
 
 

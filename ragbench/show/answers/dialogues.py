@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from ragbench.counts import lacking
 from ragbench.language import DASH
-from ragbench.show.basics.entries import rows_of
+from ragbench.show.basics.entries import rows_of, shortened
 from ragbench.show.basics.links import behind, left
 from ragbench.show.basics.marks import named, small, spread
 from ragbench.show.basics.material import Material
@@ -18,6 +18,7 @@ from ragbench.show.basics.text import anchor, shown
 from ragbench.show.view import view
 
 MOST = 60  # pictures of an embedder
+FIRST = 4  # of them: a row of a wide page
 EXCERPT = 400
 METRICS = ("context_preservation", "answer_consistency")
 
@@ -36,9 +37,9 @@ def dialogues(material: Material, present: frozenset[str], count: int = 30) -> M
         "made. Open a dialogue to read it."
     )
     return html.all(
+        _pooled(material),
         html.lede(lede),
         *(_embedder(material, name, count) for name in material.systems),
-        _pooled(material),
         behind(material, present, _("Every question and dialogue with its values")),
     )
 
@@ -55,10 +56,10 @@ def _embedder(material: Material, name: str, count: int) -> Markup:
     several = [sample for sample, said in turns.items() if len(said) > 1]
     several.sort(key=lambda sample: (_value(material, sample, METRICS[0], name), sample))
     shown_first = several[: min(count, MOST)]
-    pictures = html.all(*(_dialogue(material, name, sample, turns[sample], pairs) for sample in shown_first))
+    pictures = [_dialogue(material, name, sample, turns[sample], pairs) for sample in shown_first]
     return html.all(
         html.heading(html.b(named(material, name))) if len(material.systems) > 1 else "",
-        html.div(pictures, "rb-dialogues"),
+        shortened(material.text, pictures, lambda some: html.div(html.all(*some), "rb-dialogues"), FIRST),
         left(material, len(several), len(shown_first)),
     )
 

@@ -12,7 +12,7 @@ from ragbench.show.basics import chart
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 
-HEIGHT = 210
+HEIGHT = 160
 
 
 @dataclass(frozen=True)

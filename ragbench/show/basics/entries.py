@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FIRST = 3
 """So many of a list are read at once; the others are folded."""
-SYSTEMS = 5
+SYSTEMS = 3
 """Of so many systems the lists stand one below the other; those of the others are folded."""
 
 entry, ordered = html.entry, html.entries

@@ -62,7 +62,7 @@ def perfect_parts(material: Material, present: frozenset[str]) -> Markup:
         one_by_one(_, rows, lambda some: html.grid(_("One perfect part at a time"), heads, chain(*some), "rb-long")),
         html.p(_("means over the questions that can be answered ({population})", population=of), "rb-axis"),
         notes.html(),
-        html.list(_explained(material, table), "rb-notes"),
+        html.fold(_("How to read these numbers"), html.list(_explained(material, table), "rb-notes")),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -17,6 +18,8 @@ from ragbench.show.view import charted, view
 from ragbench.types import Estimate
 
 LABEL = 26
+MARKS = 30
+"""So many marks are read at once; of more, those of the first metric."""
 AXIS_PIXELS = 44
 TOP, BOTTOM = 6, 26
 
@@ -28,8 +31,25 @@ def intervals(material: Material, present: frozenset[str]) -> Markup:
     title = findings.finding(material)
     if not _panels(material):
         return html.p(_("Nothing was measured, so there is nothing to draw."))
-    plot = chart.plot(figure(material), _("{title}. The table below holds the same numbers.", title=clean(title)))
-    return html.figure(shown(title), legend(material) if len(material.systems) > 1 else "", plot, axis_text(material))
+    said = _("{title}. The table below holds the same numbers.", title=clean(title))
+    systems, axis = legend(material) if len(material.systems) > 1 else "", axis_text(material)
+    leading, others = _leading(material)
+    drawn = html.figure(shown(title), systems, chart.plot(figure(material, leading), said), axis)
+    if not others:
+        return drawn
+    more = _.plural("{n} more metric", "{n} more metrics", len(others))
+    return drawn + html.fold(
+        f"{more}: {', '.join(others)}", chart.plot(figure(material, others), said), html.p(axis, "rb-axis")
+    )
+
+
+def _leading(material: Material) -> tuple[list[str], list[str]]:
+    """The metrics that are drawn at once, and those of very many systems that are folded: all but the first."""
+    metrics = [metric for panel in _panels(material) for metric in panel]
+    if len(metrics) * len(material.systems) <= MARKS:
+        return material.key_metrics, []
+    first = next(metric for metric in material.key_metrics if metric in metrics)
+    return [first], [metric for metric in material.key_metrics if metric in metrics and metric != first]
 
 
 def axis_text(material: Material) -> str:
@@ -58,11 +78,11 @@ def notebook_figure(material: Material) -> dict[str, Any]:
     return made
 
 
-def figure(material: Material) -> dict[str, Any]:
-    """Plotly JSON with named colours."""
-    panels = _panels(material)
+def figure(material: Material, metrics: Sequence[str] | None = None) -> dict[str, Any]:
+    """Plotly JSON with named colours. metrics: those of the key metrics that are drawn; all of them if None."""
+    panels = _panels(material, metrics)
     rows = [len(metrics) for metrics in panels]
-    row_pixels = max(40, 15 * len(material.systems) + 22)
+    row_pixels = max(40, 12 * len(material.systems) + 18)
     inner = sum(rows) * row_pixels + (len(panels) - 1) * AXIS_PIXELS
     layout = chart.layout(
         material.text,
@@ -84,11 +104,11 @@ def figure(material: Material) -> dict[str, Any]:
     return {"data": traces, "layout": layout}
 
 
-def _panels(material: Material) -> list[list[str]]:
+def _panels(material: Material, drawn: Sequence[str] | None = None) -> list[list[str]]:
     """Metrics parted by scale: those whose numbers lie between 0 and 1 share a panel, any other has its own."""
     shares: list[str] = []
     others: list[str] = []
-    for metric in material.key_metrics:
+    for metric in material.key_metrics if drawn is None else drawn:
         if _ends(material, [metric]):
             (shares if _is_share(material, [metric]) else others).append(metric)
     return ([shares] if shares else []) + [[metric] for metric in others]

@@ -102,43 +102,64 @@ def _table(material: Material, panels: Sequence[Panel], scales: Mapping[str, Sca
     p = corrected_title(material, "; ".join(dict.fromkeys(one.family for one in every if one.p_adjusted is not None)))
     title = p if any(one.p_adjusted is not None for one in every) else _("p")
     level = _.percent(next((one.level for one in every), 0.95))
+    alone = {one.challenger for one in every} if len(every) == len(panels) else set()
     heads = [
-        html.head(_("system")),
+        html.head(named(material, *alone) if len(alone) == 1 else _("system")),
         html.head(_("difference from the baseline"), "rb-drawn"),
         html.head(_("difference, {level} interval", level=level)),
         html.head(title, "" if "," in title else "rb-short"),
         html.head(_("verdict"), "rb-word"),
     ]
-    bodies = [_body(material, panel, scales[panel.metric], title) for panel in panels]
     of = ", ".join(clean(one.name or one.metric) for one in panels)  # a page may have several such tables
-    return html.bodies(f"{_('Differences from the baseline')}: {of}", heads, bodies, "rb-forest")
+    label = f"{_('Differences from the baseline')}: {of}"
+    if len(alone) == 1:
+        return html.bodies(label, heads, [_lines(material, panels, scales, title)], "rb-forest rb-lines")
+    bodies = [_body(material, panel, scales[panel.metric], title) for panel in panels]
+    return html.bodies(label, heads, bodies, "rb-forest")
+
+
+def _lines(material: Material, panels: Sequence[Panel], scales: Mapping[str, Scale], title: str) -> list[Markup]:
+    """A row a metric, of a single challenger; a scale is written over the first of the rows that follow it."""
+    rows, before = [], None
+    for panel in panels:
+        scale, [one] = scales[panel.metric], panel.rows
+        above = Markup("") if scale == before else _ticks(material, panel, scale)
+        rows.append(_row(material, panel, one, scale, title, panel.title, above))
+        before = scale
+    return rows
 
 
 def _body(material: Material, panel: Panel, scale: Scale, title: str) -> list[Markup]:
-    _ = material.text
-    digits = max(0, min(panel.digits, _decimals(scale.step)))
-    ticks = html.ticks([(scale.place(one), _.number(one, digits, signed=True)) for one in scale.ticks])
-    rows = [html.panel_row(panel.title, ticks, 3)]
-    for one in panel.rows:
-        ends = None
-        if one.low is not None and one.high is not None and math.isfinite(one.low) and math.isfinite(one.high):
-            ends = (scale.place(one.low), scale.place(one.high))
-        drawing = html.reach(series(material, one.challenger), scale.place(0.0), scale.place(one.difference), ends)
-        value = _.number(one.difference, panel.digits, signed=True)
-        number = spread(f"{value} {_.interval(one.low, one.high, panel.digits, signed=True)}")
-        p_value = _.p_value(one.p if one.p_adjusted is None else one.p_adjusted)
-        rows.append(
-            html.row(
-                [
-                    html.row_head(named(material, one.challenger)),
-                    html.drawn_cell(drawing if math.isfinite(one.difference) else ""),
-                    html.cell(_("difference"), html.link(panel.address, number)),
-                    html.cell(title, html.number(p_value)),
-                    html.cell(_("verdict"), chip(material, one), "rb-word"),
-                ]
-            )
-        )
-    return rows
+    """A metric's name and its scale, and below them a row a challenger."""
+    rows = [_row(material, panel, one, scale, title, named(material, one.challenger)) for one in panel.rows]
+    return [html.panel_row(panel.title, _ticks(material, panel, scale), 3), *rows]
+
+
+def _ticks(material: Material, panel: Panel, scale: Scale) -> Markup:
+    _, digits = material.text, max(0, min(panel.digits, _decimals(scale.step)))
+    return html.ticks([(scale.place(one), _.number(one, digits, signed=True)) for one in scale.ticks])
+
+
+def _row(
+    material: Material, panel: Panel, one: Comparison, scale: Scale, title: str, name: Markup, above: Markup | str = ""
+) -> Markup:
+    """A difference, drawn and in numbers. title: what its p is called; above: what stands over the drawing."""
+    _, ends = material.text, None
+    if one.low is not None and one.high is not None and math.isfinite(one.low) and math.isfinite(one.high):
+        ends = (scale.place(one.low), scale.place(one.high))
+    drawing = html.reach(series(material, one.challenger), scale.place(0.0), scale.place(one.difference), ends)
+    value = _.number(one.difference, panel.digits, signed=True)
+    number = spread(f"{value} {_.interval(one.low, one.high, panel.digits, signed=True)}")
+    p_value = _.p_value(one.p if one.p_adjusted is None else one.p_adjusted)
+    return html.row(
+        [
+            html.row_head(name),
+            html.drawn_cell(html.all(above, drawing if math.isfinite(one.difference) else "")),
+            html.cell(_("difference"), html.link(panel.address, number)),
+            html.cell(title, html.number(p_value)),
+            html.cell(_("verdict"), chip(material, one), "rb-word"),
+        ]
+    )
 
 
 def _scales(material: Material, panels: Sequence[Panel]) -> dict[str, Scale]:

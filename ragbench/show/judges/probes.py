@@ -24,7 +24,7 @@ from ragbench.types import Estimate
 LADDER = ("reference", "paraphrase", "partial", "off_topic", "contradiction")
 SHARES = ("repeats", "blank", "key", "ladder", "disguise")
 """Probes whose effect is no difference; so are all that count changes."""
-HEIGHT = 300
+HEIGHT = 220
 MOST_SERIES = 7
 
 
@@ -111,7 +111,8 @@ def ladder(material: Material, present: frozenset[str]) -> Markup:
         for row in rows_of(material.kept("texts", "variant"))
     ]
     made = html.fold(_("How the answers are made: those of the first question"), html.list(texts, "rb-hits"))
-    return html.figure(title, legend, chart.plot(figure, title), axis) + made
+    drawn = html.all(html.legend(legend), chart.plot(figure, title), html.p(axis, "rb-axis"))
+    return html.fold(title, drawn, made)
 
 
 @charted("ladder")
@@ -161,7 +162,8 @@ def reliability(material: Material, present: frozenset[str]) -> Markup:
         return Markup("")  # the view of agreement says why
     title = _("How many answers people call good, by the judge's score")
     axis = _("score as a share of the scale; on the line: calibrated")
-    return html.figure(title, None, chart.plot(figure, title), axis) + calibration(material)
+    drawn = html.figure(title, None, chart.plot(figure, title), axis)
+    return html.fold(material.text("Calibration"), drawn, calibration(material))
 
 
 @charted("reliability")
@@ -184,7 +186,7 @@ def reliability_figure(material: Material) -> dict[str, Any] | None:
         trace["text"] = [chart.plain(material.text.plural("{n} answer", "{n} answers", n)) for n in counts]
         trace["marker"]["size"] = [7 + min(11.0, math.sqrt(n)) for n in counts]
         traces.append(trace)
-    layout = chart.layout(material.text, HEIGHT + 20)
+    layout = chart.layout(material.text, HEIGHT)
     layout["xaxis"] = chart.axis(range=[-0.04, 1.04], dtick=0.25)
     layout["yaxis"] = chart.axis(range=[-0.04, 1.04], dtick=0.25)
     return {"data": traces, "layout": layout}

@@ -114,7 +114,7 @@ def _prompts(material: Material) -> Markup:
     row = [_("Russian minus English prompt, as a share of the scale"), *differences]
     table = _by_judge(material, "prompts", PROMPTS, title, [row])
     said = [html.p(_verdict(material, judge)) for judge in judges if material.estimate(judge, "icc", trial="prompts")]
-    return html.all(html.heading(title), *said, table)
+    return html.all(html.heading(title), *said, html.fold(_("The numbers of both prompts"), table))
 
 
 def _verdict(material: Material, judge: str) -> Markup:
@@ -235,7 +235,7 @@ def _few(material: Material) -> Markup:
 def calibration(material: Material) -> Markup:
     """Sensitivity, specificity, calibration error and Brier score."""
     title = material.text("Calibration")
-    return html.fold(title, _by_judge(material, "calibration", CALIBRATION, title))
+    return _by_judge(material, "calibration", CALIBRATION, title)
 
 
 @view("rivals")

@@ -19,7 +19,9 @@ from ragbench.show.retrieval.neighbours import name as system_name
 from ragbench.show.retrieval.neighbours import passage
 from ragbench.show.view import charted, view
 
-ROW = 28
+ROW = 24
+BESIDE = 3
+"""Numbers of so many systems stand beside a topic; of more they are folded with it."""
 NAME = 46
 SUMMARY = 110
 
@@ -135,9 +137,10 @@ def _topic(material: Material, one: Mapping[str, Any]) -> Markup:
         text = shown(material.question_rows.get(key, {}).get("text"), 300)
         asked.append((anchor("topic-question", key), html.all(text, " ", html.small(shown(key, 80)))))
     body = html.lead(_("Its questions, the most typical first")) + html.anchored(asked)
-    return entry(
-        anchor("topic", str(number)), html.all(number, " · ", words, label, " ", count), html.all(*marks), body
-    )
+    summary, name = html.all(number, " · ", words, label, " ", count), anchor("topic", str(number))
+    if len(marks) > BESIDE:
+        return entry(name, summary, None, html.p(html.row_of(marks)) + body)
+    return entry(name, summary, html.all(*marks), body)
 
 
 @view("topic_coverage")

@@ -16,7 +16,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.view import charted, view
 
-HEIGHT = 290
+HEIGHT = 230
 NAMED = 3  # systems whose numbers fit a title
 FEW_DEPTHS = 12
 WIDE = 25  # depths up to which the axis is even; beyond, equal factors are equal steps

@@ -19,8 +19,8 @@ from ragbench.show.view import charted, view
 if TYPE_CHECKING:
     import pandas as pd
 
-PANEL = 190
-SPECTRUM = 280
+PANEL = 130
+SPECTRUM = 220
 DASHES = ("solid", "solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid")
 MARKED = 0.95
 

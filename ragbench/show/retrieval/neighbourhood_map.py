@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 COLOURS = ("auto", "page", "folder", "section", "kind", "cluster")
 AXES = {2: ("x2", "y2"), 3: ("x3", "y3", "z3")}
-HEIGHT = 420
+HEIGHT = 380
 HOVER, LINE = 240, 56
 LEAST_COLOURED = 0.4  # share of the texts: a colouring that leaves more of them grey tells little
 
@@ -50,7 +50,8 @@ def projection(material: Material, present: frozenset[str], dimensions: int = 2,
         parts.append(html.div(html.all(html.lead(html.b(shown(name))), own, plot)))
     shared = "" if colour == "cluster" else legend(material, grouped(material, material.systems[0], colour))
     body = html.all(shared, html.div(html.all(*parts), "rb-maps"), html.meta(_note(material)))
-    return html.figure(_title(material, dimensions, colour), None, body)
+    title = _title(material, dimensions, colour)
+    return html.fold(title, body) if dimensions == max(AXES) else html.figure(title, None, body)
 
 
 def _title(material: Material, dimensions: int, colour: str) -> str:

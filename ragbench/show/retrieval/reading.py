@@ -21,7 +21,7 @@ from ragbench.show.comparison.verdict_table import Columns
 from ragbench.show.view import charted, view
 from ragbench.types import Estimate
 
-HEIGHT = 320
+HEIGHT = 240
 METRIC = "recall"
 
 

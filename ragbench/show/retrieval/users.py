@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from ragbench.show.basics import bars
+from ragbench.show.basics import bars, entries
 from ragbench.show.basics.bars import Bars
-from ragbench.show.basics.entries import entry, ordered, rows_of
+from ragbench.show.basics.entries import entry, rows_of
 from ragbench.show.basics.marks import spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -167,7 +167,8 @@ def repeats(material: Material, present: frozenset[str], count: int = 10) -> Mar
         len(rows),
         asked=_.integer(sum(int(row["count"]) for row in rows)),
     )
-    return html.heading(text) + ordered(_repeat(material, row) for row in rows[:count]) + _pages(material, count)
+    asked = [_repeat(material, row) for row in rows[:count]]
+    return html.all(html.heading(text), entries.shortened(_, asked), _pages(material, count))
 
 
 def _repeat(material: Material, row: Any) -> Markup:
@@ -193,4 +194,5 @@ def _pages(material: Material, count: int) -> Markup:
         share = _.percent(row["count"] / logged) if logged else _.number(None)
         body.append([html.all(name, " ", html.small(where)), _.integer(int(row["count"])), share])
     heads = (_("page"), _("shown for"), _("share of the log"))
-    return html.heading(_("Pages that were shown most")) + html.grid(_("Pages"), heads, body)
+    listed = entries.shortened(_, body, lambda some: html.grid(_("Pages"), heads, some))
+    return html.heading(_("Pages that were shown most")) + listed

@@ -22,6 +22,8 @@ from ragbench.types import Verdict
 
 EXCERPT = 160
 LONG = 40
+FIRST = 8
+"""So many settings that differ are read at once; the others are folded."""
 ACROSS = "rb-wide rb-across"
 """Tables with a column a run, whose first column stays in sight."""
 
@@ -34,7 +36,11 @@ def runs(material: Material, present: frozenset[str]) -> Markup:
     told = [row for row in _told_of(material, known) if len(known) == 1 or row.differs or row.always]
     own = [_row(material, row, known) for row in told]
     rows = [_setting(material, one, known) for one in _settings(material, differs=True)]
-    table = html.bodies(_("Runs"), _heads(material, known), [own, rows] if rows else [own], ACROSS)
+    first = rows if len(rows) <= FIRST + 1 else rows[:FIRST]
+    table = html.bodies(_("Runs"), _heads(material, known), [own, first] if rows else [own], ACROSS)
+    if rows[len(first) :]:
+        more = _.plural("{n} more", "{n} more", len(rows) - FIRST)
+        table += html.fold(more, html.bodies(more, _heads(material, known), [rows[FIRST:]], ACROSS))
     nothing = _(
         "Nothing that the runs say of themselves differs: code, data, models, prompts and parameters are equal."
     )

@@ -80,6 +80,14 @@ def finding(material: Material) -> str:
         leaders = [_("{name} on {count}", name=name, count=_.integer(n)) for name, n in better.items() if n]
         if not leaders:
             return _("No challenger is shown to be better than {baseline}", baseline=baseline)
+        if len(leaders) > MANY:
+            return _(
+                "Better than {baseline} on at least one of {total} metrics: {n} of {count} challengers",
+                baseline=baseline,
+                total=_.integer(len(material.metrics)),
+                n=_.integer(len(leaders)),
+                count=_.integer(len(challengers)),
+            )
         return _(
             "Better than {baseline}: {leaders} of {total} metrics",
             baseline=baseline,
