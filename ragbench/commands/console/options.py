@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -46,6 +47,14 @@ def pattern(text: str, option: str) -> re.Pattern[str] | None:
         return re.compile(text) if text else None
     except re.error as error:
         raise typer.BadParameter(f"{text!r} is not a regular expression: {error}", param_hint=option) from None
+
+
+def line(check: Callable[[str], str], text: str, option: str) -> str:
+    """What `check` makes of the text. Raises typer.BadParameter with the words of its ValueError."""
+    try:
+        return check(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
 
 
 def _writable(there: Path, path: Path) -> Path:
