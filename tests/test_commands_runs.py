@@ -220,6 +220,28 @@ def test_a_comparison_of_three_has_a_page_a_system_with_a_column_a_run(project: 
     assert call("publish", "d", "--to", "site", "--no-single").exit_code == 0
 
 
+def test_what_is_equal_on_every_question_is_said_once(project: Path) -> None:
+    """tier1_retrieval is the same in both runs, tier3_end_to_end is not."""
+    same = measurement(SYSTEMS, questions=20, facts={"primary": "mrr"})
+    for number in range(2):
+        other = measurement(SYSTEMS, questions=20, seed=number, notebook="tier3_end_to_end")
+        kept_runs.make(project / "reports", f"r{number}", same, other)
+    done = call("compare", "r0", "r1", "--out", "d")
+    said = "20 common questions, 0 fell out"
+    assert f"tier1_retrieval, good: {said}; all 4 metrics are equal on all 20 questions" in done.output.splitlines()
+    assert f"tier3_end_to_end, good: {said}" in done.output.splitlines()
+    assert "good (B) − good (A):" in done.output
+    assert "+0.0000" not in done.output
+    index, page = (Path("d", name).read_text(encoding="utf-8") for name in ("index.html", "01-tier1_retrieval.html"))
+    listed = index.partition("Equal on every question")[2]
+    assert 'href="01-tier1_retrieval.html"' in listed
+    assert "tier3_end_to_end.html" not in listed.partition("</ul>")[0]
+    assert index.count("01-tier1_retrieval.html") == 1, "no block of its own"
+    assert "On mrr, <b>good (B)</b> and good (A) are equal on every one of 20 questions." in page
+    assert "All 4 metrics are equal on all 20 questions." in page
+    assert "is not shown" not in page
+
+
 def test_a_comparison_needs_no_database_where_there_are_folders(project: Path) -> None:
     for number in range(2):
         kept_runs.make(project / "elsewhere", f"r{number}", measurement(SYSTEMS, questions=20, seed=number))

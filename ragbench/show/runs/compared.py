@@ -58,6 +58,13 @@ def alike(material: Material, present: frozenset[str]) -> Markup:
     return html.fold(title, html.grid(_("The same in all these runs"), ["", (_("in all runs"), "rb-word")], rows))
 
 
+@view("equal")
+def equal(material: Material, present: frozenset[str]) -> Markup:
+    """The pages of a comparison whose runs no question tells apart; empty where there is none."""
+    known = [one for one in rows_of(material.kept("pages")) if one.get("equal")]
+    return html.list(html.link(f"{one['page']}.html", shown(one["title"])) for one in known) if known else Markup("")
+
+
 @dataclass(frozen=True)
 class _Row:
     """What runs say of themselves, a value a run; always: shown where it is equal too."""
