@@ -199,13 +199,12 @@ def _across(material: Material, metrics: Sequence[str]) -> Markup:
                 value += html.span(html.all(material.difference(one, metric), " ", chip(material, one)), "rb-beside")
             cells.append(html.cell(shown(name), value))
         rows.append(html.row(cells))
-    of = ", ".join(map(clean, (material.measurement.notebook, *metrics)))  # a page has several such tables
     found = (material.estimate(name, metric) for name in material.systems for metric in metrics)
     said = _(
         "means over questions ({population}), and their differences from the baseline",
         population=material.population(each.n for each in found if each is not None),
     )
-    table = html.table(f"{_('Values and differences from the baseline')}: {of}", heads, rows, ACROSS)
+    table = html.table(_("Values and differences from the baseline"), heads, rows, ACROSS)
     return table + html.p(said, "rb-axis")
 
 
