@@ -18,7 +18,8 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 LOCALE = DOCS / "locale" / "ru" / "LC_MESSAGES"
 TRANSLATED = (
-    "index", "tutorial", "reference/index", "explanation/index", "explanation/limits", "explanation/stand-ins",
+    "index", "tutorial", "reference/index", "explanation/index", "explanation/limits", "explanation/reading",
+    "explanation/stand-ins",
     *(f"how-to/{path.stem}" for path in sorted((DOCS / "how-to").glob("*.md"))),
 )  # fmt: skip
 

@@ -27,7 +27,7 @@ from ragbench.report.exports import articles
 from ragbench.report.keeping import kept, results
 from tests import kept_runs
 from tests.command_line import invoke as call
-from tests.command_line import ragbench
+from tests.command_line import one_line, ragbench
 from tests.measurements import measurement
 from tests.small_project import add
 
@@ -143,6 +143,64 @@ def test_a_run_is_found_and_shown_by_its_name_by_every_reader(project: Path, two
     assert f"2 runs are called {name!r}: {two_runs[0]}, {two_runs[1]}" in refused
 
 
+def test_a_kept_run_is_renamed_in_its_folder_and_in_the_database(project: Path, two_runs: tuple[str, str]) -> None:
+    name, folder = f"smaller {project.name}"[:60], project / "reports" / two_runs[1]
+    done = call("runs", "rename", two_runs[1], "--name", f" {name} ", "--note", "300 signs")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines() == [
+        f"{two_runs[1]}: is called {name!r}, its note is '300 signs'",
+        f"on its own pages after: ragbench render {two_runs[1]}",
+    ]
+    call("render", name)
+    call("history", "-m", "mrr", "--out", "h", "--limit", "1000")
+    call("compare", two_runs[0], name, "--out", "d")
+    for page in (folder / "index.html", Path("h/index.html"), Path("d/index.html")):
+        text = page.read_text(encoding="utf-8")
+        assert name in text, page
+        assert "300 signs" in text, page
+    before = kept_runs.read_json(folder / results.MANIFEST)
+    assert call("runs", "rename", name, "--name", "").exit_code == 0
+    nameless = {key: value for key, value in before.items() if key != "name"}
+    assert kept_runs.read_json(folder / results.MANIFEST) == nameless, "and nothing else was touched"
+    [listed] = [one for one in json.loads(call("runs", "--json", "--limit", "1000").stdout) if one["id"] == two_runs[1]]
+    assert (listed["name"], listed["note"]) == ("", "300 signs")
+    folder.rename(project / "gone")
+    done = call("runs", "rename", two_runs[1], "--name", name)
+    assert "render" not in done.stdout, "it has no pages here"
+    assert json.loads(call("runs", "show", name, "--json").stdout)["note"] == "300 signs"
+    assert f"gone: is called {name!r}" in call("runs", "rename", "gone", "--name", name).stdout
+
+
+def test_a_run_that_cannot_be_renamed_is_refused_with_those_that_there_are(
+    two_runs: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragbench.store.runs.SHOWN", 1000)  # the database has those of other tests
+    kept.rename(two_runs[1], name="a name")
+    refused = str(call("runs", "rename", "never-was", "--name", "x").exception)
+    assert refused.startswith("there is no run 'never-was'; there are ")
+    assert f"{two_runs[1]} (a name), " in refused
+    assert f"{two_runs[0]}, " in refused or f"{two_runs[0]};" in refused
+    for words, said in {
+        ("--name", "latest"): "a run's name is no path",
+        ("--note", "x" * 501): "a run's note",
+        (): "say what the run is called",
+    }.items():
+        done = call("runs", "rename", two_runs[0], *words)
+        assert done.exit_code == 2
+        assert said in one_line(done.stderr)
+    assert kept.find(two_runs[0]).name == ""
+
+
+def test_a_run_is_renamed_in_its_folder_where_the_database_is_away(project: Path) -> None:
+    folder = kept_runs.make(project / "elsewhere", "r0", measurement(SYSTEMS, questions=8))
+    (project / "ragbench.toml").write_text('[database]\nfolder = "/proc/nowhere"\n', encoding="utf-8")
+    done = call("runs", "rename", "elsewhere/r0", "--name", "a")
+    assert done.exit_code == 0, done.output
+    assert "the database does not say so: " in done.stderr
+    assert "ragbench render elsewhere/r0" in done.stdout
+    assert kept_runs.read_json(folder / results.MANIFEST)["name"] == "a"
+
+
 def test_a_comparison_of_three_has_a_page_a_system_with_a_column_a_run(project: Path) -> None:
     for number in range(3):
         made = measurement(SYSTEMS, questions=30, seed=number, facts={"primary": "mrr"})
@@ -160,6 +218,28 @@ def test_a_comparison_of_three_has_a_page_a_system_with_a_column_a_run(project: 
     assert next(filter(None, settings_that_differ[0])).strip() == "k (tier1_retrieval)"
     assert index.count("rb-across") >= 3
     assert call("publish", "d", "--to", "site", "--no-single").exit_code == 0
+
+
+def test_what_is_equal_on_every_question_is_said_once(project: Path) -> None:
+    """tier1_retrieval is the same in both runs, tier3_end_to_end is not."""
+    same = measurement(SYSTEMS, questions=20, facts={"primary": "mrr"})
+    for number in range(2):
+        other = measurement(SYSTEMS, questions=20, seed=number, notebook="tier3_end_to_end")
+        kept_runs.make(project / "reports", f"r{number}", same, other)
+    done = call("compare", "r0", "r1", "--out", "d")
+    said = "20 common questions, 0 fell out"
+    assert f"tier1_retrieval, good: {said}; all 4 metrics are equal on all 20 questions" in done.output.splitlines()
+    assert f"tier3_end_to_end, good: {said}" in done.output.splitlines()
+    assert "good (B) − good (A):" in done.output
+    assert "+0.0000" not in done.output
+    index, page = (Path("d", name).read_text(encoding="utf-8") for name in ("index.html", "01-tier1_retrieval.html"))
+    listed = index.partition("Equal on every question")[2]
+    assert 'href="01-tier1_retrieval.html"' in listed
+    assert "tier3_end_to_end.html" not in listed.partition("</ul>")[0]
+    assert index.count("01-tier1_retrieval.html") == 1, "no block of its own"
+    assert "On mrr, <b>good (B)</b> and good (A) are equal on every one of 20 questions." in page
+    assert "All 4 metrics are equal on all 20 questions." in page
+    assert "is not shown" not in page
 
 
 def test_a_comparison_needs_no_database_where_there_are_folders(project: Path) -> None:

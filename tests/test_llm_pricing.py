@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from ragbench.llm.budget import Budget
 from ragbench.llm.errors import BudgetSpent
-from ragbench.llm.pricing import Amount, Price, Tally
+from ragbench.llm.pricing import Amount, Price, Tally, Usage
+from tests.chat_server import ChatServer
+from tests.llm_client import open_client
+from tests.llm_shapes import request
 
 amounts = st.builds(Amount, st.integers(0, 1000), st.integers(0, 10**6), st.integers(0, 1000).map(float))
 
@@ -82,3 +85,23 @@ def test_the_time_left_comes_from_the_paid_answers_alone() -> None:
     assert tally.describe(80) == (
         "12 of 20 answered (4 from the journal), 3 in flight, 1 failed, cost 0.5000, left 1 min 10 s"
     )
+
+
+@pytest.mark.parametrize(
+    ("prices", "unpriced", "said"),
+    [({}, 2, "unknown"), ({"input_price": 0.0}, 0, "0.0000"), ({"output_price": 1e6}, 0, "6.0000")],
+)
+def test_a_price_that_nobody_set_is_not_one_of_nothing(prices: dict[str, float], unpriced: int, said: str) -> None:
+    """The server counts a token for four signs of a reply: three."""
+    tally = Tally()
+
+    async def test() -> Usage:
+        with ChatServer(answer=lambda body: '{"score": 3}').running() as server:
+            async with open_client(server, tally=tally, **prices) as client:
+                for text in ("a", "b"):
+                    assert (await client.complete(request(text))).value is not None
+                return client.usage
+
+    assert asyncio.run(test()).unpriced == tally.unpriced == unpriced
+    assert tally.money == said
+    assert Tally(cost=0.5, unpriced=1).money == "0.5000 + unknown"

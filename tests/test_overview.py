@@ -19,7 +19,7 @@ from ragbench.language import translator
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.report.pages.assembly import Measurements
 from ragbench.show import Page
-from ragbench.show.about.overview import Overview, measured
+from ragbench.show.about.overview import Overview, cost, measured
 from ragbench.show.comparison.bands import reached
 from ragbench.types import Estimate
 from tests.measurements import measurement
@@ -185,7 +185,7 @@ def test_the_cost_is_that_of_the_replies_used(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     settings.load.cache_clear()
-    usage = {"replies": 7, "input_tokens": 70, "output_tokens": 7, "cost": 0.5, "estimated": 0}
+    usage = {"replies": 7, "input_tokens": 70, "output_tokens": 7, "cost": 0.5, "estimated": 0, "unpriced": 2}
     answers = pd.DataFrame(
         [("a", "q1", 1_000_000.0, 100_000.0), ("a", "q2", float("nan"), float("nan")), ("b", "q1", 10.0, 10.0)],
         columns=["system", "sample", "input_tokens", "output_tokens"],
@@ -198,7 +198,11 @@ def test_the_cost_is_that_of_the_replies_used(tmp_path: Path) -> None:
     }
     paid = replace(made, facts=facts, extra={**made.extra, "answers": answers})
     found = over({"tier1_retrieval": paid})
-    assert found.facts["pages"][0]["spent"] == {"calls": 9, "money": 3.5}
-    for one, told in ((found, "cost 3.50 · 9 calls"), (over({"tier1_retrieval": made}), "no paid call")):
+    assert found.facts["pages"][0]["spent"] == {"calls": 9, "money": 3.5, "unpriced": 3}
+    known = "cost 3.50 at least, 3 calls have no price · 9 calls"
+    for one, told in ((found, known), (over({"tier1_retrieval": made}), "no paid call")):
         whole = Overview(Page(one).material)
         assert " · ".join(measured(whole, whole.pages[0])).endswith(told)
+    unpriced = {"calls": 9, "money": 0.0, "unpriced": 9}
+    assert cost(unpriced, translator("en")) == "cost unknown: no price is set"
+    assert cost({"calls": 9, "money": 0.0}, translator("en")) == "cost 0.00"

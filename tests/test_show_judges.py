@@ -53,6 +53,16 @@ def test_tokens_and_cost_are_those_of_the_replies_used() -> None:
     assert "tokens read" not in show.answers.judges(page(judge("lexical", stand_in=True))).html()
 
 
+def test_what_replies_without_a_price_cost_is_unknown_and_not_nothing() -> None:
+    free = {**USAGE, "cost": 0.0}
+    told = show.answers.judges(page(judge("gpt", model="m", usage={**free, "unpriced": 1204}))).html()
+    assert "0.0000" not in told
+    assert "The cost of 1,204 replies is unknown" in told
+    told = show.answers.judges(page(judge("gpt", model="m", usage=free))).html()
+    assert "0.0000" in told
+    assert "unknown" not in told
+
+
 @pytest.mark.parametrize(
     ("aggregate", "words"),
     [

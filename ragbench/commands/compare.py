@@ -102,7 +102,7 @@ def _systems(given: list[str]) -> dict[str, str]:
 
 
 def _say(found: RunComparison) -> None:
-    from ragbench.bench.basics import tabulation
+    from ragbench.bench.basics import tabulation, verdicts
     from ragbench.bench.runs.changes import said
     from ragbench.bench.runs.summarized import LETTERS
     from ragbench.language import translator
@@ -126,8 +126,11 @@ def _say(found: RunComparison) -> None:
         fell = pairing.only_first + pairing.only_second + pairing.altered
         name = pairing.systems[0] if pairing.systems[0] == pairing.systems[1] else " / ".join(pairing.systems)
         name += f", {LETTERS[pairing.run]} against {LETTERS[0]}" if several else ""
-        terminal.say(f"{pairing.notebook}, {name}: {len(pairing.samples)} common questions, {fell} fell out")
-        tabulation.comparisons([(one.metric, one.comparison) for one in pairing.comparisons], english, 4).say()
+        same = verdicts.equal((one.comparison for one in pairing.comparisons), english)
+        count = f"{len(pairing.samples)} common questions, {fell} fell out"
+        terminal.say(f"{pairing.notebook}, {name}: {count}{f'; {same}' if same else ''}")
+        if not same:
+            tabulation.comparisons([(one.metric, one.comparison) for one in pairing.comparisons], english, 4).say()
     compared = sum(one.comparison is not None for one in found.summarized)
     bare_numbers.table_of_summaries(report.summaries(found), english, apart=True).say()
     if found.summarized:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -90,7 +89,7 @@ def run(
     from ragbench.report.keeping import manifest
 
     known = settings.load()
-    name, note = _line(manifest.named, name, "--name"), _line(manifest.noted, note, "--note")
+    name, note = options.line(manifest.named, name, "--name"), options.line(manifest.noted, note, "--note")
     given: dict[str, Any] = dict(_pair(text) for text in parameter or ())
     given |= {name: value for name, value in (("dataset", dataset), ("systems", systems)) if value}
     chosen: list[str] = notebooks or tiers()
@@ -140,13 +139,6 @@ def _plan(notebooks: list[str], given: dict[str, Any], jobs: int | None, languag
         terminal.say(f"{name} failed, and what it would ask after that is not counted: {line}", err=True, colour="red")
     if found.failures:
         raise typer.Exit(1)
-
-
-def _line(check: Callable[[str], str], text: str, option: str) -> str:
-    try:
-        return check(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
 
 
 def _pair(text: str) -> tuple[str, str]:

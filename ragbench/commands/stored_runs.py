@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ragbench.store.records import RunRecord, RunValue
 
 application = typer.Typer(
-    help="Runs that the database keeps: listed, shown, deleted, taken elsewhere.", invoke_without_command=True
+    help="Runs that the database keeps: listed, shown, renamed, deleted, taken elsewhere.", invoke_without_command=True
 )
 HEADLINES = 3
 
@@ -88,6 +88,39 @@ def show(name: options.Run, as_json: options.AsJson = False) -> None:
         if topics := part.facts.get("topic_coverage"):
             terminal.table(COVERED, [tuple(_told(one[name]) for name in COVERED) for one in topics])
     outputs.caveat((one for part in record.parts for one in stand_ins.of(part.facts)), err=False)
+
+
+@application.command("rename")
+def rename(
+    run: options.Run,
+    name: Annotated[str | None, typer.Option("--name", help='What it is called from now on; "" for no name.')] = None,
+    note: Annotated[str | None, typer.Option("--note", help='What is said of it from now on; "" for no note.')] = None,
+) -> None:
+    """Call a run otherwise, or say something else of it, in its folder and in the database; its id stays.
+
+    `ragbench runs`, `compare` and `history` show it at once, its own pages when `ragbench render` draws them again.
+
+    Examples:
+
+    - `ragbench runs rename latest --name "smaller chunks" --note "300 signs, no overlap"`
+    - `ragbench runs rename "smaller chunks" --note ""`: its name stays, its note goes.
+    """
+    from ragbench.report.keeping import kept, manifest
+
+    if name is None and note is None:
+        raise typer.BadParameter("say what the run is called, or what is said of it", param_hint="--name or --note")
+    name = None if name is None else options.line(manifest.named, name, "--name")
+    note = None if note is None else options.line(manifest.noted, note, "--note")
+    known = kept.rename(run, name=name, note=note)
+    words = [f"is called {name!r}" if name else "has no name"] if name is not None else []
+    words += [f"its note is {note!r}" if note else "it has no note"] if note is not None else []
+    terminal.say(f"{known.id}: {', '.join(words)}")
+    if known.unkept:
+        said = f"the database does not say so: {known.unkept}; once it can be reached, give this command again"
+        terminal.say(said, err=True, colour="yellow")
+    if known.folder is not None:
+        place = known.id if kept.folder_of(known.id) == known.folder else _relative(known.folder)
+        terminal.say(f"on its own pages after: ragbench render {place}")
 
 
 @application.command("delete")

@@ -14,7 +14,7 @@ from ragbench.llm.endpoint import Endpoint, Keep, Kept, Received
 from ragbench.llm.errors import CallFailed
 from ragbench.llm.journal import Entry, Journal, Ledger, MemoryJournal
 from ragbench.llm.limiter import Limiter, Turns
-from ragbench.llm.pricing import Amount, Tally, Usage
+from ragbench.llm.pricing import Amount, Price, Tally, Usage
 from ragbench.llm.reply import MalformedError, read
 from ragbench.llm.request import Request, key_of
 from ragbench.llm.transport import read_key
@@ -120,6 +120,11 @@ class Client:
         self._used: dict[str, _Used] = {}
 
     @property
+    def _free(self) -> bool:
+        """Whether its calls are said to cost nothing."""
+        return self.settings.is_priced and Price(self.settings.input_price, self.settings.output_price) == Price()
+
+    @property
     def identity(self) -> Mapping[str, Any]:
         """Who is asked: part of every key, so two judges never share an answer."""
         return {"judge": self.name, "endpoint": self.settings.base_url, "model": self.settings.model}
@@ -137,7 +142,7 @@ class Client:
             estimated=sum(entry.estimated for entry in used),
             model=self.settings.model,
             answered_by=dict(sorted(named.items())),
-            free=sum(not entry.cost and entry.input_tokens + entry.output_tokens > 0 for entry in used),
+            unpriced=0 if self._free else sum(not e.cost and e.input_tokens + e.output_tokens > 0 for e in used),
         )
 
     def key(self, request: Request) -> str:

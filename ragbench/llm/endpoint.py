@@ -190,6 +190,6 @@ class Endpoint:
         taken = reply.input_tokens if reply.input_tokens is not None else read_tokens
         written = reply.output_tokens if reply.output_tokens is not None else estimate_tokens(reply.text)
         cost = self._price.of(taken, written)
-        self._tally.add(input_tokens=taken, output_tokens=written, cost=cost)
+        self._tally.add(input_tokens=taken, output_tokens=written, cost=cost, unpriced=not self._settings.is_priced)
         estimated = reply.input_tokens is None or reply.output_tokens is None
         return Received(reply, taken, written, estimated, cost, seconds)

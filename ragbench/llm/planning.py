@@ -96,7 +96,7 @@ class Plan:
     Tokens, money and minutes are of both. money and output_tokens are expected values, money_at_most holds if every
     reply has its full length. minutes: at the model's concurrency and its provider's rates. guessed: whether seconds
     or tokens are assumptions, for want of experience. unknown: calls whose number cannot be known, because they depend
-    on an answer for which there is no stand-in.
+    on an answer for which there is no stand-in. is_priced: else money is unknown, and 0 here.
     """
 
     judge: str
@@ -110,6 +110,7 @@ class Plan:
     guessed: bool
     unknown: int = 0
     repairs: int | None = None
+    is_priced: bool = True
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,7 @@ class Outlook:
             output_tokens=round(written),
             money=price.of(read, written),
             money_at_most=price.of(read, longest),
+            is_priced=self.settings.is_priced,
             minutes=self._minutes(
                 calls * (1 + again), read + written, SECONDS_A_CALL if known.seconds is None else known.seconds
             ),

@@ -40,7 +40,7 @@ class Usage:
 
     estimated: replies whose endpoint reported no tokens, so that they were estimated. model: the one that was asked.
     answered_by: how many replies gave each model's name as their own; those that gave none are not counted.
-    free: replies that cost nothing though tokens were read: no price was set when they were asked for, or one of 0.
+    unpriced: replies whose cost, 0 here, is unknown: no price was set when they were asked for.
     """
 
     replies: int = 0
@@ -50,7 +50,7 @@ class Usage:
     estimated: int = 0
     model: str = ""
     answered_by: Mapping[str, int] = field(default_factory=dict)
-    free: int = 0
+    unpriced: int = 0
 
 
 @dataclass
@@ -58,6 +58,7 @@ class Tally:
     """How far the calls are, all clients together that share it; `on_change` is called after every step.
 
     asked: questions put so far; done: answered (`journaled` of them without a call); failed: ended without a value.
+    unpriced: calls whose cost, 0 here, is unknown, because no price is set.
     """
 
     asked: int = 0
@@ -70,6 +71,7 @@ class Tally:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0
+    unpriced: int = 0
     on_change: Callable[[Tally], None] | None = None
 
     def add(self, **steps: float) -> None:
@@ -94,5 +96,12 @@ class Tally:
         rest = "—" if left is None else f"{left // 60:.0f} min {left % 60:02.0f} s"
         return (
             f"{self.done} of {total or self.asked} answered ({self.journaled} from the journal), "
-            f"{self.in_flight} in flight, {self.failed} failed, cost {self.cost:.4f}, left {rest}"
+            f"{self.in_flight} in flight, {self.failed} failed, cost {self.money}, left {rest}"
         )
+
+    @property
+    def money(self) -> str:
+        """What the calls cost, in words where it is unknown."""
+        if not self.unpriced:
+            return f"{self.cost:.4f}"
+        return f"{self.cost:.4f} + unknown" if self.cost else "unknown"

@@ -182,6 +182,9 @@ const ragbenchChart = (() => {
       this.svg.addEventListener("pointermove", (event) => this.hover(event));
       this.svg.addEventListener("pointerdown", (event) => this.hover(event));
       this.svg.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+      plot.onblur = () => { this.tip.hidden = true; };
+      if (this.targets.length) plot.tabIndex = 0;
+      plot.onkeydown = (event) => this.press(event);
     }
     shown(axis) { return axis.own.visible !== false && axis.own.showticklabels !== false; }
     measure() { // margins with room for what stands beside the axes, then where each axis begins and ends
@@ -414,14 +417,27 @@ const ragbenchChart = (() => {
       this.svg.classList.add("rb-turned");
       this.svg.addEventListener("pointerdown", (event) => this.svg.setPointerCapture(event.pointerId));
       this.svg.addEventListener("pointermove", (event) => { if (event.buttons) turn(event.movementX / 150, event.movementY / 150); });
-      this.plot.tabIndex = 0;
-      this.plot.onkeydown = (event) => {
-        const [across, up] = { ArrowLeft: [-0.15, 0], ArrowRight: [0.15, 0], ArrowUp: [0, -0.15], ArrowDown: [0, 0.15] }[event.key] ?? [];
-        if (across === undefined) return;
-        event.preventDefault();
-        turn(across, up);
+      this.turn = (key) => {
+        const [across, up] = { ArrowLeft: [-0.15, 0], ArrowRight: [0.15, 0], ArrowUp: [0, -0.15], ArrowDown: [0, 0.15] }[key] ?? [];
+        if (across !== undefined) turn(across, up);
+        return across !== undefined;
       };
       place();
+    }
+
+    // By keys: Enter, and where nothing is to be turned the arrows too, go from mark to mark; Escape ends it.
+    press(event) {
+      const { key, shiftKey, altKey, ctrlKey, metaKey } = event, count = this.targets.length;
+      if (altKey || ctrlKey || metaKey) return;
+      if (key === "Escape") this.tip.hidden = true;
+      else if (!this.turn?.(key)) {
+        const step = { Enter: shiftKey ? -1 : 1, ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[key];
+        if (!step || !count) return;
+        this.at = this.at === undefined ? (step > 0 ? 0 : count - 1) : (this.at + step + count) % count;
+        const one = this.targets[this.at];
+        this.tell(one, one.width === undefined ? one.x : one.x + one.width / 2, one.y);
+      }
+      event.preventDefault();
     }
 
     hover(event) {
@@ -433,8 +449,12 @@ const ragbenchChart = (() => {
         const far = inside ? Infinity : Math.hypot(one.x - x, one.y - y);
         if (far < least) [best, least] = [one, far];
       }
-      this.tip.hidden = !best;
-      if (!best) return;
+      if (best) this.tell(best, ...(best.width === undefined ? [best.x, best.y] : [x, y]));
+      else this.tip.hidden = true;
+    }
+
+    tell(best, at, top) {
+      this.tip.hidden = false;
       this.tip.replaceChildren(...rich(best.text).map((line) => {
         const row = document.createElement("div");
         for (const [part, bold] of line) {
@@ -444,7 +464,7 @@ const ragbenchChart = (() => {
         }
         return row;
       }));
-      const [at, top] = best.width === undefined ? [best.x, best.y] : [x, y], { offsetWidth, offsetHeight } = this.tip;
+      const { offsetWidth, offsetHeight } = this.tip;
       this.tip.style.left = `${Math.max(0, Math.min(this.width - offsetWidth, at + 12))}px`;
       this.tip.style.top = `${top - offsetHeight - 10 < 0 ? top + 14 : top - offsetHeight - 10}px`;
     }

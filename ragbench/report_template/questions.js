@@ -9,6 +9,7 @@ const ragbenchTable = (() => {
   const FREE = ["slice", "outcome", "search", "inside", "least", "most"]; // empty until somebody narrows the table
   const JUDGED = ["apart", "unjudged"]; // outcomes that come with words of their own
   const PRINTED = 500; // rows that go to paper
+  const ACROSS = 4; // systems that stand beside each other there
   const EVERY = -2; // beside the first system: all others
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (all, key) => values[key] ?? all);
 
@@ -306,14 +307,17 @@ const ragbenchTable = (() => {
       URL.revokeObjectURL(address);
     }
     print() { // the rows that are shown, whole, for paper
-      const { data } = this, systems = this.beside(), [, compared] = this.paired();
-      const head = make("tr", {}, ...[this.words.question, ...systems.map((one) => data.systems[one]),
+      const { data } = this, systems = this.beside(), [, compared] = this.paired(), measure = data.metrics[this.state.metric].name;
+      const numbers = (row) => systems.map((one) => this.number(this.value(row, one)));
+      const wide = systems.length > ACROSS; // a sheet has no room for so many columns: each number is named
+      const named = (row) => numbers(row).map((number, place) => `${data.systems[systems[place]]} ${number}`).join(" \u00b7 ");
+      const head = make("tr", {}, ...[this.words.question, ...(wide ? [measure] : systems.map((one) => data.systems[one])),
         ...(compared ? [this.words.difference] : [])].map((text) => make("th", { scope: "col" }, text)));
       const lines = this.rows.slice(0, PRINTED).map((row) => make("tr", {}, make("th", { scope: "row" }, data.texts[row] || data.ids[row]),
-        ...systems.map((one) => make("td", {}, this.number(this.value(row, one)))),
+        ...(wide ? [make("td", { class: "rb-word" }, named(row))] : numbers(row).map((number) => make("td", {}, number))),
         ...(compared ? [make("td", {}, this.number(this.difference(row), true))] : [])));
       const all = this.status.textContent + (this.rows.length > PRINTED ? ` (${this.written(PRINTED, 0)})` : "");
-      this.printed.replaceChildren(make("p", {}, `${data.metrics[this.state.metric].name} \u00b7 ${all}`),
+      this.printed.replaceChildren(make("p", {}, `${measure} \u00b7 ${all}`),
         make("table", {}, make("thead", {}, head), make("tbody", {}, ...lines)));
     }
     head() {
@@ -506,10 +510,10 @@ const ragbenchTable = (() => {
       const lines = data.metrics.map((one, metric) => make("tr", {}, make("th", { scope: "row" }, one.name),
         ...data.systems.map((_, system) => {
           const value = data.values[metric][system][row];
-          return make("td", {}, this.said(one, value));
+          return make("td", { "data-system": data.systems[system] }, this.said(one, value));
         })));
       return make("div", { class: "rb-scroll", tabindex: 0, role: "region", "aria-label": this.words.values },
-        make("table", { class: "rb-values" }, make("thead", {}, head), make("tbody", {}, ...lines)));
+        make("table", { class: data.systems.length > ACROSS ? "rb-values rb-of-many" : "rb-values" }, make("thead", {}, head), make("tbody", {}, ...lines)));
     }
 
     // Where an address leads

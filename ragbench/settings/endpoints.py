@@ -137,6 +137,11 @@ class EndpointSettings(WebSettings):
         description="how the shape of a reply is asked for; auto: by a JSON schema, down to plain text as refused",
     )
 
+    @property
+    def is_priced(self) -> bool:
+        """Whether somebody said what its calls cost, be it nothing; else their cost is unknown, not 0."""
+        return bool(self.model_fields_set & {"input_price", "output_price"})
+
 
 class ProviderSettings(EndpointSettings):
     """An endpoint that several models share: one limiter, one key. A judge or generator names it as `provider`."""

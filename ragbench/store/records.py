@@ -189,3 +189,9 @@ def _plain(value: Any) -> Any:
 def plain_text(text: str) -> str:
     """A text that a database takes."""
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+
+
+def entitled(manifest: Mapping[str, Any], said: Mapping[str, str]) -> dict[str, Any]:
+    """A manifest with other words on what the run is called and what is said of it; an empty text takes one away."""
+    kept = {key: value for key, value in manifest.items() if key not in said}
+    return kept | {key: text for key, text in said.items() if text}

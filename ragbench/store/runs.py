@@ -10,15 +10,28 @@ from typing import Any, cast
 
 import numpy as np
 from psycopg import sql
-from sqlalchemy import Connection, Engine, Table, delete, func, or_, select
+from sqlalchemy import Connection, Engine, Table, delete, func, or_, select, update
 
 from ragbench.store.copying import cursor_of
 from ragbench.store.errors import StoreError, told_plainly
-from ragbench.store.records import RunPart, RunRecord, RunScores, RunStatus, RunValue, plain_json, plain_text
+from ragbench.store.records import (
+    RunPart,
+    RunRecord,
+    RunScores,
+    RunStatus,
+    RunValue,
+    entitled,
+    plain_json,
+    plain_text,
+)
 from ragbench.store.tables import SCHEMA, run, run_comparison, run_part, run_question, run_reply, run_score, run_value
 
 NAMING = 0x7261_6772  # with a hash of the run's id: the advisory lock of whoever records a run of that name
 NEWEST_FIRST = (run.c.started_at.desc().nulls_last(), run.c.id.desc())
+
+
+SHOWN = 8
+"""Runs that are named where one was not found."""
 
 
 def only(name: str, runs: Sequence[str]) -> str:
@@ -112,7 +125,24 @@ class Runs:
         if begun:
             shown = ", ".join(begun[:5]) + (" …" if len(begun) > 5 else "")
             raise StoreError(f"{name!r} begins the names of {len(begun)} runs: {shown}; give more of it")
-        raise StoreError(f"there is no run {name!r}; `ragbench runs` lists those that are kept")
+        raise StoreError(f"there is no run {name!r}{self._those_there_are()}")
+
+    def in_folder(self, folder: Path) -> str | None:
+        """The id of the run whose pages lie in a folder; None where it is not kept."""
+        with told_plainly("looking for a run"), self._engine.connect() as connection:
+            return connection.scalar(select(run.c.id).where(run.c.folder == str(folder)).order_by(*NEWEST_FIRST))
+
+    def entitle(self, name: str, said: Mapping[str, str]) -> str:
+        """Say of a run what it is called (`name`) and what is said of it (`note`); an empty text takes it away.
+
+        What `said` does not name stays. Its id; raises StoreError for a name of none (see `resolve`).
+        """
+        resolved = self.resolve(name)
+        with told_plainly(f"renaming the run {resolved}"), self._engine.begin() as connection:
+            own = select(run.c.manifest).where(run.c.id == resolved).with_for_update()
+            manifest = entitled(connection.scalar(own) or {}, said)
+            connection.execute(update(run).where(run.c.id == resolved).values(manifest=manifest))
+        return resolved
 
     def find(self, name: str) -> RunRecord:
         """The run of that name (see `resolve`) with all that is kept of it. Raises StoreError."""
@@ -129,6 +159,16 @@ class Runs:
         with told_plainly(f"deleting the run {resolved}"), self._engine.begin() as connection:
             connection.execute(delete(run).where(run.c.id == resolved))
         return resolved
+
+    def _those_there_are(self) -> str:
+        """The newest runs with their names, as the end of a sentence that misses one."""
+        with told_plainly("listing runs"), self._engine.connect() as connection:
+            columns = (run.c.id, run.c.manifest["name"].astext)
+            found = connection.execute(select(*columns).order_by(*NEWEST_FIRST).limit(SHOWN + 1)).all()
+        if not found:
+            return ": no run is kept yet, `ragbench run` makes one"
+        told = ", ".join(f"{one} ({name})" if name else one for one, name in found[:SHOWN])
+        return f"; there are {told}" + ("" if len(found) <= SHOWN else " …") + "; `ragbench runs` says more of them"
 
     def _free(self, connection: Connection, record: RunRecord) -> str:
         """The record's id, or the id with a number where another run has it."""

@@ -137,4 +137,4 @@ def _generation(completion: Completion) -> Generation:
 def _endpoint(settings: GeneratorSettings) -> JudgeSettings:
     """The settings as a client takes them: those that a judge and a generator have in common."""
     shared = set(JudgeSettings.model_fields) & set(GeneratorSettings.model_fields) - {"provider"}
-    return JudgeSettings(**settings.model_dump(include=shared))
+    return JudgeSettings(**settings.model_dump(include=shared, exclude_unset=True))

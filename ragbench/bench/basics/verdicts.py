@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from ragbench.language import Translator
 from ragbench.types import Comparison, Verdict
@@ -32,6 +33,24 @@ def said_of(verdict: Verdict, n: int, clusters: int | None, _: Translator) -> st
     if clusters is None:
         return _.plural("cannot be shown with {n} question", "cannot be shown with {n} questions", n)
     return _.plural("cannot be shown with {n} group", "cannot be shown with {n} groups", clusters)
+
+
+def is_equal(one: Comparison) -> bool:
+    """Whether both sides have the same value at every question that both measured, of one or more."""
+    return one.difference == 0 and one.note == "no_spread" and one.method not in ("prediction_powered", "people")
+
+
+def equal(known: Iterable[Comparison], _: Translator) -> str:
+    """That all of these are equal, and on how many questions; empty where one is not, and where there is none."""
+    found = list(known)
+    if not found or not all(map(is_equal, found)):
+        return ""
+    counts = [one.n for one in found]
+    metrics = _.plural("{n} metric is equal", "all {n} metrics are equal", len(found))
+    if min(counts) == max(counts):
+        return _.plural("{metrics} on {n} question", "{metrics} on all {n} questions", counts[0], metrics=metrics)
+    few, many = _.integer(min(counts)), _.integer(max(counts))
+    return _("{metrics} on every question that both measured, {few} to {many}", metrics=metrics, few=few, many=many)
 
 
 def needed(one: Comparison, _: Translator) -> str:

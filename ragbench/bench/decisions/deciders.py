@@ -154,8 +154,7 @@ def _judged(name: str, cases: Sequence[Case], session: Session, language: str, f
 
 
 def _price(judge: configuration.JudgeSettings) -> Price | None:
-    is_set = judge.model_fields_set & {"input_price", "output_price"}
-    return Price(judge.input_price, judge.output_price) if is_set else None
+    return Price(judge.input_price, judge.output_price) if judge.is_priced else None
 
 
 def _called(path: str, cases: Sequence[Case], session: Session, fresh: bool) -> Decider:

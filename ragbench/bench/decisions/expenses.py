@@ -48,7 +48,7 @@ def expense(usage: Usage, asked: Iterable[tuple[Hashable, str, bool]], price: Pr
     if usage.estimated:
         return Expense(decisions, unanswered, replies, unknown="no tokens", doubtful=usage.estimated)
     tokens = usage.input_tokens / decisions, usage.output_tokens / decisions
-    if usage.free and price != Price():
+    if usage.unpriced:
         why: Unknown = "no price" if price is None else "no price then"
-        return Expense(decisions, unanswered, replies, *tokens, unknown=why, doubtful=usage.free)
+        return Expense(decisions, unanswered, replies, *tokens, unknown=why, doubtful=usage.unpriced)
     return Expense(decisions, unanswered, replies, *tokens, cost=usage.cost / decisions)

@@ -149,11 +149,12 @@ def _latency(made: Measurement) -> dict[str, float]:
 def _spent(made: Measurement, known: configuration.Settings) -> dict[str, float]:
     """Replies of models that the page was made from, and what they cost, whether paid for now or earlier; or nothing.
 
-    Answers of a generator are priced as ragbench.toml prices it.
+    Answers of a generator are priced as ragbench.toml prices it. unpriced: how many have no price, and no money here.
     """
     judges = [one for one in made.facts.get("judges") or () if isinstance(one, Mapping)]
     used = [one["usage"] for one in judges if one.get("usage")]
     calls, money = sum(int(one["replies"]) for one in used), sum(float(one["cost"]) for one in used)
+    unpriced = sum(int(one.get("unpriced") or 0) for one in used)
     answers = made.extra.get("answers")
     generators = made.facts.get("generators") or {}
     if answers is not None and "input_tokens" in answers:
@@ -161,10 +162,12 @@ def _spent(made: Measurement, known: configuration.Settings) -> dict[str, float]
         for system, own in written.groupby("system"):
             one = known.generators.get(str(generators.get(system, {}).get("name")))
             calls += len(own)
-            if one is not None:
+            if one is None or not one.is_priced:
+                unpriced += len(own)
+            else:
                 price = Price(one.input_price, one.output_price)
                 money += price.of(float(own["input_tokens"].sum()), float(own["output_tokens"].sum()))
-    return {"calls": calls, "money": round(money, 9)} if calls else {}
+    return {"calls": calls, "money": round(money, 9), "unpriced": unpriced} if calls else {}
 
 
 def _judging(made: Measurement) -> float | None:

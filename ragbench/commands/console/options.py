@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -82,6 +83,14 @@ def _local(text: str, *, folder: bool) -> Path:
         return copies.brought(urls.Url.of(text), copies.FOLDER if folder else copies.FILE)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def line(check: Callable[[str], str], text: str, option: str) -> str:
+    """What `check` makes of the text. Raises typer.BadParameter with the words of its ValueError."""
+    try:
+        return check(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
 
 
 def _writable(there: Path, path: Path) -> Path:

@@ -63,11 +63,10 @@ def left_out(found: Iterable[Lack]) -> None:
 def paid(tally: Tally, *, err: bool = False) -> None:
     """Say how many replies came from the journal, and what was newly paid; nothing where no model was asked."""
     if asked := tally.done + tally.failed:
-        terminal.say(
-            f"from the journal: {tally.journaled:,} of {asked:,} replies; newly paid: {tally.calls:,} "
-            f"call{'' if tally.calls == 1 else 's'}, cost {tally.cost:.4f}",
-            err=err,
-        )
+        calls = f"{tally.calls:,} call{'' if tally.calls == 1 else 's'}"
+        whose = f": no price is set for {tally.unpriced:,} of them" if tally.unpriced else ""
+        said = f"newly paid: {calls}, cost {tally.money}{whose}"
+        terminal.say(f"from the journal: {tally.journaled:,} of {asked:,} replies; {said}", err=err)
 
 
 def stored(found: Mapping[tuple[str, str], tuple[int, int]]) -> None:

@@ -38,8 +38,9 @@ def _numbers(plans: Sequence[Plan], minutes: float) -> list[str]:
     counts = ("calls", "journaled", "repairs", "input_tokens", "output_tokens")
     known = [[count for plan in plans if (count := getattr(plan, name)) is not None] for name in counts]
     whole = [f"{sum(some):,}" if some else "—" for some in known]
-    money = [sum(plan.money for plan in plans), sum(plan.money_at_most for plan in plans)]
-    return [*whole, *(f"{amount:,.4f}" for amount in money), f"{minutes:,.1f}"]
+    priced = [plan for plan in plans if plan.is_priced or not plan.calls]
+    money = [sum(plan.money for plan in priced), sum(plan.money_at_most for plan in priced)]
+    return [*whole, *(f"{amount:,.4f}" if priced else "—" for amount in money), f"{minutes:,.1f}"]
 
 
 def _remarks(plans: Sequence[Plan], budget: BudgetSettings) -> list[str]:
@@ -49,6 +50,8 @@ def _remarks(plans: Sequence[Plan], budget: BudgetSettings) -> list[str]:
     if guessed := [plan.judge for plan in plans if plan.guessed]:
         assumed = f"{SECONDS_A_CALL:g} s a call and {SHARE_WRITTEN:.0%} of max_tokens written are assumed"
         said.append(f"The journal knows no call of {', '.join(guessed)}: {assumed}, and repairs are not foreseen.")
+    if unpriced := [plan.judge for plan in plans if plan.calls and not plan.is_priced]:
+        said.append(f"No price is set for {', '.join(unpriced)} (input_price, output_price): the cost is unknown.")
     if any(plan.repairs for plan in plans):
         by_share = "estimated by the share of such calls in the journal, and contained in tokens, cost and minutes"
         said.append(f"Repairs ask once more where a reply cannot be used: {by_share}.")

@@ -21,7 +21,7 @@ def standing(measured: Measurements, _: Translator) -> Table:
     Without rows where nothing was measured.
     """
     from ragbench.bench.basics import verdicts
-    from ragbench.show.about.overview import Overview
+    from ragbench.show.about.overview import Overview, cost
     from ragbench.show.about.standing import answers
     from ragbench.show.basics.material import Material, digits_of
 
@@ -43,9 +43,9 @@ def standing(measured: Measurements, _: Translator) -> Table:
         Column(_("verdict"), "verdict"), Column(_("unmeasured"), "count"),
     )  # fmt: skip
     spent = [page["spent"] for page in found.pages if page.get("spent")]
-    calls, money = sum(int(one["calls"]) for one in spent), sum(float(one.get("money") or 0) for one in spent)
+    whole = {key: sum(one.get(key) or 0 for one in spent) for key in ("calls", "money", "unpriced")}
     notes = [escape(text).striptags() for text in answers(found)]
-    if calls:
-        notes.append(_.plural("{n} call of models, cost {money}", "{n} calls of models, cost {money}", calls,
-                              money=_.number(money, 2)))  # fmt: skip
+    if whole["calls"]:
+        paid, calls = cost(whole, _), int(whole["calls"])
+        notes.append(_.plural("{n} call of models, {cost}", "{n} calls of models, {cost}", calls, cost=paid))
     return Table(columns, tuple(rows), notes=tuple(notes), digits=digits, language=_.language)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,45 @@ def record(folder: Path) -> str:
     known = of_folder(folder)
     with Store.open(settings.load()) as store:
         return Runs(store.engine).record(known)
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """A run that has other words: its id, its folder where it has pages, and why the database does not say the same,
+    in one line; empty where it does, and where it never kept a run that has a folder."""
+
+    id: str
+    folder: Path | None = None
+    unkept: str = ""
+
+
+def rename(run: str | Path, *, name: str | None = None, note: str | None = None) -> Renamed:
+    """Give a run another name or note, in its folder and in the database; an empty text takes it away.
+
+    name, note: None leaves what is there. Pages show it when they are drawn the next time.
+
+    Raises StoreError for a name of none, ValueError for a name or note that no run can have.
+    """
+    from ragbench.report.keeping import manifest as forms
+    from ragbench.store import Store
+    from ragbench.store.records import entitled
+    from ragbench.store.runs import Runs
+
+    said = {"name": None if name is None else forms.named(name), "note": None if note is None else forms.noted(note)}
+    given = {key: text for key, text in said.items() if text is not None}
+    folder = folder_of(run)
+    if folder is None:
+        with Store.open(settings.load()) as store:
+            return Renamed(Runs(store.engine).entitle(str(run), given))
+    results.write_json(folder / results.MANIFEST, entitled(manifest_of(folder), given))
+
+    def also() -> None:
+        with Store.open(settings.load()) as store:
+            runs = Runs(store.engine)
+            if (known := runs.in_folder(folder)) is not None:
+                runs.entitle(known, given)
+
+    return Renamed(folder.name.removesuffix(files.PARTIAL), folder, refusal(also))
 
 
 def refusal(work: Callable[[], object]) -> str:

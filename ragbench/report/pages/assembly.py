@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib.metadata import version
@@ -38,6 +39,7 @@ PLOTLY_SCRIPT = "plotly.min.js"
 FOLD = "fold"
 """The tag of cells whose sections are folded."""
 _HEADING = re.compile(r"<h2(?: id=\"(?P<id>[^\"]*)\")?[^>]*>(?P<title>.*?)</h2>", re.DOTALL)
+_REGION = re.compile(r'(role="region" aria-label=")([^"]*)"')
 _FIRST = 200
 """A view's own heading is the first that stands in it: within so many signs."""
 
@@ -219,7 +221,20 @@ def exporter() -> Any:
     )
     made.environment.autoescape = True
     made.environment.trim_blocks = True
+    made.environment.filters["regions_apart"] = regions_apart
     return made
+
+
+def regions_apart(page: Markup) -> Markup:
+    """The page with a number behind the name of a table's region that an earlier one has: views do not know of each
+    other, and who moves from region to region hears nothing but their names."""
+    seen: Counter[str] = Counter()
+
+    def numbered(found: re.Match[str]) -> str:
+        seen[found[2]] += 1
+        return found[0] if seen[found[2]] == 1 else f'{found[1]}{found[2]} ({seen[found[2]]})"'
+
+    return Markup(_REGION.sub(numbered, page))  # noqa: S704 - nothing but a number is put in
 
 
 def views(notebook: Any) -> list[Mapping[str, Any]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragbench import stand_ins
+from ragbench.bench.basics.verdicts import is_equal
 from ragbench.bench.runs.changes import Refusal, said
 from ragbench.bench.runs.summarized import LETTERS
 from ragbench.folders import new_folder
@@ -75,7 +76,8 @@ def draw(folder: Path, language: str) -> None:
         page = Page(known, language=language)
         said = [page.view("summary", brief=True).html(frozenset())] if len(page.material.challengers) == 1 else []
         shown = [*said, *sheets.views(page, "across")]
-        blocks.append(Block(shown, str(row["title"]), f"{name}.html"))
+        if not row.get("equal"):  # those are listed together
+            blocks.append(Block(shown, str(row["title"]), f"{name}.html"))
         sheets.write(folder, name, _paired(page, _, str(row["title"]), over))
         parts.write(folder, page)
         _table(folder, name, articles.latex_table(known, _))
@@ -83,6 +85,7 @@ def draw(folder: Path, language: str) -> None:
     _table(folder, "numbers-without-pairs", bare_numbers.latex_summaries(rows, _, stand_ins.of(whole.facts)))
     several = f"{_('Numbers without pairs')} ({_.integer(len(rows))})"
     blocks.append(Block(sheets.views(rest, "summaries"), several, folded=True))
+    blocks.append(Block(sheets.views(rest, "equal"), _("Equal on every question")))
     blocks.append(Block(sheets.views(rest, "alike"), _("The same in all these runs")))
     sheets.write(folder, "index", sheets.html(_, _asked(runs, _), blocks, over=over, wide=True))
 
@@ -135,6 +138,15 @@ def _titles(comparison: RunComparison) -> dict[str, str]:
     return titles
 
 
+def _listed(comparison: RunComparison) -> list[tuple[str, str, bool]]:
+    """Every page, what it is about, and whether no question tells its runs apart."""
+    titles, found = _titles(comparison), []
+    for name, own in pages(comparison).items():
+        compared = [one.comparison for each in own for one in each.comparisons]
+        found.append((name, titles[name], bool(compared) and all(map(is_equal, compared))))
+    return found
+
+
 def overall(comparison: RunComparison) -> Measurement:
     """Everything of a comparison that is not about one of its pages."""
     import pandas as pd
@@ -154,7 +166,7 @@ def overall(comparison: RunComparison) -> Measurement:
             "told": all(run.identities for run in comparison.runs),
         },
         extra={
-            "pages": pd.DataFrame(list(_titles(comparison).items()), columns=["page", "title"]),
+            "pages": pd.DataFrame(_listed(comparison), columns=["page", "title", "equal"]),
             "summarized": pd.DataFrame(summaries(comparison), columns=list(SUMMARY)),
             "settings": pd.DataFrame(told, columns=["kind", "name", "differs", *letters]),
             "refused": pd.DataFrame(refused, columns=[each.name for each in fields(Refusal)]),

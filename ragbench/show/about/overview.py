@@ -11,7 +11,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from ragbench.counts import counted
-from ragbench.language import DASH
+from ragbench.language import DASH, Translator
 from ragbench.show.basics.links import metric_name, row_anchor
 from ragbench.show.basics.marks import chip, named, small, spread
 from ragbench.show.basics.material import Material, digits_of
@@ -170,11 +170,23 @@ def measured(found: Overview, page: Facts) -> list[str]:
         said.append(_("judges took {seconds} s", seconds=_.number(page["judging_seconds"], 1)))
     spent = page.get("spent") or {}
     if spent:
-        said.append(_("cost {money}", money=_.number(float(spent.get("money") or 0.0), 2)))
+        said.append(cost(spent, _))
         said.append(_.plural("{n} call", "{n} calls", int(spent.get("calls") or 0)))
     elif page.get("systems"):
         said.append(_("no paid call"))
     return said
+
+
+def cost(spent: Mapping[str, Any], _: Translator) -> str:
+    """What calls of models cost; that it is unknown where no price is set."""
+    money, calls, unpriced = (spent.get(key) or 0 for key in ("money", "calls", "unpriced"))
+    if unpriced and unpriced == calls:
+        return _("cost unknown: no price is set")
+    said = _("cost {money}", money=_.number(float(money), 2))
+    if not unpriced:
+        return said
+    without = _.plural("{n} call has no price", "{n} calls have no price", int(unpriced))
+    return _("{cost} at least, {without}", cost=said, without=without)
 
 
 def href(page: Facts) -> str:

@@ -169,6 +169,12 @@ def _table(material: Material, judges: Sequence[Facts]) -> Markup:
             "The endpoint reported no tokens for {n} replies; they are estimated.",
             estimated,
         )
+    if unpriced := sum(int(one["usage"].get("unpriced") or 0) for one in judges if one.get("usage")):
+        said += " " + _.plural(
+            "The cost of {n} reply is unknown, and in no sum: no price was set when it was asked for.",
+            "The cost of {n} replies is unknown, and in no sum: no price was set when they were asked for.",
+            unpriced,
+        )
     return table + html.meta(said)
 
 
@@ -177,7 +183,8 @@ def _usage(material: Material, usage: Facts | None) -> list[str]:
     if usage is None:
         return [DASH] * 4
     counts = [_.integer(int(usage[name])) for name in ("replies", "input_tokens", "output_tokens")]
-    return [*counts, _.number(float(usage["cost"]), 4)]
+    unknown = usage.get("unpriced") and not usage["cost"]
+    return [*counts, DASH if unknown else _.number(float(usage["cost"]), 4)]
 
 
 def _influence(material: Material, judges: Sequence[Facts]) -> Markup:

@@ -64,6 +64,13 @@ def alike(material: Material, present: frozenset[str]) -> Markup:
     return html.fold(title, html.grid(_("The same in all these runs"), ["", (_("in all runs"), "rb-word")], rows))
 
 
+@view("equal")
+def equal(material: Material, present: frozenset[str]) -> Markup:
+    """The pages of a comparison whose runs no question tells apart; empty where there is none."""
+    known = [one for one in rows_of(material.kept("pages")) if one.get("equal")]
+    return html.list(html.link(f"{one['page']}.html", shown(one["title"])) for one in known) if known else Markup("")
+
+
 @dataclass(frozen=True)
 class _Row:
     """What runs say of themselves, a value a run; always: shown where it is equal too."""
@@ -198,13 +205,12 @@ def _across(material: Material, metrics: Sequence[str]) -> Markup:
                 value += html.span(html.all(material.difference(one, metric), " ", chip(material, one)), "rb-beside")
             cells.append(html.cell(shown(name), value))
         rows.append(html.row(cells))
-    of = ", ".join(map(clean, (material.measurement.notebook, *metrics)))  # a page has several such tables
     found = (material.estimate(name, metric) for name in material.systems for metric in metrics)
     said = _(
         "means over questions ({population}), and their differences from the baseline",
         population=material.population(each.n for each in found if each is not None),
     )
-    table = html.table(f"{_('Values and differences from the baseline')}: {of}", heads, rows, ACROSS)
+    table = html.table(_("Values and differences from the baseline"), heads, rows, ACROSS)
     return table + html.p(said, "rb-axis")
 
 

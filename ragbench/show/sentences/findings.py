@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from ragbench.bench.basics import reasons
 from ragbench.bench.basics.families import headed
-from ragbench.bench.basics.verdicts import beside
+from ragbench.bench.basics.verdicts import beside, equal, is_equal
 from ragbench.counts import counted
 from ragbench.language import DASH
 from ragbench.show.basics.material import Material
@@ -46,6 +46,12 @@ def sentence(material: Material, challenger: str, metric: str) -> Markup:
             baseline=shown(material.baseline),
             metric=shown(metric),
         )
+    if is_equal(comparison):
+        return _.html(
+            "On {metric}, <b>{challenger}</b> and {baseline} are equal on every one of {n} questions.",
+            metric=shown(metric), challenger=shown(comparison.challenger), baseline=shown(comparison.baseline),
+            n=_.integer(comparison.n),
+        )  # fmt: skip
     p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
     texts = {
         Verdict.BETTER: _("On {metric}, <b>{challenger}</b> is better than {baseline}: {difference}, {p}."),
@@ -102,6 +108,8 @@ def finding(material: Material) -> str:
         text = _("{challenger} is better than {baseline} on {better} of {total} metrics")
     elif worse:
         text = _("{challenger} is worse than {baseline} on {worse} of {total} metrics")
+    elif all(is_equal(one) for name in material.metrics if (one := material.comparison(challenger, name)) is not None):
+        text = _("{challenger} and {baseline} are equal on every question")
     else:
         text = _("No difference between {challenger} and {baseline} is shown")
     counts = {"better": better[challenger], "worse": worse, "total": len(found)}
@@ -110,7 +118,7 @@ def finding(material: Material) -> str:
 
 def _challenger(material: Material, challenger: str, metric: str) -> Markup:
     comparison, more = material.comparison(challenger, metric), []
-    if comparison is not None and comparison.verdict.unshown:
+    if comparison is not None and comparison.verdict.unshown and not is_equal(comparison):
         said = beside(comparison, material.text, material.digits(metric))
         more += ["; ".join(said) + "."] * bool(said)
     more += filter(
@@ -130,6 +138,9 @@ def _tally(material: Material, challenger: str) -> str:
     _, verdicts = material.text, material.verdicts(challenger)
     if len(verdicts) < 2:
         return ""
+    compared = (material.comparison(challenger, metric) for metric in verdicts)
+    if said := equal((one for one in compared if one is not None), _):
+        return f"{said[:1].upper()}{said[1:]}."
     parts = []
     for verdict in Verdict:
         named = [shown(metric) for metric, word in verdicts.items() if word is verdict]
