@@ -183,6 +183,10 @@ class Lanes:
             given = (json.dumps(uses),)
             await self._patiently("counting the journal's use", lambda c: c.execute(_COUNT, given), self._lane)
 
+    async def through(self, doing: str, work: Callable[[Connection], Awaitable[Result]]) -> Result:
+        """What work of others that keep something here makes of a connection; tried again where the server was away."""
+        return await self._patiently(doing, work, self._lane)
+
     async def _patiently(
         self,
         doing: str,
