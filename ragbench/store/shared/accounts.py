@@ -11,23 +11,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import psycopg
-from psycopg.abc import Query
 
 from ragbench.store.lanes import Connection, Lanes
 from ragbench.store.tables import SCHEMA
 
 KEPT_DAYS = 7
 """What a run has spent is forgotten so long after its last step."""
-SPENDING, SHARING, FORGETTING = (
-    0x7261_6773,
-    0x7261_6774,
-    0x7261_6775,
-)  # of advisory locks, with a hash of what is locked
+SPENDING, SHARING, FORGETTING = 0x7261_6773, 0x7261_6774, 0x7261_6775
+"""Of advisory locks, with a hash of what is locked."""
 
 Parts = tuple[float, float, float]
 _LEASE = "clock_timestamp() + %(lease)s * interval '1 second'"
 # statements of one text are one round trip; each sees what was committed before it, whatever the server's default
-_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({number}, hashtext(%({name})s));"
+# the disk is not waited for: what a server forgets that loses power, each process tells again within seconds
+_BEGIN = (
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off; "
+    "SELECT pg_advisory_xact_lock({number}, hashtext(%({name})s));"
+)
 _GIVEN = "json_to_recordset(%(replies)s::json) AS given(key text, calls bigint, tokens float8, money float8)"
 _SUMS = "coalesce(sum(calls), 0) AS calls, coalesce(sum(tokens), 0) AS tokens, coalesce(sum(money), 0) AS money"
 # a reply that this holder has paid for, and another has found before it knew, is counted once
@@ -212,8 +212,7 @@ class Accounts:
         async def work(connection: Connection) -> list[list[tuple[Any, ...]]]:
             # it puts the values into the text itself: only so several statements make one round trip
             cursor = psycopg.AsyncClientCursor(connection)
-            text: Query = query.encode()
-            await cursor.execute(text, values() if callable(values) else values)
+            await cursor.execute(query.encode(), values() if callable(values) else values)
             found: list[list[tuple[Any, ...]]] = []
             while True:
                 if cursor.description is not None:
