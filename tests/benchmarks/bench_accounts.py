@@ -1,8 +1,8 @@
 """What do a budget and limits that processes share cost a call? 1, 2 and 4 processes with both, against none.
 
-Run: python tests/benchmarks/bench_accounts.py [--calls 2000]. All ask one real HTTP server, 16 calls in flight together
-and each answered after 20 ms; without limits that hold over processes each has its part of the 16 by itself. The
-journal is in a PostgreSQL of the benchmark's own, which writes to the disk as yours does.
+Run: python tests/benchmarks/bench_accounts.py [--calls 2000] [--latency 0.5]. All ask one real HTTP server, 16 calls in
+flight together; without limits that hold over processes each has its part of the 16 by itself. The journal is in a
+PostgreSQL of the benchmark's own, which writes to the disk as yours does.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ragbench.settings import RUN, BudgetSettings, DatabaseSettings, JudgeSettin
 from ragbench.store import Store, server  # noqa: E402
 from tests.llm_shapes import request  # noqa: E402
 
-IN_FLIGHT, LATENCY, REPEATS = 16, 0.02, 3
+IN_FLIGHT, REPEATS = 16, 3
 
 
 def part(url: str, folder: str, calls: int, in_flight: int, name: str) -> None:
@@ -83,6 +83,7 @@ def together(url: str, folder: str, calls: int, processes: int, shared: bool) ->
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--calls", type=int, default=2000)
+    options.add_argument("--latency", type=float, default=0.02, help="seconds in which a call is answered")
     options.add_argument("--part", nargs=5)
     given = options.parse_args()
     if given.part:
@@ -93,13 +94,12 @@ def main() -> None:
         Path(folder).chmod(0o755)
         settings = Settings(database=DatabaseSettings(folder=Path(folder) / "pg"))
         Store.open(settings).close()
-        chat = [sys.executable, "-m", "tests.chat_server", "--latency", str(LATENCY)]
+        chat = [sys.executable, "-m", "tests.chat_server", "--latency", str(given.latency)]
         with subprocess.Popen(chat, cwd=ROOT, stdout=subprocess.PIPE, text=True) as serving:
             assert serving.stdout is not None
             url = serving.stdout.readline().strip()
-            print(
-                f"{given.calls} calls, {IN_FLIGHT} in flight, answered after {LATENCY * 1000:g} ms; best of {REPEATS}"
-            )
+            answered = f"answered after {given.latency * 1000:g} ms"
+            print(f"{given.calls} calls, {IN_FLIGHT} in flight, {answered}; best of {REPEATS}", flush=True)
             for processes in (1, 2, 4):
                 for shared in (False, True):
                     runs = [together(url, f"{folder}/pg", given.calls, processes, shared) for _ in range(REPEATS)]
