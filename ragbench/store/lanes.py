@@ -32,7 +32,8 @@ Row = Mapping[str, Any]
 Result = TypeVar("Result")
 
 LANES = 3
-"""So many connections one event loop has at most, all its judges together; one of them holds the claims."""
+"""So many connections one event loop has at most, all its judges together; one of them holds the claims. With shared
+accounts (`Lanes.through`) one more."""
 RETRY_SECONDS = 0.5
 LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 MOST_CLAIMS = 1000
@@ -82,6 +83,7 @@ class Lanes:
         self._let_go = let_go
         self._patience = PATIENCE_SECONDS
         self._turns = asyncio.Semaphore(LANES - 1)
+        self._aside = asyncio.Semaphore(1)  # a connection more, for what must not wait until replies are on the disk
         self._free: list[Connection] = []
         self._claiming = asyncio.Lock()
         self._claims: Connection | None = None
@@ -211,7 +213,7 @@ class Lanes:
 
     async def through(self, doing: str, work: Callable[[Connection], Awaitable[Result]]) -> Result:
         """What work of others that keep something here makes of a connection; tried again where the server was away."""
-        return await self._patiently(doing, work, self._lane)
+        return await self._patiently(doing, work, partial(self._lane, self._aside))
 
     async def _patiently(
         self,
@@ -234,8 +236,8 @@ class Lanes:
                 await asyncio.to_thread(self._revive)
 
     @asynccontextmanager
-    async def _lane(self) -> AsyncIterator[Connection]:
-        async with self._turns:
+    async def _lane(self, turns: asyncio.Semaphore | None = None) -> AsyncIterator[Connection]:
+        async with turns or self._turns:
             connection = self._free.pop() if self._free else await self._connect()
             try:
                 yield connection
