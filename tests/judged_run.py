@@ -1,7 +1,7 @@
 """A run that can be killed: judges N texts with a journal in PostgreSQL, and tells each score that it has.
 
-python -m tests.judged_run URL FOLDER N OUT [NAME] [CONCURRENCY]: appends one line to OUT/told after each score, and
-writes the whole table to OUT/table at the end. Ctrl-C ends it with 130.
+python -m tests.judged_run URL FOLDER N OUT [NAME] [CONCURRENCY] [PER_MINUTE]: appends one line to OUT/told after each
+score, and writes the whole table to OUT/table at the end. Ctrl-C ends it with 130.
 """
 
 from __future__ import annotations
@@ -46,8 +46,11 @@ async def judge_all(settings: Settings, journal: DatabaseJournal, name: str, n: 
         return dict(await gather([one(judge, f"{name} text {number}") for number in range(n)]))
 
 
-def main(url: str, folder: str, n: str, out: str, name: str = "killed", concurrency: str = "16") -> None:
-    judge = JudgeSettings(base_url=url, model="tester", concurrency=int(concurrency))
+def main(
+    url: str, folder: str, n: str, out: str, name: str = "killed", concurrency: str = "16", per_minute: str = ""
+) -> None:
+    rate = int(per_minute) if per_minute else None
+    judge = JudgeSettings(base_url=url, model="tester", concurrency=int(concurrency), requests_per_minute=rate)
     settings = Settings(database=DatabaseSettings(folder=Path(folder)), judges={name: judge})
     told = os.open(Path(out) / "told", os.O_APPEND | os.O_CREAT | os.O_WRONLY)
     try:

@@ -7,16 +7,21 @@ import json
 import os
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from ragbench.llm import Budget, BudgetSpent, MemoryJournal, open_budget
-from ragbench.llm.budget import FILE, SharedBudget
+from ragbench.llm.accounts import Parts
+from ragbench.llm.budget import SharedBudget
 from ragbench.llm.pricing import Amount
-from ragbench.settings import RUN_FOLDER, BudgetSettings
+from ragbench.settings import RUN, RUN_FOLDER, BudgetSettings
 from ragbench.store import Store
+from ragbench.store.journal import DatabaseJournal
 from tests.chat_server import ChatServer
 from tests.llm_client import open_client
 from tests.llm_shapes import request
@@ -65,15 +70,21 @@ def test_equal_questions_count_once() -> None:
         assert spent(server, 9, ["the same"] * 5, MemoryJournal()) == 1
 
 
+def shared(store: Store, run: str, lease: float = 10.0, **limits: float) -> SharedBudget:
+    """A budget of the run as one of its processes has it."""
+    return SharedBudget(accounts=DatabaseJournal(store.engine).accounts(lease), run=run, **limits)  # type: ignore[arg-type]
+
+
 SPENDER = """
-import asyncio, sys
+import asyncio, os, sys, time
 from pathlib import Path
 from ragbench.llm.budget import SharedBudget
 from ragbench.llm.errors import BudgetSpent
 from ragbench.llm.pricing import Amount
+from ragbench.settings import DatabaseSettings, Settings
+from ragbench.store import Store
 
-async def work():
-    budget = SharedBudget(calls=100, tokens=90.5, file=Path(sys.argv[1]))
+async def one(budget):
     made = 0
     try:
         while True:
@@ -81,53 +92,161 @@ async def work():
             made += 1
             budget.settle(Amount(1, 2.0, 0.0), Amount(1, 1.0, 0.0))
     except BudgetSpent as end:
-        print(made, end)
+        return made, str(end)
 
-asyncio.run(work())
+async def work(store):
+    budget = SharedBudget(100, 90.5, accounts=store.journal.accounts(10.0), run="spenders")
+    told = await asyncio.gather(*(one(budget) for _ in range(3)))
+    await budget.close()
+    print(sum(made for made, _ in told), told[0][1])
+
+with Store.open(Settings(database=DatabaseSettings(folder=Path(sys.argv[1])))) as store:
+    asyncio.run(work(store))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.fault("parallel-runs", tried="processes that share one budget", count=4)
-def test_processes_together_spend_no_more_than_the_budget(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", SPENDER, str(tmp_path / FILE)]
+def test_processes_together_spend_no_more_than_the_budget(store: Store, database_folder: Path) -> None:
+    command = [sys.executable, "-c", SPENDER, str(database_folder)]
     workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     said = [worker.communicate(timeout=60)[0] for worker in workers]
     assert sum(int(each.split()[0]) for each in said) == 89, "with 89 spent, one more might take 2 of the 1.5 left"
     assert all("tokens: 89 of 90.5" in each for each in said)
 
 
+@given(
+    steps=st.lists(
+        st.tuples(st.integers(0, 2), st.sampled_from(["ask", "settle", "found", "paid"]), st.integers(0, 5)),
+        max_size=25,
+    ),
+    limit=st.integers(1, 6),
+)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_interleaving_overruns(store: Store, steps: list[tuple[int, str, int]], limit: int) -> None:
+    """Three holders in any order: what is paid and in flight stays within the limit, and what is told is what is."""
+
+    async def work() -> None:
+        run = uuid.uuid4().hex
+        holders = [store.journal.accounts(60.0) for _ in range(3)]
+        paid, flying, found, kept = [0] * 3, [0] * 3, set[str](), set[str]()
+        for who, step, number in steps:
+            wanted: list[Parts] = []
+            replies: list[tuple[str, Parts | None]] = []
+            if step == "ask":
+                wanted = [(1, 0.0, 0.0)] * number
+            elif step == "settle" and flying[who]:
+                flying[who], paid[who] = flying[who] - 1, paid[who] + 1
+            elif step == "found":
+                replies = [(f"key {number}", (1, 0.0, 0.0))]
+                found |= {f"key {number}"} - kept
+            elif step == "paid":
+                replies = [(f"key {number}", None)]
+                kept.add(f"key {number}")
+                found -= kept
+            before = sum(paid) + sum(flying) + len(found)
+            told = await holders[who].spend(
+                run, str(who), (limit, None, None), (paid[who], 0.0, 0.0), (flying[who], 0.0, 0.0), wanted, replies
+            )
+            admitted, spent, reserved = told
+            assert admitted == min(len(wanted), max(0, limit - before))
+            flying[who] += admitted
+            assert (spent[0], reserved[0]) == (sum(paid) + len(found), sum(flying))
+        for each in holders:
+            await each.close()
+
+    asyncio.run(work())
+
+
 @pytest.mark.fault("kill", tried="a process that had reserved a part of the budget", count=1)
-def test_what_a_killed_process_had_reserved_counts_as_spent(tmp_path: Path) -> None:
-    program = "import asyncio, sys; from pathlib import Path; from ragbench.llm.budget import SharedBudget\n"
-    program += "from ragbench.llm.pricing import Amount\n"
-    program += "asyncio.run(SharedBudget(calls=5, file=Path(sys.argv[1])).reserve(Amount(2, 0.0, 0.25)))"
-    subprocess.run([sys.executable, "-c", program, str(tmp_path / FILE)], check=True)
-    budget = SharedBudget(calls=5, file=tmp_path / FILE)
-    asyncio.run(budget.reserve(Amount(3, 0.0, 0.0)))
-    assert (budget.spent, budget.reserved) == (Amount(2, 0.0, 0.25), Amount(3, 0.0, 0.0))
-    budget.settle(Amount(3, 0.0, 0.0), Amount(3, 0.0, 0.0))
-    with pytest.raises(BudgetSpent, match="calls: 5 of 5"):
-        asyncio.run(budget.reserve(Amount(1, 0.0, 0.0)))
+def test_what_one_that_is_gone_had_reserved_counts_as_spent(store: Store) -> None:
+    async def work() -> None:
+        gone = store.journal.accounts(0.3)
+        await gone.spend("gone", "one", (5, None, None), (0, 0.0, 0.0), (0, 0.0, 0.0), [(2, 0.0, 0.25)], [])
+        await gone.close()
+        budget = shared(store, "gone", calls=5)
+        await budget.reserve(Amount(3, 0.0, 0.0))
+        assert (budget.spent, budget.reserved) == (Amount(), Amount(5, 0.0, 0.25)), "it may still be there"
+        budget.settle(Amount(3, 0.0, 0.0), Amount(3, 0.0, 0.0))
+        with pytest.raises(BudgetSpent, match="calls: 5 of 5"):
+            await budget.reserve(Amount(1, 0.0, 0.0))
+        assert (budget.spent, budget.reserved) == (Amount(5, 0.0, 0.25), Amount())
+        # it was only held up: what it tells is what holds
+        back = await gone.spend("gone", "one", (5, None, None), (1, 0.0, 0.0), (0, 0.0, 0.0), [(1, 0.0, 0.0)] * 2, [])
+        assert back == (1, (4, 0.0, 0.0), (1, 0.0, 0.0))
+        await gone.close()
+        await budget.close()
+
+    asyncio.run(work())
 
 
-def test_a_reply_that_another_process_paid_for_is_not_counted_twice(tmp_path: Path) -> None:
-    one, other = (SharedBudget(calls=9, file=tmp_path / FILE) for _ in range(2))
-    one.claim("key")
-    one.settle(Amount(), Amount(1, 10.0, 0.1))
-    other.found("key", Amount(1, 10.0, 0.1))
-    other.found("of an earlier run", Amount(1, 20.0, 0.2))
-    other.found("of an earlier run", Amount(1, 20.0, 0.2))
-    assert other.spent == Amount(2, 30.0, pytest.approx(0.3))
+def test_a_try_that_comes_late_changes_nothing(store: Store) -> None:
+    async def work() -> None:
+        account = store.journal.accounts(10.0)
+        nothing, one = (0, 0.0, 0.0), (1, 0.0, 0.0)
+        await account.spend("late", "a", (2, None, None), nothing, nothing, [one, one], [])
+        account._steps -= 1  # type: ignore[attr-defined]
+        await account.spend("late", "a", (2, None, None), nothing, nothing, [], [])
+        assert await account.spend("late", "b", (2, None, None), nothing, nothing, [one], []) == (0, nothing, (2, 0, 0))
+        await account.close()
+
+    asyncio.run(work())
 
 
-def test_only_a_run_with_limits_shares_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert type(open_budget(BudgetSettings(calls=3))) is Budget
+def test_a_reply_that_another_process_paid_for_is_not_counted_twice(store: Store) -> None:
+    async def work() -> None:
+        one, other = (shared(store, "replies", calls=9) for _ in range(2))
+        one.claim("key")
+        one.settle(Amount(), Amount(1, 10.0, 0.1))
+        await one.close()
+        other.found("key", Amount(1, 10.0, 0.1))
+        other.found("of an earlier run", Amount(1, 20.0, 0.2))
+        other.found("of an earlier run", Amount(1, 20.0, 0.2))
+        await other.close()
+        assert other.spent == Amount(2, 30.0, pytest.approx(0.3))
+        # found before it is told that it was paid for
+        other.found("just now", Amount(1, 30.0, 0.3))
+        await other.close()
+        one.claim("just now")
+        one.settle(Amount(), Amount(1, 30.0, 0.3))
+        await one.close()
+        assert one.spent == Amount(3, 60.0, pytest.approx(0.6))
+
+    asyncio.run(work())
+
+
+def test_one_who_is_cancelled_while_it_waits_leaves_nothing_reserved(store: Store) -> None:
+    async def work() -> None:
+        budget = shared(store, "cancelled", calls=1)
+        await budget.reserve(Amount(1, 0.0, 0.0))
+        waiting = asyncio.create_task(budget.reserve(Amount(1, 0.0, 0.0)))
+        await asyncio.sleep(0.15)
+        waiting.cancel()
+        budget.settle(Amount(1, 0.0, 0.0), Amount())
+        await asyncio.wait_for(budget.reserve(Amount(1, 0.0, 0.0)), 5)
+        budget.settle(Amount(1, 0.0, 0.0), Amount())
+        await budget.close()
+        assert (budget.spent, budget.reserved) == (Amount(), Amount())
+
+    asyncio.run(work())
+
+
+def test_only_the_processes_of_a_run_with_limits_share(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits, journal = BudgetSettings(calls=3), store.journal
+    assert type(open_budget(limits, journal)) is Budget
+    named = open_budget(limits, journal, run="cluster 7")
+    assert isinstance(named, SharedBudget)
+    assert named.run == "cluster 7"
     monkeypatch.setenv(RUN_FOLDER, str(tmp_path))
-    assert type(open_budget(BudgetSettings())) is Budget
-    assert not list(tmp_path.iterdir())
-    opened = open_budget(BudgetSettings(calls=3))
+    assert type(open_budget(BudgetSettings(), journal)) is Budget
+    assert type(open_budget(limits, MemoryJournal())) is Budget
+    opened = open_budget(limits, journal)
     assert isinstance(opened, SharedBudget)
-    assert opened.file == tmp_path / FILE
+    assert opened.run.endswith(f":{tmp_path}")
+    monkeypatch.setenv(RUN, "cluster 8")
+    assert getattr(open_budget(limits, journal), "run", "") == "cluster 8"
 
 
 @pytest.mark.fault("rate-limits", tried="a budget over a run and its resumption", count=1)

@@ -252,15 +252,3 @@ class TestClaims:
             assert (await other.claim(keys))[1] == {"m3", "m4"}
 
         self.work(store, body)
-
-    def test_behind_a_pooler_nothing_is_claimed(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A pooler's sessions outlive its clients: what one of them held would stay held."""
-        from psycopg import ConnectionInfo
-
-        monkeypatch.setattr(ConnectionInfo, "backend_pid", 1)
-
-        async def body(one: Lanes, other: Lanes) -> None:
-            assert (await one.claim(["p1"]))[1] == {"p1"}
-            assert (await other.claim(["p1"]))[1] == {"p1"}
-
-        self.work(store, body)

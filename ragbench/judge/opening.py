@@ -87,8 +87,8 @@ def open_judges(
     rehearsed: for a dry run, as `Rehearsed`: they need no key, look up in the journal, and never ask, so that nothing
     changes. Raises ConfigurationError for an unknown name and for a key that is not set.
     """
-    budget = Budget() if rehearsed else open_budget(settings.budget)
-    tally, providers = Tally(on_change=on_change), Providers()
+    budget = Budget() if rehearsed else open_budget(settings.budget, journal)
+    tally, providers = Tally(on_change=on_change), Providers(journal)
     spoken, legal = language or settings.language, legal_names(settings)
 
     def opened(name: str | OwnJudge) -> Judge:

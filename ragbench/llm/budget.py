@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+import uuid
+from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from ragbench.folders import is_alive
+from ragbench.llm.accounts import LEASE_SECONDS, Accounts, Parts, Spent, run_of_this_process
 from ragbench.llm.errors import BudgetSpent
+from ragbench.llm.journal import Journal
 from ragbench.llm.pricing import Amount
-from ragbench.settings import RUN_FOLDER, BudgetSettings
+from ragbench.settings import BudgetSettings
 
-FILE = ".budget.sqlite"
-"""In the folder of a run while it lasts: what its processes have spent together."""
+POLL_SECONDS = 0.05
+"""So often it is looked whether others have left room."""
+SOON_SECONDS = 0.05
+"""Within so much the others know what was spent; the next reservation takes the word along if it comes first."""
 
 
-def open_budget(limits: BudgetSettings) -> Budget:
-    """The budget of the run that this process belongs to, shared with its other processes; else one of its own."""
-    folder = os.environ.get(RUN_FOLDER)
-    if folder is None or limits.calls is limits.tokens is limits.money is None:
+def open_budget(limits: BudgetSettings, journal: Journal | None = None, run: str | None = None) -> Budget:
+    """The budget of a run, shared with its other processes where the journal is; else one of this process's own.
+
+    run: whatever names the run to all its processes; None: see `run_of_this_process`.
+    """
+    run = run or run_of_this_process()
+    limited = not limits.calls is limits.tokens is limits.money is None
+    accounts = journal.accounts(LEASE_SECONDS) if run and journal is not None and limited else None
+    if run is None or accounts is None:
         return Budget(limits.calls, limits.tokens, limits.money)
-    return SharedBudget(limits.calls, limits.tokens, limits.money, file=Path(folder) / FILE)
+    return SharedBudget(limits.calls, limits.tokens, limits.money, accounts=accounts, run=run)
 
 
 @dataclass
@@ -73,6 +79,9 @@ class Budget:
             self.known.add(key)
             self.spent += amount
 
+    async def close(self) -> None:
+        """Tell what is not told yet; it may be spent from again."""
+
     def _set_aside(self, worst: Amount) -> bool:
         fits = self._fits(self.spent + self.reserved + worst)
         if fits:
@@ -99,80 +108,133 @@ class Budget:
         )
 
 
-_TABLES = """
-CREATE TABLE IF NOT EXISTS purse (process INTEGER PRIMARY KEY, calls INTEGER, tokens REAL, money REAL,
-    waiting_calls INTEGER, waiting_tokens REAL, waiting_money REAL);
-CREATE TABLE IF NOT EXISTS reply (key TEXT PRIMARY KEY) WITHOUT ROWID;
-"""
-_TOTALS = """SELECT total(calls), total(tokens), total(money), total(waiting_calls), total(waiting_tokens),
-    total(waiting_money) FROM purse"""
-
-
 @dataclass
 class SharedBudget(Budget):
-    """A budget that several processes spend from, in a file that they lock for each step.
+    """A budget that several processes spend from, on whatever machines; one round trip serves all calls that wait.
 
     A process that was killed leaves what it had reserved: that counts as spent, because it may have been sent.
-    `spent` and `reserved` are those of all processes, as this one last saw them.
+    `spent` and `reserved` are those of all processes, as this one last saw them. Bound to one event loop.
     """
 
-    file: Path = Path(FILE)
+    accounts: Accounts = field(kw_only=True)
+    run: str = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        with closing(self._connected()) as connection:
-            connection.executescript(_TABLES)
+        self._holder = uuid.uuid4().hex
+        self._paid, self._held = Amount(), Amount()
+        self._waiting: deque[tuple[Amount, asyncio.Future[None]]] = deque()
+        self._replies: dict[str, Parts | None] = {}
+        self._untold = False
+        self._stepping = asyncio.Lock()
+        self._due = asyncio.Event()
+        self._keeper: asyncio.Task[None] | None = None
+
+    async def reserve(self, worst: Amount) -> None:
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((worst, future))
+        self._wake(0.0)
+        try:
+            await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                self.settle(worst, Amount())
+            raise
 
     def settle(self, worst: Amount, actual: Amount) -> None:
-        with self._locked() as connection:
-            self._add(connection, actual, Amount() - worst)
+        self._held, self._paid = self._held - worst, self._paid + actual
+        if self._held.calls == 0:
+            self._held = Amount()  # no rest of rounding is reserved for ever
+        self._untold = True
+        self._wake(0.0 if self._waiting else SOON_SECONDS)
 
     def claim(self, key: str) -> None:
-        with self._locked() as connection:
-            connection.execute("INSERT OR IGNORE INTO reply VALUES (?)", (key,))
+        # told together with what it cost or before: until then its worst case is reserved, so nobody gives up for it
+        self.known.add(key)
+        self._replies[key] = None
+        self._wake(SOON_SECONDS)
 
     def found(self, key: str, amount: Amount) -> None:
-        with self._locked() as connection:
-            if connection.execute("INSERT OR IGNORE INTO reply VALUES (?)", (key,)).rowcount:
-                self._add(connection, amount, Amount())
+        if key not in self.known:
+            self.known.add(key)
+            self._replies.setdefault(key, _parts(amount))
+            self._wake(SOON_SECONDS)
 
-    def _set_aside(self, worst: Amount) -> bool:
-        with self._locked() as connection:
-            fits = self._fits(self.spent + self.reserved + worst)
-            if fits:
-                self._add(connection, Amount(), worst)
-        return fits
+    async def close(self) -> None:
+        if self._replies or self._untold or self._keeper is not None:
+            await self._step()
+        if not self._waiting and self._held.calls == 0:
+            if self._keeper is not None:
+                self._keeper.cancel()
+                await asyncio.wait([self._keeper])
+            await self.accounts.close()
 
-    def _add(self, connection: sqlite3.Connection, spent: Amount, reserved: Amount) -> None:
-        parts = (spent.calls, spent.tokens, spent.money, reserved.calls, reserved.tokens, reserved.money)
-        connection.execute("INSERT OR IGNORE INTO purse VALUES (?, 0, 0, 0, 0, 0, 0)", (os.getpid(),))
-        connection.execute(
-            "UPDATE purse SET calls = calls + ?, tokens = tokens + ?, money = money + ?, waiting_calls = waiting_calls "
-            "+ ?, waiting_tokens = waiting_tokens + ?, waiting_money = waiting_money + ? WHERE process = ?",
-            (*parts, os.getpid()),
-        )
-        self.spent, self.reserved = self.spent + spent, self.reserved + reserved
+    def _wake(self, seconds: float) -> None:
+        if self._keeper is None:
+            self._keeper = asyncio.create_task(self._keep())
+        if seconds == 0.0:
+            self._due.set()
+        else:
+            asyncio.get_running_loop().call_later(seconds, self._due.set)
 
-    @contextmanager
-    def _locked(self) -> Iterator[sqlite3.Connection]:
-        with closing(self._connected()) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            self._bury(connection)
-            row = connection.execute(_TOTALS).fetchone()
-            self.spent, self.reserved = (Amount(round(n), tokens, money) for n, tokens, money in (row[:3], row[3:]))
-            yield connection
-            connection.execute("COMMIT")
+    async def _keep(self) -> None:
+        """Tell what changed, and that this process is there while it holds anything."""
+        try:
+            while self._waiting or self._held.calls or self._replies or self._untold:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._due.wait(), POLL_SECONDS if self._waiting else LEASE_SECONDS / 4)
+                self._due.clear()
+                await self._step()
+        except Exception as error:  # those who wait have it; what is untold goes with the next step
+            while self._waiting:
+                _, future = self._waiting.popleft()
+                if not future.done():
+                    future.set_exception(error)
+        finally:
+            self._keeper = None
 
-    def _bury(self, connection: sqlite3.Connection) -> None:
-        """What processes that are gone had reserved is spent."""
-        for (process,) in connection.execute("SELECT process FROM purse WHERE waiting_calls > 0").fetchall():
-            if process != os.getpid() and not is_alive(process):
-                connection.execute(
-                    "UPDATE purse SET calls = calls + waiting_calls, tokens = tokens + waiting_tokens, money = money + "
-                    "waiting_money, waiting_calls = 0, waiting_tokens = 0, waiting_money = 0 WHERE process = ?",
-                    (process,),
+    async def _step(self) -> None:
+        async with self._stepping:
+            for one in [one for one in self._waiting if one[1].done()]:
+                self._waiting.remove(one)
+            wanted, replies, untold = list(self._waiting), self._replies, self._untold
+            self._replies, self._untold = {}, False
+            money = None if self.money is None else self.money * (1 + 1e-9)
+            try:
+                told = await self.accounts.spend(
+                    self.run,
+                    self._holder,
+                    (self.calls, self.tokens, money),
+                    _parts(self._paid),
+                    _parts(self._held),
+                    [_parts(worst) for worst, _ in wanted],
+                    list(replies.items()),
                 )
+            except BaseException:
+                self._replies, self._untold = replies | self._replies, untold or self._untold
+                raise
+            self._take(Spent(*told), wanted)
 
-    def _connected(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.file, timeout=30, isolation_level=None)
-        connection.execute("PRAGMA synchronous = OFF")  # a run that loses power begins anew: replies are in the journal
-        return connection
+    def _take(self, told: Spent, wanted: list[tuple[Amount, asyncio.Future[None]]]) -> None:
+        self.spent, self.reserved = _amount(told.spent), _amount(told.reserved)
+        for worst, future in wanted[: told.admitted]:
+            self._waiting.remove((worst, future))
+            if future.done():  # who asked has gone meanwhile
+                self._untold = True
+            else:
+                self._held += worst
+                future.set_result(None)
+        if told.admitted < len(wanted):
+            worst, future = wanted[told.admitted]
+            if self.reserved.calls == 0 and self._held.calls == 0:
+                self._waiting.remove((worst, future))
+                if not future.done():
+                    future.set_exception(BudgetSpent(self._explain()))
+                self._due.set()
+
+
+def _parts(amount: Amount) -> Parts:
+    return amount.calls, amount.tokens, amount.money
+
+
+def _amount(parts: Parts) -> Amount:
+    return Amount(round(parts[0]), *parts[1:])

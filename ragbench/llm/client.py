@@ -17,6 +17,7 @@ from ragbench.llm.limiter import Limiter, Turns
 from ragbench.llm.pricing import Amount, Price, Tally, Usage
 from ragbench.llm.reply import MalformedError, read
 from ragbench.llm.request import Request, key_of
+from ragbench.llm.shares import limiter_of
 from ragbench.llm.transport import read_key
 from ragbench.settings import JudgeSettings
 from ragbench.types import Status
@@ -55,18 +56,20 @@ class Completion:
 
 
 class Providers:
-    """Limiters by endpoint and key, so that all clients of one provider on one event loop wait in one line."""
+    """Limiters by endpoint and key, so that all clients of one provider on one event loop wait in one line.
 
-    def __init__(self) -> None:
+    journal: whose other users, where this process is one of a run's, have a share of each endpoint's limits.
+    """
+
+    def __init__(self, journal: Journal | None = None) -> None:
+        self._journal = journal
         self._limiters: dict[tuple[str, str | None], Limiter] = {}
 
     def limiter(self, settings: JudgeSettings) -> Limiter:
         """The provider's limiter; the first client's limits hold."""
         name = (str(settings.base_url), settings.key_variable)
         if name not in self._limiters:
-            self._limiters[name] = Limiter(
-                settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute
-            )
+            self._limiters[name] = limiter_of(settings, self._journal)
         return self._limiters[name]
 
 
@@ -111,7 +114,7 @@ class Client:
             who=f"{role} {name!r} ({settings.model} at {settings.base_url})",
             settings=settings,
             key=read_key(f"{role} {name!r}", settings),
-            limiter=(providers or Providers()).limiter(settings),
+            limiter=(providers or Providers(journal)).limiter(settings),
             budget=self._budget,
             tally=self.tally,
         )
@@ -245,6 +248,7 @@ class Client:
         await self._sender.close()  # first: what it still receives goes into the ledger
         await self._ledger.flush()
         await self._ledger.close()
+        await self._budget.close()
 
 
 class _Used(NamedTuple):

@@ -86,6 +86,7 @@ class Endpoint:
     async def close(self) -> None:
         """Wait for the calls that were sent, then let the connections go."""
         await asyncio.gather(*self._under_way, return_exceptions=True)
+        await self._limiter.close()
         if self._transport is not None:
             await self._transport.close()
             self._transport = None

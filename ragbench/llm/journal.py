@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, Protocol, TypeVar, cast
 
+from ragbench.llm.accounts import Accounts
 from ragbench.llm.uses import Uses
 
 FINDING, RECORDING = 1, 2
@@ -93,6 +94,12 @@ class Journal(Protocol):
     def on_loop(self) -> LoopJournal:
         """For the loop that runs here, to be closed on it."""
 
+    def accounts(self, lease: float) -> Accounts | None:
+        """What processes that keep their replies here share besides; None where there is no other process.
+
+        lease: so many seconds a process that is not heard of keeps what it holds, by the journal's own clock.
+        """
+
 
 @dataclass
 class MemoryJournal:
@@ -102,6 +109,9 @@ class MemoryJournal:
 
     def on_loop(self) -> MemoryJournal:
         return self
+
+    def accounts(self, lease: float) -> None:
+        """Nobody shares it."""
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
         return {key: self.rows[key] for key in keys if key in self.rows}

@@ -56,6 +56,17 @@ class Allowance:
     def __post_init__(self) -> None:
         self.level = self.capacity
 
+    def allow(self, per_minute: float | None, now: float, rested: float | None = None) -> None:
+        """Refill at another rate from now on. What is saved up stays, as far as it holds.
+
+        rested: what so many seconds bring is saved up instead.
+        """
+        self._refill(now)
+        self.per_minute = per_minute
+        if rested is not None:
+            self.level = per_minute * rested / 60 if per_minute else 0.0
+        self.level = min(self.level, self.capacity)
+
     @property
     def capacity(self) -> float:
         """The most that can be saved up."""
@@ -65,11 +76,16 @@ class Allowance:
         """Seconds until `amount` may be taken; 0.0 if now. An amount above the capacity waits for a full bucket."""
         if self.per_minute is None:
             return 0.0
-        if self.at > -math.inf:
-            self.level = min(self.capacity, self.level + (now - self.at) * self.per_minute / 60)
-        self.at = now
+        self._refill(now)
         missing = min(amount, self.capacity) - self.level
+        if self.per_minute == 0.0:
+            return 0.0 if missing <= 0 else math.inf
         return max(0.0, missing * 60 / self.per_minute)
+
+    def _refill(self, now: float) -> None:
+        if self.at > -math.inf:
+            self.level = min(self.capacity, self.level + (now - self.at) * (self.per_minute or 0) / 60)
+        self.at = now
 
     def take(self, amount: float) -> None:
         """Take permits; negative amounts give back."""
@@ -91,6 +107,8 @@ class Limiter:
     It begins with a single call in flight and opens to `ceiling` at the first success, so that a wrong key costs one
     call. A 429 shrinks the window by a third, once for all calls that were in flight together, and holds every call
     back for as long as the provider asks; each success opens the window again a little.
+
+    ceiling: how many may be in flight now, at most as many as at the beginning; see `allow`.
     """
 
     def __init__(
@@ -100,7 +118,7 @@ class Limiter:
         tokens_per_minute: float | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self.ceiling = ceiling
+        self.most = self.ceiling = ceiling
         self.window = 1.0
         self.in_flight = 0
         self._proven = False
@@ -128,29 +146,50 @@ class Limiter:
         """The call was answered and used so many tokens."""
         self._tokens.take(tokens - ticket.tokens)
         if not self._proven:
-            self._proven, self.window = True, float(self.ceiling)
-        self.window = min(self.ceiling, self.window + 0.5)
+            self._proven, self.window = True, float(self.most)
+        self.window = min(self.most, self.window + 0.5)
         self._leave()
 
     def failed(self, ticket: Ticket, *, busy: bool = False, retry_after: float | None = None) -> None:
         """The call was not answered; `busy` if the provider asked for fewer calls."""
         if busy and ticket.began > self._shrunk_at:
-            self.window = max(1.0, self.window * 2 / 3)
+            self.window = max(1.0, min(self.window, self.ceiling) * 2 / 3)
             self._shrunk_at = self._clock()
         if retry_after:
-            self._resume_at = max(self._resume_at, self._clock() + retry_after)
+            self.hold_back(retry_after)
         self._leave()
 
     def cancelled(self, _ticket: Ticket) -> None:
         """The caller went away."""
         self._leave()
 
+    def allow(
+        self,
+        ceiling: int,
+        requests_per_minute: float | None,
+        tokens_per_minute: float | None,
+        rested: float | None = None,
+    ) -> None:
+        """Let other limits hold from now on; what is in flight stays so. rested: see `Allowance.allow`."""
+        now = self._clock()
+        self.ceiling = ceiling
+        self._requests.allow(requests_per_minute, now, rested)
+        self._tokens.allow(tokens_per_minute, now, rested)
+        self._pump()
+
+    def hold_back(self, seconds: float) -> None:
+        """Let no call begin for so many seconds."""
+        self._resume_at = max(self._resume_at, self._clock() + seconds)
+
+    async def close(self) -> None:
+        """Let go of what is shared with others."""
+
     def _leave(self) -> None:
         self.in_flight -= 1
         self._pump()
 
     def _pump(self) -> None:
-        while self._waiting and self.in_flight < int(self.window):
+        while self._waiting and self.in_flight < min(int(self.window), self.ceiling):
             tokens, future = self._waiting[0]
             if future.done():
                 self._waiting.popleft()

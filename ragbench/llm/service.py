@@ -12,10 +12,11 @@ from pydantic import SecretStr
 from ragbench.llm.budget import Budget
 from ragbench.llm.endpoint import Endpoint
 from ragbench.llm.errors import CallFailed, Fault
-from ragbench.llm.limiter import Limiter
+from ragbench.llm.journal import Journal
 from ragbench.llm.pricing import Tally
 from ragbench.llm.reply import Reply, storable
 from ragbench.llm.request import Decoding, Request
+from ragbench.llm.shares import limiter_of
 from ragbench.llm.transport import Transport
 from ragbench.settings import JudgeSettings
 from ragbench.settings.secrets import masker_of
@@ -40,7 +41,7 @@ class Service(Endpoint):
 
     settings: limits, with any model's name. headers: name → value with its secrets; they go to this address alone.
     check: raises ValueError for a reply, as it is kept, that is not to be. speaks: of a service that streams, whether
-    an event has a piece of the answer; None for one that replies at once.
+    an event has a piece of the answer; None for one that replies at once. journal: whose users share its limits.
     """
 
     def __init__(
@@ -52,9 +53,9 @@ class Service(Endpoint):
         check: Callable[[str], object],
         speaks: Callable[[Any], bool] | None,
         budget: Budget,
+        journal: Journal | None = None,
     ) -> None:
-        limiter = Limiter(settings.concurrency, settings.requests_per_minute)
-        super().__init__(who, settings, None, limiter, budget, Tally())
+        super().__init__(who, settings, None, limiter_of(settings, journal), budget, Tally())
         self._hide = masker_of(*(secret.get_secret_value() for secret in secrets))
         self._check, self._speaks = check, speaks
         self._transport = Transport(  # at once: loading what it stands on is no part of the first question's latency

@@ -58,10 +58,12 @@ PREFIX = "RAGBENCH_"
 Model = TypeVar("Model", JudgeSettings, GeneratorSettings)
 RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
 """Names to a notebook's process the folder of the run that it belongs to."""
+RUN = "RAGBENCH_RUN"
+"""Names to processes on several machines the one run that they belong to: they spend from one budget."""
 TRUST = "RAGBENCH_TRUST"
 """Vouches for a project where nobody can be asked; see `ragbench.trust`."""
 PROCESS_VARIABLES = frozenset(
-    {"RAGBENCH_CONFIG", RUN_FOLDER, TRUST, "RAGBENCH_PLAN", "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"}
+    {"RAGBENCH_CONFIG", RUN, RUN_FOLDER, TRUST, "RAGBENCH_PLAN", "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"}
 )
 
 NAMED = (

@@ -125,10 +125,13 @@ Replies = Literal["auto", "json_schema", "json_object", "tool", "text"]
 
 
 class EndpointSettings(WebSettings):
-    """How a language model is reached, and how fast."""
+    """How a language model is reached, and how fast; its limits hold over all processes of a run."""
 
     concurrency: int = Field(
-        default=16, ge=1, le=4096, description="calls in flight at most; fewer while the endpoint asks for less"
+        default=16,
+        ge=1,
+        le=4096,
+        description="calls in flight at most, all processes of a run together; fewer while the endpoint asks for less",
     )
     requests_per_minute: int | None = Field(default=None, ge=1, description="calls begun in a minute at most")
     tokens_per_minute: int | None = Field(default=None, ge=1, description="tokens read and written in a minute at most")

@@ -39,7 +39,8 @@ PARTS = ("chunker", "rewriter", "reranker")
 
 
 class BudgetSettings(Table):
-    """What one run may spend on models, all judges together; a run that reaches it stops cleanly and resumes later."""
+    """What one run may spend on models, all its judges and processes together; one that reaches it stops cleanly and
+    resumes later."""
 
     calls: int | None = Field(
         default=None, ge=1, description="of models and of systems over HTTP at most; not set: no limit"

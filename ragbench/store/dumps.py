@@ -34,7 +34,9 @@ BLOCK = 2**20
 LARGEST_ABOUT = 2**20
 MOST_UNPACKED, MOST_RATIO = 2**30, 250
 """A larger member that is packed tighter than any table of ours is a bomb."""
-NOT_KEPT = {collection.name, array_set.name, array_block.name, "alembic_version"}
+OF_THE_MOMENT = {"spending", "spending_reply", "endpoint", "endpoint_holder", "journal_claim"}
+"""What processes hold while they run is nothing on another machine."""
+NOT_KEPT = {collection.name, array_set.name, array_block.name, "alembic_version", *OF_THE_MOMENT}
 MEANT_FOR = {
     "dataset": "data sets that were loaded",
     "chunk": "their texts",
@@ -43,6 +45,11 @@ MEANT_FOR = {
     "collection": "which copies are searched",
     "journal": "replies of models that were paid for",
     "journal_use": "how often the journal had the reply",
+    "journal_claim": "which replies are being asked for, behind a connection pooler",
+    "spending": "what the processes of a run have spent of its budget",
+    "spending_reply": "which replies a run's budget has counted",
+    "endpoint": "endpoints that several processes ask",
+    "endpoint_holder": "how much of an endpoint's limits each process holds",
     "array_set": "which indexes of words there are",
     "array_block": "indexes of words, for BM25",
     "timing": "readings of the clock that pages show",

@@ -241,23 +241,25 @@ def _keep(engine: Engine, model: Embedder, keys: Sequence[bytes], vectors: Vecto
 
 @contextmanager
 def _turns(engine: Engine, model: Embedder, patience: float) -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """Turns at computing an embedder's vectors, by an advisory lock that is held for a batch at a time.
+    """Turns at computing an embedder's vectors, by a transaction's advisory lock that is held for a batch at a time.
 
     After `patience` seconds a batch goes on without it: the lock saves work, correctness does not hang on it.
     """
     key = {"a": COMPUTING, "b": int.from_bytes(_identity_hash(model)[:4], "big", signed=True)}
-    connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    connection = engine.connect()
 
     @contextmanager
     def turn() -> Iterator[None]:
         until, taken = time.monotonic() + patience, False
         while not taken and time.monotonic() < until:
-            taken = bool(connection.scalar(text("SELECT pg_try_advisory_lock(:a, :b)"), key))
+            taken = bool(connection.scalar(text("SELECT pg_try_advisory_xact_lock(:a, :b)"), key))
             if not taken:
+                connection.rollback()
                 time.sleep(0.05)
+        if taken:  # idle, while a model computes
+            connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         yield
-        if taken:
-            connection.execute(text("SELECT pg_advisory_unlock(:a, :b)"), key)
+        connection.rollback()
 
     try:
         yield turn

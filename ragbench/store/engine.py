@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psycopg
+from psycopg import sql
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
 
@@ -16,6 +18,9 @@ from ragbench.store.tables import SCHEMA
 MIGRATIONS = Path(__file__).parent / "migrations"
 OLDEST_PGVECTOR = (0, 8)  # the first with iterative index scans
 ATTEMPTS, PAUSE = 5, 0.3  # of a first reading, in seconds: a server recovers from one killed process in less
+POOLED = "pooled"
+"""Of a connection that leads through a pooler: the settings of its transactions. The sessions behind it serve many, and
+keep nothing that is ours; a pooler greets with a process number that no server has."""
 MIGRATING = 0x7261_6762  # the number of the advisory lock under which one process at a time migrates
 
 
@@ -31,28 +36,48 @@ def connect(url: URL, limits: DatabaseSettings) -> Engine:
         pool_pre_ping=True,
         hide_parameters=True,
         # statements are not prepared on the server: a pooler between us and it may change servers
-        connect_args={"connect_timeout": seconds, "application_name": "ragbench", "prepare_threshold": None, **alive},
+        connect_args={
+            "connect_timeout": seconds,
+            "application_name": "ragbench",
+            "client_encoding": "UTF8",
+            "prepare_threshold": None,
+            **alive,
+        },
     )
 
+    wanted = {
+        "statement_timeout": f"{round(limits.statement_seconds * 1000)}",
+        "lock_timeout": f"{round(limits.lock_seconds * 1000)}",
+        "idle_in_transaction_session_timeout": f"{round(limits.statement_seconds * 1000)}",
+        "timezone": "UTC",
+    }
+
     @event.listens_for(engine, "connect", insert=True)  # before SQLAlchemy asks for the default schema
-    def _limit(connection: Any, _record: Any) -> None:
-        wanted = {
-            "statement_timeout": f"{round(limits.statement_seconds * 1000)}",
-            "lock_timeout": f"{round(limits.lock_seconds * 1000)}",
-            "idle_in_transaction_session_timeout": f"{round(limits.statement_seconds * 1000)}",
-            "timezone": "UTC",
-            "client_encoding": "UTF8",
-        }
-        chosen = ", ".join(f"set_config('{name}', '{value}', false)" for name, value in wanted.items())
+    def _limit(connection: Any, record: Any) -> None:
         autocommit, connection.autocommit = connection.autocommit, True
-        connection.execute(f"SELECT {chosen}")
-        found = connection.execute(
-            "SELECT nspname FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace "
-            "WHERE extname = 'vector'"
+        place, process = connection.execute(
+            "SELECT (SELECT nspname FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace "
+            "WHERE extname = 'vector'), pg_backend_pid()"
         ).fetchone()
-        if found:  # the types are found wherever the extension was installed
-            connection.execute("SELECT set_config('search_path', quote_ident(%s), false)", found)
+        values: dict[str, sql.Composable] = {name: sql.Literal(value) for name, value in wanted.items()}
+        if place is not None:  # the types are found wherever the extension was installed
+            values["search_path"] = sql.Identifier(place)
+
+        def settings(reach: str) -> str:
+            return "; ".join(f"SET {reach} {name} = {value.as_string(connection)}" for name, value in values.items())
+
+        if process == connection.info.backend_pid:
+            connection.execute(settings("SESSION"))
+        else:
+            record.info[POOLED] = settings("LOCAL")
         connection.autocommit = autocommit
+
+    @event.listens_for(engine, "begin")
+    def _limit_again(connection: Connection) -> None:
+        if settings := connection.info.get(POOLED):
+            driver: Any = connection.connection.driver_connection
+            if not driver.autocommit:
+                driver.execute(settings)  # by the driver itself: a connection that streams would make a cursor of it
 
     return engine
 
@@ -63,8 +88,8 @@ def _version(engine: Engine) -> str | None:
         try:
             with engine.connect() as connection:
                 return version_of(connection)
-        except DBAPIError as error:
-            if not went_away(error.orig):
+        except (DBAPIError, psycopg.Error) as error:
+            if not went_away(error.orig if isinstance(error, DBAPIError) else error):
                 raise
             time.sleep(PAUSE)
     with engine.connect() as connection:

@@ -1,7 +1,8 @@
 """The journal on an event loop's own connections: no thread is waited for, and a batch is one round trip.
 
 One connection holds this process's claims: a session's advisory lock for each key that is being asked for. The server
-lets go of them however the process ends, and they cost no write.
+lets go of them however the process ends, and they cost no write. Behind a connection pooler, whose sessions serve many,
+claims are leases: see `ragbench.store.shared.leases`.
 """
 
 from __future__ import annotations
@@ -9,17 +10,21 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import psycopg
 from pydantic_core import to_json
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
+from ragbench.store.engine import POOLED
 from ragbench.store.errors import StoreError, told_plainly, went_away
+from ragbench.store.shared import leases
 from ragbench.store.tables import SCHEMA, journal
 
 Connection = psycopg.AsyncConnection[Any]
@@ -27,7 +32,8 @@ Row = Mapping[str, Any]
 Result = TypeVar("Result")
 
 LANES = 3
-"""So many connections one event loop has at most, all its judges together; one of them holds the claims."""
+"""So many connections one event loop has at most, all its judges together; one of them holds the claims. With shared
+accounts (`Lanes.through`) one more."""
 RETRY_SECONDS = 0.5
 LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 MOST_CLAIMS = 1000
@@ -77,14 +83,16 @@ class Lanes:
         self._let_go = let_go
         self._patience = PATIENCE_SECONDS
         self._turns = asyncio.Semaphore(LANES - 1)
+        self._aside = asyncio.Semaphore(1)  # a connection more, for what must not wait until replies are on the disk
         self._free: list[Connection] = []
         self._claiming = asyncio.Lock()
         self._claims: Connection | None = None
-        self._claimable = True
+        self._holder = uuid.uuid4().hex
+        self._renewing: asyncio.Task[None] | None = None
         self._held: set[str] = set()
         self._released: list[str] = []
         self._releasing: asyncio.Task[None] | None = None
-        self._known: tuple[dict[str, Any], list[tuple[str, str]]] | None = None
+        self._known: _Session | None = None
         self._hits: Counter[tuple[str, str]] = Counter()
         self._misses: Counter[tuple[str, str]] = Counter()
         self._counted_at = time.monotonic()
@@ -95,27 +103,31 @@ class Lanes:
         return await self._patiently("reading the journal", lambda c: _read(c, keys), self._lane)
 
     async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
-        """The rows that exist, by key, and the keys without one that nobody else is asking for: ours until `release`.
-
-        Behind a connection pooler all are ours: its sessions serve many, and would hold claims of those who are gone.
-        """
+        """See `ragbench.llm.journal.LoopJournal.claim`."""
 
         async def work(connection: Connection) -> tuple[Mapping[str, Row], set[str]]:
             room = max(0, MOST_CLAIMS - len(self._held))
             free = [key for key in keys if key not in self._held]
-            asked = free[:room] if self._claimable else []
+            asked = free[:room]
             # letting go goes along with the next claim: no round trip of its own while work is under way
             given, self._released = self._released, []
-            # it puts the values into the text itself: only so several statements make one round trip
-            cursor = psycopg.AsyncClientCursor(connection)
-            await cursor.execute(_CLAIM, (",".join(given), ",".join(asked), ",".join(keys)))
-            cursor.nextset()
-            locked = {key for (key,) in await cursor.fetchall()}
-            cursor.nextset()
-            found = await _rows(cursor)
+            if self._is_pooled:
+                await leases.release(connection, self._holder, given)
+                locked = await leases.take(connection, self._holder, asked)
+                found = await _read(connection, keys)
+            else:
+                # it puts the values into the text itself: only so several statements make one round trip
+                cursor = psycopg.AsyncClientCursor(connection)
+                await cursor.execute(_CLAIM, (",".join(given), ",".join(asked), ",".join(keys)))
+                cursor.nextset()
+                locked = {key for (key,) in await cursor.fetchall()}
+                cursor.nextset()
+                found = await _rows(cursor)
             self._released += locked & found.keys()
             ours = locked - found.keys()
             self._held |= ours
+            if ours and self._is_pooled and self._renewing is None:
+                self._renewing = asyncio.create_task(self._renew())
             return found, ours | (set(free) - set(asked) - found.keys())
 
         found, ours = await self._patiently("reading the journal", work, self._claims_lane)
@@ -136,6 +148,17 @@ class Lanes:
         if self._released and self.users > 0:
             with suppress(StoreError):  # a server that is gone has let go
                 await self.claim(())
+
+    @property
+    def _is_pooled(self) -> bool:
+        return self._known is not None and self._known.pooled
+
+    async def _renew(self) -> None:
+        with suppress(StoreError):  # a server that is away for long has forgotten, and others go on
+            while self._held:
+                await asyncio.sleep(leases.RENEW_SECONDS)
+                await self._patiently("holding claims", lambda c: leases.renew(c, self._holder), self._claims_lane)
+        self._renewing = None
 
     async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
         """Keep the rows; committed when this returns. By key, what the journal holds: the first row won."""
@@ -161,8 +184,13 @@ class Lanes:
             self._patience = 0.0
             with suppress(StoreError):  # a server that is gone is not waited for to count
                 await self._count()
-            if self._releasing is not None:
-                self._releasing.cancel()
+            for task in (self._releasing, self._renewing):
+                if task is not None:
+                    task.cancel()
+            if self._is_pooled:
+                with suppress(StoreError):
+                    work = partial(leases.leave, holder=self._holder)
+                    await self._patiently("letting go of claims", work, self._claims_lane)
             async with self._claiming:
                 await self._forget_claims()
             await self._forget()
@@ -182,6 +210,10 @@ class Lanes:
         if uses:
             given = (json.dumps(uses),)
             await self._patiently("counting the journal's use", lambda c: c.execute(_COUNT, given), self._lane)
+
+    async def through(self, doing: str, work: Callable[[Connection], Awaitable[Result]]) -> Result:
+        """What work of others that keep something here makes of a connection; tried again where the server was away."""
+        return await self._patiently(doing, work, partial(self._lane, self._aside))
 
     async def _patiently(
         self,
@@ -204,8 +236,8 @@ class Lanes:
                 await asyncio.to_thread(self._revive)
 
     @asynccontextmanager
-    async def _lane(self) -> AsyncIterator[Connection]:
-        async with self._turns:
+    async def _lane(self, turns: asyncio.Semaphore | None = None) -> AsyncIterator[Connection]:
+        async with turns or self._turns:
             connection = self._free.pop() if self._free else await self._connect()
             try:
                 yield connection
@@ -220,8 +252,7 @@ class Lanes:
         async with self._claiming:
             if self._claims is None:
                 self._claims = await self._connect()
-                self._claimable = await _is_session(self._claims)
-                if self._held and self._claimable:  # the server was away, and the calls still go on
+                if self._held and not self._is_pooled:  # the server was away, and the calls still go on
                     await self._claims.execute(_AGAIN, (",".join(self._held),))
             try:
                 yield self._claims
@@ -243,12 +274,23 @@ class Lanes:
     async def _connect(self) -> Connection:
         if self._known is None:
             self._known = await asyncio.to_thread(_session, self._engine)
-        parameters, limits = self._known
-        connection = await psycopg.AsyncConnection.connect(**parameters, autocommit=True, prepare_threshold=None)
+        known = self._known
+        connection = await psycopg.AsyncConnection.connect(**known.parameters, autocommit=True, prepare_threshold=None)
         # a server may be set to take one snapshot for several statements; see `_CLAIM`
-        for name, value in (*limits, ("default_transaction_isolation", "read committed")):
+        for name, value in () if known.pooled else (*known.limits, ("default_transaction_isolation", "read committed")):
             await connection.execute("SELECT set_config(%s, %s, false)", (name, value))
         return connection
+
+
+class _Session(NamedTuple):
+    """What a connection is made with: the driver's parameters, and the values of LIMITS.
+
+    pooled: no session is its own, so that nothing may be set or held in it; a statement's time is then the server's.
+    """
+
+    parameters: dict[str, Any]
+    limits: list[tuple[str, str]]
+    pooled: bool
 
 
 def rows_as_json(rows: Sequence[Row]) -> str:
@@ -256,13 +298,14 @@ def rows_as_json(rows: Sequence[Row]) -> str:
     return to_json(sorted(rows, key=lambda row: row["key"])).decode()
 
 
-def _session(engine: Engine) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """What a connection of the engine's kind is made with: the driver's parameters, and the values of LIMITS."""
+def _session(engine: Engine) -> _Session:
+    """What a connection of the engine's kind is made with."""
     try:
         with engine.connect() as connection:
             raw: Any = connection.connection.driver_connection
             values = [(name, str(raw.execute("SELECT current_setting(%s)", (name,)).fetchone()[0])) for name in LIMITS]
-            return {**raw.info.get_parameters(), "password": raw.info.password}, values
+            parameters = {**raw.info.get_parameters(), "password": raw.info.password}
+            return _Session(parameters, values, POOLED in connection.info)
     except DBAPIError as error:
         raise error.orig or error from None
 
@@ -273,12 +316,6 @@ async def _read(connection: Connection, keys: Sequence[str]) -> Mapping[str, Row
 
 async def _rows(cursor: psycopg.AsyncCursor[Any]) -> Mapping[str, Row]:
     return {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in await cursor.fetchall()}
-
-
-async def _is_session(connection: Connection) -> bool:
-    """Whether the session is this connection's own: a pooler greets with a process number that no server has."""
-    row = await (await connection.execute("SELECT pg_backend_pid()")).fetchone()
-    return row is not None and row[0] == connection.info.backend_pid
 
 
 assert COLUMNS[0] == "key", "rows are found by their first column"

@@ -120,6 +120,60 @@ journal_use = Table(
     *_columns(BigInteger, "lookups", "hits"),
 )
 
+# what each process of a run has spent and reserved, and until when the reservation is that of a process that is there;
+# under an empty name what replies out of the journal had cost
+spending = Table(
+    "spending",
+    metadata,
+    Column("run", Text, primary_key=True),
+    Column("holder", Text, primary_key=True),
+    Column("step", BigInteger, nullable=False),
+    *_columns(BigInteger, "calls", "reserved_calls"),
+    *_columns(Double, "tokens", "money", "reserved_tokens", "reserved_money"),
+    Column("until", DateTime(timezone=True), nullable=False),
+)
+
+# replies that a run has counted: those out of the journal with what they had cost, those that it paid for with nothing
+spending_reply = Table(
+    "spending_reply",
+    metadata,
+    Column("run", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("calls", BigInteger, nullable=False),
+    *_columns(Double, "tokens", "money"),
+)
+
+# endpoints that several processes ask, and who holds how much of their limits until when
+endpoint = Table(
+    "endpoint",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("held_at", DateTime(timezone=True), nullable=False),
+    Column("resume_at", DateTime(timezone=True), nullable=False),
+    prefixes=["UNLOGGED"],
+)
+
+endpoint_holder = Table(
+    "endpoint_holder",
+    metadata,
+    Column("endpoint", Text, primary_key=True),
+    Column("holder", Text, primary_key=True),
+    *_columns(BigInteger, "places", "wanted"),
+    Column("part", Double, nullable=False),
+    Column("until", DateTime(timezone=True), nullable=False),
+    prefixes=["UNLOGGED"],
+)
+
+# replies that are being asked for, where connections lead through a pooler and hold no locks
+journal_claim = Table(
+    "journal_claim",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("holder", Text, nullable=False, index=True),
+    Column("until", DateTime(timezone=True), nullable=False),
+    prefixes=["UNLOGGED"],
+)
+
 # readings of a clock, taken once for what `about` says (and `key` is the hash of), so that later pages show the same
 timing = Table(
     "timing",

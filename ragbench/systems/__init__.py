@@ -74,7 +74,7 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset, opened: 
         from ragbench.systems.remote import RemoteSystem
 
         journal = DatabaseJournal(store.engine, lambda: server.start(settings))
-        return RemoteSystem(name, one, dataset.chunks, journal=journal, budget=open_budget(settings.budget))
+        return RemoteSystem(name, one, dataset.chunks, journal=journal, budget=open_budget(settings.budget, journal))
     from ragbench.systems.logged import LoggedSystem
 
     assert one.results is not None, "settings let exactly one kind through"
@@ -107,7 +107,7 @@ def _rewriter(name: str | None, settings: Settings, store: Store) -> Rewriter | 
     one = settings.rewriters[name]
     if one.generator is None:
         return FunctionRewriter(name, one)
-    budget = open_budget(settings.budget)
+    budget = open_budget(settings.budget, store.journal)
     model = settings.generator(one.generator)
     return ModelRewriter(name, one, model, journal=store.journal, budget=budget, language=settings.language)
 

@@ -153,7 +153,7 @@ class RemoteSystem:
         expressions = self._expressions
         service = Service(
             "the service", endpoint, headers, tuple(self._secrets.values()), expressions.read,
-            expressions.speaks if self.settings.stream else None, self._budget,
+            expressions.speaks if self.settings.stream else None, self._budget, self._journal,
         )  # fmt: skip
         return Client(name, endpoint, journal=self._journal, budget=self._budget, sender=service)
 

@@ -187,7 +187,7 @@ def _made(session: Session, store: Store, names: Sequence[str]) -> dict[str, Gen
     """The generator of each system; systems that name the same one share it, and all spend from one budget."""
     from ragbench.llm import open_budget
 
-    budget = open_budget(session.settings.budget)
+    budget = open_budget(session.settings.budget, store.journal)
     wanted = dict.fromkeys(generator_name(session, name) for name in names)
     by_name = {name: opened_generator(session, store, name, budget) for name in wanted}
     return {name: by_name[generator_name(session, name)] for name in names}

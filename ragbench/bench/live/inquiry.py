@@ -67,7 +67,7 @@ def ask(
     with Store.open(session.settings) as store:
         found = [each for name in session.systems for each in _retrieved(session, store, name, asked, k)]
         if answer:
-            found = _answered(session, store, found, open_budget(session.settings.budget))
+            found = _answered(session, store, found, open_budget(session.settings.budget, store.journal))
     order = {one.id: place for place, one in enumerate(asked)}
     found.sort(key=lambda one: order[one.question.id])
     return Responses(

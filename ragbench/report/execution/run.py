@@ -17,7 +17,7 @@ from ragbench.bench.basics.needs import Lack
 from ragbench.bench.runs.overview import NAME as OVERVIEW
 from ragbench.bench.runs.overview import keep as keep_overview
 from ragbench.language import translator
-from ragbench.llm import budget, uses
+from ragbench.llm import uses
 from ragbench.remotes import copies
 from ragbench.report.execution import concurrency, execute, unfinished
 from ragbench.report.execution.concurrency import Round
@@ -121,7 +121,6 @@ def run(
         try:
             failures = Work(folder, progress).all(sources, concurrency.rounds(defaults, jobs, reach))
         finally:
-            (folder / budget.FILE).unlink(missing_ok=True)
             copies.settle(folder)
             uses.settle(folder)
             stored = vectors.told(folder)
