@@ -28,7 +28,7 @@ FLOORS = (
     {"tables"},
     {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "answered_by", "trec"},
     {"embed", "judge", "progress"},
-    {"metrics", "systems"},
+    {"metrics", "systems", "workers"},
     {"bench"},
     {"show"},
     {"report"},
@@ -36,9 +36,10 @@ FLOORS = (
     {"__main__", "evaluators", "lab", "labelling", "testing"},
 )  # fmt: skip
 HEAVY = ("torch", "sentence_transformers", "umap", "plotly", "papermill", "pandas", "scipy", "sklearn", "sqlalchemy",
-         "pydantic", "numpy")  # fmt: skip
-OUTSIDE = ("psycopg", "sqlalchemy", "openai", "aiohttp", "httpx", "httpx2", "requests", "urllib", "socket", "alembic")
-MAY_REACH_OUTSIDE = {"llm", "embed", "store"}
+         "pydantic", "numpy", "distributed")  # fmt: skip
+OUTSIDE = ("psycopg", "sqlalchemy", "openai", "aiohttp", "httpx", "httpx2", "requests", "urllib", "socket", "alembic",
+           "dask", "distributed")
+MAY_REACH_OUTSIDE = {"llm", "embed", "store", "workers"}
 KNOWN_BY = {"metrics": {"types", "waves", "metric", "metrics"}, "stats": {"types", "stats"}}
 CATALOGUE = "metrics"
 MODULES_OF_A_ROOM = 25

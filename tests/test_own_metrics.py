@@ -17,7 +17,7 @@ from ragbench import metric as declarations
 from ragbench import settings
 from ragbench.bench.scoring import functions, own_metrics
 from ragbench.metric import parse
-from ragbench.metrics import catalogue
+from ragbench.metrics import catalogue, records
 from ragbench.notation import parted
 from ragbench.settings import ConfigurationError
 from ragbench.types import Sample, Score, Status
@@ -587,7 +587,7 @@ def test_a_page_shows_a_criterion_that_the_project_has_no_more(bare: Path) -> No
     made = rb.criterion("Is it polite?", name="was_polite", scale=[1, 5], higher_is_better=False)
     told = json.loads(json.dumps(declarations.told(made)))
     declarations.withdraw("was_polite")
-    known = declarations.recalled(told)
+    known = records.recalled(told)
     assert (known.label, known.bounds, known.better) == ("was_polite", (1.0, 5.0), "lower")
     assert known.meaning(str, "ru") == "Is it polite?"
     assert "was_polite" not in declarations.registered()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, text
 
 from ragbench.settings import DatabaseSettings, Settings
 from ragbench.store import arrays, collections, embeddings, footprint, server, timings
@@ -193,6 +193,14 @@ class Store:
     def has_readings(self, about: Mapping[str, Any]) -> bool:
         """Whether any `readings` are kept whose `about` holds these values. Raises StoreError."""
         return timings.has_any(self.engine, about)
+
+    def identity(self) -> str:
+        """Tells this database from every other one, whatever way leads to it. Raises StoreError."""
+        with told_plainly("asking which database this is"), self.engine.connect() as connection:
+            return str(connection.scalar(text(
+                "SELECT system_identifier || '/' || (SELECT oid FROM pg_database WHERE datname = current_database()) "
+                "FROM pg_control_system()"
+            )))  # fmt: skip
 
     def width(self, embedder: Embedder) -> int | None:
         """How wide its stored vectors are; None where none is stored. Raises StoreError."""

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ragbench import metric, places, trust
+from ragbench import places, trust
 from ragbench import settings as configuration
 from ragbench.bench.basics import bands, interest
 from ragbench.bench.basics.choices import BenchError, parted
@@ -19,7 +19,7 @@ from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import Dataset, known_items, load
 from ragbench.embed import wheels
 from ragbench.measurement import Measurement
-from ragbench.metrics import declaration
+from ragbench.metrics import declaration, records
 from ragbench.names import meant
 from ragbench.progress import Progress
 from ragbench.settings import Settings
@@ -147,7 +147,7 @@ def told(made: Measurement) -> Measurement:
     declared = {label: declaration(label) for label in labels}
     more = {
         "thresholds": bands.told(labels, known),
-        "own_metrics": {label: metric.told(one) for label, one in declared.items() if one is not None and one.own},
+        "own_metrics": {label: records.told(one) for label, one in declared.items() if one is not None and one.own},
         "signatures": {label: one.signature for label, one in declared.items() if one is not None and one.signature},
     }
     return replace(
