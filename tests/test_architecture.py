@@ -37,8 +37,20 @@ FLOORS = (
 )  # fmt: skip
 HEAVY = ("torch", "sentence_transformers", "umap", "plotly", "papermill", "pandas", "scipy", "sklearn", "sqlalchemy",
          "pydantic", "numpy", "distributed")  # fmt: skip
-OUTSIDE = ("psycopg", "sqlalchemy", "openai", "aiohttp", "httpx", "httpx2", "requests", "urllib", "socket", "alembic",
-           "dask", "distributed")
+OUTSIDE = (
+    "psycopg",
+    "sqlalchemy",
+    "openai",
+    "aiohttp",
+    "httpx",
+    "httpx2",
+    "requests",
+    "urllib",
+    "socket",
+    "alembic",
+    "dask",
+    "distributed",
+)
 MAY_REACH_OUTSIDE = {"llm", "embed", "store", "workers"}
 KNOWN_BY = {"metrics": {"types", "waves", "metric", "metrics"}, "stats": {"types", "stats"}}
 CATALOGUE = "metrics"

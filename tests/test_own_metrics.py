@@ -66,7 +66,7 @@ def model(server: ChatServer, name: str = "m") -> Any:
 def kept_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     import contextlib
 
-    monkeypatch.setattr("ragbench.bench.scoring.measure.kept_replies", lambda *_: contextlib.nullcontext())
+    monkeypatch.setattr("ragbench.bench.scoring.replies.kept_replies", lambda *_: contextlib.nullcontext())
 
 
 def values(found: Any) -> dict[tuple[str, str], float]:

@@ -1,4 +1,4 @@
-"""The workers of a cluster, given parts of a work: what comes back is in the parts' order, whoever did them and when."""
+"""The workers of a cluster, given parts of a work: what comes back is in the parts' order, whoever did them."""
 
 from __future__ import annotations
 

@@ -39,9 +39,7 @@ class Passport:
         if self.version != other.version:
             found.append(f"has ragbench {other.version}, and {self.version} asks it: install that")
         elif self.code != other.code:
-            found.append(
-                f"has other files of ragbench {other.version} ({other.code}, not {self.code}): install the same"
-            )
+            found.append(f"has other files of ragbench {other.version} ({other.code}, not {self.code}): install these")
         if self.python != other.python:
             found.append(f"runs Python {other.python}, not {self.python}")
         for name, here in self.packages.items():

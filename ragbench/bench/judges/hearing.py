@@ -14,7 +14,7 @@ from ragbench.bench.basics.session import Session
 from ragbench.bench.judges import asking, biases, items
 from ragbench.bench.judges.asking import Heard, Trial
 from ragbench.bench.judges.items import Answers, Scale, Temptations
-from ragbench.bench.scoring import measure
+from ragbench.bench.scoring import measure, replies
 from ragbench.datasets import DatasetError, load
 from ragbench.judge import Rehearsed, open_judges
 from ragbench.language import LANGUAGES, translator
@@ -91,7 +91,7 @@ def all_heard(
     if not names:
         return [], {}, {}
     with (
-        measure.kept_replies(names, [trial.metric]) as journal,
+        replies.kept_replies(names, [trial.metric]) as journal,
         session.progress("judging", trial.calls * len(names)) as progress,
     ):
         dry = planning.folder() is not None
