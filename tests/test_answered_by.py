@@ -110,7 +110,7 @@ def test_every_reply_is_counted_under_the_name_it_came_with() -> None:
                 await again.complete(Request((("user", f"{n}"),), "p", 1))
             await client.close()
             await again.close()
-            assert again.usage.answered_by == {"m": 1, "m-mini": 1}, "out of the journal too"
+            assert again.used.usage.answered_by == {"m": 1, "m-mini": 1}, "out of the journal too"
             return client, last.answered_by
 
         client, last = run(ask())

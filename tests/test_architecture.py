@@ -327,6 +327,7 @@ WITHIN = {
     "ragbench.report.exports.packs:_unpacked": "in a folder for as long as it is looked at",
     "ragbench.report.exports.packs:bring_in": "in a folder that takes its place whole",
     "ragbench.store.dumps:dump": "into a packed file that is made by the door",
+    "ragbench.workers.local:started": "what workers say, in a folder that goes with them",
     "ragbench.trust.record:grant": "a file that is its user's alone from its first byte, on the disk before its name",
     "ragbench.labelling.panel:_take": "a temporary copy of what was handed over, to be read",
 }

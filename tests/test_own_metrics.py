@@ -585,7 +585,7 @@ def test_a_function_of_repeats_is_a_number_of_a_page_as_any_other(
 
 def test_a_page_shows_a_criterion_that_the_project_has_no_more(bare: Path) -> None:
     made = rb.criterion("Is it polite?", name="was_polite", scale=[1, 5], higher_is_better=False)
-    told = json.loads(json.dumps(declarations.told(made)))
+    told = json.loads(json.dumps(records.told(made)))
     declarations.withdraw("was_polite")
     known = records.recalled(told)
     assert (known.label, known.bounds, known.better) == ("was_polite", (1.0, 5.0), "lower")

@@ -91,6 +91,7 @@ def score(
     confidence: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
+    cluster: options.Cluster = "",
     plan: options.PlanOnly = False,
     trusted: consent.Trust = False,
 ) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ragbench.rooms import offers
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
-    from ragbench.workers.crew import Crew, opened
+    from ragbench.workers.crew import Crew, opened, shared
     from ragbench.workers.errors import ClusterError
 
-_PLACES = {"ClusterError": "errors", "Crew": "crew", "opened": "crew"}
+_PLACES = {"ClusterError": "errors", "Crew": "crew", "opened": "crew", "shared": "crew"}
 __all__, __getattr__, __dir__ = offers(__name__, _PLACES)

@@ -10,6 +10,8 @@ from typing import Any
 
 from ragbench.workers.errors import ClusterError
 
+VARIABLE = "RAGBENCH_CLUSTER"
+"""The setting `cluster`, as every process of a run finds it."""
 LEGAL = "local:4, tcp://HOST:8786, tls://HOST:8786, or a scheduler's FILE.json"
 _LOCAL = re.compile(r"local:([0-9]{1,4})")
 _REMOTE = re.compile(r"(tcp|tls|ws|wss)://\S+:[0-9]{1,5}/?")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ragbench.settings import Settings
@@ -44,6 +44,23 @@ def opened(known: Settings) -> Iterator[Crew | None]:
         crew = Crew(stack.enter_context(_client(place)), known)
         crew.check()
         yield crew
+
+
+@contextlib.contextmanager
+def shared(known: Settings) -> Iterator[Mapping[str, str]]:
+    """The variables by which other processes of this machine share one cluster; none where the settings name none.
+
+    Raises as `opened`.
+    """
+    if known.cluster is None:
+        yield {}
+        return
+    place = address.parse(known.cluster)
+    with contextlib.ExitStack() as stack:
+        named = str(stack.enter_context(local.started(place.count))) if place.count else known.cluster
+        with opened(known.model_copy(update={"cluster": named})):
+            """Whoever shares it finds it whole."""
+        yield {address.VARIABLE: named}
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ragbench import folders
 from ragbench.settings import RUN_FOLDER
-from ragbench.workers.address import CERTIFICATE, KEY, roles
+from ragbench.workers.address import CERTIFICATE, KEY, VARIABLE, roles
 from ragbench.workers.errors import ClusterError
 
 FILE = "scheduler.json"
@@ -34,7 +34,7 @@ def started(count: int) -> Iterator[Path]:
     """
     with tempfile.TemporaryDirectory(prefix="ragbench-cluster-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        environment = {key: value for key, value in os.environ.items() if key not in (RUN_FOLDER, "RAGBENCH_CLUSTER")}
+        environment = {key: value for key, value in os.environ.items() if key not in (RUN_FOLDER, VARIABLE)}
         command = [sys.executable, "-P", "-m", "ragbench.workers.local", str(count), str(folder)]
         with (folder / "said.log").open("wb") as said:
             program = subprocess.Popen(  # noqa: S603 - ourselves

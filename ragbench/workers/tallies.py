@@ -60,6 +60,6 @@ class Together:
         if self._advance is not None and done > self._told:
             self._advance(done - self._told)
             self._told = done
-        if self._on_change is not None:
+        if self._on_change is not None and any(one["calls"].get("asked") for one in self._states.values()):
             calls = [one["calls"] for one in self._states.values()]
             self._on_change(Tally(**{name: sum(one.get(name, 0) for one in calls) for name in COUNTERS}))
