@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from sqlalchemy import Connection, Engine, text
@@ -41,22 +41,34 @@ class _Place:
     rows: int
 
 
+class Elsewhere(Protocol):
+    """Who computes vectors for a store in other processes, and keeps them in the same database."""
+
+    def embed(
+        self, embedder: Embedder, texts: Sequence[str], kind: TextKind, batch: int, progress: Progress | None
+    ) -> int:
+        """Of texts whose vectors are missing; how many are there now, which need not be all."""
+
+
 class Store:
     """Chunks, vectors and search in one PostgreSQL database. A context manager; `open` starts the server if need be.
 
     `progress` is called with how many more texts or questions are done. `engine` is for this package's other rooms.
     """
 
-    def __init__(self, engine: Engine, limits: DatabaseSettings) -> None:
-        self.engine, self.limits = engine, limits
+    def __init__(self, engine: Engine, limits: DatabaseSettings, elsewhere: Elsewhere | None = None) -> None:
+        self.engine, self.limits, self.elsewhere = engine, limits, elsewhere
 
     @classmethod
-    def open(cls, settings: Settings) -> Store:
-        """Find or start the server, and bring its schema up to date. Raises StoreError, never with a password in it."""
+    def open(cls, settings: Settings, elsewhere: Elsewhere | None = None) -> Store:
+        """Find or start the server, and bring its schema up to date. Raises StoreError, never with a password in it.
+
+        elsewhere: who computes vectors, if not this process.
+        """
         server.required(settings)
         engine = connect(server.address(settings), settings.database)
         migrate(engine)
-        return cls(engine, settings.database)
+        return cls(engine, settings.database, elsewhere)
 
     @property
     def runs(self) -> Runs:
@@ -87,7 +99,16 @@ class Store:
         Raises EmbeddingError, before anything of the batch is stored, for vectors that are not one finite, non-zero
         row of one width a text.
         """
-        return embeddings.ensure(self.engine, embedder, texts, kind, batch, self.limits.lock_seconds, progress)
+        computed = 0
+        if self.elsewhere is not None and len(missing := self.missing(embedder, texts, kind)) > batch:
+            if progress is not None:
+                progress(len(texts) - len(missing))
+            computed = self.elsewhere.embed(embedder, missing, kind, batch, progress)
+            embeddings.note(embedder, kind, computed)
+            progress = None
+        return computed + embeddings.ensure(
+            self.engine, embedder, texts, kind, batch, self.limits.lock_seconds, progress
+        )
 
     def vectors(
         self,

@@ -70,6 +70,11 @@ def ensure(
     return computed
 
 
+def note(model: Embedder, kind: TextKind, computed: int) -> None:
+    """So many vectors were computed by others, for the run that this process belongs to."""
+    uses.note(model.name, kind, (), computed)
+
+
 def missing(engine: Engine, model: Embedder, texts: Sequence[str], kind: TextKind) -> list[str]:
     """The texts whose vectors are not stored, each once."""
     unique = {text_hash(one, kind): one for one in texts}

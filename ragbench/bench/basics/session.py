@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragbench import places, trust
 from ragbench import settings as configuration
@@ -23,6 +24,9 @@ from ragbench.metrics import declaration, records
 from ragbench.names import meant
 from ragbench.progress import Progress
 from ragbench.settings import Settings
+
+if TYPE_CHECKING:
+    from ragbench.store import Store
 
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "sqlalchemy", "psycopg", "pgvector", "plotly")
 
@@ -68,6 +72,15 @@ class Session:
     def progress(self, label: str, total: int) -> Progress:
         """A bar for `total` units of work."""
         return Progress(label, total, self.folder)
+
+    @contextlib.contextmanager
+    def store(self) -> Iterator[Store]:
+        """The database, with the workers of the cluster that the settings name. Raises StoreError."""
+        from ragbench.store import Store
+        from ragbench.workers.storage import elsewhere
+
+        with Store.open(self.settings, elsewhere(self.settings)) as store:
+            yield store
 
     def facts(self) -> dict[str, Any]:
         """Provenance that every page shows."""

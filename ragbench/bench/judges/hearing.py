@@ -134,7 +134,6 @@ def timed(
 ) -> list[Heard]:
     """The same with the seconds of the first time that these judges scored these answers: a page drawn twice is the
     same page, though a clock is never."""
-    from ragbench.store import Store
 
     if planning.folder() is not None or not heard:
         return list(heard)
@@ -155,7 +154,7 @@ def timed(
         nothing = {one.name: np.full(one.answers.scores.size, np.nan) for one in heard}
         return nothing | {one.name: one.answers.seconds.ravel() for one in heard if one.answers.seconds is not None}
 
-    with Store.open(session.settings) as store:
+    with session.store() as store:
         found = store.readings(about, read, fresh=fresh)
     return [
         replace(one, answers=replace(one.answers, seconds=found[one.name].reshape(one.answers.scores.shape)))

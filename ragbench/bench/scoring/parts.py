@@ -24,6 +24,7 @@ from ragbench.metric import Metric
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch
 from ragbench.types import Embedder, Judge, Sample, Score
+from ragbench.workers.passport import require_same
 from ragbench.workers.tallies import Counter as Counting
 from ragbench.workers.tallies import Together
 from ragbench.workers.task import Tell
@@ -71,11 +72,16 @@ class Part:
 
 @dataclass(frozen=True)
 class _Slice:
-    """What a worker is given: rows with the number of places before them, and whose events are listened to."""
+    """What a worker is given.
+
+    before: how many places stand before those of the rows. run: of the listeners; empty: nobody listens. identities: of
+    the embedders, where they were made.
+    """
 
     rows: tuple[Sample, ...]
     before: int
     run: str
+    identities: tuple[str, ...]
 
 
 @dataclass
@@ -166,7 +172,7 @@ async def scored_by_workers(
     def everywhere() -> Part:
         with workers.opened(settings.load()) as crew:
             assert crew is not None, "the settings name a cluster"
-            slices = list(_slices(rows, crew.count, listening.run if listening else ""))
+            slices = list(_slices(rows, terms, crew.count, listening.run if listening else ""))
             together = Together(advance, on_change)
             found = crew.map(_one_slice, terms, [part for _, part in slices], together.heard)
         scores: dict[int, list[Score]] = {}
@@ -187,6 +193,7 @@ async def scored_by_workers(
 
 def _one_slice(terms: Terms, part: _Slice, tell: Tell) -> tuple[Part, Any]:
     """What a worker does; with how far it came."""
+    require_same(terms.embedders, part.identities)
     counter, recorder = Counting(tell), _Recorder(part.run)
     with kept_replies(terms.judges, terms.metrics) as journal:
         made = llm.run(
@@ -198,16 +205,16 @@ def _one_slice(terms: Terms, part: _Slice, tell: Tell) -> tuple[Part, Any]:
     return replace(made, events=tuple(recorder.events)), counter.state
 
 
-def _slices(rows: Sequence[Sample], crew: int, run: str) -> Iterator[tuple[list[int], _Slice]]:
+def _slices(rows: Sequence[Sample], terms: Terms, crew: int, run: str) -> Iterator[tuple[list[int], _Slice]]:
     """Rows in parts, with their positions; a system's sample and its repeats are in one part."""
     places: dict[tuple[str, str], list[int]] = {}
     for position, row in enumerate(rows):
         places.setdefault((system_name(row), row.id), []).append(position)
     size = max(1, min(SAMPLES, -(-len(places) // (PARTS_A_WORKER * max(1, crew)))))
-    groups = list(places.values())
+    groups, identities = list(places.values()), tuple(one.identity for one in terms.embedders)
     for start in range(0, len(groups), size):
         positions = [position for group in groups[start : start + size] for position in group]
-        yield positions, _Slice(tuple(rows[position] for position in positions), start, run)
+        yield positions, _Slice(tuple(rows[position] for position in positions), start, run, identities)
 
 
 def _is_kept(name: str, terms: Terms) -> bool:
