@@ -158,13 +158,15 @@ def judge(function: Callable[[str], Any] | None = None, *, name: str = "", **tab
 def load(name: str) -> Dataset:
     """A data set of the folder `data`, else the sample, checked: questions, chunks, references, labels, dialogues.
 
-    name: the folder's name, with a language behind a colon where it has several: `"campus:ru"`; without one the pages'
-    language is taken, or its first where it has not that.
-    Raises DatasetError, naming file, line and field, for what cannot be read, and for a name that there is not.
+    name: the folder's name, or a URL of shared storage (`"s3://bucket/campus"`), with a language behind a colon where
+    it has several: `"campus:ru"`; without one the pages' language is taken, or its first where it has not that.
+    Raises DatasetError, naming file, line and field, for what cannot be read, and for a name that there is not;
+    RemoteError for a URL where nothing can be read.
     """
-    from ragbench import datasets, places, settings
+    from ragbench import settings
+    from ragbench.bench.basics.session import dataset_of
 
-    return datasets.load(name, places.data(name), settings.load().language)
+    return dataset_of(name, settings.load())
 
 
 def compare(*runs: str, on_common_questions: bool = False) -> RunComparison:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragbench import settings
-from ragbench.settings import shipped
+from ragbench.remotes import copies
+from ragbench.settings import shipped, urls
+
+
+def file(name: str | Path) -> Path:
+    """The file of that name, whether it is there or not: of a URL its local copy; else a path, from ragbench.toml on.
+
+    Raises ValueError for a URL that will not do, RemoteError for one that cannot be read.
+    """
+    if urls.is_url(name):
+        return copies.brought(urls.Url.of(str(name)))
+    return settings.project_folder() / Path(name)
 
 
 def own_notebooks() -> Path:
@@ -37,3 +48,12 @@ def data(name: str) -> Path:
     folder = f"{Path(name.partition(':')[0]).name}/dataset.toml"
     own = own_data()
     return shipped.DATA if not (own / folder).is_file() and (shipped.DATA / folder).is_file() else own
+
+
+def remote_data(name: str) -> tuple[Path, str, str]:
+    """Of a data set by its URL (`s3://bucket/campus:ru`): its local copy, its URL, and the language it is asked in.
+
+    Raises ValueError for a URL that will not do, RemoteError for one that cannot be read.
+    """
+    url, language = urls.with_language(name)
+    return copies.brought(url, copies.DATASET), str(url), language

@@ -56,7 +56,12 @@ def row(one: Any, context: Any) -> str:
     positional = one.param_type_name == "argument"
     names = [one.metavar or one.name.upper()] if positional else [*one.opts, *one.secondary_opts]
     default = "required" if one.required else shown(one.default)
-    cells = (", ".join(f"`{name}`" for name in names), f"`{one.display_type(context)}`", default, one.help or "")
+    cells = (
+        ", ".join(f"`{name}`" for name in names),
+        f"`{one.display_type(context).replace('Path', 'path')}`",
+        default,
+        one.help or "",
+    )
     return f"| {' | '.join(' '.join(str(cell).split()).replace('|', '&#124;') for cell in cells)} |\n"
 
 

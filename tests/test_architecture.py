@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 FLOORS = (
     {"expectations", "names", "language", "notation", "reading", "rooms"},
     {"types", "settings", "folders", "waves"},
-    {"terminal", "listeners"},
+    {"terminal", "listeners", "remotes"},
     {"trust", "places", "counts", "raised", "reasons", "stand_ins", "older_measurements", "templates",
      "segmentation"},
     {"tables"},
@@ -36,22 +36,10 @@ FLOORS = (
     {"__main__", "evaluators", "lab", "labelling", "testing"},
 )  # fmt: skip
 HEAVY = ("torch", "sentence_transformers", "umap", "plotly", "papermill", "pandas", "scipy", "sklearn", "sqlalchemy",
-         "pydantic", "numpy", "distributed")  # fmt: skip
-OUTSIDE = (
-    "psycopg",
-    "sqlalchemy",
-    "openai",
-    "aiohttp",
-    "httpx",
-    "httpx2",
-    "requests",
-    "urllib",
-    "socket",
-    "alembic",
-    "dask",
-    "distributed",
-)
-MAY_REACH_OUTSIDE = {"llm", "embed", "store", "workers"}
+         "pydantic", "numpy", "distributed", "fsspec")  # fmt: skip
+OUTSIDE = ("fsspec", "psycopg", "sqlalchemy", "openai", "aiohttp", "httpx", "httpx2", "requests", "urllib", "socket",
+           "alembic", "dask", "distributed")  # fmt: skip
+MAY_REACH_OUTSIDE = {"llm", "embed", "store", "remotes", "workers"}
 KNOWN_BY = {"metrics": {"types", "waves", "metric", "metrics"}, "stats": {"types", "stats"}}
 CATALOGUE = "metrics"
 MODULES_OF_A_ROOM = 25
@@ -326,6 +314,9 @@ WITHIN = {
     "ragbench.report.exports.packs:_put": "into a packed file that is made by the door",
     "ragbench.report.exports.packs:_unpacked": "in a folder for as long as it is looked at",
     "ragbench.report.exports.packs:bring_in": "in a folder that takes its place whole",
+    "ragbench.remotes.copies:_fetch": "in a folder that takes its place whole",
+    "ragbench.remotes.copies:brought": "which copy a run reads, for as long as it runs",
+    "ragbench.remotes.deliveries:_write": "at a URL",
     "ragbench.store.dumps:dump": "into a packed file that is made by the door",
     "ragbench.workers.local:started": "what workers say, in a folder that goes with them",
     "ragbench.trust.record:grant": "a file that is its user's alone from its first byte, on the disk before its name",

@@ -109,6 +109,7 @@ def _notebooks() -> Finding:
 
 def _data() -> Iterator[Finding]:
     from ragbench import datasets, places, settings
+    from ragbench.bench.basics.session import dataset_of
     from ragbench.bench.retrieval import own_tables
     from ragbench.settings import shipped
 
@@ -127,7 +128,7 @@ def _data() -> Iterator[Finding]:
         yield "note", f"data set {found.dataset}: `ragbench load database {name} --dry-run` looks at it"
     elif own or "dataset" in found.model_fields_set:
         with contextlib.suppress(datasets.TooMuchError):  # said already
-            datasets.load(found.dataset, places.data(found.dataset))
+            dataset_of(found.dataset, found)
     else:
         yield "note", "there is no data set of this project: `ragbench load` brings one; `ragbench score` needs none"
 

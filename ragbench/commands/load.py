@@ -105,7 +105,10 @@ def brings(command: str, *, adds: bool = False) -> Callable[[Callable[..., Read]
 
 @brings("questions")
 def questions(
-    file: Annotated[Path, typer.Argument(help="Question set: a JSON list, JSONL, CSV or Parquet.")],
+    file: Annotated[
+        Path,
+        typer.Argument(parser=options.source, metavar="FILE", help="Question set: a JSON list, JSONL, CSV or Parquet."),
+    ],
     chunks_from: Base = "",
 ) -> Read:
     """Items of question, ground_truth_answer, chunk_id, chunk_text, confluence_url, and what newer files add to them.
@@ -121,7 +124,14 @@ def questions(
 
 @brings("annotations")
 def annotated(
-    file: Annotated[Path, typer.Argument(help="A question set with is_question_ok, is_answer_ok, is_chunk_ok, notes.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source,
+            metavar="FILE",
+            help="A question set with is_question_ok, is_answer_ok, is_chunk_ok, notes.",
+        ),
+    ],
     chunks_from: Base = "",
 ) -> Read:
     """A question set with people's marks heeded: what they marked as not in order is left out, and counted.
@@ -138,7 +148,14 @@ def annotated(
 
 @brings("decisions", adds=True)
 def decisions(
-    file: Annotated[Path, typer.Argument(help="Items of question, answer, context, ground_truth_show, rationale.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source,
+            metavar="FILE",
+            help="Items of question, answer, context, ground_truth_show, rationale.",
+        ),
+    ],
 ) -> Read:
     """Answers with the decision whether to show them: what tier_judge_pipeline measures the production judge by.
 
@@ -151,7 +168,14 @@ def decisions(
 
 @brings("dialogues", adds=True)
 def dialogues(
-    file: Annotated[Path, typer.Argument(help='{"questions": […], "expected_answers": […]}, one or a list of them.')],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source,
+            metavar="FILE",
+            help='{"questions": […], "expected_answers": […]}, one or a list of them.',
+        ),
+    ],
 ) -> Read:
     """Conversations, each a session of its own: what tier_ux measures.
 
@@ -164,7 +188,10 @@ def dialogues(
 
 @brings("answers")
 def answers(
-    file: Annotated[Path, typer.Argument(help="A table of answers: JSONL, JSON, CSV or Parquet.")],
+    file: Annotated[
+        Path,
+        typer.Argument(parser=options.source, metavar="FILE", help="A table of answers: JSONL, JSON, CSV or Parquet."),
+    ],
 ) -> Read:
     """user_input, response, reference, retrieved_contexts (or question, answer, ground_truth, contexts) of any system.
 
@@ -181,7 +208,10 @@ def answers(
 @brings("traces")
 def traces(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE…", help="JSON Lines, JSON, CSV or Parquet; their format is found out.")
+        list[Path],
+        typer.Argument(
+            parser=options.source, metavar="FILE…", help="JSON Lines, JSON, CSV or Parquet; their format is found out."
+        ),
     ],
     chunks_from: Base = "",
     rating: Annotated[
@@ -237,7 +267,9 @@ def database(
 
 @brings("squad")
 def squad(
-    file: Annotated[Path, typer.Argument(help="SQuAD 1.1 or 2.0 JSON, plain or gzipped.")],
+    file: Annotated[
+        Path, typer.Argument(parser=options.source, metavar="FILE", help="SQuAD 1.1 or 2.0 JSON, plain or gzipped.")
+    ],
 ) -> Read:
     """Paragraphs become chunks, articles pages, and each question keeps the paragraph it was written for.
 
@@ -250,10 +282,23 @@ def squad(
 
 @brings("beir")
 def beir(
-    folder: Annotated[Path, typer.Argument(help="A folder with corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source_folder,
+            metavar="FOLDER",
+            help="A folder with corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv.",
+        ),
+    ],
     split: Annotated[str, typer.Option(help="Which judgements: the name of a file below qrels/.")] = "test",
-    queries: Annotated[Path | None, typer.Option(help="Another file of queries, with the same ids.")] = None,
-    qrels: Annotated[Path | None, typer.Option(help="Another file of judgements, also in TREC's form.")] = None,
+    queries: Annotated[
+        Path | None,
+        typer.Option(parser=options.source, metavar="FILE", help="Another file of queries, with the same ids."),
+    ] = None,
+    qrels: Annotated[
+        Path | None,
+        typer.Option(parser=options.source, metavar="FILE", help="Another file of judgements, also in TREC's form."),
+    ] = None,
     clusters: Annotated[
         str, typer.Option(help="Pattern whose group, found in a question's id, names its cluster: '^(.+)<::>'.")
     ] = "",

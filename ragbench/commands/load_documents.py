@@ -19,7 +19,12 @@ NAMED = 5
 
 
 def documents(
-    folder: Annotated[Path, typer.Argument(help="A folder of documents: .md, .txt, .html, .pdf, .docx.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source_folder, metavar="FOLDER", help="A folder of documents: .md, .txt, .html, .pdf, .docx."
+        ),
+    ],
     name: Annotated[str, typer.Option("--name", "-n", help="Its name from now on: small letters, digits, dashes.")],
     size: Annotated[int, typer.Option(help="Of a passage at most, in --unit.")] = 1000,
     overlap: Annotated[int, typer.Option(help="That neighbouring passages share at most, in --unit.")] = 0,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragbench import terminal
+from ragbench.commands.console import options
 
 if TYPE_CHECKING:
     from ragbench.bench.runs.past_runs import Loaded
@@ -20,7 +21,12 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what was understood
 
 
 def history(
-    file: Annotated[Path, typer.Argument(help="A JSON list of runs, schema_version 2.0, with tier_…_metrics.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source, metavar="FILE", help="A JSON list of runs, schema_version 2.0, with tier_…_metrics."
+        ),
+    ],
     name: System,
     dry_run: DryRun = False,
 ) -> None:
@@ -34,7 +40,14 @@ def history(
 
 
 def result(
-    file: Annotated[Path, typer.Argument(help="A JSON object with benchmark_metadata, metrics, per_query_details.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source,
+            metavar="FILE",
+            help="A JSON object with benchmark_metadata, metrics, per_query_details.",
+        ),
+    ],
     name: System,
     dataset: Annotated[
         str, typer.Option("--dataset", "-d", help="Whose questions these are: then runs on it can be paired.")

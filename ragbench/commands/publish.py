@@ -34,7 +34,8 @@ def publish(
         typer.Option(
             "--to",
             "-t",
-            help="Folder of the site; made, or written anew as a whole. mlflow:FOLDER or mlflow:URI logs it to MLflow.",
+            help="Folder of the site; made, or written anew as a whole. A URL, s3://bucket/site, writes it there. "
+            "mlflow:FOLDER or mlflow:URI logs it to MLflow.",
         ),
     ],
     mask: Annotated[
@@ -70,13 +71,22 @@ def publish(
     from ragbench.report.exports import tracking
     from ragbench.report.exports.publish import publish as write
     from ragbench.report.keeping import kept
+    from ragbench.settings import urls
 
     masked: Counter[str] = Counter()
     form: dict[str, Any] = {
         "mask": mask.replace("-", "_"), "names": masked if mask_names else None, "language": language or None,
         "single": single, "raw_csv": raw_csv,
     }  # fmt: skip
-    if not to.startswith(tracking.SCHEME):
+    if urls.is_url(to):
+        from ragbench.remotes import deliveries
+
+        url = urls.Url.of(options.url(to))
+        with tempfile.TemporaryDirectory(prefix="ragbench-site-") as made:
+            site = write(name, Path(made) / "site", **form).parent
+            deliveries.replace(site, url, ["index.html"])
+        terminal.say(url / "index.html")
+    elif not to.startswith(tracking.SCHEME):
         terminal.say(write(name, options.folder(Path(to)) or Path(to), **form))
     else:
         target = tracking.Target.of(to)

@@ -41,6 +41,14 @@ def run(
         Path | None,
         typer.Option("--out", "-o", help="Folder of reports; `reports` if not given.", callback=options.folder),
     ] = None,
+    reports: Annotated[
+        str,
+        typer.Option(
+            "--reports",
+            help="URL that the whole run is sent to as well: s3://bucket/reports; as in ragbench.toml if not given.",
+            callback=options.url,
+        ),
+    ] = "",
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -74,6 +82,7 @@ def run(
     Exit code 0 when every notebook came to its end, 1 when one failed (or, with `fail_on_raised` in ragbench.toml, when
     a system raised at any question), 2 when the request cannot be followed, 130 or 143 when it was interrupted; what
     models have answered by then is kept, and the same command goes on from there.
+    With --reports also 1 when the run could not be sent there: it is kept here, and the command is said that sends it.
     With --gate also 1 when a gate fails, and 2 when there is not enough evidence.
     """
     from ragbench import report, settings
@@ -91,6 +100,7 @@ def run(
     session.chosen(given.get("systems", ""))
     if gate:
         gates.check_gates(known)
+    sent_to = reports or options.url(known.reports or "")
     if plan:
         consent.tell(reach)
         _plan(chosen, given, jobs, language or known.language, lenient=not notebooks)
@@ -111,7 +121,7 @@ def run(
             name=name,
             note=note,
         )
-    _conclude(result, gate)
+    _conclude(result, gate, sent_to)
 
 
 def _plan(notebooks: list[str], given: dict[str, Any], jobs: int | None, language: str, *, lenient: bool) -> None:
@@ -155,10 +165,10 @@ def tiers() -> list[str]:
     return sorted(names, key=lambda name: (name == "overview", not name.startswith("tier"), name))
 
 
-def _conclude(result: RunResult, gate: bool) -> None:
+def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
     from ragbench import answered_by, raised, stand_ins
     from ragbench.commands import gate as gates
-    from ragbench.commands.console import outputs
+    from ragbench.commands.console import delivery, outputs
     from ragbench.commands.tables.standing import standing
     from ragbench.language import translator
     from ragbench.report.pages import assembly
@@ -181,8 +191,9 @@ def _conclude(result: RunResult, gate: bool) -> None:
     outputs.answered(answered_by.together(measured[name].facts for name in measured.names()))
     terminal.say(result.index)
     held = gates.hold(result.folder) if gate else 0
-    if result.exit_code or held:
-        raise typer.Exit(result.exit_code or held)
+    unsent = 1 if sent_to and not delivery.sent(result.folder, sent_to) else 0
+    if code := result.exit_code or held or unsent:
+        raise typer.Exit(code)
 
 
 def _draw(bars: terminal.Bars, step: Step) -> None:

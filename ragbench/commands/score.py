@@ -30,7 +30,14 @@ VIEWS = (
 
 
 def score(
-    file: Annotated[Path, typer.Argument(help="Answers: .jsonl, .json, .csv, .tsv or .parquet, one sample a row.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source,
+            metavar="FILE",
+            help="Answers: .jsonl, .json, .csv, .tsv or .parquet, one sample a row.",
+        ),
+    ],
     metrics: Annotated[
         list[str] | None, typer.Option("--metric", "-m", help="A metric; repeat it. All that the fields allow if none.")
     ] = None,

@@ -38,6 +38,7 @@ def agree(
     tables: Annotated[
         list[Path],
         typer.Argument(
+            parser=options.source,
             metavar="TABLE...",
             help="Ratings: .csv, .tsv, .jsonl, .json or .parquet; several are one. Files of labels as ragbench writes "
             "them need no columns named.",
@@ -127,8 +128,17 @@ def agree(
 
 
 def significance(
-    baseline: Annotated[Path, typer.Argument(help="Scores of the baseline: .csv, .tsv, .jsonl, .json or .parquet.")],
-    challenger: Annotated[Path, typer.Argument(help="Scores of the challenger.")],
+    baseline: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source,
+            metavar="BASELINE",
+            help="Scores of the baseline: .csv, .tsv, .jsonl, .json or .parquet.",
+        ),
+    ],
+    challenger: Annotated[
+        Path, typer.Argument(parser=options.source, metavar="CHALLENGER", help="Scores of the challenger.")
+    ],
     id_column: Annotated[str, typer.Option("--id", help="Column with the question, in both files.")] = "id",
     metric: Annotated[
         list[str] | None, typer.Option(help="Columns to compare; else every column of numbers that both files have.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragbench import terminal
-from ragbench.commands.console import options
+from ragbench.commands.console import consent, options
 
 if TYPE_CHECKING:
     from ragbench.store.records import RunRecord, RunValue
@@ -119,8 +119,47 @@ def export(name: options.Run, file: options.Target) -> None:
     terminal.say(f"{made.run} with {made.replies} replies written to {file}")
 
 
+@application.command("send")
+def send(
+    name: options.Run,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            "-t",
+            help="URL of a folder of reports; as `reports` in ragbench.toml if not given.",
+            callback=options.url,
+        ),
+    ] = "",
+    trusted: consent.Trust = False,
+) -> None:
+    """Bring a run to shared storage, as `ragbench run --reports` does: a folder of its id there, and the name of the
+    newest in the small file `latest` beside it.
+
+    Example: `ragbench runs send latest --to s3://bucket/reports`
+
+    Exit code 0 when it is there whole, 1 when it could not be sent, 2 when there is no such run or nothing to send to.
+    """
+    from ragbench import settings, trust
+    from ragbench.commands.console import delivery
+    from ragbench.report.keeping import kept
+
+    if not to:
+        known = settings.load()
+        consent.required(trust.of_storage(known), trusted)
+        to = options.url(known.reports or "")
+    if not to:
+        raise typer.BadParameter("no URL is named, and ragbench.toml has no `reports`", param_hint="--to")
+    if not delivery.sent(kept.pages_of(name), to):
+        raise typer.Exit(1)
+
+
 @application.command("import")
-def bring_in(file: Annotated[Path, typer.Argument(help="A file that `ragbench runs export` wrote.")]) -> None:
+def bring_in(
+    file: Annotated[
+        Path, typer.Argument(parser=options.source, metavar="FILE", help="A file that `ragbench runs export` wrote.")
+    ],
+) -> None:
     """Put a run from another machine among the reports, with its replies. Its numbers are believed as they are."""
     from ragbench.report.exports import packs
 

@@ -14,10 +14,21 @@ from ragbench.commands.tables.assessment import Assessment, Convention, Plan, as
 
 
 def trec(
-    qrels: Annotated[Path, typer.Argument(help="Judgements: lines QUERY ITERATION DOCUMENT GRADE, plain or gzipped.")],
+    qrels: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source,
+            metavar="QRELS",
+            help="Judgements: lines QUERY ITERATION DOCUMENT GRADE, plain or gzipped.",
+        ),
+    ],
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN...", help="Runs: lines QUERY Q0 DOCUMENT RANK SCORE TAG. First: baseline."),
+        typer.Argument(
+            parser=options.source,
+            metavar="RUN...",
+            help="Runs: lines QUERY Q0 DOCUMENT RANK SCORE TAG. First: baseline.",
+        ),
     ],
     metrics: Annotated[
         str, typer.Option("--metrics", "-m", help="Comma-separated, also by trec_eval's names; all if not given.")

@@ -14,7 +14,7 @@ from ragbench.datasets import (
 from ragbench.datasets.brought import Brought, drawn
 from ragbench.datasets.doubts import doubts_of
 from ragbench.datasets.files import DatasetError, TooMuchError, normalise
-from ragbench.datasets.folder import Dataset, Records, Written, available, language_in, load, place_of
+from ragbench.datasets.folder import Dataset, Records, Written, available, language_in, load, load_folder, place_of
 from ragbench.datasets.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, RatedAnswer
 from ragbench.datasets.russian import language_of
 from ragbench.datasets.writing import add, logged_files, require_free, write

@@ -138,7 +138,11 @@ def load(name: str, folder: Path, reader: str = "") -> Dataset:
     Raises DatasetError, naming file, line and field, and what is legal.
     """
     name, _, language = name.partition(":")
-    place = place_of(name, folder)
+    return load_folder(place_of(name, folder), name, language, reader)
+
+
+def load_folder(place: Path, name: str, language: str = "", reader: str = "") -> Dataset:
+    """The data set in a folder, by the name that it is known by; see `load`."""
     language = language_in(place, language, reader)
     about = _described(place)
     records = Records.read(place, language)

@@ -24,7 +24,7 @@ from pydantic_settings import (
 from ragbench import names
 from ragbench.expectations import expectation
 from ragbench.language import Language
-from ragbench.settings import shipped, thresholds
+from ragbench.settings import shipped, thresholds, urls
 from ragbench.settings.addresses import without_passwords
 from ragbench.settings.endpoints import (
     Aggregate,
@@ -90,10 +90,13 @@ class Settings(BaseSettings):
     dataset: str = Field(
         default="campus",
         description="folder below data_folder, in the page's language if it has it; NAME:ru for another; db:NAME for "
-        "your own database",
+        "your own database; s3://bucket/folder and other URLs for shared storage",
     )
     data_folder: Path = Field(default=Path("data"), description="folder of data sets")
     reports_folder: Path = Field(default=Path("reports"), description="folder that runs are written to")
+    reports: str | None = Field(
+        default=None, description="URL that every run is sent to as well when it is whole: s3://bucket/reports, …"
+    )
     notebooks_folder: Path = Field(
         default=Path("notebooks"), description="folder of the notebooks that `ragbench run` executes"
     )
@@ -195,6 +198,18 @@ class Settings(BaseSettings):
                 "cp1251, koi8-r, cp866, mac-cyrillic, iso8859-5, cp1252, …"
             ) from None
         return given
+
+    @field_validator("dataset", mode="after")
+    @classmethod
+    def _is_plain(cls, given: str) -> str:
+        if urls.is_url(given):
+            urls.with_language(given)
+        return given
+
+    @field_validator("reports", mode="after")
+    @classmethod
+    def _is_written_to(cls, given: str | None) -> str | None:
+        return None if given is None else str(urls.target(given))
 
     @field_validator("embedders", "retrievers", "generators", mode="after")
     @classmethod

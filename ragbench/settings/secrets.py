@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 SHORTEST = 6
 """Shorter values are masked in URLs alone: a word of everyday would vanish from all data."""
 _SECRET_NAME = re.compile(
-    r"(API_?KEY|TOKEN(?!S|IZER)|SECRET|PASSWORD|PASSWD|PGPASS|CREDENTIAL|PRIVATE_?KEY|ACCESS_?KEY)", re.IGNORECASE
+    r"(API_?KEY|TOKEN(?!S|IZER)|SECRET|PASSWORD|PASSWD|PGPASS|CREDENTIAL|PRIVATE_?KEY|ACCESS_?KEY|ACCOUNT_?KEY|"
+    r"CONNECTION_?STRING)",
+    re.IGNORECASE,
 )
 _SECRET_PARAMETER = re.compile(r"password|passwd|token|secret|key", re.IGNORECASE)
 

@@ -11,6 +11,7 @@ from ragbench.trust.reach import (
     of_project,
     of_server,
     of_settings,
+    of_storage,
 )
 from ragbench.trust.record import Grant, grant, grants, revoke
 from ragbench.trust.verdict import ALL, Doubt, UntrustedError, doubts, pin, require

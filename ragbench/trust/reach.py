@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ragbench import settings as configuration
-from ragbench.settings import Settings
+from ragbench.settings import Settings, urls
 from ragbench.trust import sources
 
-Kind = Literal["callable", "file", "notebook", "key", "database", "server", "texts"]
+Kind = Literal["callable", "file", "notebook", "key", "database", "storage", "server", "texts"]
 UNASKED: frozenset[Kind] = frozenset({"texts"})
 """Kinds that are named, and for which alone nobody is asked."""
 OWN_NOTEBOOKS = "own_notebooks.txt"
@@ -110,7 +110,15 @@ def of_settings(settings: Settings) -> Reach:
         for name, one in settings.databases.items()
         if one.url_variable
     ]  # fmt: skip
-    return _reach(configuration.project_folder(), found) | of_server(settings)
+    return _reach(configuration.project_folder(), found) | of_server(settings) | of_storage(settings)
+
+
+def of_storage(settings: Settings) -> Reach:
+    """The storage that ragbench.toml names by URL, which is opened as who runs it."""
+    named = {"dataset": settings.dataset if urls.is_url(settings.dataset) else None, "reports": settings.reports}
+    says = {"dataset": "reads {} with your access", "reports": "sends every run to {} with your access"}
+    items = [Item("storage", key, says[key].format(url), _digest(url)) for key, url in named.items() if url]
+    return _reach(configuration.project_folder(), items)
 
 
 def of_server(settings: Settings) -> Reach:

@@ -17,13 +17,13 @@ from ragbench import settings as configuration
 from ragbench.bench.basics import bands, interest
 from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.retrieval import own_tables
-from ragbench.datasets import Dataset, known_items, load
+from ragbench.datasets import Dataset, known_items, load, load_folder
 from ragbench.embed import wheels
 from ragbench.measurement import Measurement
 from ragbench.metrics import declaration, records
 from ragbench.names import meant
 from ragbench.progress import Progress
-from ragbench.settings import Settings
+from ragbench.settings import Settings, urls
 
 if TYPE_CHECKING:
     from ragbench.store import Store
@@ -100,12 +100,17 @@ class Session:
 
 
 def dataset_of(name: str, settings: Settings, language: str = "") -> Dataset:
-    """The data set of that name: `campus:ru` below the data folder, or the tables of `db:NAME`.
+    """The data set of that name: `campus:ru` below the data folder, at a URL, or the tables of `db:NAME`.
 
     language: of the page that it is for, by default the settings'; see `ragbench.datasets.load`.
     """
     if name.startswith(own_tables.PREFIX):
         return own_tables.read(name.removeprefix(own_tables.PREFIX), settings)
+    if urls.is_url(name):
+        if name == settings.dataset:
+            trust.require(trust.of_storage(settings), lambda: trust.of_project(settings))
+        place, known_as, asked = places.remote_data(name)
+        return load_folder(place, known_as, asked, language or settings.language)
     return load(name, places.data(name), language or settings.language)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ragbench import places
 from ragbench import settings as configuration
 from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.session import Session
@@ -206,7 +207,7 @@ def _number(value: Any) -> float | None:
 
 
 def _logged(name: str, cases: Sequence[Case]) -> Decider:
-    path = Path(name) if Path(name).is_absolute() else configuration.project_folder() / name
+    path = places.file(name)
     rows: dict[str, Mapping[str, Any]] = {}
     try:
         for place, row in read_rows(path):

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ragbench import llm, places
+from ragbench import llm
 from ragbench.bench.basics.choices import BenchError
-from ragbench.bench.basics.session import Session
+from ragbench.bench.basics.session import Session, dataset_of
 from ragbench.bench.judges import asking, biases, items
 from ragbench.bench.judges.asking import Heard, Trial
 from ragbench.bench.judges.dispersal import said_by_workers
 from ragbench.bench.judges.items import Answers, Scale, Temptations
+from ragbench.bench.retrieval import own_tables
 from ragbench.bench.scoring import measure, replies
-from ragbench.datasets import DatasetError, load
+from ragbench.datasets import DatasetError
 from ragbench.judge import Rehearsed, asks_nobody, open_judges
 from ragbench.language import LANGUAGES, translator
 from ragbench.llm import planning
@@ -58,10 +59,10 @@ def twins(session: Session, answers: Answers) -> tuple[Sample | None, ...]:
     """The same answers in the data set's other language, where it has one; none for answers that were made."""
     dataset = session.dataset
     other = next((each for each in LANGUAGES if each != dataset.language), None)
-    if not dataset.ratings or ":" in dataset.name or other is None:
+    if not dataset.ratings or dataset.name.startswith(own_tables.PREFIX) or other is None:
         return ()
     try:
-        there = load(f"{dataset.name}:{other}", places.data(dataset.name))
+        there = dataset_of(f"{dataset.name}:{other}", session.settings)
     except DatasetError:
         return ()
     known = {one.id: one for one in items.rated_samples(there)}

@@ -11,7 +11,7 @@ from ragbench import embed, places
 from ragbench.bench.basics.session import dataset_of
 from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import Dataset
-from ragbench.settings import EmbedderSettings, Settings
+from ragbench.settings import EmbedderSettings, Settings, urls
 from ragbench.types import Embedder
 
 Made = TypeVar("Made")
@@ -29,7 +29,8 @@ class Desk:
         """The data set of that name, read again when one of its files has changed; of a database, always."""
         if name.startswith(own_tables.PREFIX):
             return dataset_of(name, settings)
-        place = places.data(name) / name.partition(":")[0]
+        remote = urls.is_url(name)
+        place = places.remote_data(name)[0] if remote else places.data(name) / name.partition(":")[0]
         return self._made("dataset", (name, place, _files(place)), lambda: dataset_of(name, settings))
 
     def embedder(self, name: str, settings: EmbedderSettings, dataset: Dataset) -> Embedder:

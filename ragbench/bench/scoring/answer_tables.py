@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ragbench import places
 from ragbench import settings as configuration
 from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.requests import MOST_RETRIEVED
@@ -19,7 +20,7 @@ from ragbench.bench.scoring.result import SYSTEM, system_name
 from ragbench.datasets import Dataset
 from ragbench.datasets.samples import read_samples
 from ragbench.measurement import Measurement
-from ragbench.settings import Settings
+from ragbench.settings import Settings, urls
 from ragbench.systems.logged import LoggedSystem
 from ragbench.types import Chunk, Question, Sample
 
@@ -55,8 +56,8 @@ class AnswerTable:
 
 
 def find_answers(answers: str, dataset: str, settings: Settings, language: str = "") -> AnswerTable:
-    """The answers named: a file, `run:FOLDER` or `run:FOLDER/NOTEBOOK`; if empty, those that the data set has: logged
-    ones, else rated ones, else ideal ones.
+    """The answers named: a file or its URL, `run:FOLDER` or `run:FOLDER/NOTEBOOK`; if empty, those that the data set
+    has: logged ones, else rated ones, else ideal ones.
 
     language: of the page, see `ragbench.bench.basics.session.dataset_of`.
 
@@ -65,6 +66,8 @@ def find_answers(answers: str, dataset: str, settings: Settings, language: str =
     project = configuration.project_folder()
     if answers.startswith(FROM_RUN):
         return _of_run(answers.removeprefix(FROM_RUN), project / settings.reports_folder)
+    if urls.is_url(answers):
+        return of_samples(read_samples(places.file(answers)), answers)
     if answers:
         path = Path(answers).expanduser()
         path = path if path.is_absolute() or path.is_file() else project / path
@@ -77,8 +80,9 @@ def find_answers(answers: str, dataset: str, settings: Settings, language: str =
 
 def logged_answers(dataset: str, settings: Settings) -> list[Path]:
     """The files with what systems are logged to have answered, beside the tables of a data set."""
-    name = (dataset or settings.dataset).partition(":")[0]
-    return sorted((configuration.project_folder() / settings.data_folder / name).glob("answers.*.jsonl"))
+    name = dataset or settings.dataset
+    folder = places.remote_data(name)[0] if urls.is_url(name) else places.own_data() / name.partition(":")[0]
+    return sorted(folder.glob("answers.*.jsonl"))
 
 
 def of_samples(samples: Sequence[Sample], name: str) -> AnswerTable:
@@ -117,7 +121,7 @@ def _of_log(data: Dataset, files: Sequence[Path]) -> AnswerTable | None:
     rated = {(each.question_id, each.answer): each.ratings.values() for each in data.ratings}
     samples, people = [], {}
     for path in files:
-        name = f"{data.name}-{path.name.removeprefix('answers.').removesuffix('.jsonl')}"
+        name = f"{data.name.rpartition('/')[2]}-{path.name.removeprefix('answers.').removesuffix('.jsonl')}"
         found = LoggedSystem(name, path, data).retrieve(data.questions, MOST_RETRIEVED)
         for question, hits in zip(data.questions, found.hits, strict=True):
             answer = next((one.answer for one in found.answers.get(question.id, ())), None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from ragbench import settings as configuration
+from ragbench import places
 from ragbench.bench.basics.choices import BenchError
 from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import checked, read_rows
@@ -57,15 +57,15 @@ def plain(text: str) -> str:
 def read(path: Path | str) -> pd.DataFrame:
     """The labels of a file (CSV, JSON Lines, JSON, Parquet) as COLUMNS and NOTE; rows without a value are left out.
 
-    path: several files are comma-separated; a relative one is looked for beside ragbench.toml. Raises BenchError naming
-    file, row, field and value.
+    path: several files are comma-separated; a relative one is looked for beside ragbench.toml, a URL is read. Raises
+    BenchError naming file, row, field and value.
     """
     import pandas as pd
 
     rows, seen = [], set()
     named = path.split(",") if isinstance(path, str) else [path]
     for name in (str(one).strip() for one in named):
-        place = Path(name) if Path(name).is_absolute() else configuration.project_folder() / name
+        place = places.file(name)
         try:
             for where, row in read_rows(place):
                 one = checked(Label, row, where)

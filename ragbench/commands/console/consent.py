@@ -22,6 +22,7 @@ HEADS = {
     "server": "It runs a database server of its own:",
     "key": "It sends these variables as keys:",
     "database": "It opens databases with your access:",
+    "storage": "It reads and writes shared storage:",
     "texts": "Without a key:",
 }
 

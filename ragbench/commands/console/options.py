@@ -40,12 +40,48 @@ def folder(path: Path | None) -> Path | None:
     return _writable(there, path)
 
 
+def source(text: str) -> Path:
+    """The file that a command reads: a path as it is, of a URL its local copy. Raises typer.BadParameter."""
+    return _local(text, folder=False)
+
+
+def source_folder(text: str) -> Path:
+    """`source` for a folder with all its files."""
+    return _local(text, folder=True)
+
+
+def url(text: str) -> str:
+    """A URL that can be written to, or an empty text. Raises typer.BadParameter, also where its package is missing."""
+    from ragbench.remotes import deliveries
+    from ragbench.settings import urls
+
+    try:
+        if text:
+            deliveries.check(urls.target(text))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    return text.rstrip("/")
+
+
 def pattern(text: str, option: str) -> re.Pattern[str] | None:
     """A regular expression; None for an empty text. Raises typer.BadParameter."""
     try:
         return re.compile(text) if text else None
     except re.error as error:
         raise typer.BadParameter(f"{text!r} is not a regular expression: {error}", param_hint=option) from None
+
+
+def _local(text: str, *, folder: bool) -> Path:
+    from ragbench.settings import urls
+
+    if not urls.is_url(text):
+        return Path(text)
+    from ragbench.remotes import copies
+
+    try:
+        return copies.brought(urls.Url.of(text), copies.FOLDER if folder else copies.FILE)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def _writable(there: Path, path: Path) -> Path:
@@ -84,7 +120,8 @@ Primary = Annotated[
 Run = Annotated[
     str,
     typer.Argument(
-        metavar="RUN", help="A run: its name or id, the beginning of an id, latest, a folder; see `ragbench runs`."
+        metavar="RUN",
+        help="A run: its name or id, the beginning of an id, latest, a folder or its URL; see `ragbench runs`.",
     ),
 ]
 Target = Annotated[Path, typer.Argument(help="Where to write; a file of that name is replaced.", callback=file)]

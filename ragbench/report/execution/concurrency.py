@@ -15,8 +15,8 @@ CLOCK = "fresh_timings"
 """The parameter of every notebook that reads the clock."""
 MEMORY = 2**31
 """Bytes that a notebook's process may take, with a model of embeddings in it, and what the others need beside it."""
-HARMLESS = frozenset({"server"})
-"""Kinds of what a project reaches that every notebook shares: the database's own server."""
+HARMLESS = frozenset({"server", "storage"})
+"""Kinds of what a project reaches that every notebook shares: the database's own server, the copy of a data set."""
 
 Round = tuple[tuple[str, ...], int]
 """Notebooks by name, and how many of them run at the same time."""

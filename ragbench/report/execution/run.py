@@ -18,6 +18,7 @@ from ragbench.bench.runs.overview import NAME as OVERVIEW
 from ragbench.bench.runs.overview import keep as keep_overview
 from ragbench.language import translator
 from ragbench.llm import budget, uses
+from ragbench.remotes import copies
 from ragbench.report.execution import concurrency, execute, unfinished
 from ragbench.report.execution.concurrency import Round
 from ragbench.report.execution.preparation import prepared
@@ -125,6 +126,7 @@ def run(
                 failures = Work(folder, progress, variables).all(sources, concurrency.rounds(defaults, jobs, reach))
             finally:
                 (folder / budget.FILE).unlink(missing_ok=True)
+                copies.settle(folder)
                 uses.settle(folder)
                 stored = vectors.told(folder)
             keep_overview(folder)

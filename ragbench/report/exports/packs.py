@@ -7,7 +7,6 @@ received file only names that a run has are taken, within limits, and nothing of
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import stat
 import tempfile
@@ -25,17 +24,12 @@ from ragbench import settings
 from ragbench.expectations import expectation
 from ragbench.folders import new_folder
 from ragbench.llm import lines, uses
-from ragbench.report.keeping import files, kept, results
+from ragbench.report.keeping import files, kept
 from ragbench.report.keeping.manifest import plain
 from ragbench.report.pages.drawing import render
 
 ABOUT, REPLIES = "pack.json", "replies.jsonl"
 MOST_FILES, MOST_BYTES, MOST_VALUES = 2_000, 2**31, 50_000_000
-_NAME = r"[^/\\\x00-\x1f\x7f.][^/\\\x00-\x1f\x7f]{0,150}"
-_TAKEN = re.compile(
-    rf"({results.MANIFEST}|{results.SUMMARY}|{results.SCORES}|gate\.json|{re.escape(uses.FILE)}|{_NAME}\.ipynb|"
-    rf"parts/{_NAME}/(findings\.json|{_NAME}\.parquet))"
-)
 
 
 class PackError(ValueError):
@@ -105,7 +99,7 @@ def export(name: str | Path, to: Path) -> Packed:
             pack.writestr(zipfile.ZipInfo(ABOUT), json.dumps({**about, "replies": count}, indent=1))
             for path in sorted(path for path in folder.rglob("*") if path.is_file()):
                 inside = path.relative_to(folder).as_posix()
-                if _TAKEN.fullmatch(inside):
+                if kept.TAKEN.fullmatch(inside):
                     _put(pack, inside, path)
             if count:
                 _put(pack, REPLIES, replies)
@@ -184,7 +178,7 @@ def _check(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
         raise PackError(f"{path}: a run has at most {MOST_FILES:,} files of {MOST_BYTES:,} bytes in all")
     for info in members:
         name = info.filename
-        if name not in (ABOUT, REPLIES) and not _TAKEN.fullmatch(name):
+        if name not in (ABOUT, REPLIES) and not kept.TAKEN.fullmatch(name):
             raise PackError(f"{path}: {name[:100]!r} is no file of a run")
         if names.count(name) > 1 or stat.S_ISLNK(info.external_attr >> 16) or info.flag_bits & 1:
             raise PackError(f"{path}: {name[:100]!r} is there twice, is a link, or is encrypted")

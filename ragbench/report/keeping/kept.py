@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,26 @@ from ragbench import folders, settings
 from ragbench.expectations import expectation, shown
 from ragbench.folders import files_of
 from ragbench.llm import uses
+from ragbench.remotes import copies, deliveries
 from ragbench.report.keeping import files, results
-from ragbench.report.keeping.manifest import Manifest
+from ragbench.report.keeping.manifest import Manifest, plain
 from ragbench.report.pages.assembly import Measurements
+from ragbench.settings.urls import Url, is_url, target
 
 if TYPE_CHECKING:
     from ragbench.store.records import RunRecord
+
+_NAME = r"[^/\\\x00-\x1f\x7f.][^/\\\x00-\x1f\x7f]{0,150}"
+TAKEN = re.compile(
+    rf"({results.MANIFEST}|{results.SUMMARY}|{results.SCORES}|gate\.json|{re.escape(uses.FILE)}|{_NAME}\.ipynb|"
+    rf"parts/{_NAME}/(findings\.json|{_NAME}\.parquet))"
+)
+"""The files of a run that are taken from elsewhere: no page, so that no script of a stranger is opened as a report."""
+MOST_BYTES = 2**31
+"""Of a run from elsewhere."""
+REMOTE = copies.Wanted(TAKEN, 3, "run", MOST_BYTES)
+LAST = ("index.html", results.MANIFEST)
+"""What leads to the other files of a run, and is sent behind them."""
 
 
 def of_folder(folder: Path) -> RunRecord:
@@ -131,14 +146,16 @@ def _called(path: Path) -> str | None:
 
 
 def folder_of(name: str | Path) -> Path | None:
-    """The folder with a manifest that a name means: a path, or among the reports an id, what a run is called, or the
-    beginning of only one id.
+    """The folder with a manifest that a name means: a path, a URL (of which a copy is brought), or among the reports
+    an id, what a run is called, or the beginning of only one id.
 
     None where there is none; a name never leads out of the folder of reports. Raises StoreError, with all of them,
     where several runs are called so.
     """
     from ragbench.store.runs import only
 
+    if is_url(name):
+        return _brought(Url.of(str(name)))
     given = Path(name)
     if (given / results.MANIFEST).is_file():
         return given.resolve()
@@ -160,3 +177,54 @@ def folder_of(name: str | Path) -> Path | None:
         if path.name.startswith(text) and path.name != files.LATEST and (path / results.MANIFEST).is_file()
     ]
     return begun[0].resolve() if len(begun) == 1 else None
+
+
+def _brought(url: Url) -> Path:
+    """The copy of a run at a URL; `…/latest` is the one that was sent there last."""
+    if url.name == files.LATEST and (newest := _newest(url.parent)):
+        url = url.parent / newest
+    place = copies.brought(url, REMOTE)
+    if not (place / results.MANIFEST).is_file():
+        raise FileNotFoundError(f"{url} holds no whole run: there is no {results.MANIFEST} in it")
+    return place
+
+
+def _newest(reports: Url) -> str:
+    """The id of the run that was sent last, as the small file beside the runs says; empty where none was.
+
+    Raises ValueError where that file is of somebody else.
+    """
+    said = deliveries.text_at(reports / files.LATEST)
+    try:
+        return "" if said is None else plain(said.strip())
+    except ValueError:
+        raise ValueError(
+            f"{reports / files.LATEST} is not ragbench's, and would name the newest report: rename it"
+        ) from None
+
+
+def send(name: str | Path, to: str) -> str:
+    """Bring the run of that name to a folder of reports at a URL, whole; the URL of its index.
+
+    Its files come first, those that lead to them last, then `latest` beside it. Sent again it is written again.
+    Raises FileNotFoundError for a run without pages, ValueError for a URL that will not do and where another run of
+    this id is there, RemoteError where storage refuses.
+    """
+    reports, folder = target(to), pages_of(name)
+    _newest(reports)
+    url = reports / folder.name
+    there = deliveries.text_at(url / results.MANIFEST)
+    if there is not None and _identity(there) != _identity((folder / results.MANIFEST).read_text(encoding="utf-8")):
+        raise ValueError(f"{url}: another run of that id is there; name another folder")
+    deliveries.send(folder, url, LAST)
+    deliveries.put(reports / files.LATEST, f"{folder.name}\n")
+    return str(url / LAST[0])
+
+
+def _identity(manifest: str) -> object:
+    """What a manifest says that is the same whenever the run's pages are drawn."""
+    try:
+        known = json.loads(manifest)
+    except ValueError:
+        return None
+    return {key: value for key, value in known.items() if key != "also"} if isinstance(known, dict) else None
