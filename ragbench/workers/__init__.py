@@ -10,7 +10,7 @@ from ragbench.rooms import offers
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.workers.crew import Crew, opened, shared
-    from ragbench.workers.errors import ClusterError
+    from ragbench.workers.errors import ClusterError, UnfitError
 
-_PLACES = {"ClusterError": "errors", "Crew": "crew", "opened": "crew", "shared": "crew"}
+_PLACES = {"ClusterError": "errors", "UnfitError": "errors", "Crew": "crew", "opened": "crew", "shared": "crew"}
 __all__, __getattr__, __dir__ = offers(__name__, _PLACES)

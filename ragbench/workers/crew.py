@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import statistics
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,8 +18,8 @@ from ragbench.workers.task import Work
 CONNECT_SECONDS = 30.0
 ALONE_SECONDS = 120.0
 """So long no worker may be there before the work ends."""
-DEATHS = 20
-"""So many times in a row a part may take its worker with it before it is given up."""
+LOSSES = 8
+"""So many times in a row parts may be sent, and all be lost with their workers, before the work ends."""
 AGAIN = (
     "Replies of models are in the journal, vectors in the database: the same command goes on from there and pays for "
     "nothing twice"
@@ -121,6 +122,15 @@ class Crew:
         if differences:
             raise UnfitError(differences)
 
+    def seconds_of_a_part(self) -> float:
+        """What a part costs besides its work, the median of some that have none."""
+        taken = []
+        for _ in range(5):
+            begun = time.perf_counter()
+            self.map(_nothing, None, [None])
+            taken.append(time.perf_counter() - begun)
+        return statistics.median(taken)
+
     def map(self, work: Work, common: Any, parts: Sequence[Any], heard: Heard | None = None) -> list[Any]:
         """What `work` gives of each part, in the parts' order.
 
@@ -133,24 +143,22 @@ class Crew:
         packed = task.errand(work, common, self._known, self._passport)
         topic = f"ragbench-{uuid.uuid4().hex}"
         results: dict[int, Any] = {}
-        deaths = dict.fromkeys(range(len(parts)), 0)
+        losses = 0
         if heard is not None:
             self._client.subscribe_topic(topic, lambda event: heard(event[1]["part"], event[1]["state"]))
         try:
             while len(results) < len(parts):
-                left = [number for number in deaths if number not in results]
-                shared = self._client.scatter(packed, broadcast=True, hash=False)
-                futures = {
-                    self._client.submit(
-                        task.carry_out, shared, cloudpickle.dumps(parts[number]), number, topic, pure=False
-                    ): number
-                    for number in left
+                before = len(results)
+                left = {
+                    number: cloudpickle.dumps(parts[number]) for number in range(len(parts)) if number not in results
                 }
-                try:
-                    with self._client.as_current():
-                        self._gather(futures, results, deaths)
-                finally:
-                    self._client.cancel(list(futures), force=True)
+                self._round(packed, left, topic, results)
+                losses = 0 if len(results) > before else losses + 1
+                if losses == LOSSES:
+                    raise ClusterError(
+                        f"{len(left)} of {len(parts)} parts ended every worker that they were given to, "
+                        f"{LOSSES} times in a row: is its memory too small, or does code of yours end its process? {AGAIN}"
+                    )
         except OSError as error:
             raise self._lost(str(error)) from None
         finally:
@@ -159,52 +167,49 @@ class Crew:
                     self._client.unsubscribe_topic(topic)
         return [results[number] for number in range(len(parts))]
 
-    def _gather(self, futures: dict[Any, int], results: dict[int, Any], deaths: dict[int, int]) -> None:
-        """Take what is done until all is, or until what is left has to be sent anew."""
+    def _round(self, packed: bytes, left: Mapping[int, bytes], topic: str, results: dict[int, Any]) -> None:
+        """Send what is left, and take what is done. What was lost with its worker stays left."""
         from distributed import wait
+        from distributed.client import FutureCancelledError, FuturesCancelledError
         from distributed.scheduler import KilledWorker
 
+        self._await_worker()
+        shared = self._client.scatter(packed, broadcast=True, hash=False)
+        futures = {
+            self._client.submit(task.carry_out, shared, part, number, topic, pure=False): number
+            for number, part in left.items()
+        }
         waiting = set(futures)
-        alone_since: float | None = None
-        while waiting:
-            with contextlib.suppress(TimeoutError):
-                wait(list(waiting), timeout=1.0, return_when="FIRST_COMPLETED")
-            ended = {future for future in waiting if future.status != "pending"}
-            waiting -= ended
-            for future in ended:
-                number = futures[future]
-                if future.status == "finished":
-                    results[number] = future.result()
-                elif future.status == "error" and not isinstance(future.exception(), KilledWorker):
-                    raise future.exception()
-                elif future.status == "error":
-                    deaths[number] += 1
-                    if deaths[number] * _deaths_a_round() >= DEATHS:
-                        raise ClusterError(
-                            f"part {number + 1} of {len(futures)} ended every worker that it was given to, {DEATHS} of "
-                            f"them: is their memory too small, or does code of yours end its process? {AGAIN}"
-                        )
-            if self._client.status not in ("running", "connecting"):
-                raise self._lost(f"the connection is {self._client.status}")
-            if ended or self.count:
-                alone_since = None
-            elif alone_since is None:
-                alone_since = time.monotonic()
-            elif time.monotonic() - alone_since > ALONE_SECONDS:
-                raise ClusterError(
-                    f"the scheduler at {self.where} has had no worker for {ALONE_SECONDS:.0f} s; start one: dask "
-                    f"worker {self.where}. {AGAIN}"
-                )
+        try:
+            while waiting:
+                with contextlib.suppress(TimeoutError, FuturesCancelledError), self._client.as_current():
+                    wait(list(waiting), timeout=1.0, return_when="FIRST_COMPLETED")
+                if self._client.status not in ("running", "connecting"):
+                    raise self._lost(f"the connection is {self._client.status}")
+                ended = {future for future in waiting if future.status != "pending"}
+                waiting -= ended
+                for future in ended:
+                    if future.status == "finished":
+                        with contextlib.suppress(FutureCancelledError):  # its worker died with the result
+                            results[futures[future]] = future.result()
+                    elif future.status == "error" and not isinstance(future.exception(), KilledWorker):
+                        raise future.exception()
+                if not ended and not self.count:
+                    self._await_worker()
+        finally:
+            self._client.cancel(list(futures), force=True)
+
+    def _await_worker(self) -> None:
+        try:
+            self._client.wait_for_workers(1, timeout=ALONE_SECONDS)
+        except TimeoutError:
+            raise ClusterError(
+                f"the scheduler at {self.where} has had no worker for {ALONE_SECONDS:.0f} s; start one: dask worker "
+                f"{self.where}. {AGAIN}"
+            ) from None
 
     def _lost(self, why: str) -> ClusterError:
         return ClusterError(f"the scheduler at {self.where} is lost ({why}); start the cluster again. {AGAIN}")
-
-
-def _deaths_a_round() -> int:
-    """After how many lost workers a scheduler gives a task up; its own setting may be another one."""
-    import dask
-
-    return int(dask.config.get("distributed.scheduler.allowed-failures", 3)) + 1
 
 
 def _nothing(_common: Any, _part: Any, _tell: Any) -> None:
