@@ -198,7 +198,8 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
 
     from ragbench.bench.basics.families import leading
     from ragbench.bench.scoring import jury
-    from ragbench.bench.scoring.measure import Asked, applicable, kept_replies, live_line, measure
+    from ragbench.bench.scoring.measure import Asked, applicable, live_line, measure
+    from ragbench.bench.scoring.replies import kept_replies
     from ragbench.datasets.samples import samples_of
     from ragbench.progress import Progress, is_watched
 

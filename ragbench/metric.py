@@ -8,9 +8,12 @@ label: `Metric.names` has them all.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import difflib
 import functools
+import importlib
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -190,6 +193,16 @@ class Metric:
     def __hash__(self) -> int:
         return hash(self.label)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By its name where another process can find it by that, with what is bound; else with its function."""
+        values = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
+        there, module = _registry.get(self.name), sys.modules.get(self.function.__module__)
+        declared = getattr(getattr(module, self.function.__name__, None), "function", None)
+        if there is None or there.function is not self.function or not (declared is self.function or self.own):
+            return Metric, tuple(values.values())
+        bound = {name: value for name, value in values.items() if value is not getattr(there, name)}
+        return _found, (self.function.__module__, self.name, bound)
+
     def __repr__(self) -> str:
         return self.label
 
@@ -237,27 +250,6 @@ def metric(
         return made
 
     return declare
-
-
-TOLD = ("grain", "bounds", "better", "fields", "source", "formula", "edges", "unit", "levels", "meanings", "own")
-
-
-def told(one: Metric) -> dict[str, Any]:
-    """A project's own metric as JSON values: what a page shows of it where the project is another by then."""
-    prompts = {prompt.name: dict(prompt.texts) for prompt in one.prompts}
-    return {"name": one.name, "summary": one.summary, "prompts": prompts, **{key: getattr(one, key) for key in TOLD}}
-
-
-def recalled(known: Mapping[str, Any]) -> Metric:
-    """The metric that `told` told of; it can be shown, and not be measured."""
-
-    def gone(sample: Any) -> Any:
-        raise ValueError(f"{known['name']} is kept to be shown only")
-
-    gone.__name__ = gone.__qualname__ = str(known["name"])
-    gone.__doc__ = str(known["summary"])
-    kept: dict[str, Any] = {key: tuple(one) if isinstance(one := known[key], list) else one for key in TOLD}
-    return Metric(gone, **kept)
 
 
 def check(made: Metric) -> None:
@@ -308,6 +300,16 @@ def withdraw(name: str, before: Metric | None = None) -> None:
 def also(declare: Callable[[], object]) -> None:
     """Have a project's own metrics declared by this function, which is called before any name is looked up."""
     _declarers.append(declare)
+
+
+def _found(module: str, name: str, bound: Mapping[str, Any]) -> Metric:
+    """The metric that another process declared in the module, or by its settings, with what it had bound."""
+    with contextlib.suppress(ImportError):
+        importlib.import_module(module)
+    known = registered()
+    if name not in known:
+        raise ValueError(f"{name} is declared in {module}, which this process does not have: give it the same files")
+    return replace(known[name], **bound)
 
 
 def _forget(name: str) -> None:

@@ -78,6 +78,8 @@ def compiled(*options: str) -> str:
             "--universal",
             "--generate-hashes",
             "--extra",
+            "cluster",
+            "--extra",
             "dev",
             "--extra",
             "docs",

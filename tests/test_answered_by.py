@@ -110,12 +110,12 @@ def test_every_reply_is_counted_under_the_name_it_came_with() -> None:
                 await again.complete(Request((("user", f"{n}"),), "p", 1))
             await client.close()
             await again.close()
-            assert again.usage.answered_by == {"m": 1, "m-mini": 1}, "out of the journal too"
+            assert again.used.usage.answered_by == {"m": 1, "m-mini": 1}, "out of the journal too"
             return client, last.answered_by
 
         client, last = run(ask())
-    assert client.usage.answered_by == {"m": 2, "m-mini": 2}
-    assert (client.usage.model, last) == ("m", None)
+    assert client.used.usage.answered_by == {"m": 2, "m-mini": 2}
+    assert (client.used.usage.model, last) == ("m", None)
 
 
 def test_a_name_of_any_length_is_kept_short() -> None:
@@ -123,7 +123,7 @@ def test_a_name_of_any_length_is_kept_short() -> None:
         client = Client("j", JudgeSettings(model="m", base_url=server.url))
         run(client.complete(Request((("user", "?"),), "p", 1)))
         run(client.close())
-    assert client.usage.answered_by == {"x" * LONGEST_NAME: 1}
+    assert client.used.usage.answered_by == {"x" * LONGEST_NAME: 1}
 
 
 def test_replies_of_a_journal_without_the_name_count_for_none() -> None:

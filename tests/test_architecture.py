@@ -27,7 +27,7 @@ FLOORS = (
      "segmentation"},
     {"tables"},
     {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "answered_by", "trec"},
-    {"embed", "judge", "progress"},
+    {"embed", "judge", "progress", "workers"},
     {"metrics", "systems"},
     {"bench"},
     {"show"},
@@ -36,10 +36,10 @@ FLOORS = (
     {"__main__", "evaluators", "lab", "labelling", "testing"},
 )  # fmt: skip
 HEAVY = ("torch", "sentence_transformers", "umap", "plotly", "papermill", "pandas", "scipy", "sklearn", "sqlalchemy",
-         "pydantic", "numpy", "fsspec")  # fmt: skip
+         "pydantic", "numpy", "distributed", "fsspec")  # fmt: skip
 OUTSIDE = ("fsspec", "psycopg", "sqlalchemy", "openai", "aiohttp", "httpx", "httpx2", "requests", "urllib", "socket",
-           "alembic")  # fmt: skip
-MAY_REACH_OUTSIDE = {"llm", "embed", "store", "remotes"}
+           "alembic", "dask", "distributed")  # fmt: skip
+MAY_REACH_OUTSIDE = {"llm", "embed", "store", "remotes", "workers"}
 KNOWN_BY = {"metrics": {"types", "waves", "metric", "metrics"}, "stats": {"types", "stats"}}
 CATALOGUE = "metrics"
 MODULES_OF_A_ROOM = 25
@@ -318,6 +318,7 @@ WITHIN = {
     "ragbench.remotes.copies:brought": "which copy a run reads, for as long as it runs",
     "ragbench.remotes.deliveries:_write": "at a URL",
     "ragbench.store.dumps:dump": "into a packed file that is made by the door",
+    "ragbench.workers.local:started": "what workers say, in a folder that goes with them",
     "ragbench.trust.record:grant": "a file that is its user's alone from its first byte, on the disk before its name",
     "ragbench.labelling.panel:_take": "a temporary copy of what was handed over, to be read",
 }

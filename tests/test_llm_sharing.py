@@ -158,7 +158,7 @@ class TestTally:
         async def work(server: ChatServer) -> Usage:
             async with open_client(server, journal=journal, input_price=2.0, output_price=10.0) as client:
                 await asyncio.gather(*(client.complete(request(f"{n % 20}")) for n in range(40)))
-                return client.usage
+                return client.used.usage
 
         with scripted({"score": 3}).running() as server:
             paid = asyncio.run(work(server))

@@ -17,7 +17,7 @@ from ragbench import metric as declarations
 from ragbench import settings
 from ragbench.bench.scoring import functions, own_metrics
 from ragbench.metric import parse
-from ragbench.metrics import catalogue
+from ragbench.metrics import catalogue, records
 from ragbench.notation import parted
 from ragbench.settings import ConfigurationError
 from ragbench.types import Sample, Score, Status
@@ -66,7 +66,7 @@ def model(server: ChatServer, name: str = "m") -> Any:
 def kept_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     import contextlib
 
-    monkeypatch.setattr("ragbench.bench.scoring.measure.kept_replies", lambda *_: contextlib.nullcontext())
+    monkeypatch.setattr("ragbench.bench.scoring.replies.kept_replies", lambda *_: contextlib.nullcontext())
 
 
 def values(found: Any) -> dict[tuple[str, str], float]:
@@ -585,9 +585,9 @@ def test_a_function_of_repeats_is_a_number_of_a_page_as_any_other(
 
 def test_a_page_shows_a_criterion_that_the_project_has_no_more(bare: Path) -> None:
     made = rb.criterion("Is it polite?", name="was_polite", scale=[1, 5], higher_is_better=False)
-    told = json.loads(json.dumps(declarations.told(made)))
+    told = json.loads(json.dumps(records.told(made)))
     declarations.withdraw("was_polite")
-    known = declarations.recalled(told)
+    known = records.recalled(told)
     assert (known.label, known.bounds, known.better) == ("was_polite", (1.0, 5.0), "lower")
     assert known.meaning(str, "ru") == "Is it polite?"
     assert "was_polite" not in declarations.registered()

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from ragbench import terminal
-from ragbench.commands.console import consent
+from ragbench.commands.console import consent, options
 
 Finding = tuple[Literal["ok", "note", "fault"], str]
 MARKS = {"ok": ("✓", "green"), "note": ("–", "yellow"), "fault": ("✗", "red")}
@@ -23,17 +23,20 @@ def doctor(
         bool,
         typer.Option("--online", help="Also ask every model behind an endpoint one short question."),
     ] = False,
+    cluster: options.Cluster = "",
     trusted: consent.Trust = False,
 ) -> None:
     """Check Python, packages, configuration, trust, data and the pages they allow, systems, database, judges, browser.
 
     Exit code 1 on a fault.
 
-    It changes nothing, but starts the database server where it does not run. With --online it also says whether each
-    model answers, and under which name: that costs a few tokens a model.
+    It changes nothing, but starts the database server where it does not run. Where the settings or --cluster name a
+    cluster, every worker's ragbench, packages, database and keys are compared with those of this process. With --online
+    it also says whether each model answers, and under which name: that costs a few tokens a model.
     """
     faults = 0
     checks = [_python, _packages, _configuration, _trust, _data, _pages, _parts, _database, _judges, _browser]
+    checks.append(_cluster)
     if online:
         from ragbench import settings, trust
 
@@ -55,6 +58,28 @@ def _findings(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
         yield from check()
     except Exception as error:  # a check that fails is a finding, whatever it fails with
         yield "fault", f"{check.__name__.strip('_')}: {error}"
+
+
+def _cluster() -> Iterator[Finding]:
+    from ragbench import settings, workers
+
+    known = settings.load()
+    if known.cluster is None:
+        return
+    try:
+        with workers.opened(known) as crew:
+            assert crew is not None, "the settings name a cluster"
+            seconds = crew.seconds_of_a_part()
+            yield (
+                "ok",
+                (
+                    f"cluster {known.cluster}: {crew.count} workers at {crew.where}, each with the same ragbench, "
+                    f"packages, database and keys; a part costs {1000 * seconds:.0f} ms besides its work"
+                ),
+            )
+    except workers.UnfitError as error:
+        for one in error.differences:
+            yield "fault", f"cluster {known.cluster}: {one}"
 
 
 def _python() -> Iterator[Finding]:

@@ -61,6 +61,7 @@ def run(
     ] = None,
     name: Annotated[str, typer.Option("--name", help="What the run is called, wherever it is shown.")] = "",
     note: Annotated[str, typer.Option("--note", help="What is said of it: why it was made, what is new.")] = "",
+    cluster: options.Cluster = "",
     plan: options.PlanOnly = False,
     gate: Annotated[
         bool, typer.Option("--gate", help="Hold the report to the gates of ragbench.toml; see the exit codes.")

@@ -98,6 +98,7 @@ def score(
     confidence: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
+    cluster: options.Cluster = "",
     plan: options.PlanOnly = False,
     trusted: consent.Trust = False,
 ) -> None:
@@ -117,7 +118,8 @@ def score(
     from ragbench.bench.runs.gate import bound, decide
     from ragbench.bench.scoring.answer_tables import of_samples
     from ragbench.bench.scoring.judged_metrics import Judging
-    from ragbench.bench.scoring.measure import Asked, applicable, kept_replies, live_line, measure
+    from ragbench.bench.scoring.measure import Asked, applicable, live_line, measure
+    from ragbench.bench.scoring.replies import kept_replies
     from ragbench.commands.console import outputs, plans
     from ragbench.datasets.cells import Forms
     from ragbench.datasets.samples import read_samples

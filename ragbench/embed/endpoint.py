@@ -52,6 +52,10 @@ class EndpointEmbedder:
         self.answered_by: Counter[str] = Counter()
         """How many texts came back with which model's name; of those that this object embedded."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process it takes the key of that one's environment."""
+        return EndpointEmbedder, (self.name, self.settings)
+
     @property
     def about_its_pace(self) -> dict[str, str]:
         """Under which how many "texts" it embedded, and in how many "seconds", is kept of the last time."""

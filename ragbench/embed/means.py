@@ -46,6 +46,10 @@ class NavecEmbedder:
         prefixes = f"query_prefix={settings.query_prefix!r} passage_prefix={settings.passage_prefix!r}"
         self.identity = f"navec {VERSION} {self._file.stem} a={RARE:g} fitted={fitted.hexdigest()[:32]} {prefixes}"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process it takes that one's file, and the same corpus."""
+        return NavecEmbedder, (self.name, self.settings, self._corpus)
+
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
         """(texts, 301) float32 of length 1. Raises EmbeddingError for empty and over-long texts."""
         check_texts(texts, self.settings, self.name)

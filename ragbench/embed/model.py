@@ -40,6 +40,10 @@ class ModelEmbedder:
             f"sentence_transformers {folder.name if folder.is_dir() and wheel is None else named} {content} {prefixes}"
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process it is loaded from that one's files."""
+        return ModelEmbedder, (self.name, self.settings)
+
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
         """(texts, width) float32 of length 1. Raises EmbeddingError for empty and over-long texts."""
         check_texts(texts, self.settings, self.name)

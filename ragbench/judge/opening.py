@@ -17,6 +17,7 @@ from ragbench.llm import (
     Journal,
     Outlook,
     Providers,
+    Replies,
     Tally,
     Usage,
     experience,
@@ -37,9 +38,13 @@ class OpenJudges:
     tally: Tally = field(default_factory=Tally)
     budget: Budget = field(default_factory=Budget)
 
+    def used(self) -> dict[str, Replies]:
+        """The replies used so far, by the name of their judge; none of a judge without a model."""
+        return {judge.name: judge.client.used for judge in self.judges if isinstance(judge, ModelJudge)}
+
     def usage(self) -> dict[str, Usage]:
-        """What the replies used so far took, by the name of their judge; nothing of a judge without a model."""
-        return {judge.name: judge.client.usage for judge in self.judges if isinstance(judge, ModelJudge)}
+        """What they took."""
+        return {name: replies.usage for name, replies in self.used().items()}
 
     async def close(self) -> None:
         """Keep what was received, and let connections go."""

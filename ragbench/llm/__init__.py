@@ -8,6 +8,6 @@ from ragbench.llm.function import FunctionEndpoint
 from ragbench.llm.journal import Entry, Journal, MemoryJournal
 from ragbench.llm.loop import run, submit
 from ragbench.llm.planning import Experience, Outlook, Plan, experience
-from ragbench.llm.pricing import Price, Tally, Usage
+from ragbench.llm.pricing import Price, Replies, Tally, Usage
 from ragbench.llm.rehearsal import Rehearsal
 from ragbench.llm.request import Decoding, Request, estimate_tokens, key_of

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import math
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from ragbench.llm.budget import Budget
 from ragbench.llm.endpoint import Endpoint, Keep, Kept, Received
 from ragbench.llm.errors import CallFailed
 from ragbench.llm.journal import Entry, Journal, Ledger, MemoryJournal
 from ragbench.llm.limiter import Limiter, Turns
-from ragbench.llm.pricing import Amount, Price, Tally, Usage
+from ragbench.llm.pricing import Amount, Price, Replies, Tally, Used
 from ragbench.llm.reply import MalformedError, read
 from ragbench.llm.request import Request, key_of
 from ragbench.llm.shares import limiter_of
@@ -120,33 +118,14 @@ class Client:
         )
         self._turns = Turns(2 * settings.concurrency, 2 * settings.concurrency + BLOCK)
         self._flying: dict[str, _Flight] = {}
-        self._used: dict[str, _Used] = {}
-
-    @property
-    def _free(self) -> bool:
-        """Whether its calls are said to cost nothing."""
-        return self.settings.is_priced and Price(self.settings.input_price, self.settings.output_price) == Price()
+        free = settings.is_priced and Price(settings.input_price, settings.output_price) == Price()
+        self.used = Replies(settings.model, free)
+        """What the replies used so far took, paid for now or journaled before; equal questions count once."""
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """Who is asked: part of every key, so two judges never share an answer."""
         return {"judge": self.name, "endpoint": self.settings.base_url, "model": self.settings.model}
-
-    @property
-    def usage(self) -> Usage:
-        """What the replies used so far took, paid for now or journaled before; equal questions count once."""
-        used = self._used.values()
-        named = Counter(entry.served_model for entry in used if entry.served_model)
-        return Usage(
-            replies=len(used),
-            input_tokens=sum(entry.input_tokens for entry in used),
-            output_tokens=sum(entry.output_tokens for entry in used),
-            cost=math.fsum(entry.cost for entry in used),
-            estimated=sum(entry.estimated for entry in used),
-            model=self.settings.model,
-            answered_by=dict(sorted(named.items())),
-            unpriced=0 if self._free else sum(not e.cost and e.input_tokens + e.output_tokens > 0 for e in used),
-        )
 
     def key(self, request: Request) -> str:
         """The request's key in the journal."""
@@ -210,7 +189,7 @@ class Client:
             self._flying[key] = flight
             flight.task.add_done_callback(lambda _: self._flying.pop(key, None))
         entry, fresh = await flight.join()
-        self._used[key] = _Used(
+        self.used.by_key[key] = Used(
             entry.input_tokens, entry.output_tokens, entry.cost, entry.estimated, entry.served_model
         )
         entries.append((entry, fresh and flight.claim()))
@@ -249,16 +228,6 @@ class Client:
         await self._ledger.flush()
         await self._ledger.close()
         await self._budget.close()
-
-
-class _Used(NamedTuple):
-    """What stays of a reply that was used."""
-
-    input_tokens: int
-    output_tokens: int
-    cost: float
-    estimated: bool
-    served_model: str | None
 
 
 class _Flight:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,16 @@ class Amount:
         return Amount(self.calls - other.calls, self.tokens - other.tokens, self.money - other.money)
 
 
+class Used(NamedTuple):
+    """What stays of a reply that was used."""
+
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    estimated: bool
+    served_model: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What the replies that a result was made from took: the same whether they were paid for now or came out of the
@@ -51,6 +64,34 @@ class Usage:
     model: str = ""
     answered_by: Mapping[str, int] = field(default_factory=dict)
     unpriced: int = 0
+
+
+@dataclass(frozen=True)
+class Replies:
+    """The replies of one model that were used, by their keys in the journal: each is there once.
+
+    free: whether its calls are said to cost nothing.
+    """
+
+    model: str
+    free: bool = False
+    by_key: dict[str, Used] = field(default_factory=dict)
+
+    @property
+    def usage(self) -> Usage:
+        """What they took."""
+        used = self.by_key.values()
+        named = Counter(one.served_model for one in used if one.served_model)
+        return Usage(
+            replies=len(used),
+            input_tokens=sum(one.input_tokens for one in used),
+            output_tokens=sum(one.output_tokens for one in used),
+            cost=math.fsum(one.cost for one in used),
+            estimated=sum(one.estimated for one in used),
+            model=self.model,
+            answered_by=dict(sorted(named.items())),
+            unpriced=0 if self.free else sum(not e.cost and e.input_tokens + e.output_tokens > 0 for e in used),
+        )
 
 
 @dataclass

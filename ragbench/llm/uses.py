@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from ragbench.folders import write
@@ -41,6 +42,14 @@ class Uses:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
+
+
+def note(keys: Iterable[str]) -> None:
+    """Replies of these keys were used by others, for the run that this process belongs to."""
+    known = Uses()
+    for key in keys:
+        known.note(key)
+    known.close()
 
 
 def of_run(folder: Path) -> tuple[str, ...] | None:

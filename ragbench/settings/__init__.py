@@ -126,6 +126,11 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = Field(
         default=None, description="the address of a PostgreSQL of your own instead of the embedded one"
     )
+    cluster: str | None = Field(
+        default=None,
+        description="a Dask cluster that embeds, searches and judges: local:4 for processes of this machine, "
+        "tcp://HOST:8786, tls://HOST:8786, or the FILE.json of a scheduler",
+    )
     database: DatabaseSettings = Field(
         default=DatabaseSettings(), description="that ragbench writes: its folder, and how long anything may take"
     )
@@ -381,6 +386,8 @@ def load() -> Settings:
 
     Raises ConfigurationError, one line a fault, each with the key, the value and what is legal.
     """
+    if _held is not None:
+        return _held
     path = config_path()
     if os.environ.get("RAGBENCH_CONFIG") and not path.is_file():
         raise ConfigurationError(f"RAGBENCH_CONFIG = {path}: there is no such file")
@@ -395,6 +402,26 @@ def load() -> Settings:
         raise ConfigurationError(f"{path.name}: {error}") from None
     _refuse_unknown_variables(found)
     return found
+
+
+_held: Settings | None = None
+
+
+def hold(given: Settings, folder: Path) -> None:
+    """Let `load` give these from now on, whatever this process's files say: those of a process that it works for.
+
+    folder: of that process's project, which relative paths start from.
+    """
+    global _held
+    _held = given
+    os.environ["RAGBENCH_CONFIG"] = str(folder / "ragbench.toml")
+    load.cache_clear()
+
+
+def own_database_url() -> SecretStr | None:
+    """The address of a PostgreSQL that this process's own environment names."""
+    given = os.environ.get("RAGBENCH_DATABASE_URL")
+    return SecretStr(given) if given else None
 
 
 def metric_table(name: str, table: Mapping[str, Any]) -> MetricSettings:

@@ -6,10 +6,10 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, text
 
 from ragbench.settings import DatabaseSettings, Settings
 from ragbench.store import arrays, collections, embeddings, footprint, server, timings
@@ -41,22 +41,34 @@ class _Place:
     rows: int
 
 
+class Elsewhere(Protocol):
+    """Who computes vectors for a store in other processes, and keeps them in the same database."""
+
+    def embed(
+        self, embedder: Embedder, texts: Sequence[str], kind: TextKind, batch: int, progress: Progress | None
+    ) -> int:
+        """Of texts whose vectors are missing; how many are there now, which need not be all."""
+
+
 class Store:
     """Chunks, vectors and search in one PostgreSQL database. A context manager; `open` starts the server if need be.
 
     `progress` is called with how many more texts or questions are done. `engine` is for this package's other rooms.
     """
 
-    def __init__(self, engine: Engine, limits: DatabaseSettings) -> None:
-        self.engine, self.limits = engine, limits
+    def __init__(self, engine: Engine, limits: DatabaseSettings, elsewhere: Elsewhere | None = None) -> None:
+        self.engine, self.limits, self.elsewhere = engine, limits, elsewhere
 
     @classmethod
-    def open(cls, settings: Settings) -> Store:
-        """Find or start the server, and bring its schema up to date. Raises StoreError, never with a password in it."""
+    def open(cls, settings: Settings, elsewhere: Elsewhere | None = None) -> Store:
+        """Find or start the server, and bring its schema up to date. Raises StoreError, never with a password in it.
+
+        elsewhere: who computes vectors, if not this process.
+        """
         server.required(settings)
         engine = connect(server.address(settings), settings.database)
         migrate(engine)
-        return cls(engine, settings.database)
+        return cls(engine, settings.database, elsewhere)
 
     @property
     def runs(self) -> Runs:
@@ -87,7 +99,16 @@ class Store:
         Raises EmbeddingError, before anything of the batch is stored, for vectors that are not one finite, non-zero
         row of one width a text.
         """
-        return embeddings.ensure(self.engine, embedder, texts, kind, batch, self.limits.lock_seconds, progress)
+        computed = 0
+        if self.elsewhere is not None and len(missing := self.missing(embedder, texts, kind)) > batch:
+            if progress is not None:
+                progress(len(texts) - len(missing))
+            computed = self.elsewhere.embed(embedder, missing, kind, batch, progress)
+            embeddings.note(embedder, kind, computed)
+            progress = None
+        return computed + embeddings.ensure(
+            self.engine, embedder, texts, kind, batch, self.limits.lock_seconds, progress
+        )
 
     def vectors(
         self,
@@ -193,6 +214,14 @@ class Store:
     def has_readings(self, about: Mapping[str, Any]) -> bool:
         """Whether any `readings` are kept whose `about` holds these values. Raises StoreError."""
         return timings.has_any(self.engine, about)
+
+    def identity(self) -> str:
+        """Tells this database from every other one, whatever way leads to it. Raises StoreError."""
+        with told_plainly("asking which database this is"), self.engine.connect() as connection:
+            return str(connection.scalar(text(
+                "SELECT system_identifier || '/' || (SELECT oid FROM pg_database WHERE datname = current_database()) "
+                "FROM pg_control_system()"
+            )))  # fmt: skip
 
     def width(self, embedder: Embedder) -> int | None:
         """How wide its stored vectors are; None where none is stored. Raises StoreError."""

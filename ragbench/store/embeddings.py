@@ -116,6 +116,11 @@ def _next(size: int, seconds: float, batch: int) -> int:
     return max(batch, min(2 * size, MOST_KEPT)) if seconds < KEEPING_SECONDS else size
 
 
+def note(model: Embedder, kind: TextKind, computed: int) -> None:
+    """So many vectors were computed by others, for the run that this process belongs to."""
+    uses.note(model.name, kind, (), computed)
+
+
 def missing(engine: Engine, model: Embedder, texts: Sequence[str], kind: TextKind) -> list[str]:
     """The texts whose vectors are not stored, each once."""
     unique = {text_hash(one, kind): one for one in texts}

@@ -19,7 +19,7 @@ from ragbench.bench.basics.findings import Sureness, bounds
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import commit, part, versions
-from ragbench.bench.scoring import judged_metrics, repeats, telling
+from ragbench.bench.scoring import judged_metrics, repeats, replies, telling
 from ragbench.bench.scoring import measure as scoring
 from ragbench.bench.scoring.answer_tables import AnswerTable, find_answers, logged_answers
 from ragbench.bench.scoring.result import SYSTEM, Scores, system_name
@@ -111,7 +111,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
     rule = judging.rule(names)
     total = len(found.samples) * sum(request.repeats if "judge" in metric.needs else 1 for metric in metrics)
     with (
-        scoring.kept_replies(named, metrics) as journal,
+        replies.kept_replies(named, metrics) as journal,
         Progress("judging", total, part(request.notebook)) as progress,
     ):
         asked = scoring.Asked(

@@ -139,12 +139,10 @@ def _judging(session: Session, worth: Worth) -> pd.DataFrame:
 def _kept(session: Session, judgements: pd.DataFrame, sums: pd.DataFrame, milliseconds: np.ndarray) -> np.ndarray:
     import hashlib
 
-    from ragbench.store import Store
-
     detail = hashlib.sha256("\n".join(judgements["metric"] + judgements["detail"]).encode()).hexdigest()
     about = {
         "what": "latency of the offline judge", "data": session.dataset.content_hash, "judgements": detail,
         "answers": [list(pair) for pair in zip(sums["system"], sums["sample"], strict=True)],
     }  # fmt: skip
-    with Store.open(session.settings) as store:
+    with session.store() as store:
         return np.asarray(store.readings(about, lambda: {"ms": milliseconds})["ms"])

@@ -197,12 +197,11 @@ def tier2_generation(request: Tier2Request) -> Measurement:
 
 def _writers(session: Session, asked: Sequence[Question]) -> _Writers:
     """Systems by who writes for them: each generator once, logged answers as they are."""
-    from ragbench.store import Store
     from ragbench.systems import make
 
     found = _Writers()
     by_generator: dict[str, str] = {}
-    with Store.open(session.settings) as store:
+    with session.store() as store:
         for name in session.systems:
             one = session.settings.systems[name]
             if one.generator is None and one.url is not None and one.answer is not None:

@@ -254,12 +254,11 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
 
 def _retrieve(session: Session, asked: Sequence[Question], request: Tier3Request) -> _Found:
     """Every system's rankings, once for each repeat, nothing that is stored of a question read again."""
-    from ragbench.store import Store
     from ragbench.systems import make, steps
 
     found = _Found()
     made: dict[str, System] = {}
-    with Store.open(session.settings) as store:
+    with session.store() as store:
         for name in session.systems:
             made[name] = make(name, session.settings, store, session.dataset)
             total = steps(len(session.dataset.chunks), len(asked), request.repeats)

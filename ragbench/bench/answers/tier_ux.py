@@ -177,8 +177,6 @@ def tier_ux(request: TierUxRequest) -> Measurement:
     """
     import pandas as pd
 
-    from ragbench.store import Store
-
     session = Session.begin(request.notebook, request.dataset, request.systems, "", request.language)
     dataset = session.dataset
     kind, sessions = talks(dataset, request.sessions)
@@ -187,7 +185,7 @@ def tier_ux(request: TierUxRequest) -> Measurement:
     masker = Masker(dict.fromkeys(past.user for past in dataset.history if past.user is not None))
     shown: Callable[[Any], Any] = masker.text if request.mask else lambda text: text
     names = chosen_embedders(request.embedders, request.systems, session.settings) if sessions or asked else []
-    with Store.open(session.settings) as store, session.progress("tier_ux", len(names)) as progress:
+    with session.store() as store, session.progress("tier_ux", len(names)) as progress:
         found = []
         for name in names:
             found.append(_one(store, name, session, kind, sessions, cache, asked, request, shown))

@@ -134,7 +134,6 @@ def answered(
     answer. Raises BenchError for a generator that cannot be made or that fails throughout, ModelError when a provider
     refuses altogether or the budget is spent.
     """
-    from ragbench.store import Store
 
     own = {} if own is None else own
     turns = [contexts, *again] if again else [contexts] * repeats
@@ -144,7 +143,7 @@ def answered(
     shown: dict[tuple[str, str], Shown] = {}
     later: dict[tuple[str, str, int], Shown] = {}
     generators: dict[str, dict[str, Any]] = {}
-    with Store.open(session.settings) as store:
+    with session.store() as store:
         made = _made(session, store, [name for name in contexts if name not in taken])
         written = _written(session, store, wanted, made)
         for name, by_question in contexts.items():

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ragbench import metric, places, trust
+from ragbench import places, trust
 from ragbench import settings as configuration
 from ragbench.bench.basics import bands, interest
 from ragbench.bench.basics.choices import BenchError, parted
@@ -19,10 +20,13 @@ from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import Dataset, known_items, load, load_folder
 from ragbench.embed import wheels
 from ragbench.measurement import Measurement
-from ragbench.metrics import declaration
+from ragbench.metrics import declaration, records
 from ragbench.names import meant
 from ragbench.progress import Progress
 from ragbench.settings import Settings, urls
+
+if TYPE_CHECKING:
+    from ragbench.store import Store
 
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "sqlalchemy", "psycopg", "pgvector", "plotly")
 
@@ -68,6 +72,15 @@ class Session:
     def progress(self, label: str, total: int) -> Progress:
         """A bar for `total` units of work."""
         return Progress(label, total, self.folder)
+
+    @contextlib.contextmanager
+    def store(self) -> Iterator[Store]:
+        """The database, with the workers of the cluster that the settings name. Raises StoreError."""
+        from ragbench.store import Store
+        from ragbench.workers.storage import elsewhere
+
+        with Store.open(self.settings, elsewhere(self.settings)) as store:
+            yield store
 
     def facts(self) -> dict[str, Any]:
         """Provenance that every page shows."""
@@ -152,7 +165,7 @@ def told(made: Measurement) -> Measurement:
     declared = {label: declaration(label) for label in labels}
     more = {
         "thresholds": bands.told(labels, known),
-        "own_metrics": {label: metric.told(one) for label, one in declared.items() if one is not None and one.own},
+        "own_metrics": {label: records.told(one) for label, one in declared.items() if one is not None and one.own},
         "signatures": {label: one.signature for label, one in declared.items() if one is not None and one.signature},
     }
     return replace(

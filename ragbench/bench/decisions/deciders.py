@@ -232,9 +232,8 @@ def _logged(name: str, cases: Sequence[Case]) -> Decider:
 
 def _kept_clock(session: Session, name: str, cases: Sequence[Case], ms: Array, fresh: bool) -> Array:
     """The readings of the first run with these inputs, so that a page made again is the same page."""
-    from ragbench.store import Store
 
     told = {"judge": name, "texts": session.dataset.hash_with("decisions")}
     about = {"what": "latency of a decision", **told, "cases": [case.id for case in cases]}
-    with Store.open(session.settings) as store:
+    with session.store() as store:
         return np.asarray(store.readings(about, lambda: {"ms": ms}, fresh=fresh)["ms"], dtype=float)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -75,23 +75,69 @@ class Trial:
         return several + len(self.prompts) + made
 
 
-async def hear(
-    judge: Judge, trial: Trial, advance: Callable[[int], None] | None = None, speaker: Speaker = ENGLISH
-) -> Heard:
-    """Ask one judge everything, all at once; reasons are said in the speaker's language.
+@dataclass(frozen=True)
+class Assignment:
+    """One thing that a judge is asked: for a score of a sample, or which of a pair is better.
+
+    sample: None where there is no such answer. repeat, turned, language: see `ragbench.judge.Again`.
+    """
+
+    sample: Sample | None = None
+    pair: tuple[Sample, Sample] | None = None
+    repeat: int = 0
+    turned: bool = False
+    language: str = ""
+
+    def by(self, judge: Judge) -> Judge:
+        """The judge as this asks it."""
+        plain = not (self.turned or self.language or self.repeat)
+        return judge if plain else Again(judge, self.repeat, self.turned, self.language)
+
+
+Said = Score | Duel
+
+
+def assignments(trial: Trial) -> list[list[Assignment]]:
+    """All that a trial asks, in groups: each repeat, the scale turned, the other prompt, twins, each variant, pairs."""
+    samples = trial.answers.samples
+    groups = [[Assignment(each, repeat=repeat) for each in samples] for repeat in range(trial.repeats)]
+    groups.append([Assignment(each, turned=True) for each in samples])
+    spoken = zip(samples, trial.prompts, strict=True) if trial.prompts else ()
+    groups.append([Assignment(replace(each, language=own), language=own) for each, own in spoken])
+    groups += [[Assignment(each) for each in group] for group in (trial.twins, *trial.temptations.variants.values())]
+    groups.append([Assignment(pair=pair) for pair in trial.temptations.pairs])
+    return groups
+
+
+async def answered(
+    judge: Judge, metric: Metric, asked: Sequence[Assignment], advance: Callable[[int], None] | None = None
+) -> list[Said]:
+    """What a judge says of each, all asked at once.
 
     A judge whose provider stops answering altogether has failed from then on; a spent budget raises BudgetSpent.
     """
-    asker = _Asker(judge, trial.metric, advance)
-    samples, variants, repeats = trial.answers.samples, trial.temptations.variants, range(trial.repeats)
-    groups: list[list[Any]] = [[asker.score(sample, Again(judge, repeat)) for sample in samples] for repeat in repeats]
-    groups.append([asker.score(sample, Again(judge, turned=True)) for sample in samples])
-    spoken = zip(samples, trial.prompts, strict=True) if trial.prompts else ()
-    groups.append([asker.score(replace(each, language=own), Again(judge, language=own)) for each, own in spoken])
-    groups += [[asker.score(sample, judge) for sample in group] for group in (trial.twins, *variants.values())]
-    groups.append([asker.choice(*pair) for pair in trial.temptations.pairs])
-    flat = iter(await gather([work for group in groups for work in group]))
-    heard = [[next(flat) for _ in group] for group in groups]
+    asker = _Asker(judge, metric, advance)
+    return await gather([
+        asker.score(one.sample, one.by(judge)) if one.pair is None else asker.choice(*one.pair) for one in asked
+    ])  # fmt: skip
+
+
+async def hear(
+    judge: Judge, trial: Trial, advance: Callable[[int], None] | None = None, speaker: Speaker = ENGLISH
+) -> Heard:
+    """Ask one judge everything, all at once; reasons are said in the speaker's language. Raises as `answered`."""
+    everything = [one for group in assignments(trial) for one in group]
+    said = await answered(judge, trial.metric, everything, advance)
+    return together(judge.name, trial, said, speaker, stand_in=asks_nobody(judge))
+
+
+def together(
+    name: str, trial: Trial, said: Sequence[Said], speaker: Speaker = ENGLISH, *, stand_in: bool = False
+) -> Heard:
+    """What a judge said of a trial's assignments, in their order, as one."""
+    samples, variants = trial.answers.samples, trial.temptations.variants
+    flat: Iterator[Any] = iter(said)
+    heard = [[next(flat) for _ in group] for group in assignments(trial)]
     scores, turned, prompted, twins, *made, duels = [heard[: trial.repeats], *heard[trial.repeats :]]
 
     def table(of: Callable[[Score], Any], kind: Any) -> Any:
@@ -99,7 +145,7 @@ async def hear(
         return matrix.T.reshape(len(samples), trial.repeats)
 
     return Heard(
-        judge.name,
+        name,
         Sitting(
             table(lambda score: score.value, np.float64),
             table(lambda score: score.status not in NEVER_ASKED, np.bool_),
@@ -115,7 +161,7 @@ async def hear(
         variant_reasons={
             name: tuple(explain(score, speaker) for score in group) for name, group in zip(variants, made, strict=True)
         },
-        stand_in=asks_nobody(judge),
+        stand_in=stand_in,
     )
 
 

@@ -13,11 +13,12 @@ from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.session import Session, dataset_of
 from ragbench.bench.judges import asking, biases, items
 from ragbench.bench.judges.asking import Heard, Trial
+from ragbench.bench.judges.dispersal import said_by_workers
 from ragbench.bench.judges.items import Answers, Scale, Temptations
 from ragbench.bench.retrieval import own_tables
-from ragbench.bench.scoring import measure
+from ragbench.bench.scoring import measure, replies
 from ragbench.datasets import DatasetError
-from ragbench.judge import Rehearsed, open_judges
+from ragbench.judge import Rehearsed, asks_nobody, open_judges
 from ragbench.language import LANGUAGES, translator
 from ragbench.llm import planning
 from ragbench.metric import Metric
@@ -92,15 +93,26 @@ def all_heard(
     if not names:
         return [], {}, {}
     with (
-        measure.kept_replies(names, [trial.metric]) as journal,
+        replies.kept_replies(names, [trial.metric]) as journal,
         session.progress("judging", trial.calls * len(names)) as progress,
     ):
         dry = planning.folder() is not None
         speaker = translator(session.language or session.settings.language)
+        bare = replace(trial, metric=faithful, repeats=1, twins=(), prompts=(), temptations=items.NOTHING)
+        line = measure.live_line(progress)
+        if known.cluster is not None and not dry:
+            told, used = said_by_workers(
+                known, names, (trial, bare), session.dataset.language, advance=progress, on_change=line
+            )
+            by_judge, ratings = (
+                [asking.together(name, one, said[name], speaker, stand_in=asks_nobody(name)) for name in names]
+                for one, said in zip((trial, bare), told, strict=True)
+            )
+            sittings = {one.name: one.answers for one in ratings}
+            return by_judge, sittings, {name: replies.usage for name, replies in used.items()}
 
         async def everything() -> tuple[list[Heard], dict[str, Sitting], Mapping[str, llm.Usage]]:
-            how: dict[str, Any] = {"language": session.dataset.language, "on_change": measure.live_line(progress)}
-            bare = replace(trial, metric=faithful, repeats=1, twins=(), prompts=(), temptations=items.NOTHING)
+            how: dict[str, Any] = {"language": session.dataset.language, "on_change": line}
             async with open_judges(known, names, journal=journal, rehearsed=dry, **how) as opened:
                 heard = await gather([asking.hear(each, trial, progress, speaker) for each in opened.judges])
                 rated = await gather([asking.hear(each, bare) for each in opened.judges])
@@ -123,7 +135,6 @@ def timed(
 ) -> list[Heard]:
     """The same with the seconds of the first time that these judges scored these answers: a page drawn twice is the
     same page, though a clock is never."""
-    from ragbench.store import Store
 
     if planning.folder() is not None or not heard:
         return list(heard)
@@ -144,7 +155,7 @@ def timed(
         nothing = {one.name: np.full(one.answers.scores.size, np.nan) for one in heard}
         return nothing | {one.name: one.answers.seconds.ravel() for one in heard if one.answers.seconds is not None}
 
-    with Store.open(session.settings) as store:
+    with session.store() as store:
         found = store.readings(about, read, fresh=fresh)
     return [
         replace(one, answers=replace(one.answers, seconds=found[one.name].reshape(one.answers.scores.shape)))

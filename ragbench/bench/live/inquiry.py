@@ -55,7 +55,6 @@ def ask(
     that its user does not trust, StoreError without a database.
     """
     from ragbench.llm import open_budget
-    from ragbench.store import Store
 
     texts = _texts(question)
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST_RETRIEVED:
@@ -64,7 +63,7 @@ def ask(
     session = Session.begin(NOTEBOOK, dataset, systems, "", read=_DESK.dataset)
     known = {one.text.strip(): one for one in session.dataset.questions}
     asked = [known.get(text) or Question(text, text, language=session.dataset.language) for text in texts]
-    with Store.open(session.settings) as store:
+    with session.store() as store:
         found = [each for name in session.systems for each in _retrieved(session, store, name, asked, k)]
         if answer:
             found = _answered(session, store, found, open_budget(session.settings.budget, store.journal))

@@ -95,7 +95,6 @@ def sources(request: SourcesRequest) -> Measurement:
     or worse.
     Raises BenchError, DatasetError, EmbeddingError or StoreError, each with what is legal.
     """
-    from ragbench.store import Store
     from ragbench.systems import make, steps
 
     session = Session.begin(request.notebook, request.dataset, request.systems, "", request.language)
@@ -107,7 +106,7 @@ def sources(request: SourcesRequest) -> Measurement:
     if request.n_topics > len(data.questions):
         raise BenchError(f"n_topics = {request.n_topics}: {data.label} has only {len(data.questions)} questions")
     found: dict[str, Retrieval] = {}
-    with Store.open(session.settings) as store:
+    with session.store() as store:
         for name in session.systems:
             system = make(name, session.settings, store, data)
             with session.progress(name, steps(len(data.chunks), len(data.questions))) as progress:

@@ -90,8 +90,6 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
     """
     import pandas as pd
 
-    from ragbench.store import Store
-
     session = Session.begin(request.notebook, request.dataset, request.systems, "", request.language)
     names = chosen_embedders(request.embedders, request.systems, session.settings)
     items = session.dataset.chunks if request.texts == "chunks" else session.dataset.questions
@@ -99,7 +97,7 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
         known = f"{session.dataset.label} has {len(items)} {request.texts}"
         raise BenchError(f"{known}: at least {request.fewest} are needed to speak of distances")
     drawn = projection.sampled(len(items), request.projected, request.seed)
-    with Store.open(session.settings) as store, session.progress("tier0", len(names) * len(items)) as progress:
+    with session.store() as store, session.progress("tier0", len(names) * len(items)) as progress:
         spaces = [_space(store, name, session, items, drawn, request, progress) for name in names]
     tables = {key: pd.concat([one.tables[key] for one in spaces], ignore_index=True) for key in spaces[0].tables}
     return Measurement(

@@ -243,13 +243,12 @@ def _retrieve(
     rankings long enough to be read to as many words as are wanted, with how many hits each was to have."""
     import pandas as pd
 
-    from ragbench.store import Store
     from ragbench.systems import make, steps
 
     data = session.dataset
     runs: dict[str, list[Retrieval]] = {}
     further: dict[str, tuple[int, Retrieval]] = {}
-    with Store.open(session.settings) as store:
+    with session.store() as store:
         made: dict[str, System] = {name: make(name, session.settings, store, data) for name in session.systems}
         searched = {name: getattr(one, "searched", data.chunks) for name, one in made.items()}
         depth = max(_depth(chunks, request.k, request.unit) for chunks in searched.values())

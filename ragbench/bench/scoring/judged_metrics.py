@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ragbench import llm
 from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.session import Session
-from ragbench.bench.scoring import attendance, jury, measure, repeats, telling
+from ragbench.bench.scoring import attendance, jury, measure, repeats, replies, telling
 from ragbench.bench.scoring.conduct import conduct
 from ragbench.bench.scoring.result import Row, Scores
 from ragbench.judge import Rule, asks_nobody, legal_names
@@ -119,7 +119,7 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
             )
     paid = any("judge" in metric.needs for metric in metrics) and not all(map(asks_nobody, names))
     with (
-        measure.kept_replies(named, metrics) if paid else nullcontext() as journal,
+        replies.kept_replies(named, metrics) if paid else nullcontext() as journal,
         session.progress("judging", len(samples) * len(metrics)) as progress,
     ):
         asked = measure.Asked(

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import inspect
 import time
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,32 +13,23 @@ from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.requests import Draws
 from ragbench.bench.scoring import own_metrics, sets, telling
 from ragbench.bench.scoring.functions import Functions
-from ragbench.bench.scoring.jury import AnyJudge, asking, named_for, rule_on
+from ragbench.bench.scoring.jury import AnyJudge, asking
+from ragbench.bench.scoring.parts import Terms, scored, scored_by_workers
 from ragbench.bench.scoring.repeats import together
-from ragbench.bench.scoring.result import Row, Scores, by_system, system_name
-from ragbench.bench.scoring.telling import Hear, Work
+from ragbench.bench.scoring.result import Row, Scores, by_system
 from ragbench.datasets.russian import language_of
 from ragbench.judge import (
-    Again,
-    OpenJudges,
-    OwnJudge,
-    Panel,
-    Rehearsed,
-    Reworded,
     Rule,
     asks_nobody,
-    open_judges,
 )
 from ragbench.language import translator
 from ragbench.listeners import Listener, Listening
-from ragbench.llm import Journal, ModelError, Outlook, Tally, planning
+from ragbench.llm import Journal, Outlook, Tally, planning
 from ragbench.metric import FIELDS, Metric
 from ragbench.metrics import catalogue
-from ragbench.metrics.explanation import explain
-from ragbench.metrics.vectors import Batch
 from ragbench.progress import Progress
 from ragbench.stand_ins import StandIn, for_people, unordered
-from ragbench.types import Embedder, Judge, Sample, Score
+from ragbench.types import Embedder, Sample, Score
 
 DEFAULT_EMBEDDER = "hashing"
 FIRST = (
@@ -139,23 +127,6 @@ def _is_measured(metric: Metric) -> bool:
     return metric.grain == "sample" or sets.is_of_sets(metric)
 
 
-@contextlib.contextmanager
-def kept_replies(judges: Sequence[AnyJudge], metrics: Sequence[Metric]) -> Iterator[Journal | None]:
-    """The journal in the database where a model will be asked that is no object; None where nothing is paid for."""
-    whom = asking(metrics, judges)
-    if not any(
-        one.kept if isinstance(one, OwnJudge) else isinstance(one, str) and not asks_nobody(one) for one in whom
-    ):
-        yield None
-        return
-    from ragbench.store import Store, server
-    from ragbench.store.journal import DatabaseJournal
-
-    known = settings.load()
-    with Store.open(known) as store:
-        yield DatabaseJournal(store.engine, revive=lambda: server.start(known))
-
-
 async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: Asked) -> Scores:
     """Every metric on every sample by every judge, all at once; embeddings in one batch.
 
@@ -167,58 +138,26 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
     listening = Listening() if dry else telling.opened(asked.listeners, settings.load())
     tongue, spoken = asked.language, asked.language or settings.load().language
     rows = [each if each.language else replace(each, language=tongue or _spoken(each)) for each in samples]
-    judged = [metric.label for metric in metrics if "judge" in metric.needs]
-    whom = asking(metrics, asked.judges)
-    to_open = [one for one in whom if isinstance(one, str | OwnJudge)]
-    opened, needed = _opened(asked, to_open, dry) if to_open else None, bool(judged)
-    by_name: dict[AnyJudge, Judge] = dict(zip(to_open, opened.judges, strict=True)) if opened is not None else {}
-    judges = tuple(by_name[one] if isinstance(one, str | OwnJudge) else one for one in whom)
+    embedders = _embedders(asked.embedder, samples, metrics)
+    terms = Terms(
+        tuple(metrics), asked.judges, tuple(embedders), asked.rule, asked.language, spoken, asked.repeats
+    )  # fmt: skip
+    functions = Functions(settings.load().metrics.timeout_seconds)
+    told: dict[str, Any] = {"advance": asked.advance, "on_change": asked.on_change, "listening": listening}
     try:
-        batches: list[Batch] = []
-        embedders = _embedders(asked.embedder, samples, metrics)
-        for one in embedders:
-            batches.append(Batch(one, batches[0] if batches else None))
-        out: dict[str, ModelError] = {}
-        panels = {
-            metric.label: Panel(
-                [by_name[one] if isinstance(one, str | OwnJudge) else one for one in own],
-                rule_on(metric, asked.rule) if len(own) > 1 else replace(asked.rule, quorum=None),
-                out,
-            )
-            for metric in metrics
-            if (own := named_for(metric, asked.judges))
-        }
-        if twice := [name for name, times in Counter(one.name for one in judges).items() if times > 1]:
-            raise ValueError(f"judges: two of them are called {twice[0]!r}; give one another name")
-        functions = Functions(settings.load().metrics.timeout_seconds)
-        pairs = [
-            (row, metric, repeat)
-            for row in rows
-            for metric in metrics
-            if metric.grain == "sample"
-            for repeat in range(asked.repeats if "judge" in metric.needs else 1)
-        ]
-        narrator = telling.Narrator(listening)
-
-        def work(row: Sample, metric: Metric, repeat: int) -> Work:
-            def make(hear: Hear | None = None) -> Work:
-                return _work(metric, row, panels.get(metric.label), batches, spoken, repeat, functions, hear)
-
-            return narrator.work(system_name(row), row, metric, repeat, make) if listening else make()
-
-        works = [_counted(work(*pair), asked.advance) for pair in pairs]
-        scores = await batches[0].gather(works)
+        if settings.load().cluster is not None and not dry:
+            part = await scored_by_workers(rows, terms, **told)
+        else:
+            part = await scored(rows, terms, asked.journal, dry=dry, functions=functions, **told)
         drawn = Sureness(asked.level, asked.resamples, asked.seed)
         of_sets = await sets.measured(by_system(rows, asked.baseline), metrics, functions, drawn, asked.advance)
-        if isinstance(opened, Rehearsed):
-            (asked.plan or planning.keep)(await opened.outlooks())
+        if dry:
+            (asked.plan or planning.keep)(part.outlooks)
     finally:
-        if opened is not None:
-            await opened.close()
-        told = await asyncio.to_thread(listening.close) if listening else ()
+        heard = await asyncio.to_thread(listening.close) if listening else ()
     singles: dict[tuple[str | None, str, str], list[Score]] = {}
     places: dict[tuple[str | None, str, str], tuple[Sample, Metric]] = {}
-    for (row, metric, _repeat), score in zip(pairs, scores, strict=True):
+    for (row, metric, _repeat), score in zip(terms.pairs(rows), part.scores, strict=True):
         place = (row.system, row.id, metric.label)
         places.setdefault(place, (row, metric))
         singles.setdefault(place, []).append(score)
@@ -226,81 +165,31 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
         Row(*places[place], together(own, translator(spoken)), tuple(own) if len(own) > 1 else ())
         for place, own in singles.items()
     ]
-    usage = opened.usage() if opened is not None else {}
+    judges = asking(metrics, asked.judges)
+    judged = [metric.label for metric in metrics if "judge" in metric.needs]
+    offline = [_name(one) for one in judges if asks_nobody(one)]
+    models = [_name(one) for one in judges if not asks_nobody(one)]
     return Scores(
-        tuple(found), asked.level, asked.resamples, asked.seed, spoken, asked.baseline, usage,
+        tuple(found), asked.level, asked.resamples, asked.seed, spoken, asked.baseline,
+        {name: replies.usage for name, replies in part.used.items()},
         (
-            *(StandIn("judge", one.name) for one in judges if needed and asks_nobody(one)),
-            *unordered((one.name for one in judges if asks_nobody(one)), judged),
-            *for_people((one.name for one in judges if not asks_nobody(one)), judged),
+            *(StandIn("judge", name) for name in offline),
+            *unordered(offline, judged),
+            *for_people(models, judged),
             *(StandIn("embedder", one.name) for one in embedders if getattr(one, "is_stand_in", False)),
         ),
-        asked.primary, told, of_sets,
+        asked.primary, heard, of_sets,
     )  # fmt: skip
+
+
+def _name(judge: AnyJudge) -> str:
+    return judge if isinstance(judge, str) else judge.name
 
 
 def live_line(progress: Progress) -> Callable[[Tally], None]:
     """Keeps the calls' line beside a bar: answered, in flight, failed, cost, time left."""
     began = time.monotonic()
     return lambda tally: progress.say(lambda: tally.describe(time.monotonic() - began))
-
-
-def _opened(asked: Asked, names: Sequence[str | OwnJudge], dry: bool) -> OpenJudges:
-    known, kept = settings.load(), asked.journal
-    if not all(isinstance(one, OwnJudge) or asks_nobody(one) for one in names):
-        trust.require(trust.of_settings(known), lambda: trust.of_project(known))
-    language, told = asked.language, asked.on_change
-    return open_judges(known, names, journal=kept, language=language, on_change=told, rehearsed=dry)
-
-
-def _work(
-    metric: Metric,
-    sample: Sample,
-    panel: Panel | None,
-    batches: Sequence[Batch],
-    language: str,
-    repeat: int,
-    functions: Functions,
-    hear: Hear | None = None,
-) -> Work:
-    tools: dict[str, Any] = {"embedder": batches[0] if len(batches) == 1 else batches}
-    speaker = translator(language)
-
-    async def by(judge: Judge | None) -> Score:
-        judge = hear(judge) if judge is not None and hear is not None else judge
-        judge = Again(judge, repeat) if judge is not None and repeat else judge
-        judge = Reworded(judge, metric.reworded) if judge is not None and metric.reworded else judge
-        given = {need: tools.get(need, judge) for need in metric.needs}
-        if metric.is_users:
-            score = await functions.score(metric, sample, given)
-        else:
-            found: Score | Awaitable[Score] = metric(sample, **given)
-            score = await found if inspect.isawaitable(found) else found
-        if judge is not None and score.judge is None:
-            score = replace(score, judge=judge.name)
-        return replace(score, reason=explain(score, speaker))
-
-    async def work() -> Score:
-        if panel is None:
-            return await by(None)
-        if len(panel.judges) == 1:
-            return await by(panel.judges[0])
-        score = await panel.score(by)
-        return replace(score, reason=explain(score, speaker))
-
-    return work
-
-
-def _counted(work: Work, advance: Callable[[int], None] | None) -> Work:
-    if advance is None:
-        return work
-
-    async def counted() -> Score:
-        score = await work()
-        advance(1)
-        return score
-
-    return counted
 
 
 def _embedders(

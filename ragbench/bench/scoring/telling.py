@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 
 from ragbench.judge import Asking, Overheard
 from ragbench.language import Translator
@@ -23,6 +23,15 @@ LIMIT = "metrics.timeout_seconds"
 Work = Callable[[], Coroutine[Any, Any, Score]]
 Hear = Callable[[Judge], Judge]
 """What makes of a judge one whose answers are told."""
+
+
+class Hearer(Protocol):
+    """Who is told: listeners, or what stands for them."""
+
+    run: str
+
+    def tell(self, event: Event) -> None:
+        """Take an event."""
 
 
 def opened(listeners: Sequence[Listener], known: Settings) -> Listening:
@@ -99,15 +108,20 @@ class _Place:
 
 
 class Narrator:
-    """Tells of each score of a measurement as it ends, of the calls within it, and of a sample after its last score."""
+    """Tells of each score of a measurement as it ends, of the calls within it, and of a sample after its last score.
 
-    def __init__(self, listening: Listening) -> None:
-        self._listening = listening
+    before: how many samples of the same measurement others tell of, before these.
+    """
+
+    def __init__(self, listening: Hearer, before: int = 0) -> None:
+        self._listening, self._before = listening, before
         self._places: dict[tuple[str, str], _Place] = {}
 
     def work(self, system: str, row: Sample, metric: Metric, repeat: int, make: Callable[[Hear], Work]) -> Work:
         """A score that is told of when it is there; `make` makes it, with judges that are listened to."""
-        place = self._places.setdefault((system, row.id), _Place(system, row.id, str(len(self._places) + 1)))
+        place = self._places.setdefault(
+            (system, row.id), _Place(system, row.id, str(self._before + len(self._places) + 1))
+        )
         place.waiting += 1
         place.scores += 1
         identifier, calls = f"{place.id}.{place.scores}", count(1)

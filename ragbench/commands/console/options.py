@@ -99,6 +99,30 @@ def _writable(there: Path, path: Path) -> Path:
     return path
 
 
+def cluster(text: str) -> str:
+    """The text itself, from now on in the settings of this process and of those that it starts."""
+    if text:
+        from ragbench import settings
+        from ragbench.workers import ClusterError, address
+
+        try:
+            address.parse(text)
+        except ClusterError as error:
+            raise typer.BadParameter(str(error)) from None
+        os.environ[address.VARIABLE] = text
+        settings.load.cache_clear()
+    return text
+
+
+Cluster = Annotated[
+    str,
+    typer.Option(
+        "--cluster",
+        help="A Dask cluster that embeds, searches and judges, with the same numbers: local:4 for processes of this "
+        "machine, tcp://HOST:8786, or a scheduler's FILE.json.",
+        callback=cluster,
+    ),
+]
 Primary = Annotated[
     str, typer.Option(help="The metric whose comparisons are a family of their own; if none, all are one family.")
 ]

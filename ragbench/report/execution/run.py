@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragbench import settings
+from ragbench import settings, workers
 from ragbench.bench.basics.needs import Lack
 from ragbench.bench.runs.overview import NAME as OVERVIEW
 from ragbench.bench.runs.overview import keep as keep_overview
@@ -105,51 +105,55 @@ def run(
     A notebook that fails does not stop the others: its page says what failed, and the result names it.
     Raises ParameterError for a parameter that no notebook has or that does not fit, FileNotFoundError for a notebook
     that is not there, BenchError for data that are not there and for all that is known to fail later, UntrustedError
-    for what its user does not trust, ValueError for a name or a note that will not do; nothing has been measured, paid
-    or written then. An interrupted run stays as `<run>.partial`; one that was killed does so too, and is noticed later
-    (`ragbench.report.execution.unfinished`).
+    for what its user does not trust, ClusterError where the settings name a cluster that cannot be had, ValueError for
+    a name or a note that will not do; nothing has been measured, paid or written then. An interrupted run stays as
+    `<run>.partial`; one that was killed does so too, and is noticed later (`ragbench.report.execution.unfinished`).
     """
     known = settings.load()
     called = {key: text for key, text in (("name", named(name)), ("note", noted(note))) if text}
     wanted = dict(given or {})
     sources, defaults, values, left_out, _asked, _read, reach = prepared(notebooks, wanted, language, lenient=lenient)
-    folder = files.new_run(out or settings.project_folder() / known.reports_folder)
-    started = time.time()
-    mask = secrets.masker()
-    begun = {"started": round(started), "notebooks": list(sources), **called}
-    with unfinished.marked(folder, begun) if keep else contextlib.nullcontext(), _interruptible(folder, begun, keep):
-        try:
-            failures = Work(folder, progress).all(sources, concurrency.rounds(defaults, jobs, reach))
-        finally:
-            copies.settle(folder)
-            uses.settle(folder)
-            stored = vectors.told(folder)
-        keep_overview(folder)
-        for name, notebook in sources.items():
-            _store(folder / f"{name}.ipynb", notebook, mask)
-        measured = assembly.Measurements(folder)
-        for name in sources:
-            if name in measured.names() and name not in failures and (line := results.nothing(measured[name])):
-                failures[name] = line
-        spoken = language or known.language
-        described = [_described(name, {**defaults[name], **values[name]}, failures, spoken) for name in sources]
-        manifest = results.manifest(
-            measured,
-            wanted,
-            described,
-            format=results.FORMAT,
-            status="failed" if failures else "complete",
-            **called,
-            language=described[0]["language"] if described else known.language,
-            started=round(started),
-            seconds=round(time.time() - started, 1),
-            fail_on_raised=known.fail_on_raised,
-            **_needing(left_out),
-        )
-        manifest = secrets.masked(manifest, mask)
-        results.write_scores(folder / results.SCORES, measured)
-        results.write_json(folder / results.SUMMARY, results.summary(measured))
-        _draw(folder, manifest, mask)
+    with workers.shared(known) as variables:
+        folder = files.new_run(out or settings.project_folder() / known.reports_folder)
+        started = time.time()
+        mask = secrets.masker()
+        begun = {"started": round(started), "notebooks": list(sources), **called}
+        with (
+            unfinished.marked(folder, begun) if keep else contextlib.nullcontext(),
+            _interruptible(folder, begun, keep),
+        ):
+            try:
+                failures = Work(folder, progress, variables).all(sources, concurrency.rounds(defaults, jobs, reach))
+            finally:
+                copies.settle(folder)
+                uses.settle(folder)
+                stored = vectors.told(folder)
+            keep_overview(folder)
+            for name, notebook in sources.items():
+                _store(folder / f"{name}.ipynb", notebook, mask)
+            measured = assembly.Measurements(folder)
+            for name in sources:
+                if name in measured.names() and name not in failures and (line := results.nothing(measured[name])):
+                    failures[name] = line
+            spoken = language or known.language
+            described = [_described(name, {**defaults[name], **values[name]}, failures, spoken) for name in sources]
+            manifest = results.manifest(
+                measured,
+                wanted,
+                described,
+                format=results.FORMAT,
+                status="failed" if failures else "complete",
+                **called,
+                language=described[0]["language"] if described else known.language,
+                started=round(started),
+                seconds=round(time.time() - started, 1),
+                fail_on_raised=known.fail_on_raised,
+                **_needing(left_out),
+            )
+            manifest = secrets.masked(manifest, mask)
+            results.write_scores(folder / results.SCORES, measured)
+            results.write_json(folder / results.SUMMARY, results.summary(measured))
+            _draw(folder, manifest, mask)
     failed = {one["name"]: one["failure"] for one in manifest["notebooks"] if one["status"] == "failed"}
     broken = known.fail_on_raised and "raised" in manifest
     final = files.finish(folder)

@@ -13,8 +13,9 @@ from ragbench.bench.basics.verdicts import said, word
 from ragbench.counts import alone
 from ragbench.language import Translator
 from ragbench.measurement import Measurement, NamedEstimate
-from ragbench.metric import Metric, recalled
+from ragbench.metric import Metric
 from ragbench.metrics import declaration, meant
+from ragbench.metrics.records import recalled
 from ragbench.show.basics.text import clean
 from ragbench.types import Comparison, Estimate, Verdict
 

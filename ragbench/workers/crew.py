@@ -1,0 +1,222 @@
+"""The workers of a cluster, given parts of a work: what comes back is in the parts' order, whoever did them."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ragbench.llm.accounts import run_of_this_process
+from ragbench.settings import Settings
+from ragbench.workers import address, local, task
+from ragbench.workers.errors import ClusterError, UnfitError
+from ragbench.workers.passport import Passport, issue
+from ragbench.workers.task import Work
+
+CONNECT_SECONDS = 30.0
+ALONE_SECONDS = 120.0
+"""So long no worker may be there before the work ends."""
+LOSSES = 8
+"""So many times in a row parts may be sent, and all be lost with their workers, before the work ends."""
+AGAIN = (
+    "Replies of models are in the journal, vectors in the database: the same command goes on from there and pays for "
+    "nothing twice"
+)
+
+Heard = Callable[[int, Any], None]
+"""Called with a part's number and how far it is, as its work says."""
+
+
+@contextlib.contextmanager
+def opened(known: Settings) -> Iterator[Crew | None]:
+    """The workers that the settings name (`cluster`), checked; None where they name none.
+
+    Raises ClusterError where they cannot be had, and UnfitError where their numbers would be others.
+    """
+    if known.cluster is None:
+        yield None
+        return
+    place = address.parse(known.cluster)
+    with contextlib.ExitStack() as stack:
+        if place.count:
+            place = address.parse(str(stack.enter_context(local.started(place.count))))
+        crew = Crew(stack.enter_context(_client(place)), known)
+        crew.check()
+        yield crew
+
+
+@contextlib.contextmanager
+def shared(known: Settings) -> Iterator[Mapping[str, str]]:
+    """The variables by which other processes of this machine share one cluster; none where the settings name none.
+
+    Raises as `opened`.
+    """
+    if known.cluster is None:
+        yield {}
+        return
+    place = address.parse(known.cluster)
+    with contextlib.ExitStack() as stack:
+        named = str(stack.enter_context(local.started(place.count))) if place.count else known.cluster
+        with opened(known.model_copy(update={"cluster": named})):
+            """Whoever shares it finds it whole."""
+        yield {address.VARIABLE: named}
+
+
+@contextlib.contextmanager
+def _client(place: address.Address) -> Iterator[Any]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ClusterError(
+            "the package dask.distributed is not installed: pip install 'ragbench[cluster]', or unset `cluster`"
+        ) from None
+    try:
+        client = Client(timeout=CONNECT_SECONDS, set_as_default=False, **place.connected())
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ClusterError(f"no scheduler answers at {place.url} ({error}); start one: dask scheduler") from None
+    try:
+        with contextlib.suppress(TimeoutError):
+            client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+        yield client
+    finally:
+        client.close(timeout=5)
+
+
+class Crew:
+    """Workers that are there; made by `opened`."""
+
+    def __init__(self, client: Any, known: Settings) -> None:
+        self._client, self._known = client, known
+        self._run = run_of_this_process() or uuid.uuid4().hex
+        self._passport: Passport = issue(known)
+        if self._passport.unreached:
+            raise ClusterError(f"the database does not answer: {self._passport.unreached}")
+
+    @property
+    def count(self) -> int:
+        """How many workers there are just now."""
+        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+
+    @property
+    def where(self) -> str:
+        """The scheduler's address."""
+        return str(self._client.scheduler.address)
+
+    def check(self) -> None:
+        """Look at every worker's passport. Raises ClusterError, UnfitError."""
+        if not self.count:
+            raise ClusterError(f"the scheduler at {self.where} has no workers; start one: dask worker {self.where}")
+        packed = task.errand(_nothing, None, self._known, self._passport, self._run)
+        found = self._client.run(task.inspected, packed, on_error="return")
+        differences = [
+            f"the worker {name} has {one['nthreads']} threads, and settings are a process's: start it with --nthreads 1"
+            for name, one in sorted(self._client.scheduler_info(n_workers=-1)["workers"].items())
+            if one["nthreads"] > 1
+        ]
+        for name, theirs in sorted(found.items()):
+            if isinstance(theirs, Passport):
+                differences += [f"the worker {name} {line}" for line in self._passport.differs(theirs)]
+            else:
+                said = str(theirs).strip().splitlines()
+                differences.append(
+                    f"the worker {name} cannot take this work ({type(theirs).__name__}: {said[0] if said else ''}): "
+                    "install the same ragbench and packages there"
+                )
+        if differences:
+            raise UnfitError(differences)
+
+    def seconds_of_a_part(self) -> float:
+        """What a part costs besides its work, the median of some that have none."""
+        taken = []
+        for _ in range(5):
+            begun = time.perf_counter()
+            self.map(_nothing, None, [None])
+            taken.append(time.perf_counter() - begun)
+        return statistics.median(taken)
+
+    def map(self, work: Work, common: Any, parts: Sequence[Any], heard: Heard | None = None) -> list[Any]:
+        """What `work` gives of each part, in the parts' order.
+
+        work: a function that workers can import. common: what all parts need, sent once a worker. A part whose worker
+        is lost is done again by another; what the work raises ends all.
+        Raises ClusterError where no worker is left, the scheduler is lost, or a part ends every worker that it meets.
+        """
+        import cloudpickle
+
+        packed = task.errand(work, common, self._known, self._passport, self._run)
+        topic = f"ragbench-{uuid.uuid4().hex}"
+        results: dict[int, Any] = {}
+        losses = 0
+        if heard is not None:
+            self._client.subscribe_topic(topic, lambda event: heard(event[1]["part"], event[1]["state"]))
+        try:
+            while len(results) < len(parts):
+                before = len(results)
+                left = {
+                    number: cloudpickle.dumps(parts[number]) for number in range(len(parts)) if number not in results
+                }
+                self._round(packed, left, topic, results)
+                losses = 0 if len(results) > before else losses + 1
+                if losses == LOSSES:
+                    raise ClusterError(
+                        f"{len(left)} of {len(parts)} parts ended every worker that they were given to, "
+                        f"{LOSSES} times in a row: is its memory too small, does code of yours end its process? {AGAIN}"
+                    )
+        except OSError as error:
+            raise self._lost(str(error)) from None
+        finally:
+            if heard is not None:
+                with contextlib.suppress(Exception):
+                    self._client.unsubscribe_topic(topic)
+        return [results[number] for number in range(len(parts))]
+
+    def _round(self, packed: bytes, left: Mapping[int, bytes], topic: str, results: dict[int, Any]) -> None:
+        """Send what is left, and take what is done. What was lost with its worker stays left."""
+        from distributed import wait
+        from distributed.client import FutureCancelledError, FuturesCancelledError
+        from distributed.scheduler import KilledWorker
+
+        self._await_worker()
+        shared = self._client.scatter(packed, broadcast=True, hash=False)
+        futures = {
+            self._client.submit(task.carry_out, shared, part, number, topic, pure=False): number
+            for number, part in left.items()
+        }
+        waiting = set(futures)
+        try:
+            while waiting:
+                with contextlib.suppress(TimeoutError, FuturesCancelledError), self._client.as_current():
+                    wait(list(waiting), timeout=1.0, return_when="FIRST_COMPLETED")
+                if self._client.status not in ("running", "connecting"):
+                    raise self._lost(f"the connection is {self._client.status}")
+                ended = {future for future in waiting if future.status != "pending"}
+                waiting -= ended
+                for future in ended:
+                    if future.status == "finished":
+                        with contextlib.suppress(FutureCancelledError):  # its worker died with the result
+                            results[futures[future]] = future.result()
+                    elif future.status == "error" and not isinstance(future.exception(), KilledWorker):
+                        raise future.exception()
+                if not ended and not self.count:
+                    self._await_worker()
+        finally:
+            self._client.cancel(list(futures), force=True)
+
+    def _await_worker(self) -> None:
+        try:
+            self._client.wait_for_workers(1, timeout=ALONE_SECONDS)
+        except TimeoutError:
+            raise ClusterError(
+                f"the scheduler at {self.where} has had no worker for {ALONE_SECONDS:.0f} s; start one: dask worker "
+                f"{self.where}. {AGAIN}"
+            ) from None
+
+    def _lost(self, why: str) -> ClusterError:
+        return ClusterError(f"the scheduler at {self.where} is lost ({why}); start the cluster again. {AGAIN}")
+
+
+def _nothing(_common: Any, _part: Any, _tell: Any) -> None:
+    """The errand of somebody who is only looked at."""

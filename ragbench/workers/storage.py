@@ -1,0 +1,70 @@
+"""What a store has done by the workers of a cluster: vectors computed, kept in the one database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ragbench import settings
+from ragbench.settings import Settings
+from ragbench.store import Store
+from ragbench.types import Embedder, EmbeddingError, TextKind
+from ragbench.workers.crew import opened
+from ragbench.workers.passport import require_same
+from ragbench.workers.tallies import Counter, Together
+from ragbench.workers.task import Tell
+
+TEXTS = 4096
+"""Of a part at most; fewer where that gives each worker several."""
+PARTS_A_WORKER = 4
+
+
+def elsewhere(known: Settings) -> ByWorkers | None:
+    """What a store is lent (`Store.open`); None where the settings name no cluster."""
+    return None if known.cluster is None else ByWorkers(known)
+
+
+@dataclass(frozen=True)
+class ByWorkers:
+    """See `ragbench.store.database.Elsewhere`."""
+
+    known: Settings
+
+    def embed(
+        self,
+        embedder: Embedder,
+        texts: Sequence[str],
+        kind: TextKind,
+        batch: int,
+        progress: Callable[[int], object] | None,
+    ) -> int:
+        """Compute and store the vectors of these texts; how many were. What a worker could not embed is left out."""
+        with opened(self.known) as crew:
+            assert crew is not None, "the settings name a cluster"
+            wanted = -(-len(texts) // (PARTS_A_WORKER * max(1, crew.count)))
+            size = max(batch, min(TEXTS, wanted) // batch * batch)  # whole batches: a model's vectors hang on theirs
+            parts = [list(texts[start : start + size]) for start in range(0, len(texts), size)]
+            together = Together(progress)
+            found = crew.map(_embedded, _Common(embedder, embedder.identity, kind, batch), parts, together.heard)
+            for number, part in enumerate(parts):
+                together.heard(number, {"done": len(part), "calls": {}})
+        return sum(found)
+
+
+@dataclass(frozen=True)
+class _Common:
+    embedder: Embedder
+    identity: str
+    kind: TextKind
+    batch: int
+
+
+def _embedded(common: _Common, texts: Sequence[str], tell: Tell) -> int:
+    """What a worker does. Vectors that were kept before a refusal stay; whoever asked tries the others, and is told."""
+    require_same([common.embedder], [common.identity])
+    counter = Counter(tell)
+    with Store.open(settings.load()) as store:
+        try:
+            return store.embed(common.embedder, texts, kind=common.kind, batch=common.batch, progress=counter.advance)
+        except EmbeddingError:
+            return len(texts) - len(store.missing(common.embedder, texts, common.kind))

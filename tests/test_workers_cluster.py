@@ -1,0 +1,191 @@
+"""A real cluster of this machine's processes: the same numbers, and what is lost with a worker or a scheduler."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+import ragbench as rb
+from ragbench import settings, workers
+from ragbench.store import Store
+from ragbench.workers import ClusterError, Crew, UnfitError, local
+from ragbench.workers.storage import elsewhere
+from tests.chat_server import ChatServer
+from tests.test_workers import samples
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[Path]:
+    with local.started(2) as file:
+        yield file
+
+
+@pytest.fixture
+def known(scheduler: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[settings.Settings]:
+    monkeypatch.setenv("RAGBENCH_CLUSTER", str(scheduler))
+    settings.load.cache_clear()
+    yield settings.load()
+    monkeypatch.delenv("RAGBENCH_CLUSTER")
+    settings.load.cache_clear()
+
+
+@pytest.fixture
+def crew(known: settings.Settings) -> Iterator[Crew]:
+    with workers.opened(known) as found:
+        assert found is not None
+        yield found
+
+
+def square(common: int, part: int, tell: Any) -> tuple[int, int]:
+    tell({"done": 1, "calls": {}})
+    return common * part * part, os.getpid()
+
+
+def die_at_first(folder: str, part: int, tell: Any) -> int:
+    """Kills its process, as often as the folder has no file for that death yet."""
+    for death in range(4):
+        mark = Path(folder) / f"{part}-{death}"
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+    return part
+
+
+def die(common: None, part: int, tell: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fail(common: None, part: int, tell: Any) -> None:
+    raise ValueError(f"part {part} cannot be done")
+
+
+def sleep(common: float, part: int, tell: Any) -> int:
+    time.sleep(common)
+    return part
+
+
+class TestCrew:
+    def test_parts_come_back_in_their_order(self, crew: Crew) -> None:
+        heard: list[Any] = []
+        assert crew.count == 2
+        found = crew.map(square, 3, range(20), lambda _, state: heard.append(state["done"]))
+        assert [value for value, _ in found] == [3 * n * n for n in range(20)]
+        assert os.getpid() not in {process for _, process in found}
+        assert set(heard) <= {1}
+
+    def test_what_a_part_raises_is_raised(self, crew: Crew) -> None:
+        with pytest.raises(ValueError, match="part 0 cannot be done"):
+            crew.map(fail, None, [0])
+
+    def test_twenty_workers_killed_are_replaced_and_nothing_is_lost(self, crew: Crew, tmp_path: Path) -> None:
+        assert crew.map(die_at_first, str(tmp_path), range(5)) == list(range(5))
+        assert len(list(tmp_path.iterdir())) == 20
+
+    def test_a_part_that_ends_every_worker_is_named(self, crew: Crew) -> None:
+        with pytest.raises(ClusterError, match=r"1 of 1 parts ended every worker"):
+            crew.map(die, None, [0])
+
+
+def test_a_scheduler_that_is_lost_is_named_with_what_goes_on() -> None:
+    known = settings.load()
+    with local.started(1) as file, workers.opened(known.model_copy(update={"cluster": str(file)})) as crew:
+        assert crew is not None
+        program = next(
+            one for one in psutil.Process().children() if "ragbench.workers.local" in " ".join(one.cmdline())
+        )
+        threading.Timer(1.0, lambda: [one.kill() for one in (program, *program.children(recursive=True))]).start()
+        with pytest.raises(ClusterError, match=r"is lost .*the same command goes on from there"):
+            crew.map(sleep, 60.0, [0, 1])
+
+
+def test_workers_end_with_whoever_started_them() -> None:
+    program = (
+        "import time\nfrom ragbench.workers import local\n"
+        "with local.started(1):\n    print('there', flush=True)\n    time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as starter:
+        assert starter.stdout is not None
+        assert starter.stdout.readline() == "there\n"
+        children = psutil.Process(starter.pid).children(recursive=True)
+        assert len(children) >= 2
+        starter.kill()
+        _, alive = psutil.wait_procs(children, 30)
+    assert alive == []
+
+
+class TestFitness:
+    def test_a_worker_of_another_version_gets_nothing(self, crew: Crew) -> None:
+        crew._passport = replace(crew._passport, version="99.0", keys=frozenset({"NO_SUCH_KEY"}))
+        with pytest.raises(UnfitError) as refusal:
+            crew.check()
+        assert len(refusal.value.differences) == 4, "two workers, two differences"
+        assert "99.0 asks it" in str(refusal.value)
+        assert "NO_SUCH_KEY" in str(refusal.value)
+        with pytest.raises(UnfitError, match=r"99\.0 asks it"):
+            crew.map(square, 1, [1])
+
+    def test_nobody_without_the_key_gets_in(self, scheduler: Path) -> None:
+        from distributed import Client
+        from distributed.security import Security
+
+        url = json.loads(scheduler.read_text())["address"]
+        stranger = Security.temporary()
+        with pytest.raises((OSError, TimeoutError)):
+            Client(url, security=stranger, timeout=5)
+        assert oct(scheduler.parent.stat().st_mode & 0o777) == "0o700"
+
+
+def distinct(number: int) -> list[Any]:
+    return [replace(one, id=f"q{place}") for place, one in enumerate(samples(number))]
+
+
+class TestNumbers:
+    METRICS = ("faithfulness", "rouge1_f", "semantic_similarity", "response_relevancy")
+
+    def test_scores_are_those_of_one_process(self, known: settings.Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+        rows = distinct(30)
+        there = rb.score(rows, metrics=list(self.METRICS)).as_json()
+        monkeypatch.delenv("RAGBENCH_CLUSTER")
+        settings.load.cache_clear()
+        assert there == rb.score(rows, metrics=list(self.METRICS)).as_json()
+
+    def test_a_reply_is_paid_for_once_and_kept(self, known: settings.Settings) -> None:
+        rows = [one for one in distinct(16) if one.response]
+        twice = [*rows, *(replace(one, id=f"{one.id}-again") for one in rows)]
+        with ChatServer(latency=0.05).running() as server:
+            judge = rb.judge(model="m", base_url=server.url, name=f"j{time.time_ns()}")
+            found = rb.score(twice, metrics=["faithfulness"], judge=judge)
+            asked = server.calls
+            again = rb.score(twice, metrics=["faithfulness"], judge=judge)
+            assert server.calls == asked, "all of it was in the journal"
+        assert found.as_json() == again.as_json()
+        assert asked == found.usage[judge.name].replies, "equal questions of two parts are one call"
+
+    def test_vectors_are_computed_elsewhere_and_kept(self, known: settings.Settings) -> None:
+        from ragbench import embed
+        from ragbench.settings import EmbedderSettings
+
+        texts = [f"text number {n} of {time.time_ns()}" for n in range(300)]
+        made = embed.make("hashing", EmbedderSettings(), texts)
+        told: list[int] = []
+        with Store.open(known, elsewhere(known)) as store:
+            assert store.embed(made, texts, batch=16, progress=told.append) == 300
+            assert sum(told) == 300
+            assert store.embed(made, texts, batch=16) == 0
+            kept = store.vectors(made, texts)
+        assert (kept == made.embed(texts)).all()
