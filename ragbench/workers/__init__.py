@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from ragbench.rooms import offers
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
-    from ragbench.workers.crew import Crew, opened, shared
-    from ragbench.workers.errors import ClusterError, UnfitError
+    from ragbench.workers.crew import Crew as Crew
+    from ragbench.workers.crew import opened as opened
+    from ragbench.workers.crew import shared as shared
+    from ragbench.workers.errors import ClusterError as ClusterError
+    from ragbench.workers.errors import UnfitError as UnfitError
 
 _PLACES = {"ClusterError": "errors", "UnfitError": "errors", "Crew": "crew", "opened": "crew", "shared": "crew"}
 __all__, __getattr__, __dir__ = offers(__name__, _PLACES)

@@ -47,7 +47,7 @@ class Together:
     """
 
     def __init__(
-        self, advance: Callable[[int], None] | None = None, on_change: Callable[[Tally], None] | None = None
+        self, advance: Callable[[int], object] | None = None, on_change: Callable[[Tally], None] | None = None
     ) -> None:
         self._advance, self._on_change = advance, on_change
         self._states: dict[int, Mapping[str, Any]] = {}

@@ -18,10 +18,7 @@ from ragbench.bench.scoring.parts import Terms, scored, scored_by_workers
 from ragbench.bench.scoring.repeats import together
 from ragbench.bench.scoring.result import Row, Scores, by_system
 from ragbench.datasets.russian import language_of
-from ragbench.judge import (
-    Rule,
-    asks_nobody,
-)
+from ragbench.judge import OwnJudge, Rule, asks_nobody
 from ragbench.language import translator
 from ragbench.listeners import Listener, Listening
 from ragbench.llm import Journal, Outlook, Tally, planning
@@ -167,8 +164,8 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
     ]
     judges = asking(metrics, asked.judges)
     judged = [metric.label for metric in metrics if "judge" in metric.needs]
-    offline = [_name(one) for one in judges if asks_nobody(one)]
-    models = [_name(one) for one in judges if not asks_nobody(one)]
+    offline = [_name(one) for one in judges if not isinstance(one, OwnJudge) and asks_nobody(one)]
+    models = [name for one in judges if (name := _name(one)) not in offline]
     return Scores(
         tuple(found), asked.level, asked.resamples, asked.seed, spoken, asked.baseline,
         {name: replies.usage for name, replies in part.used.items()},

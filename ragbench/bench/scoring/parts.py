@@ -183,8 +183,9 @@ async def scored_by_workers(
             scores |= {position: [next(own) for _ in terms.pairs([rows[position]])] for position in positions}
             for name, replies in made.used.items():
                 used.setdefault(name, Replies(replies.model, replies.free)).by_key.update(replies.by_key)
-            for event in made.events if listening else ():
-                listening.tell(event)
+            if listening:
+                for event in made.events:
+                    listening.tell(event)
         uses.note(key for name, replies in used.items() if _is_kept(name, terms) for key in replies.by_key)
         return Part([one for position in range(len(rows)) for one in scores[position]], used)
 
