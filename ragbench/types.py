@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
+from functools import cached_property
 from numbers import Real
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
@@ -484,7 +485,7 @@ class Prompt(Generic[Shape]):
         if len(set(slots.values())) > 1:
             raise ValueError(f"prompt {self.name}: the slots differ by language: {slots}")
 
-    @property
+    @cached_property
     def slots(self) -> frozenset[str]:
         """Names of the places that must be filled."""
         return frozenset(SLOT.findall(next(iter(self.texts.values()))))
