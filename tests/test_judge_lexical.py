@@ -190,8 +190,8 @@ def test_russian_answers_are_found_in_their_paragraph(shared_data: Callable[[str
 
 class TestNumbersByHand:
     def test_grams_have_a_space_on_either_side(self) -> None:
-        assert grams("ab") == {" ab", "ab ", " ab "}
-        assert grams("cat") == {" ca", "cat", "at ", " cat", "cat ", " cat "}
+        assert set(grams("ab")) == {" ab", "ab ", " ab "}
+        assert set(grams("cat")) == {" ca", "cat", "at ", " cat", "cat ", " cat "}
 
     def test_support_is_the_mean_of_words_and_grams_and_function_words_count_half(self) -> None:
         """Of "the red cat" the text has 1 of 0.5 + 1 + 1 words, and 6 of 3 · 6 character n-grams."""
