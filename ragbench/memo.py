@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -12,7 +11,7 @@ Value = TypeVar("Value")
 
 
 class Memo(Generic[Value]):
-    """A function of a text whose results are kept; what was not asked for the longest goes first.
+    """A function of a text whose results are kept; the oldest goes first.
 
     most: bytes of all texts and results together; a result that would take more alone is not kept.
     size: the bytes of a result, by default of the object itself alone. Threads may share it.
@@ -20,17 +19,15 @@ class Memo(Generic[Value]):
 
     def __init__(self, work: Callable[[str], Value], most: int, size: Callable[[Value], int] = sys.getsizeof) -> None:
         self._work, self._most, self._size = work, most, size
-        self._kept: OrderedDict[str, tuple[Value, int]] = OrderedDict()
+        self._kept: dict[str, tuple[Value, int]] = {}
         self._lock = threading.Lock()
         self.bytes = 0
 
     def __call__(self, text: str) -> Value:
         """The function's result."""
-        with self._lock:
-            known = self._kept.get(text)
-            if known is not None:
-                self._kept.move_to_end(text)
-                return known[0]
+        known = self._kept.get(text)
+        if known is not None:
+            return known[0]
         value = self._work(text)
         size = ENTRY_BYTES + sys.getsizeof(text) + self._size(value)
         with self._lock:
@@ -38,7 +35,7 @@ class Memo(Generic[Value]):
                 self._kept[text] = value, size
                 self.bytes += size
                 while self.bytes > self._most:
-                    self.bytes -= self._kept.popitem(last=False)[1][1]
+                    self.bytes -= self._kept.pop(next(iter(self._kept)))[1]
         return value
 
 

@@ -1,4 +1,4 @@
-"""A memo keeps what its bytes allow, by last use, and gives what the function gives."""
+"""A memo keeps what its bytes allow, the newest, and gives what the function gives."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def test_what_is_kept_is_not_worked_out_again() -> None:
     assert called == ["ab", "cd"]
 
 
-def test_what_was_not_asked_for_the_longest_goes_first() -> None:
+def test_the_oldest_goes_first() -> None:
     memo, called = counted(2 * ONE)
     for text in "abacab":
         memo(text)
-    assert called == ["a", "b", "c", "b"]
+    assert called == ["a", "b", "c", "a", "b"]
     assert memo.bytes == 2 * ONE
 
 

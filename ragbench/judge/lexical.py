@@ -92,21 +92,13 @@ class WordReader:
         0.0 for a claim without words.
         """
         asked, known = _profile(claim), [_profile(text) for text in texts]
-        if not asked.weights or not known:
-            return 0.0
-        whole = sum(asked.weights.values())
-        hits = whole - sum(asked.weights[stem] for stem in _missing(asked.stems, (one.stems for one in known)))
-        shared = len(asked.grams) - len(_missing(asked.grams, (one.grams for one in known)))
-        support = (hits / whole + shared / len(asked.grams)) / 2
-        if _missing(asked.numbers, (one.numbers for one in known)):
-            support *= MISSING_NUMBER
-        if _contradicts(asked, known):
-            support *= FLIPPED_NEGATION
-        return support
+        return _support(asked, known, _shared_words(asked, known))
 
     def supported(self, claim: str, texts: Sequence[str]) -> bool:
-        """Whether `support` reaches the threshold."""
-        return self.support(claim, texts) >= self.threshold
+        """Whether `support` reaches the threshold; most that do not are told by their words."""
+        asked, known = _profile(claim), [_profile(text) for text in texts]
+        shared = _shared_words(asked, known)
+        return (shared + 1) / 2 >= self.threshold and _support(asked, known, shared) >= self.threshold
 
     def similarity(self, first: str, second: str) -> float:
         """Dice coefficient of the character n-grams, 0 to 1; 1.0 for equal texts, 0.0 where one has no words."""
@@ -131,13 +123,35 @@ class WordReader:
         return list(found.values())
 
 
+def _shared_words(claim: _Profile, texts: Sequence[_Profile]) -> float:
+    """The share of the claim's words that the texts have, by weight; 0.0 for a claim without words."""
+    if not claim.weights:
+        return 0.0
+    whole = sum(claim.weights.values())
+    missing = _missing(claim.stems, (one.stems for one in texts))
+    return (whole - sum(claim.weights[stem] for stem in missing)) / whole
+
+
+def _support(claim: _Profile, texts: Sequence[_Profile], shared_words: float) -> float:
+    """See `WordReader.support`."""
+    if not claim.weights or not texts:
+        return 0.0
+    shared = len(claim.grams) - len(_missing(claim.grams, (one.grams for one in texts)))
+    support = (shared_words + shared / len(claim.grams)) / 2
+    if claim.numbers and _missing(claim.numbers, (one.numbers for one in texts)):
+        support *= MISSING_NUMBER
+    if _contradicts(claim, texts):
+        support *= FLIPPED_NEGATION
+    return support
+
+
 def _contradicts(claim: _Profile, texts: Sequence[_Profile]) -> bool:
     """Whether a word is denied in the claim and only affirmed in the texts, or the other way round."""
     denied = _missing(claim.denied, (one.denied for one in texts))
-    if any(not denied.isdisjoint(one.affirmed) for one in texts):
+    if denied and any(not denied.isdisjoint(one.affirmed) for one in texts):
         return True
     affirmed = claim.affirmed - claim.denied
-    denied_there = frozenset[str]().union(*(one.denied & affirmed for one in texts))
+    denied_there = frozenset[str]().union(*(one.denied & affirmed for one in texts if one.denied))
     return bool(_missing(denied_there, (one.affirmed for one in texts)))
 
 
