@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -432,6 +433,18 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
         """(texts, width) float32, finite, no zero rows. Raises EmbeddingError for a text that cannot be embedded."""
+
+
+@runtime_checkable
+class PatientEmbedder(Embedder, Protocol):
+    """An embedder that only waits: so many calls of `begin` may go on at the same time as `concurrency` says."""
+
+    @property
+    def concurrency(self) -> int:
+        """From 1."""
+
+    def begin(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Future[Vectors]:
+        """What `embed` gives or raises, once it is there."""
 
 
 class LexicalReader(Protocol):

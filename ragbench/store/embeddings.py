@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,11 +20,14 @@ from ragbench.store.chunks import text_hash
 from ragbench.store.copying import cursor_of, joined, read_vectors, vector_blocks, vector_rows
 from ragbench.store.errors import told_plainly
 from ragbench.store.tables import SCHEMA, embedder
-from ragbench.types import Embedder, EmbeddingError, TextKind, Vectors, usable_vectors
+from ragbench.types import Embedder, EmbeddingError, PatientEmbedder, TextKind, Vectors, usable_vectors
 
 Progress = Callable[[int], object]  # called with how many more are done
 WIDEST = 16_000  # pgvector's limit for a stored vector
-COMPUTING = 0x7261_6763  # with an embedder's number: the advisory lock of whoever computes its vectors
+COMPUTING = 0x7261_6763  # with the number of an embedder and a range: the advisory lock of whoever computes its vectors
+BITS = 10  # of a key's beginning tell its range: few enough for the server's table of locks, whatever is in flight
+PAUSE_SECONDS = 0.05  # between two looks at what others are at
+TRIED = 32  # batches in one look
 
 
 def ensure(
@@ -36,34 +41,55 @@ def ensure(
 ) -> int:
     """Compute and store the vectors that are missing, a batch a transaction; how many were computed.
 
-    Processes that want the same vectors take turns by the batch, so that a text is paid for once; nobody waits longer
-    than `patience` seconds for that.
+    Processes that want the same vectors share the work: each takes batches of keys that nobody else is at, so that a
+    text is paid for once. Nobody waits longer than `patience` seconds for what others are at. Where a batch fails,
+    those that are under way are kept first.
     """
     unique = {text_hash(one, kind): one for one in texts}
     missing = _missing(engine, model, list(unique))
-    computed = 0
     if progress is not None:
         progress(len(texts) - len(missing))
     if not missing:
         uses.note(model.name, kind, unique, 0)
         return 0
-    with told_plainly("computing vectors"), _turns(engine, model, patience) as turn:
-        for start in range(0, len(missing), batch):
-            part = missing[start : start + batch]
-            with turn():
-                still = _missing(engine, model, part)
-                if still:
-                    asked = [unique[key] for key in still]
+    computed = 0
+    missing.sort()  # so that a batch is of few ranges, and the same for all who share the work
+    left = deque(missing[start : start + batch] for start in range(0, len(missing), batch))
+    failed: EmbeddingError | None = None
+    under_way: dict[Future[Vectors], tuple[list[bytes], list[bytes]]] = {}
+    most = model.concurrency if isinstance(model, PatientEmbedder) else 1
+    until = time.monotonic() + patience
+    with told_plainly("computing vectors"), ranges(engine, _identity_hash(model)) as turns:
+        try:
+            while left or under_way:
+                while left and len(under_way) < most:
+                    part = _turn(left, turns, overdue=not under_way and time.monotonic() > until)
+                    if part is None:
+                        break
+                    still = _missing(engine, model, part)
+                    under_way[_begun(model, [unique[key] for key in still], kind)] = part, still
+                if not under_way:
+                    time.sleep(PAUSE_SECONDS)
+                for future in wait(under_way, PAUSE_SECONDS, FIRST_COMPLETED).done:
+                    part, still = under_way.pop(future)
                     try:
-                        made = check(model.embed(asked, kind=kind), asked, model.name)
+                        if still:
+                            asked = [unique[key] for key in still]
+                            _keep(engine, model, still, check(future.result(), asked, model.name))
                     except EmbeddingError as error:
-                        faulty = {asked[place] for place in error.positions}
-                        places = tuple(place for place, one in enumerate(texts) if one in faulty)
-                        raise EmbeddingError(str(error), places, reason=error.reason, dead=error.dead) from error
-                    _keep(engine, model, still, made)
-            computed += len(still)
-            if progress is not None:
-                progress(len(part))
+                        failed = failed or _of_the_whole(error, asked, texts)
+                        left.clear()
+                        continue
+                    turns.leave(part)
+                    until = time.monotonic() + patience
+                    computed += len(still)
+                    if progress is not None:
+                        progress(len(part))
+        finally:
+            for future in under_way:
+                future.cancel()
+    if failed is not None:
+        raise failed
     uses.note(model.name, kind, unique, computed)
     with told_plainly("counting vectors"), engine.begin() as connection:
         connection.execute(text(f"ANALYZE {SCHEMA}.embedding"))  # the planner must know of many new rows at once
@@ -195,29 +221,76 @@ def _keep(engine: Engine, model: Embedder, keys: Sequence[bytes], vectors: Vecto
             )
 
 
-@contextmanager
-def _turns(engine: Engine, model: Embedder, patience: float) -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """Turns at computing an embedder's vectors, by an advisory lock that is held for a batch at a time.
+def _turn(left: deque[list[bytes]], turns: Ranges, *, overdue: bool) -> list[bytes] | None:
+    """A batch whose turn it is, out of those that are left; None while others are at the next TRIED of them.
 
-    After `patience` seconds a batch goes on without it: the lock saves work, correctness does not hang on it.
+    overdue: the first one, whoever is at it: the locks save work, correctness does not hang on them.
     """
-    key = {"a": COMPUTING, "b": int.from_bytes(_identity_hash(model)[:4], "big", signed=True)}
-    connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    for _ in range(min(TRIED, len(left))):
+        if turns.take(left[0]) or overdue:
+            return left.popleft()
+        left.rotate(-1)
+    return None
 
-    @contextmanager
-    def turn() -> Iterator[None]:
-        until, taken = time.monotonic() + patience, False
-        while not taken and time.monotonic() < until:
-            taken = bool(connection.scalar(text("SELECT pg_try_advisory_lock(:a, :b)"), key))
-            if not taken:
-                time.sleep(0.05)
-        yield
-        if taken:
-            connection.execute(text("SELECT pg_advisory_unlock(:a, :b)"), key)
 
+def _begun(model: Embedder, texts: Sequence[str], kind: TextKind) -> Future[Vectors]:
+    """The vectors of texts, at once or later; an empty future that is done for no texts."""
+    if texts and isinstance(model, PatientEmbedder):
+        return model.begin(texts, kind=kind)
+    done: Future[Vectors] = Future()
     try:
-        yield turn
+        done.set_result(model.embed(texts, kind=kind) if texts else np.empty((0, 0), np.float32))
+    except EmbeddingError as error:
+        done.set_exception(error)
+    return done
+
+
+def _of_the_whole(error: EmbeddingError, asked: Sequence[str], texts: Sequence[str]) -> EmbeddingError:
+    """The error of a batch with its places in all texts."""
+    faulty = {asked[place] for place in error.positions}
+    places = tuple(place for place, one in enumerate(texts) if one in faulty)
+    whole = EmbeddingError(str(error), places, reason=error.reason, dead=error.dead)
+    whole.__cause__ = error
+    return whole
+
+
+class Ranges:
+    """The ranges that this session holds, of one embedder; what it holds already it may take once more."""
+
+    def __init__(self, connection: Connection, identity_hash: bytes) -> None:
+        self._connection = connection
+        self._embedder = int.from_bytes(identity_hash[:4], "big") >> BITS
+
+    def take(self, keys: Iterable[bytes]) -> bool:
+        """Take the ranges of all keys, or none of them where somebody else computes in one."""
+        numbers = self._numbers(keys)
+        query = text("SELECT n FROM unnest(CAST(:numbers AS int[])) AS n WHERE pg_try_advisory_lock(:a, n)")
+        taken = list(self._connection.scalars(query, {"numbers": numbers, "a": COMPUTING}))
+        if len(taken) == len(numbers):
+            return True
+        self._leave(taken)
+        return False
+
+    def leave(self, keys: Iterable[bytes]) -> None:
+        """Let go of what `take` took for these keys."""
+        self._leave(self._numbers(keys))
+
+    def _leave(self, numbers: Sequence[int]) -> None:
+        query = text("SELECT pg_advisory_unlock(:a, n) FROM unnest(CAST(:numbers AS int[])) AS n")
+        self._connection.execute(query, {"numbers": list(numbers), "a": COMPUTING})
+
+    def _numbers(self, keys: Iterable[bytes]) -> list[int]:
+        ranges = {int.from_bytes(key[:4], "big") >> (32 - BITS) for key in keys}
+        return sorted((self._embedder << BITS | one) - 2**31 for one in ranges)
+
+
+@contextmanager
+def ranges(engine: Engine, identity_hash: bytes) -> Iterator[Ranges]:
+    """The ranges of an embedder on a connection of their own, let go of at the end, whatever happened."""
+    connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    try:
+        yield Ranges(connection, identity_hash)
     finally:
-        # ending the session ends the lock, whatever happened, even where the server has gone away
+        # ending the session ends the locks, even where the server has gone away
         connection.invalidate()
         connection.close()
