@@ -6,9 +6,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
+from functools import cached_property
 from numbers import Real
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
@@ -433,6 +435,18 @@ class Embedder(Protocol):
         """(texts, width) float32, finite, no zero rows. Raises EmbeddingError for a text that cannot be embedded."""
 
 
+@runtime_checkable
+class PatientEmbedder(Embedder, Protocol):
+    """An embedder that only waits: so many calls of `begin` may go on at the same time as `concurrency` says."""
+
+    @property
+    def concurrency(self) -> int:
+        """From 1."""
+
+    def begin(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Future[Vectors]:
+        """What `embed` gives or raises, once it is there."""
+
+
 class LexicalReader(Protocol):
     """What the offline judge can tell of texts in one language by their words and letters alone: a baseline."""
 
@@ -484,7 +498,7 @@ class Prompt(Generic[Shape]):
         if len(set(slots.values())) > 1:
             raise ValueError(f"prompt {self.name}: the slots differ by language: {slots}")
 
-    @property
+    @cached_property
     def slots(self) -> frozenset[str]:
         """Names of the places that must be filled."""
         return frozenset(SLOT.findall(next(iter(self.texts.values()))))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Literal
 
 WIDTH = 12
 
@@ -21,12 +23,18 @@ class EmbeddingsServer:
 
     change: called with the correct reply, gives the reply that is sent. script: answers given before that, each a
     (status, headers, body) or "hang" or "reset". refuses: texts that it cannot take; a request with one is a 400.
+    packs: what it does where vectors in base64 are asked for. seconds: before an answer. most_at_once: so many
+    requests it had at the same time.
     """
 
     url: str = ""
     change: Callable[[dict[str, Any]], Any] = lambda reply: reply
     script: list[tuple[int, dict[str, str], str] | str] = field(default_factory=list)
     refuses: Callable[[str], bool] = lambda text: False
+    packs: Literal["as_asked", "never", "refuses"] = "never"
+    seconds: float = 0.0
+    at_once: int = 0
+    most_at_once: int = 0
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
 
@@ -40,6 +48,11 @@ def vector_of(text: str, width: int = WIDTH) -> list[float]:
     return [1 + byte / 256 for byte in hashlib.sha256(text.encode()).digest()[:width]]
 
 
+def packed_vector(numbers: list[float]) -> str:
+    """As endpoints pack it."""
+    return base64.b64encode(struct.pack(f"<{len(numbers)}f", *numbers)).decode()
+
+
 def ranks_of(request: dict[str, Any]) -> dict[str, Any]:
     """What the server answers where passages are to be ranked: the shorter, the better; best first."""
     scores = [{"index": place, "relevance_score": 1 / len(text)} for place, text in enumerate(request["documents"])]
@@ -48,7 +61,7 @@ def ranks_of(request: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def embeddings_server() -> Iterator[EmbeddingsServer]:
-    state = EmbeddingsServer()
+    state, lock = EmbeddingsServer(), threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -76,9 +89,20 @@ def embeddings_server() -> Iterator[EmbeddingsServer]:
             if any(state.refuses(text) for text in request["input"]):
                 self._send(400, json.dumps({"error": {"message": "a text is {not} welcome"}}), {})
                 return
+            packed = request.get("encoding_format") == "base64"
+            if packed and state.packs == "refuses":
+                self._send(422, json.dumps({"error": {"message": "encoding_format: only float is known"}}), {})
+                return
+            with lock:
+                state.at_once += 1
+                state.most_at_once = max(state.most_at_once, state.at_once)
+            time.sleep(state.seconds)
+            with lock:
+                state.at_once -= 1
             width = request.get("dimensions", WIDTH)
+            form = packed_vector if packed and state.packs == "as_asked" else list
             data = [
-                {"object": "embedding", "index": place, "embedding": vector_of(text, width)}
+                {"object": "embedding", "index": place, "embedding": form(vector_of(text, width))}
                 for place, text in enumerate(request["input"])
             ]
             reply = {

@@ -203,9 +203,46 @@ def test_an_endpoint_is_asked_in_batches_and_put_in_order(served: EmbeddingsServ
     vectors = endpoint(served, batch=4, passage_prefix="passage: ").embed(texts)
     expected = np.array([vector_of(f"passage: {text}") for text in texts], np.float32)
     np.testing.assert_array_equal(vectors, expected)
-    assert [len(request["input"]) for request in served.requests] == [4, 4, 2]
+    assert sorted(len(request["input"]) for request in served.requests) == [2, 4, 4]
     assert "dimensions" not in served.requests[0]
-    assert served.requests[0]["encoding_format"] == "float"
+
+
+@pytest.mark.parametrize(
+    ("packs", "asked"),
+    [("as_asked", ["base64"] * 3), ("never", ["base64"] * 3), ("refuses", ["base64", "float", "float", "float"])],
+)
+def test_vectors_are_asked_for_packed_and_the_same_however_they_come(
+    served: EmbeddingsServer, packs: Any, asked: list[str]
+) -> None:
+    served.packs = packs
+    texts = [f"text {n}" for n in range(6)]
+    vectors = endpoint(served, batch=2).embed(texts)
+    np.testing.assert_array_equal(vectors, np.array([vector_of(text) for text in texts], np.float32))
+    assert [request["encoding_format"] for request in served.requests] == asked
+
+
+@pytest.mark.parametrize("packed", ["AAAA", "?", "AACAPwAA", "AADAfwAAgD8="])
+def test_a_packed_vector_that_is_none_is_refused(served: EmbeddingsServer, packed: str) -> None:
+    served.change = lambda reply: {**reply, "data": [{"index": 0, "embedding": packed}]}
+    with pytest.raises(EmbeddingError, match=r"gave .* for 1 of 1 texts"):
+        endpoint(served).embed(["x"])
+
+
+def test_requests_go_on_at_the_same_time_within_their_number(served: EmbeddingsServer) -> None:
+    served.seconds = 0.2
+    embedder = endpoint(served, batch=1, concurrency=3)
+    futures = [embedder.begin([f"text {n}", f"more {n}"]) for n in range(4)]
+    assert [future.result(10).tolist() for future in futures] == [
+        [vector_of(f"text {n}"), vector_of(f"more {n}")] for n in range(4)
+    ]
+    assert 2 <= served.most_at_once <= 3
+
+
+def test_a_request_holds_so_many_characters_at_most_or_one_text(served: EmbeddingsServer) -> None:
+    texts = ["aaa", "bbb", "c", "d" * 9, "ee", "ff", "gg"]
+    endpoint(served, batch=3, batch_characters=7).embed(texts)
+    requests = sorted(served.requests, key=lambda request: texts.index(request["input"][0]))
+    assert [request["input"] for request in requests] == [["aaa", "bbb", "c"], ["d" * 9], ["ee", "ff", "gg"]]
 
 
 def test_dimensions_are_asked_for_where_they_are_set(served: EmbeddingsServer) -> None:
@@ -293,7 +330,8 @@ def _swap(reply: dict[str, Any], **first: Any) -> dict[str, Any]:
         (lambda reply: _swap(reply, embedding=[1.0] * (WIDTH - 1) + [False]), "booleans, which are no numbers"),
         (lambda reply: _swap(reply, embedding=[[1.0]] * WIDTH), "something that is no vector"),
         (lambda reply: _swap(reply, embedding=[{}] * WIDTH), "something that is no number"),
-        (lambda reply: _swap(reply, embedding="AACAPwAAgD8="), "something that is no vector"),
+        (lambda reply: _swap(reply, embedding="AACAPwAAgD8="), "a vector of another dimension"),
+        (lambda reply: _swap(reply, embedding="AACAPwAAgD8"), "something that is no vector"),
         (lambda reply: _swap(reply, embedding=[math.nan] * WIDTH), "NaN or infinity"),
         (lambda reply: _swap(reply, embedding=[10**400] * WIDTH), "NaN or infinity"),
         (lambda reply: _swap(reply, embedding=[0.0] * WIDTH), "a zero vector"),

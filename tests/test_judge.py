@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 import signal
 import threading
@@ -24,6 +25,7 @@ from ragbench.judge import (
 from ragbench.judge.pairwise import PAIRWISE
 from ragbench.judge.rendering import render
 from ragbench.llm import Client, run, submit
+from ragbench.llm.loop import OBJECTS
 from ragbench.types import Answer, Prompt, Status
 from ragbench.waves import gather
 from tests.chat_server import ChatServer
@@ -258,6 +260,25 @@ class TestSyncCalls:
 
         with pytest.raises(RuntimeError, match="await the coroutine"):
             run(nested())
+
+    def test_garbage_is_looked_for_less_often_while_work_is_under_way_and_then_as_before(self) -> None:
+        usual = gc.get_threshold()
+
+        async def inner() -> int:
+            return gc.get_threshold()[0]
+
+        async def outer() -> list[int]:
+            return [await inner(), await asyncio.to_thread(run, inner(), "another loop"), await inner()]
+
+        async def failing() -> None:
+            raise LookupError("it failed")
+
+        assert run(outer()) == [OBJECTS] * 3
+        assert gc.get_threshold() == usual
+        with pytest.raises(LookupError, match="it failed"):
+            run(failing())
+        assert asyncio.run(submit(inner())) == OBJECTS
+        assert gc.get_threshold() == usual
 
 
 class TestPairs:

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import re
+import re._constants as opcodes
+import re._parser as parser
+import unicodedata
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from ragbench.judge.injections import FORMS, HIDDEN, Form, flags_in, fold
 from ragbench.judge.rendering import render, suspected_injections
 from tests.chat_server import ChatServer
 from tests.judge_prompts import SUPPORT, TEXTS, with_judge
@@ -111,3 +120,76 @@ class TestInjections:
             answer = with_judge(server, lambda judge: judge.ask(SUPPORT, texts))
         assert answer.value is not None
         assert answer.suspected_injection[0] == "contexts: ignore instructions"
+
+
+ALL_FORMS = [form for forms in FORMS.values() for form in forms]
+WORDS = sorted({word for form in ALL_FORMS for group in form.needed for word in group})
+GAP = "\n"
+
+
+def literal_runs(parsed: Any) -> Iterator[str]:
+    """Every way through a parsed pattern, as its letters; GAP where anything may stand, or nothing."""
+    yield from ("".join(parts) for parts in product(*map(list, map(_ways, parsed))))
+
+
+def _ways(node: tuple[Any, Any]) -> Iterator[str]:
+    kind, value = node
+    if kind is opcodes.LITERAL:
+        yield chr(value)
+    elif kind is opcodes.BRANCH:
+        for branch in value[1]:
+            yield from literal_runs(branch)
+    elif kind is opcodes.SUBPATTERN:
+        yield from literal_runs(value[-1])
+    elif kind is opcodes.AT:
+        yield ""
+    elif kind is opcodes.IN and all(inner is opcodes.LITERAL for inner, _ in value):
+        yield from (chr(letter) for _, letter in value)
+    else:  # a class of characters, or what may be repeated: nothing is known of it
+        yield GAP
+
+
+def by_patterns_alone(text: str) -> tuple[str, ...]:
+    plain = HIDDEN.sub("", unicodedata.normalize("NFKC", text))
+    found = [name for name, forms in FORMS.items() if any(form.pattern.search(plain) for form in forms)]
+    return (*found, "hidden characters") if HIDDEN.search(text) else tuple(found)
+
+
+class TestWordsThatEveryMatchHas:
+    """A text is looked at by a form's pattern only if it has the words: that leaves out no match."""
+
+    @pytest.mark.parametrize("form", ALL_FORMS, ids=lambda form: form.pattern.pattern[:30])
+    def test_no_way_through_a_pattern_is_without_them(self, form: Form) -> None:
+        ways = {fold(way) for way in literal_runs(parser.parse(form.pattern.pattern))}
+        assert form.needed
+        assert all(any(word in way for word in group) for way in ways for group in form.needed)
+
+    def test_a_pattern_with_another_way_is_seen(self) -> None:
+        assert set(literal_runs(parser.parse(r"\bab(?:c|de?).{0,4}[fg]h+"))) == {
+            f"ab{way}\n{one}\n" for way in ("c", "d\n") for one in "fg"
+        }
+
+    def test_every_letter_that_a_pattern_takes_for_another_is_folded_to_it(self) -> None:
+        letters = sorted(set("".join(WORDS)))
+        taken = re.findall(f"[{re.escape(''.join(letters))}]", "".join(map(chr, range(0x110000))), re.IGNORECASE)
+        assert {"K", "\u212a", "\u0130", "\u0131", "\u017f", "\u1c80"} <= set(taken)
+        for letter in letters:
+            assert {fold(one) for one in taken if re.fullmatch(re.escape(letter), one, re.IGNORECASE)} == {letter}
+
+    @pytest.mark.parametrize("text", [*INJECTIONS, *INNOCENT])
+    def test_the_flags_are_those_of_the_patterns(self, text: str) -> None:
+        for one in (text, text.upper(), f"a {text} b", text.replace("i", "\u0130"), text.replace("s", "\u017f")):
+            assert flags_in(one) == by_patterns_alone(one)
+
+    @given(
+        st.one_of(
+            st.text(),
+            st.one_of([st.from_regex(form.pattern) for form in ALL_FORMS]),
+            st.lists(st.sampled_from([*WORDS, " ", " ", "\n", "now", "the", "/", "|", ">", "]", "a", "ы", "5"])).map(
+                "".join
+            ),
+            st.lists(st.sampled_from([*WORDS, "the", "не", "для", "вы"])).map(" ".join),
+        )
+    )
+    def test_the_flags_of_any_text_are_those_of_the_patterns(self, text: str) -> None:
+        assert flags_in(text) == by_patterns_alone(text)

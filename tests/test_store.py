@@ -13,12 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from ragbench.settings import DatabaseSettings, Settings
+from ragbench.embed.endpoint import EndpointEmbedder
+from ragbench.settings import DatabaseSettings, EmbedderSettings, Settings
 from ragbench.store import EmbeddingError, Neighbours, Store, StoreError, recall_against_exact
 from ragbench.store.blocks import nearest_in_blocks
 from ragbench.store.copying import HEADER, TRAILER, read_vectors, vector_rows
 from ragbench.store.engine import head
 from ragbench.types import Chunk, Vectors
+from tests.servers import embeddings_server, vector_of
 
 
 class TableEmbedder:
@@ -175,6 +177,55 @@ def test_two_processes_pay_for_a_text_once(store: Store, database_settings: Sett
     for worker in workers:
         worker.join(60)
     assert sorted(asked) == sorted(texts)
+
+
+def test_two_processes_compute_at_the_same_time_what_both_need(store: Store, database_settings: Settings) -> None:
+    both = threading.Barrier(2)
+    asked: list[str] = []
+
+    class Meeting(TableEmbedder):
+        def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"] = "passage") -> Vectors:
+            if not self.asked:
+                both.wait(20)  # the first batches of both are under way together, or the test fails
+            asked.extend(texts)
+            return super().embed(texts, kind=kind)
+
+    texts = [f"met {n}" for n in range(200)]
+    failed: list[Exception] = []
+
+    def work() -> None:
+        try:
+            with Store.open(database_settings) as mine:
+                mine.embed(Meeting("met"), texts, batch=10)
+        except threading.BrokenBarrierError as error:
+            failed.append(error)
+
+    workers = [threading.Thread(target=work) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert not failed
+    assert sorted(asked) == sorted(texts)
+
+
+def test_an_endpoint_is_asked_for_many_batches_at_once_and_what_it_gave_beside_a_refusal_is_kept(store: Store) -> None:
+    with embeddings_server() as server:
+        server.seconds = 0.2
+        texts = [f"many {n}" for n in range(40)]
+        known = EmbedderSettings(kind="openai", model="m", base_url=server.url, concurrency=4, attempts=1)
+        embedder = EndpointEmbedder("many", known)
+        vectors = store.vectors(embedder, texts, batch=2)
+        np.testing.assert_array_equal(vectors, np.array([vector_of(one) for one in texts], np.float32))
+        assert 2 <= server.most_at_once <= 4
+        server.refuses = lambda one: one == "new 7"
+        new = [f"new {n}" for n in range(20)]
+        with pytest.raises(EmbeddingError, match="welcome"):
+            store.vectors(embedder, new, batch=2)
+        server.refuses = lambda _: False
+        server.requests.clear()
+        kept = len(new) - len(store.missing(embedder, new))
+        assert store.embed(embedder, new, batch=2) == len(server.texts) == len(new) - kept
 
 
 @pytest.mark.parametrize("width", [1, 3, 2_001, 16_000])

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import base64
 import json
+import re
+import time
 import weakref
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from typing import Any, Literal
 
 import numpy as np
 
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.llm import planning
 from ragbench.llm.errors import Fault
-from ragbench.llm.loop import run
+from ragbench.llm.limiter import Limiter
+from ragbench.llm.loop import background_loop, run
 from ragbench.llm.transport import Transport, patiently, read_key
 from ragbench.settings import ConfigurationError, EmbedderSettings
 from ragbench.types import EmbeddingError, TextKind, Vectors
+from ragbench.waves import gather
 
 LOOP = "ragbench-embedding"
 """Vectors are waited for on the loop that asks the judges, so they need one of their own."""
@@ -29,6 +35,7 @@ FRAMES = 8
 OF_THE_TEXTS = ("request", "mechanism", "refused")
 """Kinds of faults after which other texts, or fewer, may fare better."""
 LONGEST_NAME = 200  # of a model
+_ABOUT_ENCODING = re.compile(r"encoding|base64", re.IGNORECASE)
 
 
 class EndpointEmbedder:
@@ -49,6 +56,8 @@ class EndpointEmbedder:
         prefixes = f"query_prefix={settings.query_prefix!r} passage_prefix={settings.passage_prefix!r}"
         self.identity = f"openai {settings.base_url} model={settings.model!r} dimensions={asked or 'own'} {prefixes}"
         self._transport: Transport | None = None
+        self._limiter = Limiter(settings.concurrency)
+        self._encoding: Literal["base64", "float"] = "base64"
         self.answered_by: Counter[str] = Counter()
         """How many texts came back with which model's name; of those that this object embedded."""
 
@@ -62,27 +71,49 @@ class EndpointEmbedder:
         return {"what": "seconds of embedding", "embedder": self.identity}
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
-        """(texts, width) float32, as many requests as `batch` makes of it.
+        """(texts, width) float32, in as many requests as `batch` and `batch_characters` make of it.
 
         Raises EmbeddingError for empty and over-long texts before anything is sent, for an endpoint that does not
         answer (`dead`) or refuses, and for a reply that is not one finite, non-zero vector of one width a text.
         """
+        return run(self._embedded(texts, kind), LOOP)
+
+    @property
+    def concurrency(self) -> int:
+        """So many requests are in flight at most, all callers together."""
+        return self.settings.concurrency
+
+    def begin(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Future[Vectors]:
+        """What `embed` gives or raises, once it is there."""
+        return asyncio.run_coroutine_threadsafe(self._embedded(texts, kind), background_loop(LOOP))
+
+    async def _embedded(self, texts: Sequence[str], kind: TextKind) -> Vectors:
         check_texts(texts, self.settings, self.name)
         if planning.folder() is not None:
             raise EmbeddingError(f"{self._where()} is not asked by a plan", dead=True)
         asked = prefixed(texts, self.settings, kind)
-        batch = self.settings.batch
-        parts = [self._request(asked[start : start + batch], start) for start in range(0, len(asked), batch)]
+        parts = await gather([self._request(asked[start:stop], start) for start, stop in self._cuts(asked)])
         widths = {part.shape[1] for part in parts}
         if len(widths) != 1:
             raise EmbeddingError(f"{self._where()} gave vectors of differing widths: {sorted(widths)}")
         return np.concatenate(parts)
 
-    def _request(self, texts: list[str], start: int) -> Vectors:
+    def _cuts(self, texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Where requests begin and end: within `batch` texts and `batch_characters`, or with one text."""
+        start = characters = 0
+        for place, text in enumerate(texts):
+            characters += len(text)
+            full = place - start == self.settings.batch or characters > self.settings.batch_characters
+            if full and place > start:
+                yield start, place
+                start, characters = place, len(text)
+        yield start, len(texts)
+
+    async def _request(self, texts: list[str], start: int) -> Vectors:
         """The vectors of texts that are asked for together; `start` of the whole stand before them."""
         from ragbench.store.embeddings import check
 
-        rows, named = self._rows(run(self._reply(texts), LOOP), len(texts))
+        rows, named = self._rows(await self._reply(texts), len(texts))
         try:
             vectors = check(rows, texts, self._who())
         except EmbeddingError as error:
@@ -93,16 +124,44 @@ class EndpointEmbedder:
         return vectors
 
     async def _reply(self, texts: list[str]) -> bytes:
-        """The body of a good response, within the settings' attempts and patience."""
+        """The body of a good response, within the settings' attempts and patience (waiting in line does not count)."""
         if self._transport is None:
-            self._transport = Transport(self.settings, self._key, 1, MAX_BYTES)
+            self._transport = Transport(self.settings, self._key, self.concurrency, MAX_BYTES)
             _close_with(self, self._transport)
-        post = self._transport.post
-        body = {"model": str(self.settings.model), "input": texts, "encoding_format": "float", **self._more}
         try:
-            return await patiently(self.settings, lambda seconds: post("embeddings", body, seconds))
+            return await patiently(self.settings, lambda seconds: self._attempt(texts, seconds))
         except Fault as fault:
             raise self._given_up(fault, len(texts)) from None
+
+    async def _attempt(self, texts: list[str], seconds: float) -> bytes:
+        ticket = await self._limiter.acquire(0)
+        began = time.monotonic()
+        try:
+            content = await self._post(texts, seconds)
+            self._limiter.succeeded(ticket, 0)
+            return content
+        except Fault as fault:
+            fault.seconds = time.monotonic() - began
+            wait = min(fault.retry_after or 0.0, self.settings.patience_seconds)
+            self._limiter.failed(ticket, busy=fault.kind == "busy", retry_after=wait)
+            raise
+        except BaseException:
+            self._limiter.cancelled(ticket)
+            raise
+
+    async def _post(self, texts: list[str], seconds: float) -> bytes:
+        """Vectors are asked for packed, a quarter of their digits, until the endpoint says that it cannot."""
+        assert self._transport is not None
+        body = {"model": str(self.settings.model), "input": texts, "encoding_format": self._encoding, **self._more}
+        try:
+            return await self._transport.post("embeddings", body, seconds)
+        except Fault as fault:
+            if fault.kind != "mechanism" or not _ABOUT_ENCODING.search(fault.reason):
+                raise
+            if body["encoding_format"] == "float":
+                raise
+        self._encoding = "float"
+        return await self._transport.post("embeddings", {**body, "encoding_format": "float"}, seconds)
 
     def _given_up(self, fault: Fault, count: int) -> EmbeddingError:
         said = f"{self._where()} gave no vectors: {fault.reason}"
@@ -131,7 +190,7 @@ class EndpointEmbedder:
         if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
             raise EmbeddingError(f"{self._where()} numbered its vectors {places[:5]} and so on, not 0 to {count - 1}")
         named = reply.get("model")
-        rows = [item.get("embedding") for item in sorted(data, key=lambda item: item["index"])]
+        rows = [_unpacked(item.get("embedding")) for item in sorted(data, key=lambda item: item["index"])]
         return rows, named if isinstance(named, str) else ""
 
     def _where(self) -> str:
@@ -139,6 +198,16 @@ class EndpointEmbedder:
 
     def _who(self) -> str:
         return f"{self.name} ({self.settings.model} at {self.settings.base_url})"
+
+
+def _unpacked(given: Any) -> Any:
+    """The numbers of a packed vector: 32-bit floats, the lowest byte first, in base64; anything else as it is."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return np.frombuffer(base64.b64decode(given, validate=True), "<f4")
+    except ValueError:  # not base64, or not of whole numbers
+        return given
 
 
 def _close_with(owner: object, transport: Transport) -> None:

@@ -5,16 +5,17 @@ It answers a prompt through the prompt's own `offline` function, so it has the s
 
 from __future__ import annotations
 
+import sys
 import time
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ragbench import segmentation
 from ragbench.judge import words
 from ragbench.judge.rendering import Texts
+from ragbench.memo import Memo
 from ragbench.settings import OFFLINE
 from ragbench.types import Answer, Prompt, Shape, Status
 
@@ -24,25 +25,50 @@ if TYPE_CHECKING:
 VERSION = 1
 FUNCTION_WORD_WEIGHT = 0.5
 MISSING_NUMBER, FLIPPED_NEGATION = 0.7, 0.6
+KEPT_BYTES = 128 * 2**20
+"""Of what texts are compared by, of those of late."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Profile:
-    """What a text is compared by."""
+    """What a text is compared by. weights: by stem, that of all its words together."""
 
+    weights: Mapping[str, float]
     stems: frozenset[str]
     grams: frozenset[str]
     numbers: frozenset[str]
     affirmed: frozenset[str]
     denied: frozenset[str]
 
+    @classmethod
+    def of(cls, text: str) -> _Profile:
+        folded = words.fold(text)
+        found = words.words_of(folded)
+        weights: dict[str, float] = {}
+        for word in found:
+            stem = words.stem(word)
+            weight = FUNCTION_WORD_WEIGHT if word in words.FUNCTION_WORDS else 1.0
+            weights[stem] = weights.get(stem, 0.0) + weight
+        grams = frozenset().union(*map(words.grams, set(found)))
+        return cls(weights, frozenset(weights), grams, frozenset(words.numbers_of(folded)), *words.polarity_of(found))
 
-@lru_cache(maxsize=4096)
-def _profile(text: str) -> _Profile:
-    found = words.words(text)
-    grams: set[str] = set().union(*(words.grams(word) for word in set(found)))
-    stems = frozenset(map(words.stem, found))
-    return _Profile(stems, frozenset(grams), frozenset(words.numbers(text)), *words.polarity(text))
+    @property
+    def bytes(self) -> int:
+        """At most, as if no other text had its words."""
+        parts = (self.weights, self.stems, self.grams, self.numbers, self.affirmed, self.denied)
+        longest = _GRAM_BYTES * len(self.grams) + sum(map(sys.getsizeof, self.weights))
+        return sum(map(sys.getsizeof, parts)) + longest + sum(map(sys.getsizeof, self.numbers))
+
+
+_GRAM_BYTES = sys.getsizeof("\U00010000" * 5)
+_profile = Memo(_Profile.of, KEPT_BYTES, lambda profile: profile.bytes)
+
+
+def _missing(asked: frozenset[str], known: Iterable[frozenset[str]]) -> frozenset[str]:
+    """What none of the others has. Never their union: a claim is small, and texts are large."""
+    for one in known:
+        asked -= one
+    return asked
 
 
 @dataclass(frozen=True)
@@ -65,25 +91,14 @@ class WordReader:
         MISSING_NUMBER, a word denied on one side and only affirmed on the other by FLIPPED_NEGATION.
         0.0 for a claim without words.
         """
-        asked = words.words(claim)
-        if not asked or not texts:
-            return 0.0
-        profiles = [_profile(text) for text in texts]
-        known_stems = frozenset().union(*(profile.stems for profile in profiles))
-        known_grams = frozenset().union(*(profile.grams for profile in profiles))
-        weights = [FUNCTION_WORD_WEIGHT if word in words.FUNCTION_WORDS else 1.0 for word in asked]
-        hits = sum(w for w, word in zip(weights, asked, strict=True) if words.stem(word) in known_stems)
-        grams: set[str] = set().union(*(words.grams(word) for word in set(asked)))
-        support = (hits / sum(weights) + len(grams & known_grams) / len(grams)) / 2
-        if not words.numbers(claim) <= frozenset().union(*(profile.numbers for profile in profiles)):
-            support *= MISSING_NUMBER
-        if _contradicts(claim, profiles):
-            support *= FLIPPED_NEGATION
-        return support
+        asked, known = _profile(claim), [_profile(text) for text in texts]
+        return _support(asked, known, _shared_words(asked, known))
 
     def supported(self, claim: str, texts: Sequence[str]) -> bool:
-        """Whether `support` reaches the threshold."""
-        return self.support(claim, texts) >= self.threshold
+        """Whether `support` reaches the threshold; most that do not are told by their words."""
+        asked, known = _profile(claim), [_profile(text) for text in texts]
+        shared = _shared_words(asked, known)
+        return (shared + 1) / 2 >= self.threshold and _support(asked, known, shared) >= self.threshold
 
     def similarity(self, first: str, second: str) -> float:
         """Dice coefficient of the character n-grams, 0 to 1; 1.0 for equal texts, 0.0 where one has no words."""
@@ -108,12 +123,36 @@ class WordReader:
         return list(found.values())
 
 
-def _contradicts(claim: str, profiles: Sequence[_Profile]) -> bool:
+def _shared_words(claim: _Profile, texts: Sequence[_Profile]) -> float:
+    """The share of the claim's words that the texts have, by weight; 0.0 for a claim without words."""
+    if not claim.weights:
+        return 0.0
+    whole = sum(claim.weights.values())
+    missing = _missing(claim.stems, (one.stems for one in texts))
+    return (whole - sum(claim.weights[stem] for stem in missing)) / whole
+
+
+def _support(claim: _Profile, texts: Sequence[_Profile], shared_words: float) -> float:
+    """See `WordReader.support`."""
+    if not claim.weights or not texts:
+        return 0.0
+    shared = len(claim.grams) - len(_missing(claim.grams, (one.grams for one in texts)))
+    support = (shared_words + shared / len(claim.grams)) / 2
+    if claim.numbers and _missing(claim.numbers, (one.numbers for one in texts)):
+        support *= MISSING_NUMBER
+    if _contradicts(claim, texts):
+        support *= FLIPPED_NEGATION
+    return support
+
+
+def _contradicts(claim: _Profile, texts: Sequence[_Profile]) -> bool:
     """Whether a word is denied in the claim and only affirmed in the texts, or the other way round."""
-    affirmed, denied = words.polarity(claim)
-    known_affirmed = frozenset().union(*(profile.affirmed for profile in profiles))
-    known_denied = frozenset().union(*(profile.denied for profile in profiles))
-    return bool(denied & known_affirmed - known_denied or (affirmed - denied) & known_denied - known_affirmed)
+    denied = _missing(claim.denied, (one.denied for one in texts))
+    if denied and any(not denied.isdisjoint(one.affirmed) for one in texts):
+        return True
+    affirmed = claim.affirmed - claim.denied
+    denied_there = frozenset[str]().union(*(one.denied & affirmed for one in texts if one.denied))
+    return bool(_missing(denied_there, (one.affirmed for one in texts)))
 
 
 class LexicalJudge:

@@ -4,50 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from ragbench.judge import instructions
+from ragbench.judge.injections import HIDDEN, flags_in
 from ragbench.judge.instructions import Mode
 from ragbench.types import SLOT, Prompt
 
 Texts = Mapping[str, "str | Sequence[str]"]
 _KEY = b"ragbench: what a judge is shown"
-_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
-
-_CANARIES = {
-    "ignore instructions": re.compile(
-        r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|prior)"
-        r"|(?:игнорир|забуд|не\s+обращай|отмени)\w*.{0,40}(?:инструкц|указани|правил|предыдущ|выше)",
-        re.IGNORECASE | re.DOTALL,
-    ),
-    "asks for a verdict": re.compile(
-        r"\b(?:give|assign|return|output|respond|answer|rate|score|mark)\b.{0,40}"
-        r"\b(?:maximum|highest|full|perfect|top|only|5/5|10/10|score|verdict|supported)\b.{0,30}"
-        r"\b(?:score|rating|marks?|points?|verdict|grade|json|[1-9]0?)\b"
-        r"|(?:постав|выстав|верни|выведи|присвой|оцени)\w*.{0,40}(?:максимальн|высш|балл|оценк|вердикт)",
-        re.IGNORECASE | re.DOTALL,
-    ),
-    "addresses the judge": re.compile(
-        r"\b(?:you are (?:now )?(?:an? |the )?(?:judge|evaluator|grader|assistant|ai)\b|dear (?:judge|evaluator|grader)"
-        r"|as (?:the|an) (?:judge|evaluator|grader)|note to (?:the )?(?:judge|evaluator|grader))"
-        r"|(?:вы|ты)\s*[—–-]?\s*(?:теперь\s+)?(?:судья|оценщик|ассистент)|уважаем\w+\s+(?:судья|оценщик)|(?:для|внимание)\s+судь",
-        re.IGNORECASE,
-    ),
-    "plays a role": re.compile(
-        r"(?:^|\n)\s*(?:#+\s*)?(?:system|assistant|user|developer|система|ассистент|пользователь)\s*:|<\|?(?:im_start|im_end|"
-        r"system|assistant|endoftext|eot_id|start_header_id)\|?>|\[/?INST\]|<<SYS>>",
-        re.IGNORECASE,
-    ),
-    "closes the text": re.compile(
-        r"</?\s*text-[0-9a-f]{4,}|</?\s*(?:text|context|answer|response|document)\s*>", re.IGNORECASE
-    ),
-    "writes a verdict": re.compile(
-        r"[\"'](?:score|rating|verdict|supported|faithful|answer|level|оценка|вердикт)[\"']\s*:", re.IGNORECASE
-    ),
-}
 
 
 def render(prompt: Prompt, texts: Texts, language: str, mode: Mode) -> tuple[tuple[str, str], ...]:
@@ -64,9 +31,10 @@ def render(prompt: Prompt, texts: Texts, language: str, mode: Mode) -> tuple[tup
         )
     clean = {name: _clean(prompt.name, name, text) for name, text in sorted(texts.items())}
     tag = _tag(clean)
-    task = SLOT.sub(lambda slot: _delimited(slot[1], clean[slot[1]], tag), prompt.texts[language])
+    pieces = list(_pieces(prompt.texts[language]))
+    pieces[1::2] = [_delimited(slot, clean[slot], tag) for slot in pieces[1::2]]
     rules = f"{instructions.RULES[language].format(tag=tag)}\n\n{instructions.MODES[mode][language]}"
-    return (("system", rules), ("user", task))
+    return (("system", rules), ("user", "".join(pieces)))
 
 
 def suspected_injections(texts: Texts) -> tuple[str, ...]:
@@ -74,22 +42,20 @@ def suspected_injections(texts: Texts) -> tuple[str, ...]:
     found = []
     for name, text in sorted(texts.items()):
         parts = (text,) if isinstance(text, str) else tuple(text)
-        patterns = dict.fromkeys(pattern for part in parts for pattern in _canaries_in(part))
+        patterns = dict.fromkeys(pattern for part in parts for pattern in flags_in(part))
         found += [f"{name}: {pattern}" for pattern in patterns]
     return tuple(found)
 
 
-@lru_cache(maxsize=4096)
-def _canaries_in(text: str) -> tuple[str, ...]:
-    """Patterns in one text; kept, because many questions share their contexts."""
-    plain = _FORBIDDEN.sub("", unicodedata.normalize("NFKC", text))
-    found = [pattern for pattern, canary in _CANARIES.items() if canary.search(plain)]
-    return (*found, "hidden characters") if _FORBIDDEN.search(text) else tuple(found)
+@lru_cache(maxsize=512)
+def _pieces(template: str) -> tuple[str, ...]:
+    """A template taken apart: text, name of a slot, text, and so on."""
+    return tuple(SLOT.split(template))
 
 
 def _clean(prompt: str, name: str, text: str | Sequence[str]) -> str | tuple[str, ...]:
     if isinstance(text, str):
-        return _FORBIDDEN.sub("", unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n")))
+        return HIDDEN.sub("", unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n")))
     if not isinstance(text, Sequence) or not all(isinstance(part, str) for part in text):
         raise ValueError(f"prompt {prompt}: the slot {name} takes a text or a sequence of texts, not {text!r:.80}")
     return tuple(str(_clean(prompt, name, part)) for part in text)

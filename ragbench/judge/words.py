@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +22,8 @@ def _listed(text: str) -> frozenset[str]:
     return frozenset(fold(text).split())
 
 
+LONGEST = 24
+"""Letters of the words whose stems and n-grams are kept: 25 MB of n-grams or so, and never more than 110."""
 REACH = 3
 """A negation denies the next content word, if that is at most so many words away."""
 NEGATIONS = _listed(
@@ -44,12 +47,21 @@ FUNCTION_WORDS = _listed(
 
 def words(text: str) -> list[str]:
     """Folded words and numbers in order; a number keeps its separators (12.5, 9:30)."""
-    return _WORD.findall(fold(text))
+    return words_of(fold(text))
 
 
-@lru_cache(maxsize=200_000)
+def words_of(folded: str) -> list[str]:
+    """The same of a text that is folded already."""
+    return _WORD.findall(folded)
+
+
 def stem(word: str) -> str:
     """The Snowball stem of a folded word, Russian for Cyrillic letters, English for others; numbers as they are."""
+    return _stem(word) if len(word) <= LONGEST else _stem.__wrapped__(word)
+
+
+@lru_cache(maxsize=100_000)
+def _stem(word: str) -> str:
     if word[0].isdigit():
         return word.replace(",", ".")
     return str(_stemmer("russian" if _CYRILLIC.search(word) else "english").stemWord(word))
@@ -67,23 +79,38 @@ def stems(text: str) -> list[str]:
     return [stem(word) for word in words(text)]
 
 
-def grams(word: str, shortest: int = 3, longest: int = 5) -> set[str]:
-    """Character n-grams of a word with a space on either side."""
+def grams(word: str) -> tuple[str, ...]:
+    """Character n-grams of a word with a space on either side, three to five characters long, each once."""
+    return _grams(word) if len(word) <= LONGEST else _grams.__wrapped__(word)
+
+
+@lru_cache(maxsize=16_384)
+def _grams(word: str) -> tuple[str, ...]:
     padded = f" {word} "
-    return {padded[i : i + n] for n in range(shortest, longest + 1) for i in range(len(padded) - n + 1)}
+    return tuple({padded[i : i + n] for n in (3, 4, 5) for i in range(len(padded) - n + 1)})
 
 
 def numbers(text: str) -> set[str]:
     """The numbers written in digits, with a point for the decimal comma."""
-    return {found.replace(",", ".") for found in _NUMBER.findall(fold(text))}
+    return numbers_of(fold(text))
+
+
+def numbers_of(folded: str) -> set[str]:
+    """The same of a text that is folded already."""
+    return {found.replace(",", ".") for found in _NUMBER.findall(folded)}
 
 
 def polarity(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """(affirmed, denied): stems of content words by whether a negation stands before them, within REACH."""
+    return polarity_of(words(text))
+
+
+def polarity_of(found: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """The same of words in their order."""
     affirmed: set[str] = set()
     denied: set[str] = set()
     distance = REACH + 1
-    for word in words(text):
+    for word in found:
         if word in NEGATIONS or word.endswith(("n't", "n’t")):
             distance = 0
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ragbench.llm.budget import Budget
@@ -20,8 +20,6 @@ from ragbench.llm.transport import read_key
 from ragbench.settings import JudgeSettings
 from ragbench.types import Status
 
-TAKEN = ("input_tokens", "output_tokens", "estimated", "cost", "seconds")
-"""What an entry keeps of `Received` besides its reply."""
 BLOCK = 32
 """So many questions are prepared together, while as many as are in flight already wait for their turn."""
 _REPAIR = (
@@ -215,9 +213,26 @@ class Client:
             raise
 
     def _entry(self, key: str, request: Request, plain: Mapping[str, Any], received: Received) -> Entry:
-        known: dict[str, Any] = {name: getattr(request, name) for name in ("prompt", "version", "repeat")}
-        known |= asdict(received.reply) | {name: getattr(received, name) for name in TAKEN}
-        return Entry(key, self.name, str(self.settings.base_url), self.settings.model, request=plain, **known)
+        reply = received.reply
+        return Entry(
+            key=key,
+            judge=self.name,
+            endpoint=str(self.settings.base_url),
+            model=self.settings.model,
+            prompt=request.prompt,
+            version=request.version,
+            repeat=request.repeat,
+            request=plain,
+            text=reply.text,
+            finish=reply.finish,
+            refusal=reply.refusal,
+            input_tokens=received.input_tokens,
+            output_tokens=received.output_tokens,
+            estimated=received.estimated,
+            cost=received.cost,
+            seconds=received.seconds,
+            served_model=reply.served_model,
+        )
 
     async def close(self) -> None:
         """Keep what was received, and let connections and threads go."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -29,7 +29,8 @@ class Decoding:
 
     def as_json(self) -> dict[str, Any]:
         """The parameters that are set, under the protocol's names."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        known = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name, value in known.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

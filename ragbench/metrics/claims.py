@@ -91,19 +91,20 @@ ALIKE = 0.6
 
 
 def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> Verdicts:
-    found = []
-    likely = [
-        (number, part) for number, passage in enumerate(texts["passages"], 1) for part in reader.sentences(passage)
-    ]
+    found, passages = [], texts["passages"]
+    likely: list[tuple[int, str]] | None = None
     for number, statement in enumerate(texts["statements"], 1):
-        supported = reader.supported(statement, texts["passages"])
-        strengths = [reader.support(statement, [passage]) for passage in texts["passages"]]
-        best = [strengths.index(max(strengths)) + 1] if supported and strengths else []
-        verdict = Entailment.SUPPORTED if supported else Entailment.NEUTRAL
-        near = max(((reader.similarity(statement, part), place) for place, part in likely), default=(0.0, 0))
-        if not supported and near[0] >= ALIKE:
-            verdict, best = Entailment.CONTRADICTED, [near[1]]
-        reason = f"shared words and letters: {reader.support(statement, texts['passages']):.2f}"
+        verdict, best = Entailment.NEUTRAL, []
+        if reader.supported(statement, passages):
+            strengths = [reader.support(statement, [passage]) for passage in passages]
+            verdict, best = Entailment.SUPPORTED, [strengths.index(max(strengths)) + 1] if strengths else []
+        else:
+            if likely is None:
+                likely = [(place, part) for place, each in enumerate(passages, 1) for part in reader.sentences(each)]
+            near = max(((reader.similarity(statement, part), place) for place, part in likely), default=(0.0, 0))
+            if near[0] >= ALIKE:
+                verdict, best = Entailment.CONTRADICTED, [near[1]]
+        reason = f"shared words and letters: {reader.support(statement, passages):.2f}"
         found.append(Verdict(statement=number, reason=reason, verdict=verdict, passages=best))
     return Verdicts(verdicts=found)
 

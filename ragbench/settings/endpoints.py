@@ -95,6 +95,12 @@ class EmbedderSettings(WebSettings):
     query_prefix: str = Field(default="", description="put before every question, where the model wants one")
     passage_prefix: str = Field(default="", description="put before every passage, where the model wants one")
     batch: int = Field(default=64, ge=1, description="texts embedded together")
+    batch_characters: int = Field(
+        default=200_000, ge=1, description="of an endpoint: of all texts of a call at most; a longer text goes alone"
+    )
+    concurrency: int = Field(
+        default=32, ge=1, le=4096, description="of an endpoint: calls in flight at most; fewer while it asks for less"
+    )
     max_characters: int = Field(default=100_000, ge=1, description="of a text; a longer one is refused")
 
     @property

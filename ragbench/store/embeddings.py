@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
 
 import numpy as np
@@ -25,14 +26,18 @@ from ragbench.store.copying import (
     vector_rows,
 )
 from ragbench.store.errors import told_plainly
+from ragbench.store.shared.ranges import Ranges, ranges
 from ragbench.store.tables import SCHEMA, embedder
-from ragbench.types import Embedder, EmbeddingError, TextKind, Vectors, usable_vectors
+from ragbench.types import Embedder, EmbeddingError, PatientEmbedder, TextKind, Vectors, usable_vectors
 
 Progress = Callable[[int], object]  # called with how many more are done
 WIDEST = 16_000  # pgvector's limit for a stored vector
 KEEPING_SECONDS, MOST_KEPT = 0.5, 8192
 """Of computing what is kept in one transaction, about: so much is lost at most where the process is killed; of rows."""
-COMPUTING = 0x7261_6763  # with an embedder's number: the advisory lock of whoever computes its vectors
+PAUSE_SECONDS = 0.05  # between two looks at what others are at
+TRIED = 32  # batches in one look
+Made = tuple[Vectors, EmbeddingError | None]
+NONE: Vectors = np.empty((0, 0), np.float32)
 
 
 def ensure(
@@ -46,60 +51,136 @@ def ensure(
 ) -> int:
     """Compute and store the vectors that are missing; how many were computed.
 
-    batch: texts that are embedded together. As many batches are kept together as take about KEEPING_SECONDS, and those
-    that were done before an error are kept, too. Processes that want the same vectors take turns at that, so that a
-    text is paid for once; nobody waits longer than `patience` seconds for that.
+    batch: texts that are embedded together. Of a model in this process as many batches are kept together as take about
+    KEEPING_SECONDS, and those that were done before an error are kept, too; one that only waits is asked for as many at
+    the same time as it takes. Processes that want the same vectors share the work: each takes batches of keys that
+    nobody else is at, so that a text is paid for once. Nobody waits longer than `patience` seconds for what others are
+    at. Where a batch fails, those that are under way are kept first.
     """
     unique = {text_hash(one, kind): one for one in texts}
     missing = _missing(engine, model, list(unique))
-    computed = 0
     if progress is not None:
         progress(len(texts) - len(missing))
     if not missing:
         uses.note(model.name, kind, unique, 0)
         return 0
-    size, start = batch, 0
-    with told_plainly("computing vectors"), _turns(engine, model, patience) as turn:
-        while start < len(missing):
-            part = missing[start : start + size]
-            with turn():
-                begun = time.perf_counter()
-                still = {key: unique[key] for key in _missing(engine, model, part)}
-                try:
-                    _compute(engine, model, still, kind, batch)
-                except EmbeddingError as error:
-                    faulty = {list(still.values())[place] for place in error.positions}
-                    places = tuple(place for place, one in enumerate(texts) if one in faulty)
-                    raise EmbeddingError(str(error), places, reason=error.reason, dead=error.dead) from error
-            size = _next(size, time.perf_counter() - begun, batch)
-            start += len(part)
-            computed += len(still)
-            if progress is not None:
-                progress(len(part))
+    computed, size = 0, batch
+    missing.sort()  # so that a batch is of few ranges, and the same for all who share the work
+    left = deque(missing[start : start + batch] for start in range(0, len(missing), batch))
+    failed: EmbeddingError | None = None
+    under_way: dict[Future[Made], tuple[list[bytes], list[bytes], float]] = {}
+    most = model.concurrency if isinstance(model, PatientEmbedder) else 1
+    until = time.monotonic() + patience
+    with told_plainly("computing vectors"), ranges(engine, _identity_hash(model)) as turns:
+        try:
+            while left or under_way:
+                while left and len(under_way) < most:
+                    part = _turn(left, turns, size // batch, overdue=not under_way and time.monotonic() > until)
+                    if not part:
+                        break
+                    begun = time.perf_counter()
+                    still = _missing(engine, model, part)
+                    under_way[_begun(model, [unique[key] for key in still], kind, batch)] = part, still, begun
+                if not under_way:
+                    time.sleep(PAUSE_SECONDS)
+                for future in wait(under_way, PAUSE_SECONDS, FIRST_COMPLETED).done:
+                    part, still, begun = under_way.pop(future)
+                    made, refused = future.result()
+                    try:
+                        if len(made):
+                            _keep(engine, model, still[: len(made)], made)
+                    except EmbeddingError as error:
+                        refused = refused or error
+                    if refused is not None:
+                        failed = failed or _of_the_whole(refused, [unique[key] for key in still], texts)
+                        left.clear()
+                        continue
+                    turns.leave(part)
+                    until = time.monotonic() + patience
+                    computed += len(still)
+                    size = batch if most > 1 else _next(size, time.perf_counter() - begun, batch)
+                    if progress is not None:
+                        progress(len(part))
+        finally:
+            for future in under_way:
+                future.cancel()
+    if failed is not None:
+        raise failed
     uses.note(model.name, kind, unique, computed)
     with told_plainly("counting vectors"), engine.begin() as connection:
         connection.execute(text(f"ANALYZE {SCHEMA}.embedding"))  # the planner must know of many new rows at once
     return computed
 
 
-def _compute(engine: Engine, model: Embedder, texts: Mapping[bytes, str], kind: TextKind, batch: int) -> None:
-    """Embed texts batch by batch and keep them together. The positions of an EmbeddingError are those in `texts`."""
-    keys, asked = list(texts), list(texts.values())
-    made: list[Vectors] = []
+def _turn(left: deque[list[bytes]], turns: Ranges, most: int, *, overdue: bool) -> list[bytes]:
+    """The keys of batches whose turn it is, at most so many; none while others are at the next TRIED of them.
+
+    overdue: the first one, whoever is at it: the locks save work, correctness does not hang on them.
+    """
+    found: list[bytes] = []
+    for _ in range(min(max(TRIED, most), len(left))):
+        if turns.take(left[0]) or (overdue and not found):
+            found += left.popleft()
+            most -= 1
+        elif found:
+            break
+        else:
+            left.rotate(-1)
+        if most <= 0:
+            break
+    return found
+
+
+def _begun(model: Embedder, texts: Sequence[str], kind: TextKind, batch: int) -> Future[Made]:
+    """The vectors of texts, at once or later: those before a refusal, and the refusal."""
+    done: Future[Made] = Future()
+    if not texts:
+        done.set_result((NONE, None))
+    elif isinstance(model, PatientEmbedder):
+        asked = model.begin(texts, kind=kind)
+        asked.add_done_callback(lambda one: _settle(done, one, model, texts))
+        done.add_done_callback(lambda one: asked.cancel() if one.cancelled() else None)
+    else:
+        done.set_result(_embedded(model, texts, kind, batch))
+    return done
+
+
+def _settle(done: Future[Made], asked: Future[Vectors], model: Embedder, texts: Sequence[str]) -> None:
+    if done.cancelled() or not done.set_running_or_notify_cancel():
+        return
     try:
-        for start in range(0, len(asked), batch):
-            part = asked[start : start + batch]
-            try:
-                one = check(model.embed(part, kind=kind), part, model.name)
-            except EmbeddingError as error:
-                places = tuple(start + place for place in error.positions)
-                raise EmbeddingError(str(error), places, reason=error.reason, dead=error.dead) from error
+        done.set_result((check(asked.result(), texts, model.name), None))
+    except EmbeddingError as error:
+        done.set_result((NONE, error))
+    except BaseException as error:
+        done.set_exception(error)
+
+
+def _embedded(model: Embedder, texts: Sequence[str], kind: TextKind, batch: int) -> Made:
+    """Batch by batch; the places of a refusal are those in `texts`."""
+    made: list[Vectors] = []
+    refused: EmbeddingError | None = None
+    for start in range(0, len(texts), batch):
+        part = texts[start : start + batch]
+        try:
+            one = check(model.embed(part, kind=kind), part, model.name)
             _require_width(model, one, made[0].shape[1] if made else one.shape[1])
-            made.append(one)
-    finally:
-        if made:
-            vectors = np.concatenate(made)
-            _keep(engine, model, keys[: len(vectors)], vectors)
+        except EmbeddingError as error:
+            places = tuple(start + place for place in error.positions)
+            refused = EmbeddingError(str(error), places, reason=error.reason, dead=error.dead)
+            refused.__cause__ = error
+            break
+        made.append(one)
+    return np.concatenate(made) if made else NONE, refused
+
+
+def _of_the_whole(error: EmbeddingError, asked: Sequence[str], texts: Sequence[str]) -> EmbeddingError:
+    """The error of a part with its places in all texts."""
+    faulty = {asked[place] for place in error.positions}
+    places = tuple(place for place, one in enumerate(texts) if one in faulty)
+    whole = EmbeddingError(str(error), places, reason=error.reason, dead=error.dead)
+    whole.__cause__ = error
+    return whole
 
 
 def _require_width(model: Embedder, vectors: Vectors, width: int) -> None:
@@ -242,33 +323,3 @@ def _keep(engine: Engine, model: Embedder, keys: Sequence[bytes], vectors: Vecto
                 f"INSERT INTO {SCHEMA}.embedding SELECT {number}, text_hash, vector FROM fresh ORDER BY text_hash "  # noqa: S608
                 "ON CONFLICT DO NOTHING"
             )
-
-
-@contextmanager
-def _turns(engine: Engine, model: Embedder, patience: float) -> Iterator[Callable[[], AbstractContextManager[None]]]:
-    """Turns at computing an embedder's vectors, by a transaction's advisory lock that is held for a batch at a time.
-
-    After `patience` seconds a batch goes on without it: the lock saves work, correctness does not hang on it.
-    """
-    key = {"a": COMPUTING, "b": int.from_bytes(_identity_hash(model)[:4], "big", signed=True)}
-    connection = engine.connect()
-
-    @contextmanager
-    def turn() -> Iterator[None]:
-        until, taken = time.monotonic() + patience, False
-        while not taken and time.monotonic() < until:
-            taken = bool(connection.scalar(text("SELECT pg_try_advisory_xact_lock(:a, :b)"), key))
-            if not taken:
-                connection.rollback()
-                time.sleep(0.05)
-        if taken:  # idle, while a model computes
-            connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
-        yield
-        connection.rollback()
-
-    try:
-        yield turn
-    finally:
-        # ending the session ends the lock, whatever happened, even where the server has gone away
-        connection.invalidate()
-        connection.close()

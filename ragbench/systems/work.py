@@ -203,12 +203,15 @@ class Estimate:
         return replace(task, bytes=room, seconds=seconds, source=source)
 
     def _of_endpoint(self, model: EndpointEmbedder, number: int, batch: int) -> tuple[float, str]:
-        """Its requests follow one another."""
+        """So many requests as its settings say go on at the same time."""
         if known := self.store.found([model.about_its_pace]):
             each = float(known[0]["seconds"][0] / known[0]["texts"][0])
             return number * each, f"{each * 1000:.2g} ms a text, as {int(known[0]['texts'][0]):,} took the last time"
         requests = math.ceil(number / batch)
-        return requests * SECONDS_A_CALL, f"{SECONDS_A_CALL:g} s assumed for each of {requests:,} requests"
+        source = f"{SECONDS_A_CALL:g} s assumed for each of {requests:,} requests"
+        if (at_once := min(requests, model.concurrency)) > 1:
+            source += f", {at_once} at a time"
+        return math.ceil(requests / at_once) * SECONDS_A_CALL, source
 
     def _pace(self, model: Embedder, texts: Sequence[str], batch: int, kind: TextKind, data: Dataset) -> Pace:
         key = (model.identity, data.content_hash, kind)

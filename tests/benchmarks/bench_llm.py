@@ -1,11 +1,13 @@
 """Calls per second and CPU per call of judging, beside ragas, against one server with a fixed latency.
 
-    python -m tests.benchmarks.bench_llm --peer PEER_ENVIRONMENT/bin/python
+    python -m tests.benchmarks.bench_llm --peer PEER_ENVIRONMENT/bin/python --data FOLDER_OF_THE_REAL_DATA_SETS
 
 The peer's environment: `pip install ragas==0.4.3 langchain-community==0.4.1`. Each side judges the same number of
 samples, one call each, after a warm-up of four calls a place; ours with the journal in a PostgreSQL of its own, so
 that every reply is committed before it is scored. Sides take turns, `--rounds` times; medians are printed. CPU is that
-of the judging process (the server has its own), and for ours also that of the database's processes.
+of the judging process (the server has its own), and for ours also that of the database's processes. Every sample has
+`--contexts` passages of `--characters` of XQuAD's English paragraphs, no two of them the same. `--processes`: so many
+judge their share of the samples at once, on one journal.
 
 `ideal` is places / latency: a client, a server and a network that cost nothing. `bare` posts ready-made bytes with
 aiohttp and throws the replies away: what this machine leaves of the ideal before any judging.
@@ -16,14 +18,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+import gzip
 import json
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -58,11 +62,11 @@ def server(latency: float) -> Iterator[str]:
 class Official:
     """The `openai` package with its aiohttp transport in the place of ours; its own retries are off."""
 
-    def __init__(self, settings: Any, key: Any) -> None:
+    def __init__(self, settings: Any, key: Any, connections: int) -> None:
         import httpx2
         import openai
 
-        limits = httpx2.Limits(max_connections=settings.concurrency, max_keepalive_connections=settings.concurrency)
+        limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
         self._client = openai.AsyncOpenAI(
             api_key="none",
             base_url=settings.base_url,
@@ -78,7 +82,21 @@ class Official:
         await self._client.close()
 
 
-def ours(side: str, url: str, samples: int, in_flight: int, folder: str) -> None:
+def rows(samples: int, contexts: int, characters: int, data: Path | None) -> Iterator[dict[str, Any]]:
+    """Question, response and contexts of so many samples."""
+    text = "A context. " * (characters // 11 + 1)
+    if data is not None:
+        with gzip.open(data / "xquad" / "xquad.en.json.gz", "rt", encoding="utf-8") as file:
+            articles = json.load(file)["data"]
+        text = " ".join(part["context"] for article in articles for part in article["paragraphs"])
+    step, places = 7, max(1, len(text) - characters)  # 7 has no factor in common with the number of places
+    for n in range(samples):
+        starts = [step * (n * contexts + part) % places for part in range(contexts)]
+        passages = [text[start : start + characters] for start in starts]
+        yield {"question": f"Question {n}?", "response": f"Answer {n}.", "contexts": passages}
+
+
+def ours(side: str, url: str, file: str, in_flight: int, folder: str) -> None:
     """Judge, and print what it took."""
     import psutil
 
@@ -94,7 +112,7 @@ def ours(side: str, url: str, samples: int, in_flight: int, folder: str) -> None
     prompt = Prompt("carried", 1, Verdict, {"en": text})
     if side == "official":
         endpoint.Transport = Official  # type: ignore[misc, assignment]
-    name = f"{side}{time.time_ns()}"
+    name = f"{side}{file}{time.time_ns()}"
     judge = JudgeSettings(base_url=url, model="tester", concurrency=in_flight)
     settings = Settings(database=DatabaseSettings(folder=Path(folder)), judges={name: judge})
 
@@ -105,9 +123,9 @@ def ours(side: str, url: str, samples: int, in_flight: int, folder: str) -> None
                 seconds += sum(process.cpu_times()[:4])
         return seconds
 
-    async def one(judge: Judge, number: int) -> int:
-        contexts = ["A context. " * 40]
-        texts = {"question": f"Question {number}?", "response": f"Answer {number}.", "contexts": contexts}
+    samples = [json.loads(line) for line in Path(file).read_text(encoding="utf-8").splitlines()]
+
+    async def one(judge: Judge, texts: dict[str, Any]) -> int:
         answer = await judge.ask(prompt, texts)
         return int(answer.value is not None)
 
@@ -115,13 +133,19 @@ def ours(side: str, url: str, samples: int, in_flight: int, folder: str) -> None
         journal = None if side == "memory" else DatabaseJournal(store.engine)
         async with open_judges(settings, [name], journal=journal) as opened:
             (judge,) = opened.judges
-            await gather([one(judge, -number) for number in range(1, 1 + WARM_UP * in_flight)])
+            first = [
+                {**texts, "question": f"{n} to warm up?"} for n, texts in enumerate(samples[: WARM_UP * in_flight])
+            ]
+            await gather([one(judge, texts) for texts in first])
             gc.collect()
-            began, cpu, database = time.perf_counter(), time.process_time(), database_cpu()
-            scored = sum(await gather([one(judge, number) for number in range(samples)]))
-            seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+            print("ready", flush=True)
+            sys.stdin.readline()
+            began, cpu, database = time.time(), time.process_time(), database_cpu()
+            scored = sum(await gather([one(judge, texts) for texts in samples]))
+            ended, cpu = time.time(), time.process_time() - cpu
             return {
-                "seconds": seconds,
+                "began": began,
+                "ended": ended,
                 "cpu_seconds": cpu,
                 "database_cpu_seconds": database_cpu() - database,
                 "scored": scored,
@@ -131,17 +155,19 @@ def ours(side: str, url: str, samples: int, in_flight: int, folder: str) -> None
         print(json.dumps(run(work(store))))
 
 
-def bare(url: str, samples: int, in_flight: int) -> None:
+def bare(url: str, file: str, in_flight: int) -> None:
     """Post as many requests of the same size, and print what it took."""
     import aiohttp
 
-    text = "Is the response carried by the retrieved contexts?\nQuestion?\nAnswer.\n" + "A context. " * 40
-    body = json.dumps({"model": "tester", "messages": [{"role": "user", "content": text}]}).encode()
+    lines = Path(file).read_text(encoding="utf-8").splitlines()
+    bodies = [
+        json.dumps({"model": "tester", "messages": [{"role": "user", "content": text}]}).encode() for text in lines
+    ]
 
     async def place(session: aiohttp.ClientSession, turns: Iterator[int]) -> int:
         done = 0
-        for _ in turns:
-            async with session.post(f"{url}/chat/completions", data=body) as response:
+        for turn in turns:
+            async with session.post(f"{url}/chat/completions", data=bodies[turn % len(bodies)]) as response:
                 done += bool(await response.read())
         return done
 
@@ -154,10 +180,13 @@ def bare(url: str, samples: int, in_flight: int) -> None:
 
             await post(WARM_UP * in_flight)
             gc.collect()
-            began, cpu = time.perf_counter(), time.process_time()
-            scored = await post(samples)
+            print("ready", flush=True)
+            sys.stdin.readline()
+            began, cpu = time.time(), time.process_time()
+            scored = await post(len(bodies))
             return {
-                "seconds": time.perf_counter() - began,
+                "began": began,
+                "ended": time.time(),
                 "cpu_seconds": time.process_time() - cpu,
                 "scored": scored,
             }
@@ -165,21 +194,40 @@ def bare(url: str, samples: int, in_flight: int) -> None:
     print(json.dumps(asyncio.run(work())))
 
 
-def measure(side: str, peer: str | None, url: str, samples: int, in_flight: int, folder: str) -> dict[str, Any]:
-    """One side, once, in a process of its own."""
-    here = Path(__file__)
-    command = (
-        [peer, str(here.with_name("ragas_judging.py")), url, str(samples), str(in_flight)]
-        if side == "peer"
-        else [sys.executable, "-m", "tests.benchmarks.bench_llm", side, url, str(samples), str(in_flight), folder]
-    )
-    done = subprocess.run([str(part) for part in command], cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{side} failed:\n{done.stderr}")
-    found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
-    if found["scored"] != samples:
-        raise SystemExit(f"{side} scored {found['scored']} of {samples}")
-    return found
+def measure(
+    side: str, peer: str | None, url: str, files: Sequence[Path], in_flight: int, folder: Path
+) -> dict[str, Any]:
+    """One side, once, a file of samples in a process of its own, all at once."""
+    if side == "peer":
+        own = [str(peer), str(Path(__file__).with_name("ragas_judging.py"))]
+    else:
+        own = [sys.executable, "-m", "tests.benchmarks.bench_llm", side]
+    begun = [
+        subprocess.Popen(
+            [*own, url, str(file), str(in_flight), str(folder)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for file in files
+    ]
+    for process in begun:
+        assert process.stdout is not None
+        while (said := process.stdout.readline()) != "ready\n":
+            if not said:
+                raise SystemExit(f"{side} failed")
+    for process in begun:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    found = [json.loads(process.communicate()[0].strip().splitlines()[-1]) for process in begun]
+    return {
+        "seconds": max(one["ended"] for one in found) - min(one["began"] for one in found),
+        "cpu_seconds": sum(one["cpu_seconds"] for one in found),
+        "database_cpu_seconds": max(one.get("database_cpu_seconds", 0.0) for one in found),
+        "scored": sum(one["scored"] for one in found),
+    }
 
 
 def main() -> None:
@@ -190,8 +238,13 @@ def main() -> None:
     options.add_argument("--in-flight", type=int, nargs="+", default=[16, 64, 256])
     options.add_argument("--latency", type=float, default=0.05)
     options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--contexts", type=int, default=5)
+    options.add_argument("--characters", type=int, default=650)
+    options.add_argument("--data", type=Path, help="left out: every context is the same")
+    options.add_argument("--processes", type=int, nargs="+", default=[1])
+    options.add_argument("--sides", nargs="+", choices=SIDES, default=SIDES)
     given = options.parse_args()
-    sides = SIDES if given.peer else SIDES[:-1]
+    sides = [side for side in given.sides if side != "peer" or given.peer]
 
     from ragbench.settings import DatabaseSettings, Settings
     from ragbench.store import server as database
@@ -201,23 +254,30 @@ def main() -> None:
     folder = outer / "postgres"
     try:
         with server(given.latency) as url:
-            print("in flight  side      calls/s  of ideal  CPU ms/call  with database's")
-            for in_flight in given.in_flight:
+            print("processes  in flight  side      calls/s  of ideal  CPU ms/call  with database's")
+            for processes, in_flight in product(given.processes, given.in_flight):
+                files = {}
+                for side in sides:
+                    samples = max(given.samples // 4, WARM_UP * in_flight) if side == "peer" else given.samples
+                    lines = [json.dumps(row) for row in rows(samples, given.contexts, given.characters, given.data)]
+                    shares = 1 if side == "peer" else processes
+                    files[side] = [outer / f"{side}{share}.jsonl" for share in range(shares)]
+                    for share, file in enumerate(files[side]):
+                        file.write_text("\n".join(lines[share::shares]), encoding="utf-8")
                 rounds: dict[str, list[dict[str, Any]]] = {side: [] for side in sides}
                 for _ in range(given.rounds):
                     for side in sides:
-                        samples = max(given.samples // 4, WARM_UP * in_flight) if side == "peer" else given.samples
-                        found = measure(side, given.peer, url, samples, in_flight, str(folder))
-                        rounds[side].append({name: value / samples for name, value in found.items()})
+                        found = measure(side, given.peer, url, files[side], in_flight, folder)
+                        rounds[side].append({name: value / found["scored"] for name, value in found.items()})
                 speeds = {side: statistics.median(1 / r["seconds"] for r in found) for side, found in rounds.items()}
                 for side, found in rounds.items():
                     cpu = statistics.median(r["cpu_seconds"] for r in found) * 1000
-                    more = statistics.median(r.get("database_cpu_seconds", 0) for r in found) * 1000
-                    share = speeds[side] * given.latency / in_flight
+                    more = statistics.median(r["database_cpu_seconds"] for r in found) * 1000
+                    share = speeds[side] * given.latency / in_flight / len(files[side])
                     times = f"  ×{speeds[side] / speeds['peer']:.1f} of the peer" if "peer" in speeds else ""
                     print(
-                        f"{in_flight:>9}  {side:<8} {speeds[side]:>8.0f} {share:>8.0%} {cpu:>12.2f} {cpu + more:>12.2f}"
-                        f"{times}",
+                        f"{len(files[side]):>9}  {in_flight:>9}  {side:<8} {speeds[side]:>8.0f} {share:>8.0%} "
+                        f"{cpu:>12.2f} {cpu + more:>12.2f}{times}",
                         flush=True,
                     )
     finally:
@@ -229,10 +289,10 @@ def main() -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1 and sys.argv[1] in SIDES:
-        side, url, samples, in_flight, folder = sys.argv[1:]
+        side, url, file, in_flight, folder = sys.argv[1:]
         if side == "bare":
-            bare(url, int(samples), int(in_flight))
+            bare(url, file, int(in_flight))
         else:
-            ours(side, url, int(samples), int(in_flight), folder)
+            ours(side, url, file, int(in_flight), folder)
     else:
         main()

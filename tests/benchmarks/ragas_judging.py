@@ -1,6 +1,7 @@
 """The peer's half of bench_llm.py, run by the peer's own Python: one judged metric, one call a sample.
 
-python ragas_judging.py URL SAMPLES IN_FLIGHT → one line of JSON {"seconds", "cpu_seconds", "scored"}.
+python ragas_judging.py URL FILE_OF_SAMPLES IN_FLIGHT → "ready"; once a line comes in, one line of JSON {"began",
+"ended", "cpu_seconds", "scored"}.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import sys
 import time
 import warnings
+from pathlib import Path
 
 os.environ["RAGAS_DO_NOT_TRACK"] = "true"  # its telemetry blocks the loop where the network is closed
 warnings.filterwarnings("ignore")
@@ -22,13 +24,14 @@ from ragas.metrics import AspectCritic  # noqa: E402
 from ragas.run_config import RunConfig  # noqa: E402
 
 
-def main(url: str, samples: int, in_flight: int) -> None:
+def main(url: str, file: str, in_flight: int) -> None:
     model = LangchainLLMWrapper(ChatOpenAI(base_url=url, api_key="none", model="tester", temperature=0))
     critic = AspectCritic(name="carried", definition="Is the response carried by the retrieved contexts?")
-    rows = [
-        SingleTurnSample(user_input=f"Question {n}?", response=f"Answer {n}.", retrieved_contexts=["A context. " * 40])
-        for n in range(samples)
-    ]
+    with Path(file).open(encoding="utf-8") as lines:
+        rows = [
+            SingleTurnSample(user_input=row["question"], response=row["response"], retrieved_contexts=row["contexts"])
+            for row in map(json.loads, lines)
+        ]
     config = RunConfig(max_workers=in_flight)
 
     def once(chosen: list[SingleTurnSample]) -> int:
@@ -37,11 +40,13 @@ def main(url: str, samples: int, in_flight: int) -> None:
 
     once(rows[: 4 * in_flight])
     gc.collect()
-    began, cpu = time.perf_counter(), time.process_time()
+    print("ready", flush=True)
+    sys.stdin.readline()
+    began, cpu = time.time(), time.process_time()
     scored = once(rows)
-    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-    print(json.dumps({"seconds": seconds, "cpu_seconds": cpu, "scored": scored}))
+    cpu = time.process_time() - cpu
+    print(json.dumps({"began": began, "ended": time.time(), "cpu_seconds": cpu, "scored": scored}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
