@@ -17,8 +17,9 @@ from ragbench.bench.basics.requests import Draws
 from ragbench.bench.scoring import own_metrics, sets, telling
 from ragbench.bench.scoring.functions import Functions
 from ragbench.bench.scoring.jury import AnyJudge, asking, named_for, rule_on
+from ragbench.bench.scoring.ledger import Ledger, Row, system_name
 from ragbench.bench.scoring.repeats import together
-from ragbench.bench.scoring.result import Row, Scores, by_system, system_name
+from ragbench.bench.scoring.result import Scores, by_system
 from ragbench.bench.scoring.telling import Hear, Work
 from ragbench.datasets.russian import language_of
 from ragbench.judge import (
@@ -156,10 +157,37 @@ def kept_replies(judges: Sequence[AnyJudge], metrics: Sequence[Metric]) -> Itera
         yield DatabaseJournal(store.engine, revive=lambda: server.start(known))
 
 
-async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: Asked) -> Scores:
+def passes(metrics: Sequence[Metric], judges: Sequence[AnyJudge]) -> bool:
+    """Whether samples may be scored part by part (`in_parts`): no model is asked, which answers many at once sooner,
+    and nothing is made of all samples together."""
+    alone = all(
+        metric.grain == "sample" and "embedder" not in metric.needs and len(named_for(metric, judges)) < 2
+        for metric in metrics
+    )
+    offline = all(isinstance(one, str) and asks_nobody(one) for one in asking(metrics, judges))
+    return alone and offline and not settings.load().metrics.listeners and planning.folder() is None
+
+
+async def in_parts(parts: Iterable[Sequence[Sample]], metrics: Sequence[Metric], asked: Asked) -> Scores:
+    """What `measure` finds of samples that come by in parts, in memory that hardly grows with their number; of each
+    system an id stands once. Raises ValueError where there is no part."""
+    ledger, found = Ledger(), None
+    functions = Functions(settings.load().metrics.timeout_seconds)
+    for part in parts:
+        found = await measure(part, metrics, asked, functions)
+        ledger.add(found.rows)
+    if found is None:
+        raise ValueError("there are no samples")
+    return replace(found, rows=ledger)
+
+
+async def measure(
+    samples: Sequence[Sample], metrics: Sequence[Metric], asked: Asked, functions: Functions | None = None
+) -> Scores:
     """Every metric on every sample by every judge, all at once; embeddings in one batch.
 
     Samples of one system and id are repeats of one question: its score is their mean. Metrics of whole sets come last.
+    functions: what calls users' metrics, where others were measured before.
 
     Raises ModelError when a single judge's provider refuses altogether, or the budget is spent.
     """
@@ -190,7 +218,7 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
         }
         if twice := [name for name, times in Counter(one.name for one in judges).items() if times > 1]:
             raise ValueError(f"judges: two of them are called {twice[0]!r}; give one another name")
-        functions = Functions(settings.load().metrics.timeout_seconds)
+        functions = functions or Functions(settings.load().metrics.timeout_seconds)
         pairs = [
             (row, metric, repeat)
             for row in rows
