@@ -15,6 +15,7 @@ from ragbench.bench.scoring.ledger import Ledger
 from ragbench.datasets.files import DatasetError
 from ragbench.datasets.samples import read_samples
 from ragbench.llm import run
+from ragbench.types import Sample
 from tests.command_line import invoke
 from tests.small_project import write_lines
 
@@ -29,7 +30,7 @@ def rows(systems: tuple[str, ...] = ("a", "b"), *, ids: bool = True) -> list[dic
     for number in range(ROWS):
         for system in systems:
             answer = f"Library {number} opens at {number % 7 + (system == 'b')} and closes at noon."
-            row = {"question": f"When does library {number} open?", "system": system, "answer": answer}
+            row: dict[str, Any] = {"question": f"When does library {number} open?", "system": system, "answer": answer}
             row |= {"contexts": [f"Library {number} opens at {number % 7}.", "It closes at noon."]}
             row |= {"reference": f"It opens at {number % 7}, and closes at noon.", "cluster": f"c{number // 3}"}
             if ids:
@@ -104,7 +105,7 @@ def test_a_ledger_is_the_sequence_of_its_rows(tmp_path: Path) -> None:
     assert passed.estimates == held.estimates
     assert [repr(one) for one in passed.comparisons] == [repr(one) for one in held.comparisons]
     for form in ("long", "wide"):
-        one, other = passed.to_pandas(form), held.to_pandas(form)  # type: ignore[arg-type]
+        one, other = passed.to_pandas(form), held.to_pandas(form)
         pd.testing.assert_frame_equal(one.drop(columns="seconds", errors="ignore"),
                                       other.drop(columns="seconds", errors="ignore"))  # fmt: skip
     assert repr(passed.worst(9)) == repr(held.worst(9))
@@ -113,7 +114,7 @@ def test_a_ledger_is_the_sequence_of_its_rows(tmp_path: Path) -> None:
 
 def test_what_needs_all_samples_at_once_is_held() -> None:
     def of(*names: str) -> list[Any]:
-        return measure.applicable([survey.Sample("", "q", "a", "r", ())], names)
+        return measure.applicable([Sample("", "q", "a", "r", ())], names)
 
     assert measure.passes(of("exact_match", "faithfulness"), ("lexical",))
     assert not measure.passes(of("exact_match", "semantic_similarity"), ("lexical",)), "embedded in one batch"
