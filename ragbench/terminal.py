@@ -17,6 +17,7 @@ from functools import lru_cache
 from types import TracebackType
 from typing import Any
 
+from ragbench import pieces
 from ragbench.names import INVISIBLE
 
 NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -67,13 +68,18 @@ def columns(rows: Iterable[Iterable[object]]) -> None:
     _put("\t".join(escaped(mask(str(cell))) for cell in cells) for cells in rows)
 
 
-def dump(value: Any, indent: int = 1) -> None:
-    """Print a value as JSON: what a terminal would obey is escaped as JSON escapes it. Raises ValueError for NaN."""
+def dump(value: Any, indent: int = 1, clean: Callable[[Any], Any] = lambda value: value) -> None:
+    """Print a value as JSON (`ragbench.pieces.of_json`): what a terminal would obey is escaped as JSON escapes it.
+
+    Raises ValueError for NaN.
+    """
     from ragbench.settings import secrets
 
-    known = secrets.masked(value, secrets.exact_masker())
-    text = json.dumps(known, ensure_ascii=False, indent=indent, allow_nan=False)
-    _put(pattern().sub(_as_json, line) for line in text.split("\n"))
+    mask, obeyed = secrets.exact_masker(), pattern()
+    for text in pieces.of_json(value, indent, lambda one: secrets.masked(clean(one), mask)):
+        sys.stdout.write("\n".join(obeyed.sub(_as_json, line) for line in text.split("\n")))
+    sys.stdout.write("\n")
+    sys.stdout.flush()
 
 
 def table(

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from ragbench.bench.scoring.conduct import conduct
-from ragbench.bench.scoring.result import Row, Scores
+from ragbench.bench.scoring.ledger import Row
+from ragbench.bench.scoring.result import Scores
 from ragbench.judge import Rule
 from ragbench.llm import Usage
 from ragbench.metrics import catalogue

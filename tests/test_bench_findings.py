@@ -9,7 +9,8 @@ import pytest
 from ragbench.bench.basics import slices
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import find
-from ragbench.bench.scoring.result import Row, Scores
+from ragbench.bench.scoring.ledger import Row
+from ragbench.bench.scoring.result import Scores
 from ragbench.metric import parse
 from ragbench.metrics import catalogue
 from ragbench.types import Question, Sample, Score, Status

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from ragbench import show, stats
 from ragbench.bench.runs.overview import over
-from ragbench.bench.scoring.result import Row, Scores
+from ragbench.bench.scoring.ledger import Row
+from ragbench.bench.scoring.result import Scores
 from ragbench.counts import brackets, counted, missing
 from ragbench.language import translator
 from ragbench.measurement import ESTIMATE_COLUMNS, Measurement, NamedEstimate

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from ragbench.bench.scoring.ledger import Row
 from ragbench.bench.scoring.measure import Asked, measure
-from ragbench.bench.scoring.result import Row
 from ragbench.llm import run
 from ragbench.metrics import catalogue
 from ragbench.metrics.claims import UNJUDGED

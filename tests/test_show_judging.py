@@ -12,8 +12,9 @@ import pytest
 from ragbench import show
 from ragbench.bench.answers.rag_metrics import Made, measurement_of
 from ragbench.bench.scoring.answer_tables import of_samples
+from ragbench.bench.scoring.ledger import Row
 from ragbench.bench.scoring.measure import Asked, applicable, measure
-from ragbench.bench.scoring.result import Row, Scores
+from ragbench.bench.scoring.result import Scores
 from ragbench.judge import Rule
 from ragbench.llm import run
 from ragbench.measurement import Measurement, NamedEstimate

@@ -118,8 +118,9 @@ def score(
     from ragbench.bench.runs.gate import bound, decide
     from ragbench.bench.scoring.answer_tables import of_samples
     from ragbench.bench.scoring.judged_metrics import Judging
-    from ragbench.bench.scoring.measure import Asked, applicable, live_line, measure
+    from ragbench.bench.scoring.measure import Asked, applicable, in_parts, live_line, measure, passes
     from ragbench.bench.scoring.replies import kept_replies
+    from ragbench.bench.scoring.survey import is_large, surveyed
     from ragbench.commands.console import outputs, plans
     from ragbench.datasets.cells import Forms
     from ragbench.datasets.samples import read_samples
@@ -134,25 +135,30 @@ def score(
     try:
         bounds = dict(bound(text) for text in gates or ())
         forms = Forms()
-        samples = read_samples(file, forms)
-        if not samples:
+        survey = surveyed(file, forms) if out is None and not plan and is_large(file) else None
+        samples = read_samples(file, forms) if survey is None else []
+        ids = survey.ids if survey is not None else tuple(sample.id for sample in samples)
+        if not ids:
             raise ValueError(f"{file.name}: holds no samples; at least one is expected")
-        chosen = applicable(samples, [*(metrics or ()), *_criteria(criteria or (), scale)] or None)
+        given = samples if survey is None else [survey.union]
+        chosen = applicable(given, [*(metrics or ()), *_criteria(criteria or (), scale)] or None)
         chosen, judging = Judging(judges or (), aggregate, tolerance, quorum=quorum).on(chosen)
         named, names = judging.named(known), judging.asking(known, chosen)
         rule = judging.rule(names)
         if unknown := {one.metric for one in bounds.values() if not meant(one.metric, map(str, chosen))}:
             raise ValueError(f"--gate names {', '.join(sorted(unknown))}; measured are {', '.join(map(str, chosen))}")
-        systems = sorted({sample.system for sample in samples if sample.system})
+        systems = sorted(survey.systems if survey else {sample.system for sample in samples if sample.system})
         if baseline and baseline not in systems:
             there = f"there are {', '.join(systems)}" if systems else "it names none: add a column `system`"
             raise ValueError(
                 f"--baseline {baseline!r} is not among the systems of {file.name}{near(baseline, systems)}; {there}"
             )
         _ = leading(primary, chosen)
-        if strange := [one for one in explain or () if one not in (ids := [sample.id for sample in samples])]:
+        if strange := [one for one in explain or () if one not in ids]:
             raise ValueError(f"--explain {strange[0]!r}: there is no such sample{near(strange[0], ids)}")
         Draws(level=confidence, resamples=resamples, seed=seed)
+        if survey is not None and not passes(chosen, named):
+            survey, samples = None, read_samples(file)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     asks = any("judge" in metric.needs for metric in chosen) and not all(map(asks_nobody, names))
@@ -164,7 +170,7 @@ def score(
         if plan:
             consent.tell(reach)
     outlooks: list[Outlook] = []
-    total = len(samples) * len(chosen) if is_watched() else 0
+    total = len(ids) * len(chosen) if is_watched() else 0
     tally = Tally()
     with kept_replies(named, chosen) as journal, Progress("scoring", total) as progress:
         line = live_line(progress)
@@ -178,7 +184,8 @@ def score(
             named, embedder, language, rule, confidence, resamples, seed, journal, progress, heard,
             outlooks.extend if plan else None, baseline, primary,
         )  # fmt: skip
-        found = run(measure(samples, chosen, asked))
+        scoring = in_parts(survey.parts(), chosen, asked) if survey else measure(samples, chosen, asked)
+        found = run(scoring)
     for note in (*forms.unread, *(forms.notes if plan else ())):
         terminal.say(note, err=outputs.is_screen(json_file))
     if plan:
@@ -194,15 +201,23 @@ def score(
     outputs.caveat(found.stand_ins, err=is_taken)
     outputs.answered(found.answered_by, err=is_taken)
     _write(found, json_file, out)
-    if out is None and not bounds:
-        return
-    answers, spoken = of_samples(samples, file.name), language or known.language
-    request = _request(found, judges or names, asked, answers, spoken)
-    measured = _measured(found, names, asked, answers, request)
     if out is not None:
-        _draw(measured, request, out, spoken)
-    if bounds and gate.tell(decide({measured.notebook: measured}, known.model_copy(update={"gate": bounds}))):
+        answers, spoken = of_samples(samples, file.name), language or known.language
+        request = _request(found, judges or names, asked, answers, spoken)
+        _draw(_measured(found, names, asked, answers, request), request, out, spoken)
+    if bounds and gate.tell(decide(_findings(found), known.model_copy(update={"gate": bounds}))):
         raise typer.Exit(1)
+
+
+def _findings(found: Scores) -> dict[str, Measurement]:
+    """What gates are held to: the numbers alone."""
+    from ragbench.bench.scoring import attendance
+    from ragbench.bench.scoring.result import NOTEBOOK
+    from ragbench.measurement import Measurement, NamedEstimate
+
+    estimates = tuple(NamedEstimate(*place, one) for place, one in found.estimates.items())
+    facts = {"attendance": attendance.facts(found.attendances)}
+    return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=found.comparisons)}
 
 
 def _criteria(given: Sequence[str], scale: str) -> list[Metric]:
@@ -274,12 +289,12 @@ def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
     from ragbench.commands.console import outputs
 
     if json_file is not None:
-        outputs.write(json_file, found.as_json())
+        outputs.write(json_file, found.as_parts())
         if not outputs.is_screen(json_file):
             terminal.say(json_file, err=True)
     if out is not None:
         from ragbench.report.exports import tabular
 
         out.mkdir(parents=True, exist_ok=True)
-        outputs.write(out / "summary.json", found.as_json())
+        outputs.write(out / "summary.json", found.as_parts())
         tabular.write_csv(out / "scores.csv", found.to_pandas())

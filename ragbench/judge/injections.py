@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ragbench.memo import Memo
+from ragbench.judge.memo import Memo
 
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
 """Characters that nobody sees, and those that change the direction of writing."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench import segmentation
 from ragbench.judge import words
+from ragbench.judge.memo import Memo
 from ragbench.judge.rendering import Texts
-from ragbench.memo import Memo
 from ragbench.settings import OFFLINE
 from ragbench.types import Answer, Prompt, Shape, Status
 

@@ -111,6 +111,10 @@ def work(name: str) -> tuple[Callable[[], object], int, float]:
 
 
 NAMES = [
+    "ties, 14 intervals, ragbench 1,000",
+    "ties, 14 intervals, scipy.stats.bootstrap 1,000",
+    "continuous, 14 intervals, ragbench 1,000",
+    "continuous, 14 intervals, scipy.stats.bootstrap 1,000",
     "ties, 14 intervals, ragbench 10,000",
     "ties, 14 intervals, scipy.stats.bootstrap 10,000",
     "ties, 14 intervals, ragbench 100,000",

@@ -22,7 +22,8 @@ from ragbench.bench.basics.session import commit, part, versions
 from ragbench.bench.scoring import judged_metrics, repeats, replies, telling
 from ragbench.bench.scoring import measure as scoring
 from ragbench.bench.scoring.answer_tables import AnswerTable, find_answers, logged_answers
-from ragbench.bench.scoring.result import SYSTEM, Scores, system_name
+from ragbench.bench.scoring.ledger import SYSTEM, system_name
+from ragbench.bench.scoring.result import Scores
 from ragbench.judge import Rule
 from ragbench.measurement import QUESTION_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric, parse

@@ -16,7 +16,7 @@ from ragbench.types import Array
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Sureness", "columns", "find"]
+__all__ = ["Sureness", "columns", "compare", "find"]
 
 Bounds = tuple[float, float]
 
@@ -47,16 +47,28 @@ def find(
         NamedEstimate(*key, estimate)
         for key, estimate in stats.estimate_systems(values, clusters=labels, bounds=scales, **asdict(sureness)).items()
     ]
+    return tuple(estimates), compare(values, metrics, labels, sureness, primary, more)
+
+
+def compare(
+    values: Mapping[str, Mapping[str, Array]],
+    metrics: Sequence[Metric],
+    clusters: Sequence[str] | None,
+    sureness: Sureness,
+    primary: str = "",
+    more: Mapping[str, Sequence[Hypothesis]] | None = None,
+) -> tuple[NamedComparison, ...]:
+    """The comparisons of `find`, of values by system and metric, one a sample in the same order, the first system the
+    one that all others are compared with. clusters: one a sample."""
     groups = {
-        each.label: Group({name: values[name][each.label] for name in systems}, each.better)
+        each.label: Group({name: own[each.label] for name, own in values.items()}, each.better)
         for each in metrics
         if each.better is not None
     }
-    by_metric = compared(groups, labels, sureness, primary, more)
-    order = {name: place for place, name in enumerate(systems)}
+    by_metric = compared(groups, clusters, sureness, primary, more)
+    order = {name: place for place, name in enumerate(values)}
     found = [NamedComparison(label, one) for label, group in by_metric.items() for one in group]
-    found.sort(key=lambda each: order[each.comparison.challenger])
-    return tuple(estimates), tuple(found)
+    return tuple(sorted(found, key=lambda each: order[each.comparison.challenger]))
 
 
 def columns(

@@ -19,7 +19,8 @@ from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.retrieval import curves, timing
 from ragbench.bench.scoring import repeats
-from ragbench.bench.scoring.result import Row, Scores
+from ragbench.bench.scoring.ledger import Row
+from ragbench.bench.scoring.result import Scores
 from ragbench.measurement import Finding, Measurement, NamedComparison, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics import declaration

@@ -16,7 +16,7 @@ from ragbench import settings as configuration
 from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.requests import MOST_RETRIEVED
 from ragbench.bench.basics.session import dataset_of
-from ragbench.bench.scoring.result import SYSTEM, system_name
+from ragbench.bench.scoring.ledger import SYSTEM, system_name
 from ragbench.datasets import Dataset
 from ragbench.datasets.samples import read_samples
 from ragbench.measurement import Measurement

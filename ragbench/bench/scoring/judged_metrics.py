@@ -13,7 +13,8 @@ from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.session import Session
 from ragbench.bench.scoring import attendance, jury, measure, repeats, replies, telling
 from ragbench.bench.scoring.conduct import conduct
-from ragbench.bench.scoring.result import Row, Scores
+from ragbench.bench.scoring.ledger import Row
+from ragbench.bench.scoring.result import Scores
 from ragbench.judge import Rule, asks_nobody, legal_names
 from ragbench.measurement import SCORE_COLUMNS, without_nan
 from ragbench.metric import Metric

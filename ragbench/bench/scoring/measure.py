@@ -13,10 +13,11 @@ from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.requests import Draws
 from ragbench.bench.scoring import own_metrics, sets, telling
 from ragbench.bench.scoring.functions import Functions
-from ragbench.bench.scoring.jury import AnyJudge, asking
+from ragbench.bench.scoring.jury import AnyJudge, asking, named_for
+from ragbench.bench.scoring.ledger import Ledger, Row
 from ragbench.bench.scoring.parts import Terms, scored, scored_by_workers
 from ragbench.bench.scoring.repeats import together
-from ragbench.bench.scoring.result import Row, Scores, by_system
+from ragbench.bench.scoring.result import Scores, by_system
 from ragbench.datasets.russian import language_of
 from ragbench.judge import OwnJudge, Rule, asks_nobody
 from ragbench.language import translator
@@ -124,10 +125,38 @@ def _is_measured(metric: Metric) -> bool:
     return metric.grain == "sample" or sets.is_of_sets(metric)
 
 
-async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: Asked) -> Scores:
+def passes(metrics: Sequence[Metric], judges: Sequence[AnyJudge]) -> bool:
+    """Whether samples may be scored part by part (`in_parts`): no model is asked, which answers many at once sooner,
+    and nothing is made of all samples together."""
+    alone = all(
+        metric.grain == "sample" and "embedder" not in metric.needs and len(named_for(metric, judges)) < 2
+        for metric in metrics
+    )
+    offline = all(isinstance(one, str) and asks_nobody(one) for one in asking(metrics, judges))
+    known = settings.load()
+    return alone and offline and not (known.metrics.listeners or known.cluster) and planning.folder() is None
+
+
+async def in_parts(parts: Iterable[Sequence[Sample]], metrics: Sequence[Metric], asked: Asked) -> Scores:
+    """What `measure` finds of samples that come by in parts, in memory that hardly grows with their number; of each
+    system an id stands once. Raises ValueError where there is no part."""
+    ledger, found = Ledger(), None
+    functions = Functions(settings.load().metrics.timeout_seconds)
+    for part in parts:
+        found = await measure(part, metrics, asked, functions)
+        ledger.add(found.rows)
+    if found is None:
+        raise ValueError("there are no samples")
+    return replace(found, rows=ledger)
+
+
+async def measure(
+    samples: Sequence[Sample], metrics: Sequence[Metric], asked: Asked, functions: Functions | None = None
+) -> Scores:
     """Every metric on every sample by every judge, all at once; embeddings in one batch.
 
     Samples of one system and id are repeats of one question: its score is their mean. Metrics of whole sets come last.
+    functions: what calls users' metrics, where others were measured before.
 
     Raises ModelError when a single judge's provider refuses altogether, or the budget is spent.
     """
@@ -139,7 +168,7 @@ async def measure(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
     terms = Terms(
         tuple(metrics), asked.judges, tuple(embedders), asked.rule, asked.language, spoken, asked.repeats
     )  # fmt: skip
-    functions = Functions(settings.load().metrics.timeout_seconds)
+    functions = functions or Functions(settings.load().metrics.timeout_seconds)
     told: dict[str, Any] = {"advance": asked.advance, "on_change": asked.on_change, "listening": listening}
     try:
         if settings.load().cluster is not None and not dry:

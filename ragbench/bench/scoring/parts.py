@@ -13,8 +13,8 @@ from ragbench import llm, settings, workers
 from ragbench.bench.scoring import telling
 from ragbench.bench.scoring.functions import Functions
 from ragbench.bench.scoring.jury import AnyJudge, asking, named_for, rule_on
+from ragbench.bench.scoring.ledger import system_name
 from ragbench.bench.scoring.replies import kept_replies, opened
-from ragbench.bench.scoring.result import system_name
 from ragbench.bench.scoring.telling import Hear, Work
 from ragbench.judge import Again, OpenJudges, OwnJudge, Panel, Rehearsed, Reworded, Rule
 from ragbench.language import translator

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragbench import answered_by, settings, stats
 from ragbench.answered_by import AnsweredBy
 from ragbench.bench.basics import bands, frames, interest, reasons, tabulation
 from ragbench.bench.basics.families import leading
-from ragbench.bench.basics.findings import Sureness, bounds, find
+from ragbench.bench.basics.findings import Sureness, bounds, compare
 from ragbench.bench.scoring import telling
 from ragbench.bench.scoring.attendance import Attendances, facts, said
+from ragbench.bench.scoring.ledger import Answers, Columns, Ledger, Row, Values, columns_of, system_name
 from ragbench.bench.scoring.sets import Sets
 from ragbench.judge import attendance
 from ragbench.language import DASH, Translator, translator
@@ -32,25 +35,7 @@ from ragbench.types import Estimate, Sample, Score, Status
 if TYPE_CHECKING:
     import pandas as pd
 
-NOTEBOOK, SYSTEM = "rag_metrics", "answers"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One metric's score of one sample.
-
-    repeats: the single scores of a sample that was scored several times, of which `score` is the mean; else empty.
-    """
-
-    sample: Sample
-    metric: Metric
-    score: Score
-    repeats: tuple[Score, ...] = ()
-
-    @property
-    def singles(self) -> tuple[Score, ...]:
-        """Every single score, one where nothing was repeated."""
-        return self.repeats or (self.score,)
+NOTEBOOK = "rag_metrics"
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +51,7 @@ class Scores:
     sets: what metrics of all that a system answered gave; they have no rows.
     """
 
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     level: float = 0.95
     resamples: int = 10_000
     seed: int = 0
@@ -79,9 +64,14 @@ class Scores:
     sets: Sets = field(default_factory=Sets)
 
     @cached_property
+    def columns(self) -> Columns:
+        """What numbers are made of, without texts and reasons."""
+        return columns_of(self.rows)
+
+    @cached_property
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics, in the order asked for."""
-        return self.sets.metrics or tuple({row.metric.label: row.metric for row in self.rows}.values())
+        return self.sets.metrics or tuple(self.columns.metrics.values())
 
     @cached_property
     def singles(self) -> tuple[Metric, ...]:
@@ -104,18 +94,13 @@ class Scores:
         measured."""
         found: dict[tuple[str, str], Estimate] = {}
         of_sets = {(one.system, one.metric.label): one.estimate for one in self.sets.scores}
-        for system in dict.fromkeys(map(system_name, self.samples)):
-            own = [row for row in self.rows if system_name(row.sample) == system]
-            own.sort(key=lambda row: row.sample.id)  # no number depends on the order of the rows
-            samples = list({row.sample.id: row.sample for row in own}.values())
-            clusters = [frames.cluster(sample) for sample in samples]
-            values = {
-                metric.label: [row.score.value for row in own if row.metric.label == metric.label]
-                for metric in self.singles
-            }
+        for system in by_system(self.sets.samples) if self.sets.samples else self.columns.systems:
+            own = self.columns.systems.get(system, Answers())
+            clusters = [own.clusters[one] or f"\0{one}" for one in sorted(own.clusters)]
+            values = {each.label: own.values.get(each.label, Values()).by_id() for each in self.singles}
             many = stats.estimate_many(
                 values,
-                clusters=clusters if any(sample.cluster for sample in samples) else None,
+                clusters=clusters if any(own.clusters.values()) else None,
                 bounds={metric.label: bounds(metric) for metric in self.singles},
                 level=self.level,
                 resamples=self.resamples,
@@ -129,7 +114,7 @@ class Scores:
     def attendances(self) -> Attendances:
         """(system, metric) → which answers each judge of the panel measured; empty without a panel."""
         found: dict[tuple[str, str], list[Score]] = {}
-        for row in self.rows:
+        for row in self.rows if self.columns.panels else ():
             if "judges" in row.score.detail:
                 found.setdefault((system_name(row.sample), row.metric.label), []).append(row.score)
         return {place: attendance(scores) for place, scores in found.items()}
@@ -137,22 +122,26 @@ class Scores:
     @cached_property
     def systems(self) -> tuple[str, ...]:
         """The baseline, then the others in order of appearance."""
-        return tuple(by_system(self.samples, self.baseline))
+        if self.sets.samples:
+            return tuple(by_system(self.sets.samples, self.baseline))
+        first = self.baseline or next(iter(self.columns.systems), "")
+        return tuple(sorted(self.columns.systems, key=lambda name: name != first))
 
     @cached_property
     def comparisons(self) -> tuple[NamedComparison, ...]:
         """Every other system against the baseline, paired by sample, in its family; empty for one system."""
         if len(self.systems) < 2:
             return ()
-        import pandas as pd
-
-        lines = [(system_name(row.sample), row.metric.label, row.sample.id, row.score.value) for row in self.rows]
-        table = pd.DataFrame(lines, columns=["system", "metric", "sample", "value"])
+        clusters = {one.id: one.cluster for one in self.sets.samples} or self.columns.clusters
+        ids = sorted(clusters)
+        values = {
+            name: {each.label: own.values[each.label].on(ids) for each in self.singles}
+            for name in self.systems
+            if (own := self.columns.systems.get(name, Answers()))
+        }
+        labels = frames.independent([clusters[one] or f"\0{one}" for one in ids])
         sureness = Sureness(self.level, self.resamples, self.seed)
-        found = find(
-            table, self.singles, self.systems, frames.clusters(self.samples), sureness, self.leading,
-            self.sets.hypotheses, sorted({one.id for one in self.samples}),
-        )[1]  # fmt: skip
+        found = compare(values, self.singles, labels, sureness, self.leading, self.sets.hypotheses)
         order = {each.label: place for place, each in enumerate(self.metrics)}
         found = tuple(sorted(found, key=lambda one: (self.systems.index(one.comparison.challenger), order[one.metric])))
         return interest.told(found, settings.load().smallest_difference)
@@ -199,11 +188,12 @@ class Scores:
         """
         _ = translator(self.language)
         label = metric or self.leading
-        own = [row for row in self.rows if row.metric.label == label and row.score.status is Status.OK]
-        if not own and label not in {each.label for each in self.metrics}:
+        metric_of = {each.label: each for each in self.metrics}
+        if label not in metric_of:
             raise ValueError(self._unmeasured(label))
-        sign = -1 if own and own[0].metric.better == "lower" else 1
-        found = sorted(own, key=lambda row: (sign * row.score.value, row.sample.id))[:n]
+        sign = -1 if metric_of[label].better == "lower" else 1
+        own = (row for row in self.rows if row.metric.label == label and row.score.status is Status.OK)
+        found = heapq.nsmallest(max(n, 0), own, key=lambda row: (sign * row.score.value, row.sample.id))
         columns = (Column("id"), Column(_("system")), Column(_("value"), "number"), Column(_("reason")))
         rows = [(row.sample.id, system_name(row.sample), row.score.value, row.score.reason) for row in found]
         return Table(columns, tuple(rows), label, language=self.language)
@@ -214,7 +204,8 @@ class Scores:
         Below a panel's line stands one for each judge, and below that what it ruled on each statement, passage or
         question, with its reason and what it cites. Raises ValueError for an unknown id.
         """
-        own = [row for row in self.rows if row.sample.id == identifier]
+        rows = self.rows.of(identifier) if isinstance(self.rows, Ledger) else self.rows
+        own = [row for row in rows if row.sample.id == identifier]
         if not own:
             near = ", ".join(nearest(identifier, self._ids()))
             raise ValueError(f"there is no sample {identifier!r}; the nearest are {near}")
@@ -239,12 +230,16 @@ class Scores:
         resamples (how many were drawn), left_out (how often it was called without a question), lacking (questions
         without the fields that it needs).
         """
+        return {key: list(value) if key == "samples" else value for key, value in self.as_parts().items()}
+
+    def as_parts(self) -> dict[str, Any]:
+        """`as_json` whose `samples` are made as they are asked for, once: what is written needs not be held."""
         means = [NamedEstimate(*place, estimate) for place, estimate in self.estimates.items()]
         estimates, comparisons = (
             [{"notebook": NOTEBOOK, **one.summary(), "published": published(one.metric)} for one in found]
             for found in (means, self.comparisons)
         )
-        samples = [{key: value for key, value in row.items() if key != "seconds"} for row in self._table()]
+        samples = ({key: value for key, value in row.items() if key != "seconds"} for row in self._table())
         return {
             "estimates": estimates,
             "comparisons": comparisons,
@@ -260,8 +255,7 @@ class Scores:
     @cached_property
     def suspected_injections(self) -> Mapping[str, int]:
         """By system how many of its answers have a text that seems to address a judge."""
-        found = {(system_name(row.sample), row.sample.id) for row in self.rows if _flags(row)}
-        return {name: sum(system == name for system, _ in found) for name in self.systems}
+        return {name: len(self.columns.systems.get(name, Answers()).flagged) for name in self.systems}
 
     def said_of_injections(self, language: str = "") -> list[str]:
         """A sentence for each system with answers in whose texts somebody seems to address the judge."""
@@ -304,14 +298,14 @@ class Scores:
             known = {"system": name, "id": sample.id, **texts, "contexts": contexts}
             line = found.setdefault((name, sample.id), {**known, "suspected_injection": {}})
             line[row.metric.label] = row.score.value
-            line["suspected_injection"] |= _flags(row)
+            line["suspected_injection"] |= row.flags
         return [{**line, "suspected_injection": "; ".join(line["suspected_injection"])} for line in found.values()]
 
-    def _table(self) -> list[dict[str, Any]]:
-        return [line for row in self.rows for line in _lines(row)]
+    def _table(self) -> Iterator[dict[str, Any]]:
+        return (line for row in self.rows for line in _lines(row))
 
     def _ids(self) -> list[str]:
-        return list(dict.fromkeys(one.id for one in self.samples))
+        return list(dict.fromkeys(one.id for one in self.sets.samples) or self.columns.clusters)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -323,8 +317,12 @@ class Scores:
         banded = bands.banded(((metric, one) for (_system, metric), one in estimates.items()), settings.load(), _)
         means = tabulation.estimates((_("system"), _("metric")), estimates.items(), _, digits, banded)
         compared = tabulation.comparisons(((each.metric, each.comparison) for each in self.comparisons), _, digits)
-        scores = [*(row.score for row in self.rows), *(one.score for one in self.sets.scores)]
-        missing = [explain(one, _) for one in scores if math.isnan(one.value)]
+        if _.language == self.language:
+            missing: Iterable[str] = self.columns.missing.elements()
+        else:
+            missing = (explain(row.score, _) for row in self.rows if math.isnan(row.score.value))
+        of_sets = (explain(one.score, _) for one in self.sets.scores if math.isnan(one.score.value))
+        missing = chain(missing, of_sets)
         return means.with_notes(
             reasons.told(reasons.frequent(missing), _),
             *said(self.attendances, _, self.systems),
@@ -356,10 +354,6 @@ def _explained(name: str, score: Score, speaker: Translator, *, anew: bool) -> s
     return f"{name}: {DASH} ({reasons.statuses(speaker).get(score.status.value, score.status.value)}). {why}"
 
 
-def _flags(row: Row) -> dict[str, None]:
-    return {flag: None for one in row.singles for flag in rulings.suspected(one.detail)}
-
-
 def by_system(samples: Iterable[Sample], baseline: str = "") -> dict[str, list[Sample]]:
     """The samples of each system: the baseline's, the first's if empty, then those of the others as they come."""
     found: dict[str, list[Sample]] = {}
@@ -367,11 +361,6 @@ def by_system(samples: Iterable[Sample], baseline: str = "") -> dict[str, list[S
         found.setdefault(system_name(one), []).append(one)
     first = baseline or next(iter(found), "")
     return dict(sorted(found.items(), key=lambda each: each[0] != first))
-
-
-def system_name(sample: Sample) -> str:
-    """The system that a sample belongs to."""
-    return sample.system or SYSTEM
 
 
 def _lines(row: Row) -> Sequence[dict[str, Any]]:
@@ -392,7 +381,7 @@ def _lines(row: Row) -> Sequence[dict[str, Any]]:
             "status": row.score.status.value,
             "reason": row.score.reason,
             "seconds": row.score.seconds,
-            "suspected_injection": "; ".join(_flags(row)),
+            "suspected_injection": "; ".join(row.flags),
         }
     )
     return lines

@@ -23,12 +23,12 @@ def is_screen(path: Path | None) -> bool:
 
 
 def write(path: Path, value: Any) -> None:
-    """Write a value as JSON to a file, or to the screen for -; NaN becomes null."""
+    """Write a value as JSON (`ragbench.pieces.of_json`) to a file, or to the screen for -; NaN becomes null."""
     from ragbench.measurement import without_nan
     from ragbench.report.keeping import results
 
     if is_screen(path):
-        terminal.dump(without_nan(value))
+        terminal.dump(value, clean=without_nan)
     else:
         results.write_json(path, value)
 

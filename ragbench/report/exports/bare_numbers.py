@@ -12,7 +12,7 @@ from ragbench.measurement import Measurement
 from ragbench.report.exports.articles import MARK, bounded, markdown, markdown_table
 from ragbench.show.basics.material import digits_of
 from ragbench.show.basics.text import clean
-from ragbench.show.runs.compared import reason_said
+from ragbench.show.runs.unpaired import reason_said
 from ragbench.stand_ins import StandIn, caveat, of
 from ragbench.tables import Column, Found, Table
 from ragbench.types import Verdict

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench import answered_by, raised, stand_ins
+from ragbench import answered_by, pieces, raised, stand_ins
 from ragbench.bench.basics.session import versions
 from ragbench.language import translator
 from ragbench.measurement import (
@@ -33,10 +32,16 @@ PACKAGES = ("numpy", "scipy", "pandas", "plotly", "papermill", "nbconvert")
 
 
 def write_json(path: Path, value: Any) -> None:
-    """A whole JSON file without secrets; NaN becomes null."""
-    known = without_nan(secrets.masked(value, secrets.exact_masker()))
-    text = json.dumps(known, ensure_ascii=False, indent=1, allow_nan=False)
-    files.write(path, text + "\n")
+    """A whole JSON file without secrets (`ragbench.pieces.of_json`); NaN becomes null."""
+    exact, document = secrets.exact_masker(), secrets.document_masker()
+
+    def fill(temporary: Path) -> None:
+        with temporary.open("w", encoding="utf-8", newline="") as out:
+            for text in pieces.of_json(value, 1, lambda one: without_nan(secrets.masked(one, exact))):
+                out.write(document(text))
+            out.write("\n")
+
+    files.write_by(path, fill)
 
 
 def scores(measurements: Mapping[str, Measurement]) -> pd.DataFrame:

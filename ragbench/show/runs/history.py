@@ -20,7 +20,8 @@ from ragbench.show.basics.templates import drawn, html
 from ragbench.show.basics.text import clean, shortened, shown
 from ragbench.show.comparison.headline import standing_in
 from ragbench.show.comparison.paired_differences import scaled
-from ragbench.show.runs.compared import kind, reason_said, why
+from ragbench.show.runs.compared import kind
+from ragbench.show.runs.unpaired import reason_said, why
 from ragbench.show.view import view
 from ragbench.types import Estimate
 

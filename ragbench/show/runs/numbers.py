@@ -9,7 +9,7 @@ from ragbench.show.basics.marks import spread
 from ragbench.show.basics.material import Material, digits_of
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
-from ragbench.show.runs.compared import missing, why
+from ragbench.show.runs.unpaired import missing, why
 from ragbench.show.view import view
 
 

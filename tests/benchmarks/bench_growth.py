@@ -1,0 +1,82 @@
+"""What many rows cost: processor and peak memory of `ragbench score` over tables of growing length, made up.
+
+    python -m tests.benchmarks.bench_growth [--rows 10000 100000] [--metric rouge1_f exact_match bleu] [--judge lexical]
+        [--folder DIR]
+
+A row is a question, an answer, three contexts of 40 words and a reference, some 1.3 kB. Each command is a process of
+its own. Scores go to a JSON file; no page is made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.bench_traces import words
+
+DISTINCT = 4096
+"""Texts that are drawn; each that stands has a number of its own before it."""
+
+
+def main() -> None:
+    """Write each table, score it, and print rows, seconds of a processor, and megabytes at most."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--metric", nargs="+", default=["rouge1_f", "exact_match", "bleu"])
+    parser.add_argument("--judge", default="lexical")
+    parser.add_argument("--folder", type=Path)
+    given = parser.parse_args()
+    for rows in given.rows:
+        with tempfile.TemporaryDirectory(prefix="ragbench-growth-", dir=given.folder) as folder:
+            measure(Path(folder), rows, given.metric, given.judge)
+
+
+def measure(folder: Path, rows: int, metrics: list[str], judge: str) -> None:
+    """One table."""
+    path, made = folder / "answers.jsonl", folder / "scores.json"
+    with path.open("w", encoding="utf-8") as out:
+        out.writelines(json.dumps(row) + "\n" for row in answers(rows))
+    (folder / "ragbench.toml").write_text("", encoding="utf-8")
+    asked = [argument for metric in metrics for argument in ("-m", metric)]
+    child = os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-m", "ragbench", "score", str(path), *asked, "--judge", judge, "--json", str(made)],
+        {**os.environ, "RAGBENCH_CONFIG": str(folder / "ragbench.toml"), "TMPDIR": str(folder)},
+        file_actions=[(os.POSIX_SPAWN_OPEN, 1, str(folder / "said"), os.O_WRONLY | os.O_CREAT, 0o600)],
+    )
+    _, status, used = os.wait4(child, 0)
+    said = (folder / "said").read_text(encoding="utf-8")
+    assert status == 0, said
+    print(
+        f"{rows:,} rows, {path.stat().st_size / 2**20:,.0f} MiB, {len(metrics)} metrics: "
+        f"{used.ru_utime + used.ru_stime:.1f} s of a processor, {used.ru_maxrss / 2**10:,.0f} MiB of memory at most; "
+        f"the scores have {made.stat().st_size / 2**20:,.0f} MiB",
+        flush=True,
+    )
+
+
+def answers(rows: int) -> Iterator[dict[str, Any]]:
+    """Answers to questions, one in a hundred without a reference."""
+    drawn = random.Random(0)
+    texts = [words(drawn, 40) for _ in range(DISTINCT)]
+    for number in range(rows):
+        answer = texts[drawn.randrange(DISTINCT)]
+        row = {
+            "id": f"q{number:07d}",
+            "question": f"{number}: {texts[number % DISTINCT][:60]}?",
+            "answer": f"{number} {answer[:180]}",
+            "contexts": [f"{number} {texts[drawn.randrange(DISTINCT)]}" for _ in range(3)],
+            "reference": f"{answer[:90]} {texts[drawn.randrange(DISTINCT)][:40]}",
+        }
+        yield row if number % 100 else {key: value for key, value in row.items() if key != "reference"}
+
+
+if __name__ == "__main__":
+    main()
