@@ -100,7 +100,7 @@ def test_a_price_that_nobody_set_is_not_one_of_nothing(prices: dict[str, float],
             async with open_client(server, tally=tally, **prices) as client:
                 for text in ("a", "b"):
                     assert (await client.complete(request(text))).value is not None
-                return client.usage
+                return client.used.usage
 
     assert asyncio.run(test()).unpriced == tally.unpriced == unpriced
     assert tally.money == said
