@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import psutil
 import pytest
 
@@ -26,6 +27,7 @@ from tests.chat_server import ChatServer
 from tests.test_workers import samples
 
 pytestmark = pytest.mark.slow
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers have no folder of tests
 pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 
 
@@ -105,9 +107,7 @@ def test_a_scheduler_that_is_lost_is_named_with_what_goes_on() -> None:
     known = settings.load()
     with local.started(1) as file, workers.opened(known.model_copy(update={"cluster": str(file)})) as crew:
         assert crew is not None
-        program = next(
-            one for one in psutil.Process().children() if "ragbench.workers.local" in " ".join(one.cmdline())
-        )
+        program = next(one for one in psutil.Process().children() if str(file.parent) in one.cmdline())
         threading.Timer(1.0, lambda: [one.kill() for one in (program, *program.children(recursive=True))]).start()
         with pytest.raises(ClusterError, match=r"is lost .*the same command goes on from there"):
             crew.map(sleep, 60.0, [0, 1])

@@ -79,7 +79,7 @@ def _client(place: address.Address) -> Iterator[Any]:
         raise ClusterError(f"no scheduler answers at {place.url} ({error}); start one: dask scheduler") from None
     try:
         with contextlib.suppress(TimeoutError):
-            client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+            client.wait_for_workers(1, timeout=ALONE_SECONDS)
         yield client
     finally:
         client.close(timeout=5)
@@ -180,7 +180,7 @@ class Crew:
         from distributed.scheduler import KilledWorker
 
         self._await_worker()
-        shared = self._client.scatter(packed, broadcast=True, hash=False)
+        shared = self._client.submit(bytes, packed, pure=False)  # a task: lost with its worker, it is made again
         futures = {
             self._client.submit(task.carry_out, shared, part, number, topic, pure=False): number
             for number, part in left.items()

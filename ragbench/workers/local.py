@@ -79,7 +79,8 @@ def serve(count: int, folder: Path) -> None:
     from distributed import LocalCluster
     from distributed.security import Security
 
-    dask.config.set({"distributed.worker.memory.terminate": False, "distributed.worker.memory.pause": False})
+    nothing = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}  # is told to who asks
+    dask.config.set({"distributed.worker.memory.terminate": False, "distributed.worker.memory.pause": False, **nothing})
     own = Security.temporary()
     for path, content in ((CERTIFICATE, own.tls_ca_file), (KEY, own.tls_client_key)):
         folders.write(folder / path, str(content))
@@ -88,7 +89,7 @@ def serve(count: int, folder: Path) -> None:
         threads_per_worker=1,
         protocol="tls",
         host="127.0.0.1",
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
         security=Security(require_encryption=True, **roles(folder)),
         memory_limit=0,
         local_directory=str(folder),
