@@ -16,7 +16,7 @@ from sqlalchemy import text
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.settings import DatabaseSettings, EmbedderSettings, Settings
 from ragbench.store import EmbeddingError, Neighbours, Store, StoreError, recall_against_exact
-from ragbench.store.blocks import nearest_in_blocks
+from ragbench.store.blocks import nearest_in_blocks, nearest_of_all
 from ragbench.store.copying import HEADER, TRAILER, read_vectors, vector_rows
 from ragbench.store.engine import head
 from ragbench.types import Chunk, Vectors
@@ -474,6 +474,9 @@ def test_what_blocks_find_depends_on_no_block(block: int, k: int, seed: int) -> 
     order = rng.permutation(300).astype(np.int32)
     parts = [(order[n : n + block], vectors[order[n : n + block]]) for n in range(0, 300, block)]
     for one, other in zip(whole, nearest_in_blocks(queries, parts, k), strict=True):
+        np.testing.assert_array_equal(one, other)
+    apart = [nearest_in_blocks(queries, [part], k) for part in parts]
+    for one, other in zip(whole, nearest_of_all(apart), strict=True):
         np.testing.assert_array_equal(one, other)
     wide, asked = vectors.astype(float), queries.astype(float)
     cosines = asked @ wide.T / np.linalg.norm(asked, axis=1)[:, None] / np.linalg.norm(wide, axis=1)

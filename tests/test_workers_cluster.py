@@ -189,3 +189,23 @@ class TestNumbers:
             assert store.embed(made, texts, batch=16) == 0
             kept = store.vectors(made, texts)
         assert (kept == made.embed(texts)).all()
+
+    def test_exact_search_finds_the_same(self, known: settings.Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+        from ragbench import embed
+        from ragbench.settings import EmbedderSettings
+        from ragbench.store import database
+        from ragbench.types import Chunk
+
+        chunks = [Chunk(f"c{n:04}", f"passage {n % 90} about {n % 7}") for n in range(400)]
+        made = embed.make("hashing", EmbedderSettings(), [one.text for one in chunks])
+        with Store.open(known, elsewhere(known)) as store:
+            store.load_chunks("searched by workers", "searched", chunks)
+            store.embed(made, [one.text for one in chunks])
+            queries = made.embed([f"passage {n}" for n in range(20)], kind="query")
+            here = store.exact_in_blocks("searched by workers", made, queries, 15)
+            monkeypatch.setattr(database, "PART", 64)
+            told: list[int] = []
+            there = store.exact_in_blocks("searched by workers", made, queries, 15, progress=told.append)
+        assert there.ids == here.ids
+        assert [row.tolist() for row in there.similarities] == [row.tolist() for row in here.similarities]
+        assert sum(told) == 20

@@ -6,7 +6,7 @@ by itself, so that what is found does not depend on how vectors come in blocks, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,15 @@ def nearest_in_blocks(queries: Vectors, blocks: Iterable[Block], k: int) -> tupl
             exact = _cosines(queries[rows], vectors, own, places)
             _merge(positions[rows], similarities[rows], own, names[places], exact)
     return positions, similarities
+
+
+def nearest_of_all(parts: Sequence[tuple[NDArray[np.int32], Array]]) -> tuple[NDArray[np.int32], Array]:
+    """What `nearest_in_blocks` gives of all vectors, out of what it gave of each part of them with the same k."""
+    positions = np.concatenate([own for own, _ in parts], axis=1)
+    similarities = np.concatenate([own for _, own in parts], axis=1)
+    k = parts[0][0].shape[1]
+    order = np.lexsort((np.where(positions < 0, np.iinfo(np.int32).max, positions), -similarities), axis=1)[:, :k]
+    return np.take_along_axis(positions, order, axis=1), np.take_along_axis(similarities, order, axis=1)
 
 
 def _possible(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, text
 
 from ragbench.settings import DatabaseSettings, Settings
@@ -16,7 +17,7 @@ from ragbench.store import arrays, collections, embeddings, footprint, server, t
 from ragbench.store import chunks as chunk_rows
 from ragbench.store.address import masked
 from ragbench.store.arrays import Arrays
-from ragbench.store.blocks import Block, nearest_in_blocks
+from ragbench.store.blocks import Block, nearest_in_blocks, nearest_of_all
 from ragbench.store.embeddings import Progress
 from ragbench.store.engine import connect, migrate
 from ragbench.store.errors import StoreError, told_plainly
@@ -24,13 +25,14 @@ from ragbench.store.journal import DatabaseJournal
 from ragbench.store.runs import Runs
 from ragbench.store.search import BATCH, Index, IndexKind, Neighbours, named, nearest
 from ragbench.store.timings import Readings
-from ragbench.types import Chunk, Embedder, TextKind, Vectors
+from ragbench.types import Array, Chunk, Embedder, TextKind, Vectors
 
 BLOCK = 8192  # vectors that are in this process at once
+PART = 8 * BLOCK  # positions that another process is given at once
 
 
 @dataclass(frozen=True)
-class _Place:
+class Place:
     """Where a search takes place: numbers of data set and embedder, checked queries, k up to the `rows` there are."""
 
     dataset: int
@@ -42,12 +44,17 @@ class _Place:
 
 
 class Elsewhere(Protocol):
-    """Who computes vectors for a store in other processes, and keeps them in the same database."""
+    """Who works for a store in other processes, on the same database."""
 
     def embed(
         self, embedder: Embedder, texts: Sequence[str], kind: TextKind, batch: int, progress: Progress | None
     ) -> int:
-        """Of texts whose vectors are missing; how many are there now, which need not be all."""
+        """Compute and keep vectors that are missing; how many are there now, which need not be all."""
+
+    def nearest(
+        self, place: Place, parts: Sequence[range], progress: Progress | None
+    ) -> list[tuple[NDArray[np.int32], Array, int]]:
+        """What `Store.nearest_among` finds in each part of the positions."""
 
 
 class Store:
@@ -178,15 +185,43 @@ class Store:
         begun = time.perf_counter()
         with told_plainly("searching"), self.engine.begin() as connection:
             place = self._place(connection, dataset_hash, embedder, query_vectors, k)
-            blocks = embeddings.of_dataset(connection, place.embedder, place.width, place.dataset, BLOCK)
-            positions, similarities = nearest_in_blocks(place.queries, _watched(blocks, place, progress), place.k)
-            each = (time.perf_counter() - begun) * 1000 / max(1, len(positions))
-            found = similarities.astype(np.float32)
-            return named(connection, place.dataset, positions, found, np.full(len(positions), each))
+        if self.elsewhere is None or place.rows <= PART:
+            found = [self.nearest_among(place, range(place.rows), progress)]
+        else:
+            parts = [range(start, min(start + PART, place.rows)) for start in range(0, place.rows, PART)]
+            found = self.elsewhere.nearest(place, parts, progress)
+        collections.refuse_missing(place.rows - sum(seen for _, _, seen in found), place.rows)
+        positions, similarities = nearest_of_all([(own, alike) for own, alike, _ in found])
+        each = np.full(len(positions), (time.perf_counter() - begun) * 1000 / max(1, len(positions)))
+        with told_plainly("searching"), self.engine.begin() as connection:
+            return named(connection, place.dataset, positions, similarities.astype(np.float32), each)
+
+    def nearest_among(
+        self, place: Place, among: range, progress: Progress | None = None
+    ) -> tuple[NDArray[np.int32], Array, int]:
+        """(questions, k) positions and similarities of the nearest among these positions, and how many have vectors.
+
+        progress: told of as many questions as is the share of all vectors compared. Raises StoreError.
+        """
+        seen = 0
+
+        def watched() -> Iterator[Block]:
+            nonlocal seen
+            blocks = embeddings.of_dataset(connection, place.embedder, place.width, place.dataset, BLOCK, among)
+            asked = len(place.queries)
+            for positions, vectors in blocks:
+                yield positions, vectors
+                before, seen = seen, seen + len(positions)
+                if progress is not None:
+                    progress(asked * seen // place.rows - asked * before // place.rows)
+
+        with told_plainly("searching"), self.engine.begin() as connection:
+            positions, similarities = nearest_in_blocks(place.queries, watched(), place.k)
+        return positions, similarities, seen
 
     def _place(
         self, connection: Connection, dataset_hash: str, embedder: Embedder, query_vectors: Vectors, k: int
-    ) -> _Place:
+    ) -> Place:
         if k < 1:
             raise ValueError(f"k = {k}: at least 1 chunk a question")
         dataset_id, count = chunk_rows.find(connection, dataset_hash)
@@ -194,7 +229,7 @@ class Store:
         queries = embeddings.check(query_vectors, ["a query"] * len(query_vectors), embedder.name)
         if queries.shape[1] != width:
             raise StoreError(f"queries have width {queries.shape[1]}, the vectors of {embedder.name} have {width}")
-        return _Place(dataset_id, number, width, queries, min(k, count), count)
+        return Place(dataset_id, number, width, queries, min(k, count), count)
 
     def readings(self, about: Mapping[str, Any], measure: Callable[[], Readings], *, fresh: bool = False) -> Readings:
         """Clock readings by name, as kept of an earlier call with the same `about`, else measured and kept.
@@ -265,17 +300,3 @@ class Store:
 
     def __repr__(self) -> str:
         return f"Store({masked(self.engine.url)})"
-
-
-def _watched(blocks: Iterable[Block], place: _Place, progress: Progress | None) -> Iterator[Block]:
-    """The same blocks; as many questions are told to be done as is the share of vectors compared.
-
-    Raises StoreError at their end where chunks have no vectors.
-    """
-    seen, asked = 0, len(place.queries)
-    for positions, vectors in blocks:
-        yield positions, vectors
-        before, seen = seen, seen + len(positions)
-        if progress is not None:
-            progress(asked * seen // place.rows - asked * before // place.rows)
-    collections.refuse_missing(place.rows - seen, place.rows)

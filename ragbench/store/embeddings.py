@@ -226,12 +226,14 @@ def read(engine: Engine, model: Embedder, texts: Sequence[str], kind: TextKind) 
 
 
 def of_dataset(
-    connection: Connection, number: int, width: int, dataset_id: int, rows: int
+    connection: Connection, number: int, width: int, dataset_id: int, rows: int, among: range
 ) -> Iterator[tuple[NDArray[np.int32], Vectors]]:
-    """Positions and vectors of a data set's chunks, at most `rows` at a time, in no order."""
+    """Positions and vectors of a data set's chunks whose positions are `among` these, at most `rows` at a time, in no
+    order."""
     query = (
         f"COPY (SELECT position, vector FROM {SCHEMA}.chunk JOIN {SCHEMA}.embedding USING (text_hash) "  # noqa: S608
-        f"WHERE dataset_id = {dataset_id:d} AND embedder_id = {number:d}) TO STDOUT (FORMAT BINARY)"
+        f"WHERE dataset_id = {dataset_id:d} AND embedder_id = {number:d} AND position >= {among.start:d} AND "
+        f"position < {among.stop:d}) TO STDOUT (FORMAT BINARY)"
     )
     with cursor_of(connection) as cursor, cursor.copy(query) as copy:
         yield from vector_blocks(copy, width, rows)

@@ -79,7 +79,10 @@ def serve(count: int, folder: Path) -> None:
     from distributed import LocalCluster
     from distributed.security import Security
 
-    nothing = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}  # is told to who asks
+    nothing: dict[str, list[str]] = {
+        "distributed.scheduler.http.routes": [],
+        "distributed.worker.http.routes": [],
+    }  # is told to who asks
     dask.config.set({"distributed.worker.memory.terminate": False, "distributed.worker.memory.pause": False, **nothing})
     own = Security.temporary()
     for path, content in ((CERTIFICATE, own.tls_ca_file), (KEY, own.tls_client_key)):

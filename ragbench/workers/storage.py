@@ -1,14 +1,18 @@
-"""What a store has done by the workers of a cluster: vectors computed, kept in the one database."""
+"""What a store has done by the workers of a cluster: vectors computed, and exact search among them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ragbench import settings
 from ragbench.settings import Settings
 from ragbench.store import Store
-from ragbench.types import Embedder, EmbeddingError, TextKind
+from ragbench.store.database import Place
+from ragbench.types import Array, Embedder, EmbeddingError, TextKind
 from ragbench.workers.crew import opened
 from ragbench.workers.passport import require_same
 from ragbench.workers.tallies import Counter, Together
@@ -49,6 +53,24 @@ class ByWorkers:
             for number, part in enumerate(parts):
                 together.heard(number, {"done": len(part), "calls": {}})
         return sum(found)
+
+    def nearest(
+        self, place: Place, parts: Sequence[range], progress: Callable[[int], object] | None
+    ) -> list[tuple[NDArray[np.int32], Array, int]]:
+        """The nearest among each of these positions. What PostgreSQL reads for them it reads once."""
+        with opened(self.known) as crew:
+            assert crew is not None, "the settings name a cluster"
+            together = Together(progress)
+            found = crew.map(_nearest, place, parts, together.heard)
+            if progress is not None:
+                progress(max(0, len(place.queries) - together.told))
+        return found
+
+
+def _nearest(place: Place, among: range, tell: Tell) -> tuple[NDArray[np.int32], Array, int]:
+    """What a worker does."""
+    with Store.open(settings.load()) as store:
+        return store.nearest_among(place, among, Counter(tell).advance)
 
 
 @dataclass(frozen=True)

@@ -51,15 +51,15 @@ class Together:
     ) -> None:
         self._advance, self._on_change = advance, on_change
         self._states: dict[int, Mapping[str, Any]] = {}
-        self._told = 0
+        self.told = 0
 
     def heard(self, part: int, state: Mapping[str, Any]) -> None:
         """A part is this far. One that was begun anew is as far as it says now: what was told stays told."""
         self._states[part] = state
         done = sum(one["done"] for one in self._states.values())
-        if self._advance is not None and done > self._told:
-            self._advance(done - self._told)
-            self._told = done
+        if self._advance is not None and done > self.told:
+            self._advance(done - self.told)
+            self.told = done
         if self._on_change is not None and any(one["calls"].get("asked") for one in self._states.values()):
             calls = [one["calls"] for one in self._states.values()]
             self._on_change(Tally(**{name: sum(one.get(name, 0) for one in calls) for name in COUNTERS}))
