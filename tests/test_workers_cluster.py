@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 import ragbench as rb
-from ragbench import settings, workers
+from ragbench import llm, settings, workers
 from ragbench.store import Store
 from ragbench.workers import ClusterError, Crew, UnfitError, local
 from ragbench.workers.storage import elsewhere
@@ -42,7 +42,7 @@ def known(scheduler: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[settings
     monkeypatch.setenv("RAGBENCH_CLUSTER", str(scheduler))
     settings.load.cache_clear()
     yield settings.load()
-    monkeypatch.delenv("RAGBENCH_CLUSTER")
+    monkeypatch.delenv("RAGBENCH_CLUSTER", raising=False)
     settings.load.cache_clear()
 
 
@@ -175,6 +175,16 @@ class TestNumbers:
             assert server.calls == asked, "all of it was in the journal"
         assert found.as_json() == again.as_json()
         assert asked == found.usage[judge.name].replies, "equal questions of two parts are one call"
+
+    def test_one_budget_holds_for_all_workers(self, known: settings.Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("RAGBENCH_BUDGET__CALLS", "20")
+        settings.load.cache_clear()
+        rows = [replace(one, response=f"{one.response} {n}") for n, one in enumerate(distinct(60))]
+        with ChatServer(latency=0.02).running() as server:
+            judge = rb.judge(model="m", base_url=server.url, name=f"j{time.time_ns()}")
+            with pytest.raises(llm.BudgetSpent, match="calls: 20 of 20"):
+                rb.score(rows, metrics=["answer_relevance"], judge=judge)
+            assert server.calls == 20
 
     def test_vectors_are_computed_elsewhere_and_kept(self, known: settings.Settings) -> None:
         from ragbench import embed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import statistics
 import time
 import uuid
@@ -73,6 +74,8 @@ def _client(place: address.Address) -> Iterator[Any]:
         raise ClusterError(
             "the package dask.distributed is not installed: pip install 'ragbench[cluster]', or unset `cluster`"
         ) from None
+    for name in ("distributed.client", "distributed.core"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what is lost is said here, once it is not made good
     try:
         client = Client(timeout=CONNECT_SECONDS, set_as_default=False, **place.connected())
     except (OSError, TimeoutError, ValueError) as error:
@@ -179,8 +182,11 @@ class Crew:
         from distributed.client import FutureCancelledError, FuturesCancelledError
         from distributed.scheduler import KilledWorker
 
+        import dask
+
         self._await_worker()
-        shared = self._client.submit(bytes, packed, pure=False)  # a task: lost with its worker, it is made again
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):  # it is sent once
+            shared = self._client.submit(bytes, packed, pure=False)  # a task: lost with its worker, it is made again
         futures = {
             self._client.submit(task.carry_out, shared, part, number, topic, pure=False): number
             for number, part in left.items()
