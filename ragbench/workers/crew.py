@@ -178,11 +178,10 @@ class Crew:
 
     def _round(self, packed: bytes, left: Mapping[int, bytes], topic: str, results: dict[int, Any]) -> None:
         """Send what is left, and take what is done. What was lost with its worker stays left."""
+        import dask
         from distributed import wait
         from distributed.client import FutureCancelledError, FuturesCancelledError
         from distributed.scheduler import KilledWorker
-
-        import dask
 
         self._await_worker()
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):  # it is sent once
