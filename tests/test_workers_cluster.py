@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 import ragbench as rb
-from ragbench import llm, settings, workers
+from ragbench import llm, report, settings, workers
 from ragbench.store import Store
 from ragbench.workers import ClusterError, Crew, UnfitError, local
 from ragbench.workers.storage import elsewhere
@@ -219,3 +219,23 @@ class TestNumbers:
         assert there.ids == here.ids
         assert [row.tolist() for row in there.similarities] == [row.tolist() for row in here.similarities]
         assert sum(told) == 20
+
+    def test_the_pages_of_a_run_are_those_of_one_process(
+        self, known: settings.Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        def run(name: str) -> dict[str, bytes]:
+            done = report.run(["tier1_retrieval", "rag_metrics", "tier_judge"], {"tempted": 12}, tmp_path / name)
+            assert not done.failures
+            kept = ("*.html", "metrics/*.html", "parts/*/findings.json", "summary.json")
+            return {
+                path.relative_to(done.folder).as_posix(): path.read_bytes()
+                for pattern in kept
+                for path in sorted(done.folder.glob(pattern))
+            }
+
+        there = run("there")
+        monkeypatch.delenv("RAGBENCH_CLUSTER")
+        settings.load.cache_clear()
+        here = run("here")
+        assert there.keys() == here.keys()
+        assert [name for name in here if here[name] != there[name]] == []
