@@ -107,7 +107,7 @@ def test_metrics_can_be_read_by_a_machine() -> None:
 def test_the_doctor_finds_what_is_wrong(project: Path) -> None:
     healthy = ragbench("doctor")
     assert healthy.returncode == 0, healthy.stdout
-    assert "data set small: 5 chunks, 4 questions" in healthy.stdout
+    assert "data set small: 5 passages, 4 questions" in healthy.stdout
     path = project / "ragbench.toml"
     judge = '[judges.j]\nbase_url = "http://127.0.0.1:1/v1"\nmodel = "m"\nkey_variable = "NO_SUCH_KEY"\n'
     path.write_text(path.read_text(encoding="utf-8") + judge, encoding="utf-8")

@@ -155,7 +155,7 @@ def test_traces_are_told_and_written_by_no_dry_run(project: Path) -> None:
     assert state(project) == before
     told = " ".join(said.split())
     assert "opentelemetry-openinference.jsonl was read as OpenTelemetry: 17 records" in told
-    assert "found in 5 traces: question 5, answer 4, passages 4, ids 4, scores 4, latency 5" in told
+    assert "found in 5 traces: question 5, answer 4, passages 4, passage ids 4, passage scores 4, latency 5" in told
     assert "in none: reference, rating" in told
     assert "1 × TimeoutError: no reply in 60 s" in told
     assert "nothing was written (--dry-run)" in told
