@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragbench import show, stats
-from ragbench.bench.basics import tabulation
+from ragbench.bench.basics import families, tabulation
 from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.families import Group, Sureness, adjusted, compared, headed, leading, said
 from ragbench.bench.basics.findings import find
@@ -40,6 +40,25 @@ def columns(*chances: float, n: int = 80, seed: int = 0) -> dict[str, np.ndarray
     rng = np.random.default_rng(seed)
     draws = rng.random(n)
     return {f"s{place}": (draws < chance).astype(float) for place, chance in enumerate(chances)}
+
+
+def test_twins_alone_in_their_family_are_tested_as_one_and_the_family_is_named_beside_them() -> None:
+    twin = columns(0.5, 0.7, seed=1)
+    groups = {"m0": columns(0.5, 0.7), "m1": twin, "m2": {name: values.copy() for name, values in twin.items()}}
+    found = compared({name: Group(one, "higher") for name, one in groups.items()}, None, SURE, primary="m0")
+    alone = stats.compare(*twin.values(), resamples=2_000)
+    for name in ("m1", "m2"):
+        [one] = found[name]
+        assert (one.p_adjusted, one.low, one.high, one.family) == (
+            alone.p,
+            alone.low,
+            alone.high,
+            "secondary: 1, max-T",
+        )
+    for tongue, words in (("en", "secondary metrics, a single"), ("ru", "вторичные метрики, единственное")):
+        table = tabulation.comparisons([(name, one) for name, [one] in found.items()], translator(tongue))
+        assert any(words in note for note in table.notes)
+        assert families.merged([one for [one] in found.values()], translator(tongue)) in table.notes
 
 
 def test_the_primary_metric_is_a_family_of_its_own() -> None:

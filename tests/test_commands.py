@@ -87,7 +87,7 @@ def test_squad_is_previewed_then_loaded(project: Path) -> None:
     articles = [{"title": "Oak", "paragraphs": [{"context": "Дуб живёт тысячу лет.", "qas": [asked]}]}]
     (project / "oak.json").write_text(json.dumps({"data": articles}), encoding="utf-8")
     preview = ragbench("load", "squad", "oak.json", "--name", "oak", "--dry-run")
-    assert "1 chunks on 1 pages, 1 questions" in preview.stdout
+    assert "1 passage on 1 page, 1 question" in preview.stdout
     assert "language ru" in preview.stdout
     assert not (project / "data" / "oak").exists()
     assert ragbench("load", "squad", "oak.json", "--name", "oak").returncode == 0
@@ -107,7 +107,7 @@ def test_metrics_can_be_read_by_a_machine() -> None:
 def test_the_doctor_finds_what_is_wrong(project: Path) -> None:
     healthy = ragbench("doctor")
     assert healthy.returncode == 0, healthy.stdout
-    assert "data set small: 5 chunks, 4 questions" in healthy.stdout
+    assert "data set small: 5 passages, 4 questions" in healthy.stdout
     path = project / "ragbench.toml"
     judge = '[judges.j]\nbase_url = "http://127.0.0.1:1/v1"\nmodel = "m"\nkey_variable = "NO_SUCH_KEY"\n'
     path.write_text(path.read_text(encoding="utf-8") + judge, encoding="utf-8")
@@ -145,5 +145,5 @@ def test_the_server_killed_during_a_run_costs_a_message_and_no_number(project: P
 
 def test_a_real_data_set_is_loaded_and_previewed(project: Path, shared_data: Callable[[str], Path]) -> None:
     done = ragbench("load", "squad", str(shared_data("xquad/xquad.en.json.gz")), "--name", "xquad-en", "--dry-run")
-    assert "180 chunks on 36 pages, 894 questions" in done.stdout
+    assert "180 passages on 36 pages, 894 questions" in done.stdout
     assert "language en" in done.stdout

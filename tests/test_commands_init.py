@@ -168,7 +168,7 @@ def test_the_database_of_the_environment_is_looked_at(empty: Path, database_sett
                 "score int, user_id int, embedding vector)"
             )
             connection.execute("INSERT INTO public.chunk VALUES (1, 'https://x.example/a', 'Дуб.', '[1, 0]')")
-            assert "1 chunks" in ran(look, RAGBENCH_DATABASE_URL=url).stdout
+            assert "1 passage on 1 page" in ran(look, RAGBENCH_DATABASE_URL=url).stdout
         finally:
             connection.execute("DROP TABLE IF EXISTS public.chunk, public.question_answer")
 

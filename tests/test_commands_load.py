@@ -50,12 +50,12 @@ def state(project: Path) -> dict[str, str]:
 KINDS = {
     "questions": (
         made.NEW_ITEMS,
-        "2 chunks on 2 pages, 3 questions (1 without a relevant chunk), 2 history, language ru",
+        "2 passages on 2 pages, 3 questions (1 without a relevant passage), 2 questions of users, language ru",
     ),
-    "annotations": (made.ANNOTATED_ITEMS, "2 chunks on 2 pages, 2 questions (0 without a relevant chunk)"),
+    "annotations": (made.ANNOTATED_ITEMS, "2 passages on 2 pages, 2 questions (0 without a relevant passage)"),
     "decisions": (made.DECISIONS, "3 decisions, language ru"),
     "dialogues": (made.DIALOGUES, "2 dialogues, language ru"),
-    "answers": (made.ANSWERS, "3 chunks, 2 questions (0 without a relevant chunk), language ru"),
+    "answers": (made.ANSWERS, "3 passages, 2 questions (0 without a relevant passage), language ru"),
 }
 
 
@@ -124,7 +124,7 @@ def test_the_chunks_of_a_whole_base_come_from_users_tables(project: Path, own: o
 def test_a_users_database_is_looked_at_or_copied(project: Path, own: object) -> None:
     before = state(project)
     said = ragbench("database", "own")
-    assert "db:own: 4 chunks on 3 pages, 3 questions (0 without a relevant chunk), 4 history, language ru" in said
+    assert "db:own: 4 passages on 3 pages, 3 questions (0 without a relevant passage), 4 questions of users" in said
     assert "ragbench run real_users sources -d db:own" in said
     assert state(project) == before
     ragbench("database", "own", "--name", "copy")
@@ -155,7 +155,7 @@ def test_traces_are_told_and_written_by_no_dry_run(project: Path) -> None:
     assert state(project) == before
     told = " ".join(said.split())
     assert "opentelemetry-openinference.jsonl was read as OpenTelemetry: 17 records" in told
-    assert "found in 5 traces: question 5, answer 4, passages 4, ids 4, scores 4, latency 5" in told
+    assert "found in 5 traces: question 5, answer 4, passages 4, passage ids 4, passage scores 4, latency 5" in told
     assert "in none: reference, rating" in told
     assert "1 × TimeoutError: no reply in 60 s" in told
     assert "nothing was written (--dry-run)" in told

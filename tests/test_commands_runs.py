@@ -148,8 +148,8 @@ def test_a_kept_run_is_renamed_in_its_folder_and_in_the_database(project: Path, 
     done = call("runs", "rename", two_runs[1], "--name", f" {name} ", "--note", "300 signs")
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines() == [
-        f"{two_runs[1]}: is called {name!r}, its note is '300 signs'",
-        f"on its own pages after: ragbench render {two_runs[1]}",
+        f"{two_runs[1]} is called {name!r}, its note is '300 signs'",
+        f"its own pages say so after: ragbench render {two_runs[1]}",
     ]
     call("render", name)
     call("history", "-m", "mrr", "--out", "h", "--limit", "1000")
@@ -168,7 +168,7 @@ def test_a_kept_run_is_renamed_in_its_folder_and_in_the_database(project: Path, 
     done = call("runs", "rename", two_runs[1], "--name", name)
     assert "render" not in done.stdout, "it has no pages here"
     assert json.loads(call("runs", "show", name, "--json").stdout)["note"] == "300 signs"
-    assert f"gone: is called {name!r}" in call("runs", "rename", "gone", "--name", name).stdout
+    assert f"gone is called {name!r}" in call("runs", "rename", "gone", "--name", name).stdout
 
 
 def test_a_run_that_cannot_be_renamed_is_refused_with_those_that_there_are(
@@ -207,7 +207,7 @@ def test_a_comparison_of_three_has_a_page_a_system_with_a_column_a_run(project: 
         kept_runs.make(project / "reports", f"r{number}", made, parameters={"k": 5 * (number > 1) + 5})
     done = call("compare", "r0", "r1", "r2", "--out", "d")
     assert done.exit_code == 0, done.output
-    assert "parameters k (tier1_retrieval): 5; 5; 10" in done.output
+    assert "parameters k (tier1_retrieval): 5 | 5 | 10" in done.output
     pages = sorted(path.name for path in Path("d").glob("*.html"))
     assert pages == ["01-tier1_retrieval.html", "02-tier1_retrieval.html", "index.html"]
     page = Path("d/01-tier1_retrieval.html").read_text(encoding="utf-8")
@@ -453,7 +453,7 @@ def test_the_next_study_is_planned_from_a_run(project: Path) -> None:
     [asked] = [each for each in planned["plans"] if each["asked"]]
     low, high = asked["between"]
     assert low < asked["questions"] < high
-    assert f"between {low:,} and {high:,} questions are needed (95.0% interval)" in said
+    assert f"between {low:,} and {high:,} questions are needed (95% interval)" in said
     assert (asked["difference"], asked["questions"], asked["groups"]) == (0.05, one.questions_needed, groups)
     assert asked["detectable"] == pytest.approx(one.minimum_detectable)
     counts = [each["questions"] for each in planned["plans"]]

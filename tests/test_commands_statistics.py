@@ -118,7 +118,7 @@ def test_ratings_on_a_ratio_scale(tmp_path: Path) -> None:
 def test_agreement_for_people_to_read(grades: pandas.DataFrame, tmp_path: Path) -> None:
     text = run("agree", write(grades, tmp_path / "ratings.csv"), "--scale", "interval")
     assert "40 items, raters judge, people, interval scale" in text
-    assert "a bias is people − judge" in text
+    assert "it is judge; bias is people − judge" in text
     line = next(line for line in text.splitlines() if line.startswith("krippendorff_alpha"))
     assert line.split()[-2:] == ["39", "1"]
 

@@ -185,7 +185,7 @@ def test_files_of_labels_need_no_columns_named(tmp_path: Path) -> None:
     for name, one in expected.items():
         assert report["statistics"][name]["value"] == pytest.approx(one.value), name
         assert (report["statistics"][name]["n"], report["statistics"][name]["n_unmeasured"]) == (3, 1)
-    assert "anna is taken as the truth; a bias is -boris − anna" in shown
+    assert "where one rater counts as the truth, it is anna; bias is -boris − anna" in shown
     assert json.loads(call("agree", boris, anna, "--json").stdout)["raters"] == ["-boris", "anna"]
 
 

@@ -165,7 +165,7 @@ def words(one: Comparison) -> list[str]:
 
 def test_a_comparison_in_words() -> None:
     assert words(comparison(Verdict.NOT_SHOWN)) == [
-        "+0.1000", "-0.0500 … +0.2500", "0.1000", "0.2000", "0.1250", "40", "2", "not shown",
+        "+0.1000", "−0.0500 … +0.2500", "0.1000", "0.2000", "0.1250", "40", "2", "not shown",
     ]  # fmt: skip
     same = comparison(Verdict.SAME, margin=0.3, p_equivalence=0.01, minimum_detectable=None)
     assert (words(same)[-1], words(same)[4]) == ("same within ±0.3", "—")

@@ -34,6 +34,8 @@ KEPT_FOR_PROGRAMMERS = {
     "listeners.py": "what a listener of the user's own raised",
     "llm/function.py": "what a judge of the user's own raised",
     "metrics/vectors.py": "what an embedder of the user's own raised",
+    "remotes/filesystems.py": "what a package of storage raised, that no sentence was written for",
+    "workers/crew.py": "what the environment of a worker raised while it was looked at",
     "report/keeping/kept.py": "an error that no sentence was written for",
     "store/errors.py": "an error of the database's driver that says nothing else",
     "metric.py": "the name of a metric's function",
@@ -55,11 +57,14 @@ ONE_CAUSE = {
     "{} is not a JSON number",
     "{}: there is no such file",
     "{}: cannot be read: {}",
+    "{}: this is a folder; a file is expected",
+    "{} is there and holds other things: name another folder, or empty it yourself",
     "{}: the id {} stands there twice",
     "the id {} stands twice; ids name the samples of a system, once each",
     "the reply is nested more than {} deep",
     "the response has more than {} bytes",
     "callable = {}: write it as module:function",
+    "a gain is NaN: leave a document that nobody judged out of `relevant`",
     "an item must be {}; got {}",
 }
 """Said at several places because the same thing went wrong there."""

@@ -113,7 +113,7 @@ def test_a_first_report_needs_the_wheel_alone(installed: Ran, site: Path, tmp_pa
     where = installed("-P", "-c", "import ragbench; print(ragbench.__file__)", program="python")
     assert Path(where.strip()) == site / "ragbench" / "__init__.py"
     told = installed("doctor")
-    assert "data set campus: 105 chunks, 157 questions, comes with ragbench" in told
+    assert "data set campus: 105 passages, 157 questions, comes with ragbench" in told
     assert f"13 in {site / 'ragbench' / 'shipped' / 'notebooks'}" in told
     installed("run", "tier1_retrieval")
     page = (tmp_path / "reports" / "latest" / "tier1_retrieval.html").read_text(encoding="utf-8")

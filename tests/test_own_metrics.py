@@ -499,7 +499,7 @@ def test_the_command_line(bare: Path, server: ChatServer, monkeypatch: pytest.Mo
     scored = ragbench("score", file, "--criterion", "kind=Is it kind, and warm?", "--scale", '"rude, cold",polite',
                       "-m", "politeness", "--judge", "first", "--gate", "kind<=1", "--json", "out.json")  # fmt: skip
     assert scored.returncode == 0, scored.stderr
-    assert "gate kind<=1 holds" in scored.stderr
+    assert "holds: kind <= 1, rag_metrics answers" in scored.stderr
     for line, said in (
         (("--criterion", "Is it?", "--scale", "5,1"), "scale = [5, 1]: two numbers are expected"),
         (("--scale", "1,5"), "is of criteria: give one"),

@@ -251,7 +251,7 @@ def test_the_command_its_page_and_its_gate_have_it(bare: Path) -> None:
                  "in no set: a field that the metric needs is missing", "function of the module mine_sets",
                  "a resample holds some questions several times"):  # fmt: skip
         assert text in page, text
-    assert "gate distinct_words>=0.3 holds" in done.output
+    assert "holds: distinct_words >= 0.3, rag_metrics old" in done.output
 
 
 def test_a_measurement_keeps_it_and_a_part_says_that_it_has_it_not(bare: Path) -> None:

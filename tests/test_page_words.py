@@ -11,6 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from ragbench import language, settings
+from ragbench.bench.basics import tabulation
 from ragbench.bench.runs import gate
 from ragbench.language import LANGUAGES
 from ragbench.metrics.known_reasons import reason_in
@@ -21,7 +22,8 @@ from ragbench.show.basics.entries import FIRST, SYSTEMS, one_by_one, shortened
 from ragbench.show.basics.footnotes import Notes
 from ragbench.show.basics.templates import html
 from ragbench.show.view import VIEWS
-from ragbench.types import Verdict
+from ragbench.tables import Spoken, Style
+from ragbench.types import Comparison, Estimate, Verdict
 from tests.measurements import measurement
 from tests.texts import PACKAGE, all_texts
 
@@ -287,3 +289,55 @@ def test_of_twelve_systems_three_are_read_and_the_others_folded() -> None:
             assert names[2] in soup.get_text()
             assert names[11] not in soup.get_text()
             assert all(names[11] in one.get_text() for one in folds)
+
+
+@pytest.mark.parametrize("style", [Style(), Spoken(language.translator("en"))])
+def test_a_table_has_true_minus_signs_and_no_p_of_0(style: Style) -> None:
+    one = Comparison("a", "b", -0.25, -0.375, -0.125, 0.95, "t", 4e-7, "sign flips", 0.00003, Verdict.WORSE, 40)
+    [row] = tabulation.comparisons([("mrr", one)], language.translator("en")).written(style)
+    assert "−0.250" in row
+    assert not [cell for cell in row if re.search(r"-\d|\b0\.0+$", cell)]
+    assert [cell for cell in row if cell.startswith("<")]
+
+
+@pytest.mark.parametrize("tongue", LANGUAGES)
+def test_methods_of_intervals_have_names(tongue: str) -> None:
+    """In the code each stands as the value of `method`; the column says it as an article would."""
+    _ = language.translator(tongue)
+    named = [(("x",), Estimate(0.5, 0.25, 0.75, 0.95, code, 9, 0)) for code in sorted(METHODS)]
+    said = set(tabulation.estimates(("a",), named, _).column(_("method")))
+    assert METHODS & said == set()
+    assert all(" " in one or "-" in one for one in said)
+
+
+METHODS = {
+    node.value
+    for node in ast.walk(ast.parse((PACKAGE / "stats" / "estimates.py").read_text(encoding="utf-8")))
+    if isinstance(node, ast.Constant) and node.value in ("bca", "percentile", "studentized", "wilson", "t", "fisher",
+                                                         "clopper_pearson", "bonett_price", "bonett_wright")
+}  # fmt: skip
+
+
+def test_what_a_spent_budget_says_is_in_one_language() -> None:
+    for limits in ("calls: 3 of 3", "calls: 3 of 4, tokens: 90 of 100", "tokens: 9 of 10, money: 0.5 of 0.5",
+                   "calls: 3 of 4, tokens: 90 of 100, money: 0.25 of 0.5"):  # fmt: skip
+        given = (
+            f"the budget admits no further call ({limits}, replies out of the journal included); all replies are in "
+            "the journal: raise [budget] in ragbench.toml and run again to go on"
+        )
+        said = reason_in(given, language.translator("ru"))
+        assert not re.search(r"\b(calls|tokens|money|of)\b", said), said
+
+
+def test_commands_count_passages() -> None:
+    """What people are told of a data set is counted in the word of the pages."""
+    found = [
+        f"{path.name}:{node.lineno}"
+        for path in (PACKAGE / "commands").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.JoinedStr)
+        for before, after in zip(node.values, node.values[1:], strict=False)
+        if isinstance(before, ast.FormattedValue) and isinstance(after, ast.Constant)
+        if re.match(r" chunks?\b", str(after.value))
+    ]
+    assert found == []

@@ -178,6 +178,9 @@ class TestWork:
         assert " ".join(lines[3]) == "all, what is shared once e 10 6 4 — — 6 4 4.0 ≥ 1.0 —"
         assert ["passages", "e:", "1", "ms", "a", "text"] in lines
         assert ["reranker", "a:", "minutes", "not", "known:", "a", "function"] in lines
+        for both in ((same, replace(same, seconds=1.0)), (replace(same, seconds=1.0, left=3), same)):
+            [whole] = workloads.shared([Work(name, (one,)) for name, one in zip("ab", both, strict=True)])
+            assert (whole.left, whole.seconds) == (4, 60.0), "what is fitted once for both is in the time of one"
         workloads.show([Work("a", (replace(same, left=0),))])
         assert capsys.readouterr().out.startswith("nothing to compute")
 

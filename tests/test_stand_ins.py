@@ -137,7 +137,7 @@ def caveats(path: Path) -> str:
 def concluded(folder: Path) -> str:
     """What `ragbench run` says at its end."""
     with contextlib.redirect_stderr(io.StringIO()) as said:
-        conclude(RunResult(folder), gate=False)
+        conclude(RunResult(folder), gate=False, sent_to="")
     return " ".join(said.getvalue().split())
 
 

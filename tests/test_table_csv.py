@@ -46,7 +46,7 @@ def test_the_table_of_estimates_is_read_again_digit_by_digit() -> None:
     head, row = read(table)
     found = dict(zip(head, row, strict=True))
     assert [float(found[name]) for name in ("value", "interval low", "interval high")] == [1 / 3, 0.1, 2 / 3]
-    assert (found["system"], found["n"], found["method"]) == ("base", "48", "bca")
+    assert (found["system"], found["n"], found["method"]) == ("base", "48", "bootstrap interval (BCa)")
 
 
 @pytest.mark.parametrize("raw", [False, True])

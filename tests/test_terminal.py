@@ -446,7 +446,7 @@ def test_the_last_lines_of_a_run(
     folder = kept_runs.make(project / "reports", "one", made)
     failed = RunResult(folder, {text: text for text in hostile.STRINGS}, "\x1b[41m")
     with pytest.raises(typer.Exit):
-        run._conclude(failed, False)
+        run._conclude(failed, gate=False, sent_to="")
     said = capsys.readouterr()
     assert hostile.remains(said.out + said.err) == []
     assert [text for text in hostile.STRINGS if terminal.plain(text) not in said.err] == []

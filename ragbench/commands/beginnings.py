@@ -17,6 +17,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from ragbench import datasets
+from ragbench.commands.console.quantities import counted
 from ragbench.datasets import documents
 from ragbench.datasets.folder import NAME
 from ragbench.datasets.rows import cut_list, read_rows
@@ -177,11 +178,11 @@ class Beginning:
             if described:
                 found = datasets.load(place.name, data)
                 asked: Sequence[Any] = found.questions
-                counted = f"{len(found.chunks)} chunks, {len(asked)} questions"
+                size = _sized(found.chunks, asked)
             else:
                 read = datasets.Records.read(place, tongues[0])
                 asked = read.questions
-                counted = f"{len(read.chunks)} chunks, {len(asked)} questions"
+                size = _sized(read.chunks, asked)
                 about = f'title = {_toml(place.name)}\nlicence = "not stated"\nlanguages = {_toml(tongues)}\n'
                 self.unwritten[place / "dataset.toml"] = about
             if not self.sets:
@@ -189,7 +190,7 @@ class Beginning:
                 self.unit = "chunk" if by_chunk else "url" if any(one.relevant_urls for one in asked) else ""
             self.data = data
             self.sets.append(place.name)
-            self.said.append(f"data set {place.name}: {counted}")
+            self.said.append(f"data set {place.name}: {size}")
 
     def _take_table(self, path: Path) -> None:
         kind = _kind(path)
@@ -288,6 +289,10 @@ class Beginning:
 
 
 _BASE = ("chunks", "questions")
+
+
+def _sized(chunks: Sequence[Any], asked: Sequence[Any]) -> str:
+    return f"{counted(len(chunks), 'passage')}, {counted(len(asked), 'question')}"
 
 
 def _named(path: Path) -> str:

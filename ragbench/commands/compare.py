@@ -102,6 +102,8 @@ def _systems(given: list[str]) -> dict[str, str]:
 
 
 def _say(found: RunComparison) -> None:
+    from textwrap import shorten
+
     from ragbench.bench.basics import tabulation, verdicts
     from ragbench.bench.runs.changes import said
     from ragbench.bench.runs.summarized import LETTERS
@@ -114,7 +116,9 @@ def _say(found: RunComparison) -> None:
         terminal.say(f"{letter}  {run.id}  {run.name}".rstrip())
     several = len(found.runs) > 2
     for one in found.changes[:SAID]:
-        values = "; ".join("—" if value is None else value[:60] or "none" for value in one.values)
+        values = " | ".join(
+            "—" if value is None else shorten(value, 60, placeholder=" …") or "none" for value in one.values
+        )
         terminal.say(f"{one.kind} {one.title}: {values}")
     if len(found.changes) > SAID:
         terminal.say(f"{len(found.changes) - SAID} more things changed between the runs")

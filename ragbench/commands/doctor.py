@@ -13,6 +13,7 @@ import typer
 
 from ragbench import terminal
 from ragbench.commands.console import consent, options
+from ragbench.commands.console.quantities import counted
 
 Finding = tuple[Literal["ok", "note", "fault"], str]
 MARKS = {"ok": ("✓", "green"), "note": ("–", "yellow"), "fault": ("✗", "red")}
@@ -73,8 +74,9 @@ def _cluster() -> Iterator[Finding]:
             yield (
                 "ok",
                 (
-                    f"cluster {known.cluster}: {crew.count} workers at {crew.where}, each with the same ragbench, "
-                    f"packages, database and keys; a part costs {1000 * seconds:.0f} ms besides its work"
+                    f"cluster {known.cluster}: {counted(crew.count, 'worker')} at {crew.where}, with ragbench, "
+                    f"packages, database and keys as they are here; a part costs "
+                    f"{1000 * seconds:.0f} ms besides its work"
                 ),
             )
     except workers.UnfitError as error:
@@ -147,7 +149,8 @@ def _data() -> Iterator[Finding]:
             yield "note", str(error)
             continue
         whose = "" if name in own else ", comes with ragbench"
-        yield "ok", f"data set {name}: {len(one.chunks)} chunks, {len(one.questions)} questions{whose}"
+        size = f"{counted(len(one.chunks), 'passage')}, {counted(len(one.questions), 'question')}"
+        yield "ok", f"data set {name}: {size}{whose}"
     if found.dataset.startswith(own_tables.PREFIX):
         name = found.dataset.removeprefix(own_tables.PREFIX)
         yield "note", f"data set {found.dataset}: `ragbench load database {name} --dry-run` looks at it"
@@ -184,14 +187,14 @@ def _parts() -> Iterator[Finding]:
     yield from (("fault", one) for one in found)
     if not found:
         english = translator("en")
-        counted = english.enumeration(
+        there = english.enumeration(
             [
                 english.plural("{n} system", "{n} systems", len(every.systems)),
                 english.plural("{n} embedder", "{n} embedders", len(every.embedders)),
                 english.plural("{n} generator", "{n} generators", len(every.generators)),
             ]
         )
-        yield "ok", f"{counted}: what can be found without asking them is there"
+        yield "ok", f"{there}: what can be found without asking them is there"
 
 
 def _database() -> Iterator[Finding]:

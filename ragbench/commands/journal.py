@@ -25,7 +25,7 @@ def show(context: typer.Context, as_json: options.AsJson = False) -> None:
     if context.invoked_subcommand is not None:
         return
     from ragbench import settings
-    from ragbench.commands.console.quantities import told
+    from ragbench.commands.console.quantities import counted, told
     from ragbench.store import Store
 
     with Store.open(settings.load()) as store:
@@ -46,7 +46,8 @@ def show(context: typer.Context, as_json: options.AsJson = False) -> None:
     titles = ("judge", "model", "replies", "size", "cost", "hit rate", "tokens read", "tokens written", "mean seconds")
     rows = [
         (
-            *(one["judge"], one["model"], f"{one['replies']:,}", told(one["bytes"]), f"{one['cost']:,.4f}"),
+            *(one["judge"], one["model"], f"{one['replies']:,}", told(one["bytes"])),
+            f"{one['cost']:,.4f}" if _is_priced(one) else DASH,
             *(_rate(one["lookups"], one["hits"]), f"{one['input_tokens']:,}", f"{one['output_tokens']:,}"),
             f"{one['seconds'] / one['replies']:.2f}",
         )
@@ -54,8 +55,17 @@ def show(context: typer.Context, as_json: options.AsJson = False) -> None:
     ]
     terminal.table(titles, rows, left=titles[:2])
     replies, cost = sum(one["replies"] for one in models), math.fsum(one["cost"] for one in models)
-    terminal.say(f"{replies:,} replies, {told(sum(sized.values()))}, paid for with {cost:,.4f}")
+    unpriced = [str(one["judge"]) for one in models if not _is_priced(one)]
+    paid = f", paid for with {cost:,.4f}" if len(unpriced) < len(models) else ""
+    terminal.say(f"{counted(replies, 'reply', 'replies')}, {told(sum(sized.values()))}{paid}")
+    if unpriced:
+        terminal.say(f"no cost is recorded for {', '.join(dict.fromkeys(unpriced))}: no price was set, or it was 0")
     terminal.say(f"hit rate: {_rate(lookups, hits) if lookups else 'none yet'} ({hits:,} of {lookups:,} lookups)")
+
+
+def _is_priced(one: dict[str, Any]) -> bool:
+    """Whether the cost of a model is known; of one that read and wrote nothing it is 0."""
+    return bool(one["cost"] or not one["input_tokens"] + one["output_tokens"])
 
 
 def _rate(lookups: int, hits: int) -> str:

@@ -122,7 +122,8 @@ def agree(
         return
     terminal.say(f"{counted(len(found.items), 'item')}, raters {', '.join(raters)}, {scale.value} scale")
     if len(raters) == 2:
-        terminal.say(f"{raters[0]} is taken as the truth; a bias is {raters[1]} − {raters[0]}")
+        biased = f"; bias is {raters[1]} − {raters[0]}" if "bias" in made else ""
+        terminal.say(f"where one rater counts as the truth, it is {raters[0]}{biased}")
     named = [((name,), one) for name, one in made.items()]
     tabulation.estimates(("statistic",), named, translator("en"), 4).say()
 

@@ -77,7 +77,7 @@ def show(name: options.Run, as_json: options.AsJson = False) -> None:
             terminal.say(f"{key:<10} {', '.join(value) if isinstance(value, list) else value}")
     for kind, entries in record.identities.items():
         if entries and kind != "thresholds":
-            terminal.say(f"{kind:<10} " + "; ".join(f"{key} {_short(text)}" for key, text in entries.items()))
+            terminal.say(f"{kind:<10} " + "; ".join(f"{key} {_short(text) or 'none'}" for key, text in entries.items()))
     if unfinished := record.manifest.get("unfinished"):
         terminal.say(f"{'unfinished':<10} {', '.join(unfinished)}")
     for part in record.parts:
@@ -114,13 +114,13 @@ def rename(
     known = kept.rename(run, name=name, note=note)
     words = [f"is called {name!r}" if name else "has no name"] if name is not None else []
     words += [f"its note is {note!r}" if note else "it has no note"] if note is not None else []
-    terminal.say(f"{known.id}: {', '.join(words)}")
+    terminal.say(f"{known.id} {', '.join(words)}")
     if known.unkept:
         said = f"the database does not say so: {known.unkept}; once it can be reached, give this command again"
         terminal.say(said, err=True, colour="yellow")
     if known.folder is not None:
         place = known.id if kept.folder_of(known.id) == known.folder else _relative(known.folder)
-        terminal.say(f"on its own pages after: ragbench render {place}")
+        terminal.say(f"its own pages say so after: ragbench render {place}")
 
 
 @application.command("delete")

@@ -98,6 +98,11 @@ KNOWN_REASONS = (
         "the budget admits no further call ({limits}, replies out of the journal included); all replies are in the "
         "journal: raise [budget] in ragbench.toml and run again to go on"
     ),
+    sentence("calls: {part} of {whole}"),
+    sentence("tokens: {part} of {whole}"),
+    sentence("money: {part} of {whole}"),
+    sentence("{said}, tokens: {part} of {whole}"),
+    sentence("{said}, money: {part} of {whole}"),
     sentence("the endpoint accepts no known way of asking"),
     sentence("{said}; the account has no money left: add some, then run again"),
     sentence("{said}; ask the provider for the right to this model, or name another `model`"),

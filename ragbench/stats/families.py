@@ -102,16 +102,19 @@ def jointly(
     tested = [one for one in hypotheses if not math.isnan(one.alone.p)]
     if not tested:
         return [one.alone for one in hypotheses]
-    matrix = np.nan_to_num(np.column_stack([one.column for one in tested]))
+    matrix = np.nan_to_num(np.column_stack([one.column for one in tested])) + 0.0  # -0.0 becomes 0.0
     error, codes = 1 - tested[0].alone.level, as_codes(clusters, len(matrix))
+    columns = [column.tobytes() for column in matrix.T]
+    first = {column: columns.index(column) for column in columns}
+    places = [list(first).index(column) for column in columns]
+    different = list(first.values())
     adjusted, thresholds = stepped_down(
-        units_of(matrix, codes).sums, [one.alone.p for one in tested], error, resamples, seed
+        units_of(matrix[:, different], codes).sums, [tested[one].alone.p for one in different], error, resamples, seed
     )
-    different = len({column.tobytes() for column in (matrix + 0.0).T})  # -0.0 becomes 0.0
-    family = f"{different}, max-T"
+    family = f"{len(different)}, max-T"
     made = iter(
-        with_adjusted(one.alone, p, family, threshold, freedom=one.freedom)
-        for one, p, threshold in zip(tested, adjusted, thresholds, strict=True)
+        with_adjusted(one.alone, adjusted[place], family, thresholds[place], freedom=one.freedom)
+        for one, place in zip(tested, places, strict=True)
     )
     return [one.alone if math.isnan(one.alone.p) else next(made) for one in hypotheses]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TextIO
 
 from ragbench import terminal
-from ragbench.language import DASH, Translator, beside_zero, decimals, translator
+from ragbench.language import DASH, MINUS, Translator, beside_zero, decimals, translator
 from ragbench.tables.latex import latex, stacked
 from ragbench.templates import template
 from ragbench.types import Estimate, Verdict
@@ -198,7 +198,7 @@ def _sides(column: Column) -> str:
 
 
 class Style:
-    """How cells are written on a terminal: with plain signs, for people who copy them."""
+    """How cells are written on a terminal: no sign between thousands, four decimals of a p."""
 
     nothing = DASH
 
@@ -224,8 +224,8 @@ class Style:
         return " ".join(filter(None, (number, ends, self.mark(one))))
 
     def number(self, value: float, digits: int, signed: bool) -> str:
-        """A number, with a plus if `signed`."""
-        return f"{value:{'+' if signed else ''}.{digits}f}"
+        """A number with a true minus sign, as the sentences below a table have it, and a plus if `signed`."""
+        return f"{value:{'+' if signed else ''}.{digits}f}".replace("-", MINUS)
 
     def ends(self, low: float, high: float, digits: int, signed: bool) -> str:
         """Both ends of an interval."""
@@ -245,8 +245,8 @@ class Style:
         return f"({one.word})" if one.word else ""
 
     def p(self, value: float) -> str:
-        """The p of a test."""
-        return self.number(value, 4, False)
+        """The p of a test; none is written as 0 that is not."""
+        return "<0.0001" if 0 < value < 0.0001 else self.number(value, 4, False)
 
     def count(self, value: int) -> str:
         """A whole number."""

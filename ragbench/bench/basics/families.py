@@ -165,7 +165,8 @@ def said(family: str, _: Translator) -> str:
     if not comma or not number.isdigit():
         return family
     if number == "1":
-        return _("primary metric, tested by itself") if title == PRIMARY else ""
+        alone = {PRIMARY: _("primary metric, tested by itself"), SECONDARY: _("secondary metrics, a single comparison")}
+        return alone.get(title, "")
     names = {"max-T": "max-T", "holm": "Holm", "benjamini_hochberg": "Benjamini–Hochberg"}
     how = f"{adjusted(family, _)} ({names.get(method, method)})"
     if title == PRIMARY:

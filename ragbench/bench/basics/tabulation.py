@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragbench.bench.basics import verdicts
+from ragbench.bench.basics.families import merged
 from ragbench.bench.basics.families import said as family_said
 from ragbench.counts import brackets, missing
 from ragbench.language import Translator
@@ -35,7 +36,7 @@ def estimates(
     columns += [Column(_("method")), Column("n", "count"), Column(_("unmeasured"), "count")]
     rows: list[tuple[Any, ...]] = [
         (*names, one.value, Found(one.low, one.high, why=_why(one, reasons, _)),
-         None if one.method == "none" else one.method, one.n, missing(one, _, digits))
+         None if one.method == "none" else interval_name(one.method, _), one.n, missing(one, _, digits))
         for names, one in pairs
     ]  # fmt: skip
     if any(one.clusters is not None for _names, one in pairs):
@@ -85,6 +86,7 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
         rows = [(who, *row) for who, row in zip(compared, rows, strict=True)]
     families = dict.fromkeys(family_said(one.family, _) for _metric, one in pairs if one.family)
     notes = [_("corrected p and interval: {family}", family=family) for family in families if family]
+    notes += filter(None, [merged((one for _metric, one in pairs), _)])
     if any(one.minimum_detectable is not None for _metric, one in pairs):
         notes.append(_("detectable: a difference of this size or more would be shown, in 80 of 100 such studies"))
     if planned:
@@ -95,6 +97,30 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
     notes += filter(None, dict.fromkeys(verdicts.needed(one, _) for _metric, one in pairs))
     title = compared[0] if len(set(compared)) == 1 else ""
     return Table(tuple(columns), tuple(rows), title, tuple(notes), digits, _.language)
+
+
+def interval_name(method: str, _: Translator) -> str:
+    """What people call the method of an interval; one that has no name today is said as it is."""
+    names = {
+        "bca": _("bootstrap interval (BCa)"),
+        "percentile": _("bootstrap interval (percentile)"),
+        "studentized": _("bootstrap interval (studentized)"),
+        "studentized_and_t": _("bootstrap interval (studentized), no end of it nearer than Student's"),
+        "wilson": _("Wilson's interval"),
+        "clopper_pearson": _("Clopper–Pearson interval"),
+        "fisher": _("interval on Fisher's z"),
+        "bonett_wright": _("Bonett–Wright interval"),
+        "bonett_price": _("Bonett–Price interval"),
+        "t": _("Student's t interval"),
+        "t_effective": _("Student's t interval for unequal groups"),
+        "delta": _("normal interval"),
+        "jackknife": _("jackknife interval"),
+        "u_statistic": _("interval of a U-statistic"),
+        "prediction_powered": _("corrected by people's labels (PPI++)"),
+        "people": _("people's labels"),
+        "none": _("no interval"),
+    }
+    return names.get(method, method)
 
 
 def _needed(one: Comparison, _: Translator) -> int | str | None:

@@ -194,7 +194,7 @@ def table(one: Planned, _: Translator) -> Table:
     size = one.plans[0].n / (one.plans[0].clusters or 1)
     columns = [Column(_("difference"), "count"), Column(_("questions"), "count")]
     if grouped:
-        columns += [Column(_("groups"), "count"), Column(_("or a group"), "count")]
+        columns += [Column(_("groups"), "count"), Column(_("or per group"), "count")]
     columns += [Column(_("power of {n}", n=_.integer(one.plans[0].n)), "count")]
     rows = []
     for made in one.plans:
@@ -206,7 +206,7 @@ def table(one: Planned, _: Translator) -> Table:
     if grouped:
         notes.append(
             _(
-                "groups of {size} questions, as now; or a group: so many questions in each of the {groups} groups "
+                "groups of {size} questions, as now; or per group: so many questions in each of the {groups} groups "
                 "there are, a dash where no number is enough, because the groups themselves differ",
                 size=_.number(size, 1),
                 groups=_.integer(one.plans[0].clusters or 0),
@@ -243,9 +243,14 @@ def sentence(one: Planned, made: StudyPlan, _: Translator) -> str:
         "How differences vary is an estimate: between {low} and {high} questions are needed ({level} interval).",
         low=low,
         high=high,
-        level=_.percent(one.level, 1),
+        level=_level(one.level, _),
     )
     return f"{said} {sure}"
+
+
+def _level(level: float, _: Translator) -> str:
+    """`95%`, `99.5%`."""
+    return _.percent(level, 0 if round(100 * level, 6).is_integer() else 1)
 
 
 def assumptions(one: Planned, _: Translator) -> list[str]:
@@ -264,7 +269,7 @@ def assumptions(one: Planned, _: Translator) -> list[str]:
             "test: {test}; a p of the comparison by itself up to {threshold} is shown ({family}, level {level})",
             test=made.test,
             threshold=_.exact(round(made.threshold, 6)),
-            level=_.percent(one.level, 1),
+            level=_level(one.level, _),
             family=said(one.family, _) or _("one comparison, by itself"),
         ),
     ]

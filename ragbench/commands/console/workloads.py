@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragbench import terminal
@@ -18,7 +19,7 @@ def show(found: Sequence[Work]) -> None:
     """Print one line a system, their sum with what they share counted once, and where the minutes come from."""
     if not found:
         return
-    whole = list({task.key: task for one in found for task in one.tasks}.values())
+    whole = shared(found)
     if not any(task.left for task in whole):
         terminal.say("nothing to compute: all vectors, rows and indexes of the systems are stored")
     else:
@@ -32,6 +33,23 @@ def show(found: Sequence[Work]) -> None:
             terminal.say(line)
     for line in _anew(found):
         terminal.say(line)
+
+
+def shared(found: Iterable[Work]) -> list[Task]:
+    """All that is to be done, once each: of equal tasks the one with most left, and never with less time than another.
+
+    What is done once for all, such as fitting an embedder, is in the time of one of them.
+    """
+    equal: dict[tuple[str, ...], list[Task]] = {}
+    for one in found:
+        for task in one.tasks:
+            equal.setdefault(task.key, []).append(task)
+    made = []
+    for tasks in equal.values():
+        known = [task.seconds for task in tasks if task.seconds is not None]
+        seconds = max(known) if len(known) == len(tasks) else None
+        made.append(replace(max(tasks, key=lambda task: task.left), seconds=seconds))
+    return made
 
 
 def _cells(tasks: Sequence[Task]) -> list[str]:

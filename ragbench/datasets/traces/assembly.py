@@ -25,8 +25,8 @@ from ragbench.datasets.traces.steps import Steps
 BY_USERS = re.compile(r"user|feedback|rating|thumb|vote|stars?\b|like|csat|оценк|отзыв", re.IGNORECASE)
 """Names of scores that users give, where nothing else says who gave them."""
 MAX_NAME = 300
-FOUND = ("question", "answer", "reference", "passages", "ids", "scores", "latency", "retrieving", "generating",
-         "tokens", "cost", "model", "time", "session", "user", "rating")  # fmt: skip
+FOUND = ("question", "answer", "reference", "passages", "passage ids", "passage scores", "latency", "retrieving",
+         "generating", "tokens", "cost", "model", "time", "session", "user", "rating")  # fmt: skip
 """What is told of each trace whether it was there."""
 SHOWN = 5
 LOGGED = "-s {dataset}-logged"

@@ -8,10 +8,11 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.bench.basics.families import said as said_of
+from ragbench.bench.basics.tabulation import interval_name
 from ragbench.show.about import asked, own_metrics
 from ragbench.show.about.provenance import IDENTITIES, flat
 from ragbench.show.answers import who_judged
-from ragbench.show.basics.footnotes import BY_PEOPLE, method_name
+from ragbench.show.basics.footnotes import BY_PEOPLE
 from ragbench.show.basics.links import metric_name
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -47,7 +48,7 @@ def _intervals(material: Material) -> list[str]:
     if not estimates:
         return []
     own = [e for e in estimates if e.method not in BY_PEOPLE]
-    plain = dict.fromkeys(method_name(material, e.method) for e in own if not e.note and e.low is not None)
+    plain = dict.fromkeys(interval_name(e.method, _) for e in own if not e.note and e.low is not None)
     said = []
     resamples = material.facts.get("resamples")
     if plain:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from ragbench.bench.basics.tabulation import interval_name
 from ragbench.language import Translator
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -100,38 +101,13 @@ def explained(material: Material, note: str, method: str, lender: str = "") -> s
         "undefined": _("the number is not defined on some resamples"),
         "always_the_same": _("a judge that always decides the same reaches one half, whatever the answers"),
     }
-    name = method_name(material, method)
+    name = interval_name(method, _)
     if method in BY_PEOPLE:
         reason = without_judge(note, _)
         text = _("{method}; n counts labels.", method=name[:1].upper() + name[1:])
         return " ".join(filter(None, [text, f"{reason[:1].upper()}{reason[1:]}." if reason else ""]))
     reason = reasons.get(note, shown(note))
     return _("{method}; {reason}.", method=name[:1].upper() + name[1:], reason=reason)
-
-
-def method_name(material: Material, method: str) -> str:
-    """The name of an interval's method for people."""
-    _ = material.text
-    names = {
-        "bca": _("bootstrap interval (BCa)"),
-        "percentile": _("bootstrap interval (percentile)"),
-        "studentized": _("bootstrap interval (studentized)"),
-        "studentized_and_t": _("bootstrap interval (studentized), no end of it nearer than Student's"),
-        "wilson": _("Wilson's interval"),
-        "clopper_pearson": _("Clopper–Pearson interval"),
-        "fisher": _("interval on Fisher's z"),
-        "bonett_wright": _("Bonett–Wright interval"),
-        "bonett_price": _("Bonett–Price interval"),
-        "t": _("Student's t interval"),
-        "t_effective": _("Student's t interval for unequal groups"),
-        "delta": _("normal interval"),
-        "jackknife": _("jackknife interval"),
-        "u_statistic": _("interval of a U-statistic"),
-        "prediction_powered": _("corrected by people's labels (PPI++)"),
-        "people": _("people's labels"),
-        "none": _("no interval"),
-    }
-    return names.get(method, method)
 
 
 def _letter(number: int) -> str:
