@@ -494,14 +494,18 @@ const ragbenchTable = (() => {
         title,
         make("p", { class: "rb-meta" }, [data.ids[row], ...slices].join(" \u00b7 ")),
       ];
-      made.push(...sections(known.sections || [], passage, words));
+      made.push(...sections(known.sections || [], passage, words, this.looked()));
       const systems = this.beside();
       made.push(make("div", { class: "rb-sides" }, ...systems.map((one) => this.side(one, known, passage))));
       made.push(make("details", { class: "rb-fold" }, make("summary", {}, words.values), this.values(row)));
       return made;
     }
+    looked() { // the names of the metric that the table shows
+      const { name, of = [] } = this.data.metrics[this.state.metric];
+      return [name, ...of];
+    }
     side(system, known, passage) {
-      const found = sections(known.sides?.[system] || [], passage, this.words);
+      const found = sections(known.sides?.[system] || [], passage, this.words, this.looked());
       return make("div", { class: "rb-side" }, make("h4", {}, this.signed(system)), ...found);
     }
     values(row) {
