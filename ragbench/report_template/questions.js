@@ -269,7 +269,8 @@ const ragbenchTable = (() => {
     offer() { // what people look for first, each a press away
       const { words, data, state } = this, [, compared] = this.paired();
       const lists = data.missing[`${state.metric}/${state.system}`] || {};
-      const offered = [[words.reset, {}], [words.worst, { sort: "worst" }]];
+      const offered = [[words.reset, {}]];
+      if (this.setting.sort !== "worst") offered.push([words.worst, { sort: "worst" }]); // else that is how all are shown
       if (compared) offered.push([words.lost, { sort: "lost" }], [words.won, { sort: "won" }]);
       if (Object.keys(lists).length) offered.push([words.unmeasured, { outcome: "!" }]);
       for (const name of JUDGED) if (this.judged(name).size) offered.push([words[name], { outcome: name }]);

@@ -18,7 +18,6 @@ from ragbench.show.comparison import bands
 from ragbench.show.items.kinds import has_items
 from ragbench.show.view import view
 
-
 COLUMNS = 6
 """So many systems have a column each; of more each has a row, as names of forty signs need the width."""
 

@@ -30,7 +30,7 @@ MOST_SERIES = 7
 
 @view("probes")
 def probes(material: Material, present: frozenset[str]) -> Markup:
-    """What sways each judge: effect, limit and verdict of every probe, those without a fault folded below the others."""
+    """What sways each judge: effect, limit and verdict of every probe, those without a fault folded."""
     judges = words.judges_of(material)
     if judges and not words.kept(material, "probes"):
         return html.p(material.text("Nothing was tried."))
@@ -40,8 +40,8 @@ def probes(material: Material, present: frozenset[str]) -> Markup:
 def _probes(material: Material, present: frozenset[str], judge: str, several: bool) -> Markup:
     _ = material.text
     tried = {str(row["probe"]) for row in words.kept(material, "effects", judge)}
-    columns: list[words.Column] = [_("probe"), _("effect"), _("limit"), _("p (Holm)")]
-    columns += [(_("verdict"), "", "rb-word"), _("n")]
+    columns: list[words.Column] = [_("probe"), _("effect"), _("limit")]
+    columns += [(_("p (Holm)"), "rb-short", ""), (_("verdict"), "", "rb-word"), _("n")]
     made: dict[str, list[list[Markup | str]]] = {FOUND: [], OPEN: [], PASSED: []}
     untried = []
     for row in words.kept(material, "probes", judge):
@@ -93,7 +93,11 @@ def _limit(material: Material, row: words.Row) -> str:
     digits = 2 if all(math.isnan(end) or math.isclose(end, round(end, 2)) for end in (low, high)) else 3
     if not math.isnan(low) and not math.isnan(high):
         return f"±{_.number(high, digits)}"
-    return f"≤ {_.number(high, digits)}" if math.isnan(low) else f"≥ {_.number(low, digits)}"
+    return (
+        f"≤\N{NO-BREAK SPACE}{_.number(high, digits)}"
+        if math.isnan(low)
+        else f"≥\N{NO-BREAK SPACE}{_.number(low, digits)}"
+    )
 
 
 @view("ladder")
