@@ -302,7 +302,8 @@ def test_claims_are_marked_and_judges_who_disagree_or_say_nothing_are_a_press_aw
     scores = made.scores.copy()
     lost = (scores["sample"] == "q7") & (scores["system"] == "new")
     scores.loc[lost, ["value", "status", "reason"]] = [np.nan, "judge_error", "away"]
-    both = pd.concat([lines, second], ignore_index=True)
+    others = [lines.assign(metric=name, detail="") for name in ("faithfulness", "context_recall")]
+    both = pd.concat([lines, second, *others], ignore_index=True)
     folder = build(tmp_path, replace(made, scores=scores, extra={**made.extra, "judgements": both}), language)
     words = {
         "en": ("judges disagree", "mrr: judge 0.500, second 1.000", "unjudged", "mrr: the judge failed", "supported"),
@@ -327,7 +328,14 @@ def test_claims_are_marked_and_judges_who_disagree_or_say_nothing_are_a_press_aw
         assert answer == ["new answers: 🙂 Passage 3 says: answers are found.",
                           "base answers: 🙂 Passage 3 says: answers are found."]  # fmt: skip
         sign = visit.page.locator(".rb-detail mark .rb-sign").first
-        assert sign.inner_text() == "✓"
-        assert sign.get_attribute("aria-label") == (f"mrr · judge: {words[4]} — 🙂 Passage 3 says: answers are found.")
+        assert sign.inner_text() == "✓\N{NO-BREAK SPACE}×2", "both judges say so"
+        told = [f"mrr · {judge}: {words[4]} — 🙂 Passage 3 says: answers are found." for judge in ("judge", "second")]
+        assert sign.get_attribute("aria-label") == "\n".join(told)
+        opened = (
+            "[...document.querySelectorAll('.rb-side:first-of-type .rb-judgement')].map((e) => [e.innerText, e.open])"
+        )
+        assert [(name.split()[0], is_open) for name, is_open in visit.run(opened)] == [
+            ("mrr", True), ("mrr", True), ("faithfulness", False), ("context_recall", False)
+        ], "of many, those of the metric that is looked at"  # fmt: skip
         visit.assert_quiet(folder)
         assert visit.faults() == []

@@ -164,3 +164,14 @@ def test_an_explanation_marks_the_same_claims(language: str) -> None:
     assert '<mark class="rb-claim rb-worse">Dogs may not enter it.<span class="rb-sign rb-worse" role="img"' in html
     assert ("60% of its words" if language == "en" else "60\N{NO-BREAK SPACE}%") in html
     assert "Dogs may not enter it." in repr(page.explain("q0"))
+
+
+def test_equal_verdicts_on_a_sentence_share_a_sign_that_counts_them() -> None:
+    """Three claims of one sentence are supported, one is not: two signs, and every claim is told in one of them."""
+    said = ["The office opens.", "The office opens at 9:00.", "Office opens at 9:00"]
+    claims = [claim(said[0]), claim(said[1]), claim("The office opens at 9.", "rb-worse"), claim(said[2])]
+    [place], _ = placed(ANSWER, claims)
+    joined, single = place.signs
+    assert (joined.sign, joined.kind) == ("✓\N{NO-BREAK SPACE}×3", "rb-better")
+    assert joined.said.splitlines() == [f"faithfulness · judge: supported — {one}" for one in said]
+    assert (single.sign, single.kind, single.said) == ("✕", "rb-worse", claims[2].said)

@@ -14,6 +14,7 @@ const ragbenchQuestion = (() => {
     return made;
   };
 
+  const FEW = 3; // judgements that stand open; of more only those of the metric that is looked at
   const LONG = 320, SHORT = 280; // characters: a longer passage is folded, and this much of it is seen
 
   // A verdict is its sign, its colour, and who says what in words.
@@ -24,10 +25,10 @@ const ragbenchQuestion = (() => {
   function marked(text, marks) {
     const letters = Array.from(text), made = [];
     let done = 0;
-    for (const [start, end, kind, claims] of marks) {
+    for (const [start, end, kind, signs] of marks) {
       made.push(letters.slice(done, start).join(""),
-        make("mark", { class: `rb-claim ${kind}`, title: claims.map(([, , said]) => said).join("\n") },
-          letters.slice(start, end).join(""), ...claims.map(signOf)));
+        make("mark", { class: `rb-claim ${kind}`, title: signs.map(([, , said]) => said).join("\n") },
+          letters.slice(start, end).join(""), ...signs.map(signOf)));
       done = end;
     }
     return [...made, letters.slice(done).join("")];
@@ -53,8 +54,8 @@ const ragbenchQuestion = (() => {
           anchor ? make("a", { href: "#" + anchor }, meta || "#") : meta) : null)));
   }
 
-  function judgement(name, { value, said, verdicts }) {
-    return make("details", { class: "rb-fold rb-judgement", open: true },
+  function judgement(name, { value, said, verdicts }, open) {
+    return make("details", { class: "rb-fold rb-judgement", open },
       make("summary", {}, `${name} `, make("b", {}, value)), make("p", {}, said),
       ...verdicts.flatMap(([title, lines]) => [make("p", { class: "rb-lead" }, title),
         make("ul", { class: "rb-claims" }, ...lines.map(([statement, meta, , mark, kind]) => make("li", {},
@@ -63,9 +64,11 @@ const ragbenchQuestion = (() => {
   }
 
   // Headings, each with a text, with a text of claims, with texts that may lead to other rows, or over a judgement.
-  function sections(list, passage, words) {
+  // metrics: the names of the one that is looked at.
+  function sections(list, passage, words, metrics) {
+    const few = list.filter(([, body]) => body.verdicts).length <= FEW;
     return list.flatMap(([lead, body]) => {
-      if (body.verdicts) return [judgement(lead, body)];
+      if (body.verdicts) return [judgement(lead, body, few || metrics.includes(lead.split(" \u00b7 ")[0]))];
       const made = [make("p", { class: "rb-lead" }, lead)];
       if (body.marks) {
         made.push(make("p", { class: "rb-text" }, ...marked(body.text, body.marks)), make("p", { class: "rb-meta" }, words.marks));

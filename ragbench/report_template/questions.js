@@ -269,7 +269,8 @@ const ragbenchTable = (() => {
     offer() { // what people look for first, each a press away
       const { words, data, state } = this, [, compared] = this.paired();
       const lists = data.missing[`${state.metric}/${state.system}`] || {};
-      const offered = [[words.reset, {}], [words.worst, { sort: "worst" }]];
+      const offered = [[words.reset, {}]];
+      if (this.setting.sort !== "worst") offered.push([words.worst, { sort: "worst" }]); // else that is how all are shown
       if (compared) offered.push([words.lost, { sort: "lost" }], [words.won, { sort: "won" }]);
       if (Object.keys(lists).length) offered.push([words.unmeasured, { outcome: "!" }]);
       for (const name of JUDGED) if (this.judged(name).size) offered.push([words[name], { outcome: name }]);
@@ -494,14 +495,18 @@ const ragbenchTable = (() => {
         title,
         make("p", { class: "rb-meta" }, [data.ids[row], ...slices].join(" \u00b7 ")),
       ];
-      made.push(...sections(known.sections || [], passage, words));
+      made.push(...sections(known.sections || [], passage, words, this.looked()));
       const systems = this.beside();
       made.push(make("div", { class: "rb-sides" }, ...systems.map((one) => this.side(one, known, passage))));
       made.push(make("details", { class: "rb-fold" }, make("summary", {}, words.values), this.values(row)));
       return made;
     }
+    looked() { // the names of the metric that the table shows
+      const { name, of = [] } = this.data.metrics[this.state.metric];
+      return [name, ...of];
+    }
     side(system, known, passage) {
-      const found = sections(known.sides?.[system] || [], passage, this.words);
+      const found = sections(known.sides?.[system] || [], passage, this.words, this.looked());
       return make("div", { class: "rb-side" }, make("h4", {}, this.signed(system)), ...found);
     }
     values(row) {

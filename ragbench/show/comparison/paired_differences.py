@@ -20,6 +20,8 @@ ROWS = 24
 """So many differences are read at once; of more, those of the first panel."""
 NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 TICKS = 4
+MOST_NUMBERS = 5
+"""Of more ticks every other has a number, or they would run into each other."""
 LEAST = 1e-12
 """A difference below it is none that a scale is drawn for."""
 ROOM = 0.12
@@ -137,7 +139,13 @@ def _body(material: Material, panel: Panel, scale: Scale, title: str) -> list[Ma
 
 def _ticks(material: Material, panel: Panel, scale: Scale) -> Markup:
     _, digits = material.text, max(0, min(panel.digits, _decimals(scale.step)))
-    return html.ticks([(scale.place(one), _.number(one, digits, signed=True)) for one in scale.ticks])
+    apart = 1 if len(scale.ticks) <= MOST_NUMBERS else 2
+    return html.ticks(
+        [
+            (scale.place(one), "" if round(one / scale.step) % apart else _.number(one, digits, signed=True))
+            for one in scale.ticks
+        ]
+    )
 
 
 def _row(

@@ -43,6 +43,14 @@ def claim(statement: str, verdict: str, verdict_word: str, judged: str) -> Claim
     return Claim(" ".join(statement.split()), verdict_word, KINDS.get(verdict, "rb-not-shown"), judged)
 
 
+class Sign(NamedTuple):
+    """Claims with one verdict, at one sentence. kind: the verdict's class. said: who says what, a line a claim."""
+
+    sign: str
+    kind: str
+    said: str
+
+
 class Place(NamedTuple):
     """A sentence with the claims that stand in it. start, end: in characters; kind: the class of the worst verdict."""
 
@@ -54,6 +62,18 @@ class Place(NamedTuple):
     def kind(self) -> str:
         """Contradicted before undecided before supported."""
         return next(kind for kind in _ORDER if any(one.kind == kind for one in self.claims))
+
+    @property
+    def signs(self) -> list[Sign]:
+        """A sign for each verdict, in the order of the first claim that has it; `✓ ×5` where five claims do."""
+        told: dict[tuple[str, str], list[str]] = {}
+        for one in self.claims:
+            told.setdefault((one.sign, one.kind), []).append(one.said)
+        joined = "\N{NO-BREAK SPACE}×"
+        return [
+            Sign(f"{sign}{joined}{len(said)}" if len(said) > 1 else sign, kind, "\n".join(said))
+            for (sign, kind), said in told.items()
+        ]
 
 
 def placed(text: str, claims: Sequence[Claim]) -> tuple[list[Place], list[Claim]]:

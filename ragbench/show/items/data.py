@@ -13,7 +13,7 @@ from typing import Any
 
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import anchor, clean, is_simple, shortened
-from ragbench.show.items.claims import Claim, placed
+from ragbench.show.items.claims import Claim, Sign, placed
 from ragbench.show.items.contents import Claimed, Entry, Items, Judged, Measured, Numbers, Parting, Section
 from ragbench.show.items.kinds import items_of
 
@@ -165,14 +165,14 @@ class Parts:
         return made
 
     def _marks(self, text: str, claims: Sequence[Claim]) -> tuple[list[Any], list[Any]]:
-        """[start, end, class, claims] of each sentence in which claims stand, and the claims that stand in none; a
-        claim is [sign, class, what is said of it]."""
+        """[start, end, class, signs] of each sentence in which claims stand, and the claims that stand in none; a sign,
+        or a claim, is [sign, class, what is said of it]."""
         found, left = placed(text, claims)
-        return [[one.start, one.end, one.kind, [*map(self._claim, one.claims)]] for one in found], [
+        return [[one.start, one.end, one.kind, [*map(self._claim, one.signs)]] for one in found], [
             *map(self._claim, left)
         ]
 
-    def _claim(self, one: Claim) -> list[str]:
+    def _claim(self, one: Claim | Sign) -> list[str]:
         return [one.sign, one.kind, shortened(one.said, self._limit)]
 
     def _shared(self, text: str) -> int:

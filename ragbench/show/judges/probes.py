@@ -17,7 +17,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.judges import words
 from ragbench.show.judges.replies import calibration
-from ragbench.show.judges.words import PASSED, UNMEASURED
+from ragbench.show.judges.words import FOUND, OPEN, PASSED, UNMEASURED
 from ragbench.show.view import charted, view
 from ragbench.types import Estimate
 
@@ -30,7 +30,7 @@ MOST_SERIES = 7
 
 @view("probes")
 def probes(material: Material, present: frozenset[str]) -> Markup:
-    """What sways each judge: effect, limit and verdict of every probe, those whose fault is ruled out folded."""
+    """What sways each judge: effect, limit and verdict of every probe, those without a fault folded."""
     judges = words.judges_of(material)
     if judges and not words.kept(material, "probes"):
         return html.p(material.text("Nothing was tried."))
@@ -40,10 +40,9 @@ def probes(material: Material, present: frozenset[str]) -> Markup:
 def _probes(material: Material, present: frozenset[str], judge: str, several: bool) -> Markup:
     _ = material.text
     tried = {str(row["probe"]) for row in words.kept(material, "effects", judge)}
-    columns: list[words.Column] = [_("probe"), _("effect"), _("limit"), _("p (Holm)")]
-    columns += [(_("verdict"), "", "rb-word"), _("n")]
-    sways: list[list[Markup | str]] = []
-    passed: list[list[Markup | str]] = []
+    columns: list[words.Column] = [_("probe"), _("effect"), _("limit")]
+    columns += [(_("p (Holm)"), "rb-short", ""), (_("verdict"), "", "rb-word"), _("n")]
+    made: dict[str, list[list[Markup | str]]] = {FOUND: [], OPEN: [], PASSED: []}
     untried = []
     for row in words.kept(material, "probes", judge):
         name, meaning = words.probe(material, row["probe"])
@@ -52,7 +51,7 @@ def _probes(material: Material, present: frozenset[str], judge: str, several: bo
             if not row["probe"].endswith(words.CHANGES):  # for the reason that stands beside the probe itself
                 untried.append(f"{name}: {words.missing(material, row['why'])}")
             continue
-        (passed if row["verdict"] == PASSED else sways).append(
+        made[row["verdict"]].append(
             [
                 html.all(name, " ", html.small(meaning)),
                 _effect(material, present, row, effect, tried),
@@ -63,11 +62,18 @@ def _probes(material: Material, present: frozenset[str], judge: str, several: bo
             ]
         )
     title = _("Probes of {judge}", judge=clean(judge))
-    tables = [words.table(title, columns, rows, "rb-wide rb-measures") if rows else "" for rows in (sways, passed)]
+    tables = {
+        verdict: words.table(title, columns, rows, "rb-wide rb-measures") for verdict, rows in made.items() if rows
+    }
+    titles = {
+        OPEN: _("Neither shown nor ruled out ({n})", n=_.integer(len(made[OPEN]))),
+        PASSED: _("Ruled out ({n})", n=_.integer(len(made[PASSED]))),
+    }
+    first = next(iter(tables), "")
     return html.all(
         html.heading(html.b(shown(judge))) if several else "",
-        tables[0],
-        html.fold(_("Ruled out ({n})", n=_.integer(len(passed))), tables[1]) if sways and passed else tables[1],
+        tables.get(first, ""),
+        *(html.fold(titles[verdict], made_of) for verdict, made_of in tables.items() if verdict != first),
         html.meta(" ".join((_("Not tried:"), "; ".join(untried) + "."))) if untried else "",
     )
 
@@ -87,7 +93,11 @@ def _limit(material: Material, row: words.Row) -> str:
     digits = 2 if all(math.isnan(end) or math.isclose(end, round(end, 2)) for end in (low, high)) else 3
     if not math.isnan(low) and not math.isnan(high):
         return f"±{_.number(high, digits)}"
-    return f"≤ {_.number(high, digits)}" if math.isnan(low) else f"≥ {_.number(low, digits)}"
+    return (
+        f"≤\N{NO-BREAK SPACE}{_.number(high, digits)}"
+        if math.isnan(low)
+        else f"≥\N{NO-BREAK SPACE}{_.number(low, digits)}"
+    )
 
 
 @view("ladder")
