@@ -201,7 +201,7 @@ class Crew:
                 waiting -= ended
                 for future in ended:
                     if future.status == "finished":
-                        with contextlib.suppress(FutureCancelledError):  # its worker died with the result
+                        with contextlib.suppress(FutureCancelledError, KilledWorker):  # lost with its worker
                             results[futures[future]] = future.result()
                     elif future.status == "error" and not isinstance(future.exception(), KilledWorker):
                         raise future.exception()

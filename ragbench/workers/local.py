@@ -83,7 +83,9 @@ def serve(count: int, folder: Path) -> None:
         "distributed.scheduler.http.routes": [],
         "distributed.worker.http.routes": [],
     }  # is told to who asks
-    dask.config.set({"distributed.worker.memory.terminate": False, "distributed.worker.memory.pause": False, **nothing})
+    memory = {"distributed.worker.memory.terminate": False, "distributed.worker.memory.pause": False}
+    # else a worker that was killed, and is not back within seconds, is given up for good
+    dask.config.set({**memory, **nothing, "distributed.deploy.lost-worker-timeout": "1 day"})
     own = Security.temporary()
     for path, content in ((CERTIFICATE, own.tls_ca_file), (KEY, own.tls_client_key)):
         folders.write(folder / path, str(content))
