@@ -19,7 +19,7 @@ from ragbench.bench.runs.overview import keep as keep_overview
 from ragbench.language import translator
 from ragbench.llm import uses
 from ragbench.remotes import copies
-from ragbench.report.execution import concurrency, execute, unfinished
+from ragbench.report.execution import concurrency, execute, nursery, unfinished
 from ragbench.report.execution.concurrency import Round
 from ragbench.report.execution.preparation import prepared
 from ragbench.report.execution.termination import terminable
@@ -201,14 +201,16 @@ class Work:
         self._environment = environment
         self._lock = threading.Lock()
         self._stopped = threading.Event()
+        self._nursery: nursery.Nursery | None = None
 
     def all(self, notebooks: Mapping[str, Any], rounds: Sequence[Round]) -> dict[str, str]:
         """The failures by notebook, each as the line that says why. The overview reads what the others have kept."""
         failures: dict[str, str] = {}
-        for names, jobs in (*rounds, ((OVERVIEW,), 1)):
-            last = names == (OVERVIEW,)
-            found = {name: notebooks[name] for name in names if name in notebooks and (name == OVERVIEW) is last}
-            failures |= self._together(found, jobs)
+        with nursery.opened() as self._nursery:
+            for names, jobs in (*rounds, ((OVERVIEW,), 1)):
+                last = names == (OVERVIEW,)
+                found = {name: notebooks[name] for name in names if name in notebooks and (name == OVERVIEW) is last}
+                failures |= self._together(found, jobs)
         return failures
 
     def _together(self, notebooks: Mapping[str, Any], jobs: int) -> dict[str, str]:
@@ -238,6 +240,7 @@ class Work:
                 advance=advance,
                 environment=self._environment,
                 stopped=self._stopped,
+                nursery=self._nursery,
             )
         if failure is not None:
             self._tell(Step(name, -1, -1, failed=True))
