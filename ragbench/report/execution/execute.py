@@ -220,8 +220,8 @@ def _manager(private: Path, environment: Mapping[str, str], stopped: threading.E
                 ):  # a nursery that was killed; without one a kernel starts anew
                     arguments = kernel_cmd[len(BEGIN) :]
                     made = await asyncio.to_thread(nursery.kernel, arguments, words["env"], words["cwd"])
-                    self.provisioner.process = made
-                    self.provisioner.pid = self.provisioner.pgid = made.pid
+                    local: Any = self.provisioner
+                    local.process, local.pid, local.pgid = made, made.pid, made.pid
                     return
             await super()._async_launch_kernel(kernel_cmd, **words)
 

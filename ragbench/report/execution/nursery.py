@@ -20,11 +20,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from multiprocessing import Pipe, reduction
 from multiprocessing.connection import Connection, wait
 
+from ragbench.report.execution import guard
+
 _BEGIN = """
 import signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 from ragbench.report.execution import nursery
-nursery.main({handle})
+nursery.main({handle}, {more!r})
 """
 """Interrupted before it works on a cell, a nursery or a kernel would print a trace; a kernel then listens by itself."""
 _NEEDED = (
@@ -94,29 +96,34 @@ class Nursery:
 
 
 @contextlib.contextmanager
-def opened() -> Iterator[Nursery | None]:
-    """A nursery for the kernels of a run; None where a process that has imported so much is not safe to fork."""
+def opened(more: Sequence[str] = ()) -> Iterator[Nursery | None]:
+    """A nursery for the kernels of a run; None where a process that has imported so much is not safe to fork.
+
+    more: modules that it imports besides.
+    """
     if sys.platform != "linux":
         yield None
         return
     own, its = Pipe()
     with own:
         with its:
-            command = [sys.executable, "-P", "-c", _BEGIN.format(handle=its.fileno())]
+            command = [sys.executable, "-P", "-c", _BEGIN.format(handle=its.fileno(), more=tuple(more))]
             process = subprocess.Popen(  # noqa: S603
                 command, stdin=subprocess.DEVNULL, pass_fds=(its.fileno(),), start_new_session=True
             )
+        watcher = guard.watch(process.pid)  # while it imports, it does not see that the runner is gone
         try:
             yield Nursery(own)
         finally:
             process.kill()
             process.wait()
+            guard.release(watcher)
 
 
-def main(handle: int) -> None:
+def main(handle: int, more: Sequence[str] = ()) -> None:
     """Be a nursery until the runner is gone, and in each fork a kernel."""
     with Connection(handle) as line:
-        for name in _NEEDED:
+        for name in (*_NEEDED, *more):
             importlib.import_module(name)
         for name in _PARTS:
             package = importlib.import_module(name)
@@ -144,7 +151,7 @@ def _serve(line: Connection) -> list[str] | None:
             _bury(running)
         if line in ready:
             try:
-                asked = line.recv()
+                arguments, environment, folder = line.recv()
                 told = Connection(reduction.recv_handle(line), readable=False)
             except (EOFError, OSError):
                 return None
@@ -153,7 +160,7 @@ def _serve(line: Connection) -> list[str] | None:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 for other in (alarm, ring, *running.values()):
                     other.close()
-                return _become(*asked, told)
+                return _become(arguments, environment, folder, told)
             running[pid] = told
 
 
