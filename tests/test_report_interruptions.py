@@ -26,6 +26,8 @@ RUNNER = """
 import sys
 from pathlib import Path
 from ragbench import report
+from ragbench.report.execution import run
+run.FORKED_FROM = int(sys.argv[2])
 report.run([Path(sys.argv[1])])
 """
 KILLS = 20
@@ -43,9 +45,9 @@ def sleeper(folder: Path, mark: str) -> Path:
     return path
 
 
-def started(folder: Path, mark: str, **options: Any) -> subprocess.Popen[Any]:
-    """A run of the sleeping notebook, whose processes have the mark."""
-    command = [sys.executable, "-c", RUNNER, str(sleeper(folder, mark))]
+def started(folder: Path, mark: str, *, forked: bool = False, **options: Any) -> subprocess.Popen[Any]:
+    """A run of the sleeping notebook, whose processes have the mark. forked: as kernels of many notebooks are."""
+    command = [sys.executable, "-c", RUNNER, str(sleeper(folder, mark)), "1" if forked else "2"]
     return subprocess.Popen(command, cwd=folder, env={**os.environ, "TEST_MARK": mark}, **options)
 
 
@@ -74,13 +76,16 @@ def alive(mark: str) -> list[int]:
     return [pid for pid in found if pid != os.getpid()]
 
 
-@pytest.mark.fault("orphans", tried="SIGINT and SIGTERM to a run with kernels", count=2)
-@pytest.mark.fault("interrupt", tried="SIGINT and SIGTERM to a run with kernels", count=2)
+@pytest.mark.fault("orphans", tried="SIGINT and SIGTERM to a run with kernels", count=4)
+@pytest.mark.fault("interrupt", tried="SIGINT and SIGTERM to a run with kernels", count=4)
 @pytest.mark.slow
+@pytest.mark.parametrize("forked", [False, True])
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGTERM, 143), (signal.SIGINT, -2)])
-def test_a_signal_ends_the_run_with_all_its_processes(bare: Path, number: signal.Signals, expected: int) -> None:
-    mark = f"ragbench-test-{os.getpid()}-{number}"
-    runner = started(bare, mark)
+def test_a_signal_ends_the_run_with_all_its_processes(
+    bare: Path, number: signal.Signals, expected: int, forked: bool
+) -> None:
+    mark = f"ragbench-test-{os.getpid()}-{number}-{forked}"
+    runner = started(bare, mark, forked=forked)
     wait(lambda: (bare / "pid").exists(), 60)
     runner.send_signal(number)
     assert runner.wait(20) == expected
@@ -98,7 +103,7 @@ def test_twenty_kills_leave_no_process(bare: Path) -> None:
     for kill in range(KILLS):
         mark = f"ragbench-test-{os.getpid()}-kill{kill}"
         (bare / "pid").unlink(missing_ok=True)
-        runner = started(bare, mark)
+        runner = started(bare, mark, forked=kill % 4 > 1)
         wait(lambda mark=mark: len(alive(mark)) >= 2, 60)  # the runner and what it started
         if kill % 2:
             wait(lambda: (bare / "pid").exists(), 60)
@@ -198,7 +203,7 @@ def test_a_notebook_that_is_being_started_is_not_carried_out(bare: Path) -> None
     for turn in range(8):
         mark = f"ragbench-test-{os.getpid()}-starting{turn}"
         before = len(list(bare.glob("reports/*.partial")))
-        runner = started(bare, mark, stderr=subprocess.PIPE)
+        runner = started(bare, mark, forked=turn % 2 > 0, stderr=subprocess.PIPE)
         wait(lambda before=before: len(list(bare.glob("reports/*.partial"))) > before, 60)
         time.sleep(source.uniform(0, 1.0))
         runner.send_signal(signal.SIGTERM)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import contextlib
 import os
@@ -20,6 +21,7 @@ from typing import Any
 
 from ragbench import reasons, trust
 from ragbench.report.execution import guard
+from ragbench.report.execution.nursery import Nursery
 from ragbench.settings import RUN_FOLDER, TRUST
 
 PACKAGE = f"{Path(__file__).parents[2]}{os.sep}"
@@ -37,6 +39,7 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 runpy.run_module("ipykernel_launcher", run_name="__main__")
 """
 """A kernel that is interrupted before it is one would print a trace; once it works on a cell it listens by itself."""
+BEGIN = (sys.executable, "-P", "-c", _KERNEL)
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 PROJECT_LAST = "__import__('sys').path.append('')"
 """A notebook's own modules lie beside ragbench.toml; found last, none of them takes an installed package's place."""
@@ -68,6 +71,7 @@ def execute(
     advance: Callable[[int, int], None] | None = None,
     environment: Mapping[str, str] | None = None,
     stopped: threading.Event | None = None,
+    nursery: Nursery | None = None,
 ) -> Failure | None:
     """Execute the cells of `notebook` in place; the notebook keeps what was done until a cell failed.
 
@@ -75,7 +79,7 @@ def execute(
     workplace: the folder that the code runs in. advance: called with the cells done and the cells there are.
     environment: variables of the notebook's process besides those of this one. Whether the notebook may run is not
     asked here: see `ragbench.report.reach`. stopped: set before `end_all`, which does not see a kernel
-    that is still being started: that one ends as soon as it is there.
+    that is still being started: that one ends as soon as it is there. nursery: makes the kernel; None starts it anew.
     """
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill.exceptions import PapermillExecutionError
@@ -85,7 +89,7 @@ def execute(
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="ragbench-", ignore_cleanup_errors=True) as private:
         variables = {**(environment or {}), RUN_FOLDER: str(folder.resolve()), TRUST: trust.ALL}
-        manager = _manager(Path(private), variables, stopped or threading.Event())
+        manager = _manager(Path(private), variables, stopped or threading.Event(), nursery)
         try:
             _papermill(notebook, manager, workplace, advance)
         except PapermillExecutionError as error:
@@ -195,7 +199,7 @@ def _engine() -> str:
     return "ragbench"
 
 
-def _manager(private: Path, environment: Mapping[str, str], stopped: threading.Event) -> Any:
+def _manager(private: Path, environment: Mapping[str, str], stopped: threading.Event, nursery: Nursery | None) -> Any:
     """A kernel of this very interpreter, on a private socket, with no history, start-up files or settings of a user."""
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
@@ -208,6 +212,20 @@ def _manager(private: Path, environment: Mapping[str, str], stopped: threading.E
             return await super()._async_pre_start_kernel(**words)
 
         pre_start_kernel = _async_pre_start_kernel
+
+        async def _async_launch_kernel(self, kernel_cmd: list[str], **words: Any) -> None:
+            if nursery is not None:
+                with contextlib.suppress(
+                    OSError, EOFError
+                ):  # a nursery that was killed; without one a kernel starts anew
+                    arguments = kernel_cmd[len(BEGIN) :]
+                    made = await asyncio.to_thread(nursery.kernel, arguments, words["env"], words["cwd"])
+                    local: Any = self.provisioner
+                    local.process, local.pid, local.pgid = made, made.pid, made.pid
+                    return
+            await super()._async_launch_kernel(kernel_cmd, **words)
+
+        _launch_kernel = _async_launch_kernel
 
         async def _async_start_kernel(self, **words: Any) -> None:
             await super()._async_start_kernel(**words)
@@ -223,10 +241,7 @@ def _manager(private: Path, environment: Mapping[str, str], stopped: threading.E
 
     manager = Manager(kernel_name="python3", connection_file=str(private / "kernel.json"))
     manager._kernel_spec = KernelSpec(
-        argv=[
-            *(sys.executable, "-P", "-c", _KERNEL, "-f", "{connection_file}"),
-            f"--IPKernelApp.exec_lines={PROJECT_LAST}",
-        ],
+        argv=[*BEGIN, "-f", "{connection_file}", f"--IPKernelApp.exec_lines={PROJECT_LAST}"],
         display_name="Python",
         language="python",
     )

@@ -14,12 +14,15 @@ from typing import Any
 
 from ragbench import settings, workers
 from ragbench.bench.basics.needs import Lack
+from ragbench.bench.basics.requests import Request
+from ragbench.bench.readiness.pages import Read
 from ragbench.bench.runs.overview import NAME as OVERVIEW
 from ragbench.bench.runs.overview import keep as keep_overview
+from ragbench.embed import wheels
 from ragbench.language import translator
 from ragbench.llm import uses
 from ragbench.remotes import copies
-from ragbench.report.execution import concurrency, execute, unfinished
+from ragbench.report.execution import concurrency, execute, nursery, unfinished
 from ragbench.report.execution.concurrency import Round
 from ragbench.report.execution.preparation import prepared
 from ragbench.report.execution.termination import terminable
@@ -28,6 +31,12 @@ from ragbench.report.keeping.manifest import named, noted
 from ragbench.report.pages import assembly, drawing
 from ragbench.settings import secrets
 from ragbench.store import uses as vectors
+
+MODELS = "sentence_transformers"
+"""The library that most embedders are models of; importing it takes longer than all else that a notebook imports."""
+
+FORKED_FROM = 3
+"""Notebooks of a run whose kernels are forked: fewer import less by themselves than is imported for all."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +121,7 @@ def run(
     known = settings.load()
     called = {key: text for key, text in (("name", named(name)), ("note", noted(note))) if text}
     wanted = dict(given or {})
-    sources, defaults, values, left_out, _asked, _read, reach = prepared(notebooks, wanted, language, lenient=lenient)
+    sources, defaults, values, left_out, asked, read, reach = prepared(notebooks, wanted, language, lenient=lenient)
     with workers.shared(known) as variables:
         folder = files.new_run(out or settings.project_folder() / known.reports_folder)
         started = time.time()
@@ -123,7 +132,8 @@ def run(
             _interruptible(folder, begun, keep),
         ):
             try:
-                failures = Work(folder, progress, variables).all(sources, concurrency.rounds(defaults, jobs, reach))
+                work = Work(folder, progress, variables, _libraries(known, asked, read))
+                failures = work.all(sources, concurrency.rounds(defaults, jobs, reach))
             finally:
                 copies.settle(folder)
                 uses.settle(folder)
@@ -161,6 +171,14 @@ def run(
     return RunResult(final, failed, unkept, broken, left_out, stored)
 
 
+def _libraries(known: settings.Settings, asked: Sequence[Request], read: Read) -> tuple[str, ...]:
+    """What notebooks need besides what all do: the library of models, where several embed their questions anew."""
+    anew = [one for one in asked if getattr(one, "repeats", 1) > 1]
+    names = {(str(getattr(one, "dataset", "")) or known.dataset, str(getattr(one, "language", ""))) for one in anew}
+    found = (one for name in names for one in wheels.settled(known, read(*name).language).embedders.values())
+    return (MODELS,) if len(anew) > 1 and any(one.kind in ("minilm", MODELS) for one in found) else ()
+
+
 def _needing(left_out: Sequence[Lack]) -> dict[str, Any]:
     """`left_out`: pages that were not made, with what they need; none where all were made."""
     facts = [{**one.fact, "why": one.sentence(translator("en"))} for one in left_out]
@@ -193,22 +211,35 @@ def _draw(folder: Path, manifest: dict[str, Any], mask: Callable[[str], str]) ->
 
 
 class Work:
-    """Executes the notebooks of a run, some at a time; `environment`: variables of their processes."""
+    """Executes the notebooks of a run, some at a time; `environment`: variables of their processes.
 
-    def __init__(self, folder: Path, progress: Report | None, environment: Mapping[str, str] | None = None) -> None:
+    libraries: that several of them import, besides what all do.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        progress: Report | None,
+        environment: Mapping[str, str] | None = None,
+        libraries: Sequence[str] = (),
+    ) -> None:
+        self._libraries = libraries
         self._folder = folder
         self._progress = progress
         self._environment = environment
         self._lock = threading.Lock()
         self._stopped = threading.Event()
+        self._nursery: nursery.Nursery | None = None
 
     def all(self, notebooks: Mapping[str, Any], rounds: Sequence[Round]) -> dict[str, str]:
         """The failures by notebook, each as the line that says why. The overview reads what the others have kept."""
         failures: dict[str, str] = {}
-        for names, jobs in (*rounds, ((OVERVIEW,), 1)):
-            last = names == (OVERVIEW,)
-            found = {name: notebooks[name] for name in names if name in notebooks and (name == OVERVIEW) is last}
-            failures |= self._together(found, jobs)
+        many = len(notebooks) >= FORKED_FROM
+        with nursery.opened(self._libraries) if many else contextlib.nullcontext() as self._nursery:
+            for names, jobs in (*rounds, ((OVERVIEW,), 1)):
+                last = names == (OVERVIEW,)
+                found = {name: notebooks[name] for name in names if name in notebooks and (name == OVERVIEW) is last}
+                failures |= self._together(found, jobs)
         return failures
 
     def _together(self, notebooks: Mapping[str, Any], jobs: int) -> dict[str, str]:
@@ -238,6 +269,7 @@ class Work:
                 advance=advance,
                 environment=self._environment,
                 stopped=self._stopped,
+                nursery=self._nursery,
             )
         if failure is not None:
             self._tell(Step(name, -1, -1, failed=True))
