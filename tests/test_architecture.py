@@ -369,6 +369,7 @@ MAY_PRINT = {
     "ragbench.terminal": DRAWERS | PRINTERS | {"stdout", "stderr"},
     "ragbench.progress": {"tqdm"},  # of its bar below a notebook's cell, which is HTML
     "ragbench.report.execution.execute": {"logging"},  # which it silences
+    "ragbench.workers.crew": {"logging"},  # which it silences
     "ragbench.__main__": {"stdout", "stderr"},  # whose encoding it sets
 }
 

@@ -229,6 +229,7 @@ def test_vectors_that_were_computed_before_a_run_was_ended_are_not_computed_agai
         add(
             project,
             f'[embedders.far]\nkind = "openai"\nmodel = "{number.name}"\nbase_url = "{server.url}"\nbatch = 2\n'
+            "concurrency = 1\n"
             '[systems.far]\nembedder = "far"\n',
         )
         words = [sys.executable, "-P", "-m", "ragbench", "run", "tier1_retrieval", "-s", "far", "-p", "repeats=1"]
