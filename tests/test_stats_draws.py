@@ -57,7 +57,7 @@ def test_resampled_means_have_the_bootstrap_distribution(kind: str) -> None:
     values = rng.lognormal(0, 1, n) if kind == "heavy" else np.round(rng.gamma(0.4, 1, n), 1 if kind == "ties" else 9)
     codes = np.arange(n) // 2 if kind == "clusters" else None
     units = units_of(values[:, None], codes).column(0)
-    means, _ = draws.mean_draws(units, resamples, rng, studentize=False)
+    means, _ = draws.mean_draws(units, resamples, 1, studentize=False)
     whole = values.reshape(-1, 2).mean(axis=1) if kind == "clusters" else values
     assert means.mean() == pytest.approx(whole.mean(), abs=4 * whole.std() / np.sqrt(len(whole) * resamples))
     assert means.std() == pytest.approx(whole.std() / np.sqrt(len(whole)), rel=0.02)
@@ -75,9 +75,9 @@ def test_neighbours_that_count_as_one_do_not_move_an_interval(monkeypatch: pytes
         ).column(0),
     ):
         error, found = float(units.variances()[0]) ** 0.5, []
-        for fewest in (draws.FEWEST_FOR_BINS, 10**9):
-            monkeypatch.setattr(draws, "FEWEST_FOR_BINS", fewest)
-            means, ratios = draws.mean_draws(units, 40_000, np.random.default_rng(0), studentize=True)
+        for fewest in (draws.FEWEST_FOR_STRATA, 10**9):
+            monkeypatch.setattr(draws, "FEWEST_FOR_STRATA", fewest)
+            means, ratios = draws.mean_draws(units, 40_000, 0, studentize=True)
             ends = np.quantile(means, [0.025, 0.5, 0.975]) / error, np.quantile(ratios, [0.025, 0.5, 0.975])
             found.append(np.concatenate(ends) - np.repeat([float(units.means[0]) / error, 0], 3))
             monkeypatch.undo()
@@ -87,7 +87,7 @@ def test_neighbours_that_count_as_one_do_not_move_an_interval(monkeypatch: pytes
 def test_clusters_are_drawn_whole() -> None:
     """Two clusters of 1 and 3 values: a resample is (A, A), (A, B) twice, or (B, B)."""
     units = units_of(np.array([[8.0], [0.0], [1.0], [2.0]]), np.array([0, 1, 1, 1])).column(0)
-    found = np.round(draws.mean_draws(units, 4_000, np.random.default_rng(0), studentize=False)[0], 9)
+    found = np.round(draws.mean_draws(units, 4_000, 0, studentize=False)[0], 9)
     seen, counts = np.unique(found, return_counts=True)
     assert seen.tolist() == [1.0, 2.75, 8.0]
     assert counts / 4_000 == pytest.approx([0.25, 0.5, 0.25], abs=0.03)
@@ -112,18 +112,39 @@ def test_sign_flips_reach_every_pattern_of_three() -> None:
     assert counts / 8_000 == pytest.approx(np.full(8, 1 / 8), abs=0.02)
 
 
-def test_bins_keep_means_and_nearly_all_of_the_variance() -> None:
+@pytest.mark.parametrize("number", [1_000, 1_001, 9_999, 1_000_000])
+def test_strata_are_narrow_at_the_ends_and_hold_every_unit(number: int) -> None:
+    sizes = histograms.strata(number, 16)
+    assert sizes[:6].tolist() == [1, 1, 2, 4, 8, 16]
+    assert sizes.tolist()[:6] == sizes.tolist()[:-7:-1]
+    assert sizes.sum() == number
+    assert 0 < sizes.min() <= sizes.max() <= number // 16 + 1
+
+
+def test_strata_keep_means_and_nearly_all_of_the_variance() -> None:
     rng = np.random.default_rng(0)
     values = np.append(rng.lognormal(size=30_000), 5_000.0)
     counts = rng.integers(1, 4, len(values))
-    rows, sizes = histograms.bins(np.column_stack([values, values**2]), counts, 64)
-    total = counts.sum()
-    assert len(rows) <= 66
-    assert sizes.sum() == total
-    assert sizes @ rows / total == pytest.approx([counts @ values / total, counts @ values**2 / total], rel=1e-12)
+    total = int(counts.sum())
+    sizes = histograms.strata(total, 16)
+    rows = histograms.stratified(np.column_stack([values, values**2]), counts, sizes)
+    singles = np.sort(np.repeat(values, counts))
+    assert rows[:8, 0] == pytest.approx([part.mean() for part in np.split(singles, np.cumsum(sizes))[:8]], rel=1e-9)
+    assert sizes @ rows / total == pytest.approx([counts @ values / total, counts @ values**2 / total], rel=1e-9)
     middle = counts @ values / total
     overall = counts @ (values - middle) ** 2
-    assert 0.999 * overall < sizes @ (rows[:, 0] - middle) ** 2 < overall
+    assert 0.99 * overall < sizes @ (rows[:, 0] - middle) ** 2 < overall
+
+
+def test_metrics_of_one_number_of_units_share_their_draws_and_no_value_hangs_on_another() -> None:
+    draws._strata_draws.cache_clear()
+    first, second = (units_of(np.random.default_rng(k).random((1_500, 1)), None).column(0) for k in (1, 2))
+    alone = draws.mean_draws(first, 500, 7, studentize=True)
+    draws.mean_draws(second, 500, 7, studentize=False)
+    again = draws.mean_draws(first, 500, 7, studentize=True)
+    assert draws._strata_draws.cache_info().misses == 1
+    assert np.array_equal(alone, again)
+    assert not np.array_equal(alone, draws.mean_draws(first, 500, 8, studentize=True))
 
 
 def test_one_block_stays_small() -> None:

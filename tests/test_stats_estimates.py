@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 import statsmodels.formula.api as smf
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.proportion import proportion_confint
@@ -342,6 +342,7 @@ def test_bad_tables_are_named() -> None:
     st.integers(1, 8),
     st.sampled_from([None, (0.0, 1.0)]),
 )
+@example([0.0, 0.0, 2.7735794997556807e-154], 2, None)
 def test_every_interval_is_ordered_and_inside_the_scale(
     values: list[float | None], clusters: int, bounds: tuple[float, float] | None
 ) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,9 +32,10 @@ KEPT_BYTES = 128 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class _Profile:
-    """What a text is compared by. weights: by stem, that of all its words together."""
+    """What a text is compared by. weights: by stem, that of all its words together. whole: that of all its stems."""
 
     weights: Mapping[str, float]
+    whole: float
     stems: frozenset[str]
     grams: frozenset[str]
     numbers: frozenset[str]
@@ -44,13 +46,15 @@ class _Profile:
     def of(cls, text: str) -> _Profile:
         folded = words.fold(text)
         found = words.words_of(folded)
+        counted = Counter(found)
+        known = {word: words.read(word) for word in counted}
         weights: dict[str, float] = {}
-        for word in found:
-            stem = words.stem(word)
-            weight = FUNCTION_WORD_WEIGHT if word in words.FUNCTION_WORDS else 1.0
-            weights[stem] = weights.get(stem, 0.0) + weight
-        grams = frozenset().union(*map(words.grams, set(found)))
-        return cls(weights, frozenset(weights), grams, frozenset(words.numbers_of(folded)), *words.polarity_of(found))
+        for word, one in known.items():
+            weight = counted[word] * (1.0 if one.content else FUNCTION_WORD_WEIGHT)
+            weights[one.stem] = weights.get(one.stem, 0.0) + weight
+        grams = frozenset().union(*[one.grams for one in known.values()])
+        numbers, polarity = frozenset(words.numbers_of(folded)), words.polarity_of(found, known)
+        return cls(weights, sum(weights.values()), frozenset(weights), grams, numbers, *polarity)
 
     @property
     def bytes(self) -> int:
@@ -127,16 +131,15 @@ def _shared_words(claim: _Profile, texts: Sequence[_Profile]) -> float:
     """The share of the claim's words that the texts have, by weight; 0.0 for a claim without words."""
     if not claim.weights:
         return 0.0
-    whole = sum(claim.weights.values())
-    missing = _missing(claim.stems, (one.stems for one in texts))
-    return (whole - sum(claim.weights[stem] for stem in missing)) / whole
+    missing = _missing(claim.stems, [one.stems for one in texts])
+    return (claim.whole - sum(map(claim.weights.__getitem__, missing))) / claim.whole
 
 
 def _support(claim: _Profile, texts: Sequence[_Profile], shared_words: float) -> float:
     """See `WordReader.support`."""
     if not claim.weights or not texts:
         return 0.0
-    shared = len(claim.grams) - len(_missing(claim.grams, (one.grams for one in texts)))
+    shared = len(claim.grams) - len(_missing(claim.grams, [one.grams for one in texts]))
     support = (shared_words + shared / len(claim.grams)) / 2
     if claim.numbers and _missing(claim.numbers, (one.numbers for one in texts)):
         support *= MISSING_NUMBER
@@ -147,11 +150,14 @@ def _support(claim: _Profile, texts: Sequence[_Profile], shared_words: float) ->
 
 def _contradicts(claim: _Profile, texts: Sequence[_Profile]) -> bool:
     """Whether a word is denied in the claim and only affirmed in the texts, or the other way round."""
-    denied = _missing(claim.denied, (one.denied for one in texts))
+    denied = _missing(claim.denied, [one.denied for one in texts]) if claim.denied else claim.denied
     if denied and any(not denied.isdisjoint(one.affirmed) for one in texts):
         return True
+    denying = [one.denied for one in texts if one.denied]
+    if not denying:
+        return False
     affirmed = claim.affirmed - claim.denied
-    denied_there = frozenset[str]().union(*(one.denied & affirmed for one in texts if one.denied))
+    denied_there = frozenset[str]().union(*(one & affirmed for one in denying))
     return bool(_missing(denied_there, (one.affirmed for one in texts)))
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’ʼ-][^\W\d_]+)*|[^\W_]+")
 _CYRILLIC = re.compile(r"[а-яё]")
@@ -100,23 +100,47 @@ def numbers_of(folded: str) -> set[str]:
     return {found.replace(",", ".") for found in _NUMBER.findall(folded)}
 
 
+class Word(NamedTuple):
+    """What a folded word is compared by. grams: see `grams`. content: no function word. denies: is a negation."""
+
+    stem: str
+    grams: tuple[str, ...]
+    content: bool
+    denies: bool
+
+
+def read(word: str) -> Word:
+    """All that texts need of a folded word."""
+    return _read(word) if len(word) <= LONGEST else _read.__wrapped__(word)
+
+
+@lru_cache(maxsize=16_384)
+def _read(word: str) -> Word:
+    denies = word in NEGATIONS or word.endswith(("n't", "n’t"))
+    return Word(stem(word), grams(word), word not in FUNCTION_WORDS, denies)
+
+
 def polarity(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """(affirmed, denied): stems of content words by whether a negation stands before them, within REACH."""
-    return polarity_of(words(text))
+    found = words(text)
+    return polarity_of(found, {word: read(word) for word in found})
 
 
-def polarity_of(found: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """The same of words in their order."""
+def polarity_of(found: Sequence[str], known: Mapping[str, Word]) -> tuple[frozenset[str], frozenset[str]]:
+    """The same of folded words in their order. known: each of them, read."""
+    if not any(word.denies for word in known.values()):
+        return frozenset([word.stem for word in known.values() if word.content]), frozenset()
     affirmed: set[str] = set()
     denied: set[str] = set()
     distance = REACH + 1
-    for word in found:
-        if word in NEGATIONS or word.endswith(("n't", "n’t")):
+    for each in found:
+        word = known[each]
+        if word.denies:
             distance = 0
             continue
         distance += 1
-        if word not in FUNCTION_WORDS:
-            (denied if distance <= REACH else affirmed).add(stem(word))
+        if word.content:
+            (denied if distance <= REACH else affirmed).add(word.stem)
             distance = REACH + 1
     return frozenset(affirmed), frozenset(denied)
 

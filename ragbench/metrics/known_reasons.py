@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Protocol
 
 DIGITS = 3
@@ -29,18 +29,24 @@ def sentence(text: str, /, **values: Any) -> dict[str, Any]:
 def reason_in(reason: str, speaker: Speaker) -> str:
     """A reason that is kept with a value. A model gives its own in the language it was asked in; ragbench's are said
     anew, and within one another."""
-    for known in KNOWN_REASONS:
-        found = _pattern(known["text"]).fullmatch(reason)
+    for known in _beginning(reason[:1]):
+        found = _pattern(known).fullmatch(reason)
         if found is not None:
             values = found.groupdict().items()
             told = {name: (reason_in if name in TEXTS else _number)(text, speaker) for name, text in values}
-            return speaker(known["text"], **told)
+            return speaker(known, **told)
     return reason
 
 
 TEXTS = ("said", "who", "name", "prompt", "limits")
 """Places of a reason that hold a name, somebody's words, or another reason."""
 _NUMBER = r"\d+(?:\.\d+)?"
+
+
+@lru_cache(maxsize=256)
+def _beginning(sign: str) -> tuple[str, ...]:
+    """The reasons that may begin so: a model's own are many, and nearly none of these."""
+    return tuple(known["text"] for known in KNOWN_REASONS if known["text"][0] in ("{", sign))
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _END = re.compile(
     r"(?P<mark>[.!?…]+)[\"'»”’)\]]*(?:\s+(?=[\"'«“‘(\[—–-]*\s*[A-ZА-ЯЁ0-9])|$)|\n\s*\n|\n(?=\s*(?:[-*•]|\d+[.)])\s)"
@@ -12,6 +13,10 @@ _NO_END = re.compile(
     r"корп|стр|каб|ауд|им|т\.\s?[едпк]|и\s?др|см|рис|табл|тыс|млн|млрд|руб|проф|доц|акад|тел|напр|просп|пр|пл|обл|пос)\.$",
     re.IGNORECASE,
 )
+LONGEST = 12
+"""Letters and signs of the longest abbreviation with what stands before it, and some more."""
+LONGEST_KEPT = 10_000
+"""Characters of a text whose sentences are kept for its next reader: a passage comes with many questions."""
 
 
 def sentences(text: str) -> list[str]:
@@ -19,13 +24,18 @@ def sentences(text: str) -> list[str]:
 
     Pieces without a letter or digit are left out.
     """
+    return list(_kept(text) if len(text) <= LONGEST_KEPT else _kept.__wrapped__(text))
+
+
+@lru_cache(maxsize=256)
+def _kept(text: str) -> tuple[str, ...]:
     found, start = [], 0
     for end in [*_END.finditer(text), None]:
         stop = end.end() if end else len(text)
         piece = text[start:stop].strip()
-        if end and end["mark"] == "." and stop < len(text) and _NO_END.search(piece):
+        if end and end["mark"] == "." and stop < len(text) and _NO_END.search(piece, len(piece) - LONGEST):
             continue
         start = stop
         if any(sign.isalnum() for sign in piece):
             found.append(" ".join(piece.split()))
-    return found
+    return tuple(found)

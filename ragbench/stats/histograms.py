@@ -41,19 +41,28 @@ def gathered(rows: Array, counts: NDArray[np.int64]) -> tuple[Array, NDArray[np.
     return ordered[starts], np.add.reduceat(counts[order], starts) if len(starts) else counts[order]
 
 
-def bins(rows: Array, counts: NDArray[np.int64], number: int) -> tuple[Array, NDArray[np.int64]]:
-    """Rows with neighbouring values in the first column gathered in about `number` bins: their means and counts.
+def strata(number: int, most: int) -> NDArray[np.int64]:
+    """How many of `number` units in order go together: from either end 1, 1, 2, 4, …, and between a `most`-th at most.
 
-    A bin holds at most 2 / number of the rows and spans at most 2 / number of the range, or is a single value.
+    Ends that lie far out are what makes a mean skewed, so that they stand alone.
     """
+    tail = [1]
+    while sum(tail) <= number // most:
+        tail.append(sum(tail))
+    middle = number - 2 * sum(tail)
+    edges = np.linspace(0, middle, -(-middle // (number // most)) + 1).round().astype(np.int64)
+    return np.concatenate([tail, np.diff(edges), tail[::-1]])
+
+
+def stratified(rows: Array, counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Array:
+    """The mean row of each stratum, of units in the order of their content. counts: how many units a row stands for."""
     order = by_content(rows)
     ordered, weights = rows[order], counts[order]
-    first = ordered[:, 0]
-    ranks = (np.cumsum(weights) - weights / 2) / weights.sum()
-    place = ranks + (first - first[0]) / max(first[-1] - first[0], 1e-300)
-    _, starts = np.unique(np.floor(place * number / 2), return_index=True)
-    sizes = np.add.reduceat(weights, starts)
-    return np.add.reduceat(weights[:, None] * ordered, starts) / sizes[:, None], sizes
+    places = np.append(0, np.cumsum(weights))
+    totals = np.vstack([np.zeros(rows.shape[1]), np.cumsum(weights[:, None] * ordered, axis=0)])
+    edges = np.append(0, np.cumsum(sizes))
+    upto = np.column_stack([np.interp(edges, places, column) for column in totals.T])
+    return np.diff(upto, axis=0) / sizes[:, None]
 
 
 def _hashes(matrix: Array) -> NDArray[np.uint64]:

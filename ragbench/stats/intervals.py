@@ -26,30 +26,31 @@ def t_quantile(probability: float, freedom: float) -> float:
     return float(stdtrit(freedom, probability))
 
 
-def percentile(draws: Array, level: float) -> Interval:
-    """The middle `level` of the resamples (linear interpolation)."""
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+def resampled(draws: Array, value: float, acceleration: float, level: float) -> dict[str, Interval]:
+    """What resamples tell: "percentile", their middle `level`; and "bca", bias-corrected and accelerated (Efron 1987),
+    where it exists: not with all resamples on one side of the value, nor without spread.
 
-
-def bca(draws: Array, value: float, acceleration: float, level: float) -> Interval | None:
-    """Bias-corrected and accelerated interval (Efron 1987); ties of a resample with the value count one half.
-
-    None where it does not exist: all resamples on one side of the value, or no spread.
+    Quantiles by linear interpolation; ties of a resample with the value count one half.
     """
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    corrected = _corrected(draws, value, acceleration, tails)
+    ends = [float(end) for end in np.quantile(draws, [*tails, *corrected])]
+    found = {"percentile": (ends[0], ends[1])}
+    return found | ({"bca": (ends[2], ends[3])} if corrected else {})
+
+
+def _corrected(draws: Array, value: float, acceleration: float, tails: list[float]) -> list[float]:
+    """The shares of resamples that BCa takes in place of `tails`; none where it does not exist."""
     from scipy.special import ndtr, ndtri
 
     slack = 1e-9 * float(np.ptp(draws))
     below = float(np.mean(draws < value - slack) + np.mean(draws <= value + slack)) / 2
     if not 0 < below < 1 or not math.isfinite(acceleration):
-        return None
+        return []
     bias = ndtri(below)
-    shifted = bias + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
+    shifted = bias + ndtri(np.array(tails))
     denominator = 1 - acceleration * shifted
-    if (denominator <= 0).any():
-        return None
-    low, high = np.quantile(draws, ndtr(bias + shifted / denominator))
-    return float(low), float(high)
+    return [] if (denominator <= 0).any() else list(ndtr(bias + shifted / denominator))
 
 
 def acceleration(residuals: Array, counts: NDArray[np.int64]) -> float:

@@ -75,10 +75,7 @@ class Mean:
         found: dict[str, Interval] = {}
         if self.draws is None or self.variance <= 0:
             return found
-        found["percentile"] = kinds.percentile(self.draws, level)
-        corrected = kinds.bca(self.draws, self.value, self.acceleration, level)
-        if corrected is not None:
-            found["bca"] = corrected
+        found |= kinds.resampled(self.draws, self.value, self.acceleration, level)
         if self.ratios is not None:
             studentized = kinds.studentized(self.ratios, self.value, self.variance, level)
             if studentized is not None:
@@ -103,5 +100,5 @@ def mean_of(units: Units, spread: bool, resamples: int, seed: int, studentize: b
     shape = kinds.acceleration(residuals, units.counts)
     wanted = studentize and units.number <= MOST_FOR_STUDENTIZED
     wanted = wanted and (abs(shape) > SKEWED or units.number < FEWEST_FOR_BCA)
-    draws, ratios = mean_draws(units, resamples, np.random.default_rng(seed), studentize=wanted)
+    draws, ratios = mean_draws(units, resamples, seed, studentize=wanted)
     return Mean(float(units.means[0]), variance, shape, units, draws, ratios if wanted else None)

@@ -186,7 +186,7 @@ def effective_freedom(residuals: Array, sizes: Array, counts: Codes, alike: floa
     freedom = float(counts @ own) ** 2 / squares
     standard = residuals**2 / own
     second = float(counts @ standard) / number
-    kurtosis = float(counts @ standard**2) / number / second**2 if second > 0 else 3.0
+    kurtosis = float(counts @ standard**2) / number / second**2 if second**2 > 0 else 3.0  # 1e-170 has no square
     return max(freedom * 2 / max(kurtosis - 1, 2.0), min(FEWEST_FREEDOM, (number - 1) / 2), 1.0)
 
 

@@ -146,11 +146,10 @@ def _intervals(found: SetValues, level: float, bounds: Bounds | None) -> dict[st
     if found.by_draws and _varies(found.draws, found.value):
         kept = found.draws[np.isfinite(found.draws)]
         half = kinds.normal_quantile((1 + level) / 2) * found.spread * math.sqrt(number / (number - 1))
-        made = {"delta": (found.value - half, found.value + half), "percentile": kinds.percentile(kept, level)}
+        made = {"delta": (found.value - half, found.value + half)}
         moves = _covariances(found)
         skewed = float(np.sum(moves**3)) / (6 * found.spread**3)  # its noise adds to squares, not to cubes
-        corrected = kinds.bca(kept, found.value, skewed, level)
-        made |= {} if corrected is None else {"bca": corrected}
+        made |= kinds.resampled(kept, found.value, skewed, level)
     if len(found.left) and not np.isnan(found.left).any() and _varies(found.left, found.value):
         variance = (number - 1) * float(np.var(found.left))
         made["jackknife"] = kinds.student(found.value, variance, number - 1, level)

@@ -139,9 +139,7 @@ def _resampled(
     kept = draws[np.isfinite(draws)]
     if len(kept) < (1 - MOST_LOST) * resamples:
         return {}
-    found = {"percentile": kinds.percentile(kept, level)}
-    corrected = kinds.bca(kept, value, kinds.acceleration(np.nan_to_num(moves), units.counts), level)
-    return found | ({"bca": corrected} if corrected is not None else {})
+    return kinds.resampled(kept, value, kinds.acceleration(np.nan_to_num(moves), units.counts), level)
 
 
 def influences(statistic: Statistic, units: Units) -> Array:
