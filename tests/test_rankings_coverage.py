@@ -228,6 +228,17 @@ def test_a_piece_in_two_shows_at_most_as_much_at_the_same_words(made: Any, at: i
         assert not twice > whole + 1e-12
 
 
+def test_letters_read_one_by_one_are_never_less_for_being_rounded() -> None:
+    whole = Chunk("long", "a aaaaaaaa")
+    asked = Question("q", "?", relevant={"long": 1.0, "one": 1.0, "two": 1.0})
+    row = [
+        Piece("long#1-3", " a", document="long", start=1, end=3),
+        Piece("long#0-3", "a a", document="long", start=0, end=3),
+    ]
+    shares, _ = LabelledText([whole, ONE, TWO]).by_words(asked, row, range(1, 5))
+    assert shares == [1 / 27, 2 / 27, 2 / 27, 2 / 27]
+
+
 @given(cuts())
 def test_shares_read_grow_with_the_words_to_those_of_the_whole_ranking(made: Any) -> None:
     passages, asked, hits = made

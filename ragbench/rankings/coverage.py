@@ -75,7 +75,7 @@ class LabelledText:
             words = self.words(chunk)
             while waiting and waiting[0] < read + words:
                 part = 0 if label is None else label.new(self._begun(chunk, waiting[0] - read))
-                shares.append(self._mean(labels, 0.0 if label is None else part / label.total))
+                shares.append(self._mean(labels, chunk.passage, part))
                 waiting.pop(0)
             read += words
             if label is not None:
@@ -97,10 +97,11 @@ class LabelledText:
         return made
 
     @staticmethod
-    def _mean(labels: dict[str, _Label], more: float = 0.0) -> float:
+    def _mean(labels: dict[str, _Label], begun: str = "", letters: int = 0) -> float:
+        """Of the shares shown, with so many new letters of the passage that is begun."""
         if not labels:
             return float("nan")
-        return min(1.0, (sum(one.share for one in labels.values()) + more) / len(labels))
+        return sum(one.share(letters if name == begun else 0) for name, one in labels.items()) / len(labels)
 
     def _letters(self, passage: str) -> _Letters:
         found = self._read.get(passage)
@@ -167,9 +168,9 @@ class _Label:
         left = left or [(0, letters.number)]  # no spans, or none that has a letter
         return cls(grade, sum(end - start for start, end in left), left)
 
-    @property
-    def share(self) -> float:
-        return 1 - sum(end - start for start, end in self.left) / self.total
+    def share(self, more: int = 0) -> float:
+        """What has been shown of it, with so many letters more; rounded once, so that more letters are never less."""
+        return (self.total - sum(end - start for start, end in self.left) + more) / self.total
 
     def new(self, shown: Span) -> int:
         """How many of its letters stand there that have not been shown."""
@@ -180,7 +181,7 @@ class _Label:
         if not new:
             return NOTHING
         self.left = [part for one in self.left for part in _without(one, shown)]
-        before, self.found = self.found, self.found or self.share >= enough - ROUNDING
+        before, self.found = self.found, self.found or self.share() >= enough - ROUNDING
         return Added(self.grade, new / self.total, self.found and not before)
 
 
