@@ -13,10 +13,11 @@ from ragbench.report.pages import assembly, index, metric_pages, parts
 from ragbench.report.pages.editions import Edition, editions
 
 
-def render(folder: Path, *, language: str | None = None) -> Path:
+def render(folder: Path, *, language: str | None = None, measured: assembly.Measurements | None = None) -> Path:
     """Draw a run's pages again from what it has stored, with no database and no model; the index is returned.
 
     language: also in this one from now on, in a folder of that name, and the index of these pages; the run's own stay.
+    measured: what the run has kept, where it was read already.
     With the same version of ragbench the same bytes come out.
     Raises FileNotFoundError for a folder that holds no run, ValueError for one that ragbench did not write.
     """
@@ -24,17 +25,22 @@ def render(folder: Path, *, language: str | None = None) -> Path:
     if language is not None and language not in {one.language for one in editions(manifest)}:
         manifest["also"] = [*manifest.get("also", ()), language]
         results.write_json(folder / results.MANIFEST, manifest)
-    draw(folder, manifest)
+    draw(folder, manifest, measured=measured)
     found = {one.language: one.folder for one in editions(manifest)}
     return folder / found.get(language or "", "") / "index.html"
 
 
-def draw(folder: Path, manifest: Mapping[str, Any], language: str | None = None) -> dict[str, str]:
+def draw(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    language: str | None = None,
+    measured: assembly.Measurements | None = None,
+) -> dict[str, str]:
     """Draw all pages of a run, in each of its languages; of a page that cannot be drawn the reason, by its name.
 
-    language: in this one alone, whatever the run's are.
+    language: in this one alone, whatever the run's are. measured: what it has kept, where it was read already.
     """
-    measured = assembly.Measurements(folder)
+    measured = measured or assembly.Measurements(folder)
     drawn = [Edition(language)] if language else editions(manifest)
     undrawn: dict[str, str] = {}
     for one in drawn:

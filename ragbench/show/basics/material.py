@@ -201,8 +201,10 @@ class Material:
 
     @cached_property
     def question_rows(self) -> dict[str, Mapping[str, Any]]:
-        """Questions by sample id, in the data set's order."""
+        """Questions by sample id, in the data set's order; of very many those that are listed."""
         table = self.measurement.questions
+        if "listed" in table:
+            table = table[table["listed"].notna()]
         return {str(row["sample"]): row for row in _records(table)}
 
     @cached_property
