@@ -69,7 +69,7 @@ def items(material: Material) -> Items:
         read=_Questions(material).read,
         sort="order",
         first=material.primary or "",
-        held=max(map(len, (material.chunk_texts, material.retrieved_texts, answers, judgements))),
+        held=max(len(material.chunk_texts), len(material.retrieved_texts), len(answers), len(judgements)),
         listed=False,
         empty=_("There are no questions to show."),
     )

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ragbench.datasets import Dataset
 from ragbench.embed import wheels
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.embed.model import ModelEmbedder
+from ragbench.embed.texts import content_hash
 from ragbench.settings import EmbedderSettings, RetrieverSettings
 from ragbench.store import Neighbours, Store, recall_against_exact
 from ragbench.store.embeddings import check
@@ -26,6 +28,8 @@ BUILT = {
     "ivfflat": ("lists", "probes"),
 }
 """What an index is built and searched by."""
+_ANEW: WeakKeyDictionary[Embedder, dict[tuple[int, str], Vectors]] = WeakKeyDictionary()
+"""Vectors by which time it is that a retriever embeds these texts anew: retrievers of one embedder share them."""
 
 
 class DenseRetriever:
@@ -40,6 +44,7 @@ class DenseRetriever:
         self.asking: Embedder = getattr(made, "queries", None) or made  # what embeds the questions
         self.is_stand_in = embedder.is_stand_in or bool(getattr(self.asking, "is_stand_in", False))
         self._before: tuple[Vectors, int, Neighbours] | None = None
+        self._times = 0
         self._model = embedder.model or wheels.MODELS.get(embedder.kind)
         _ = self.searched
 
@@ -89,7 +94,7 @@ class DenseRetriever:
         for these, and for an embedder that does not answer, StoreError when the database cannot answer.
         """
         begun = time.perf_counter()
-        places, queries, errors = self._usable(texts, fresh, progress)
+        places, queries, errors = self._usable(texts, fresh, progress, alone)
         embed_ms = (time.perf_counter() - begun) * 1000 / len(texts)
         found = self._found(queries, k, progress, alone)
         hits: list[list[Hit]] = [[] for _ in texts]
@@ -116,7 +121,7 @@ class DenseRetriever:
         return found
 
     def _usable(
-        self, texts: Sequence[str], fresh: bool, progress: Progress | None
+        self, texts: Sequence[str], fresh: bool, progress: Progress | None, alone: bool
     ) -> tuple[list[int], Vectors, dict[int, str]]:
         """Places of the texts that have a vector, those vectors, and why the others have none."""
         places, errors = list(range(len(texts))), dict[int, str]()
@@ -131,11 +136,13 @@ class DenseRetriever:
                 told[0] = done
 
         told = [0]
+        again = self.embedded if alone or self.asks_elsewhere else self._again
+        self._times += fresh and not alone
         while True:
             wanted = [texts[place] for place in places]
             try:
                 made = (
-                    self.embedded(wanted, advance)
+                    again(wanted, advance)
                     if fresh
                     else self.store.vectors(self.embedder, wanted, kind="query", batch=self.batch, progress=advance)
                 )
@@ -154,6 +161,16 @@ class DenseRetriever:
     def asks_elsewhere(self) -> bool:
         """Whether a vector is paid for."""
         return isinstance(self.asking, EndpointEmbedder)
+
+    def _again(self, texts: Sequence[str], progress: Progress) -> Vectors:
+        """As `embedded`, unless another retriever of this embedder has done so as often as this one."""
+        known = _ANEW.setdefault(self.embedder, {})
+        place = self._times, content_hash(texts)
+        if place not in known:
+            known[place] = self.embedded(texts, progress)
+        else:
+            progress(len(texts))
+        return known[place]
 
     def embedded(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Vectors of questions, computed now: what is stored of them is not read, nor are these stored."""
@@ -181,15 +198,11 @@ class DenseRetriever:
             facts["recall_against_exact"] = round(recall_against_exact(found, exact), 6)
         if isinstance(self.asking, EndpointEmbedder) and (named := self._answered_by(self.asking, fresh)):
             facts["embedder_answered_by"] = {"asked": self.asking.settings.model, "replies": named}
-        if isinstance(self.embedder, ModelEmbedder) and (truncated := self._truncated(self.embedder)):
+        if isinstance(self.embedder, ModelEmbedder) and (
+            truncated := self.embedder.truncated(self.passages, self.store.arrays)
+        ):
             facts["chunks_truncated"] = truncated
         return facts
-
-    def _truncated(self, embedder: ModelEmbedder) -> int:
-        """Counted once and kept, as the vectors are: a run that has them all does without the model."""
-        about = {"what": "passages truncated", "embedder": embedder.identity, "data": self.dataset.content_hash}
-        kept = self.store.readings(about, lambda: {"n": np.array([embedder.truncated(self.passages)], float)})
-        return int(kept["n"][0])
 
     def _hits(self, found: Neighbours) -> list[list[Hit]]:
         chunks = {chunk.id: chunk for chunk in self.dataset.chunks}
