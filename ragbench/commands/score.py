@@ -203,9 +203,14 @@ def score(
     outputs.answered(found.answered_by, err=is_taken)
     _write(found, json_file, out)
     if out is not None:
+        from ragbench.report import assemble
+
         answers, spoken = of_samples(survey or samples, file.name), language or known.language
         request = _request(found, judges or names, asked, answers, spoken)
-        _draw(_measured(found, names, asked, answers, request), request, out, spoken)
+        given = {name: getattr(request, name) for name in request.parameters() if name in request.model_fields_set}
+        # nobody else has the measurement: it goes as soon as it is written, and is read again
+        page = assemble(out, _measured(found, names, asked, answers, request), given, spoken, VIEWS)
+        terminal.say(page, err=True)
     if bounds and gate.tell(decide(_findings(found), known.model_copy(update={"gate": bounds}))):
         raise typer.Exit(1)
 
@@ -276,14 +281,6 @@ def _measured(
     embedders = tuple(name.strip() for name in str(asked.embedder).split(","))
     made = measurement_of(found, answers, Made(tuple(names), asked.rule, embedders))
     return told(replace(made, facts={**made.facts, "request": request.told()}))
-
-
-def _draw(measured: Measurement, request: RagMetricsRequest, out: Path, language: str) -> None:
-    """The page of the notebook rag_metrics, over these scores."""
-    from ragbench.report import assemble
-
-    given = {name: getattr(request, name) for name in request.parameters() if name in request.model_fields_set}
-    terminal.say(assemble(out, measured, given, language, VIEWS), err=True)
 
 
 def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
