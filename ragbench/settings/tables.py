@@ -16,7 +16,7 @@ from ragbench.reading import Stretch
 class Table(BaseModel):
     """A table of ragbench.toml: frozen, and closed to keys that it does not know."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
 
 
 class IndexSettings(Table):
