@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragbench.embed import ngrams
-from ragbench.embed.texts import check_texts, prefixed
+from ragbench.embed.texts import Arrays, Keep, check_texts, content_hash, prefixed
 from ragbench.settings import EmbedderSettings
 from ragbench.types import EmbeddingError, TextKind, Vectors
 
@@ -28,10 +28,6 @@ EXACT_UP_TO = 2000  # texts of a corpus
 RANK_TOLERANCE = 1e-10  # of the largest squared singular value: below it lies rounding, as repeated texts leave it
 KEPT_FROM = 2001  # texts of a corpus: fewer are fitted sooner than what they were fitted to is read
 DENSE_ROWS = 1024  # rows made dense at once where there is no SVD
-
-Arrays = Mapping[str, NDArray[Any]]
-Keep = Callable[[Mapping[str, Any], Callable[[], Arrays]], Arrays]
-"""Gives the arrays that are kept of what all of them depends on, made where there are none; see `Store.arrays`."""
 
 
 class HashingEmbedder:
@@ -113,14 +109,10 @@ class HashingEmbedder:
 
     def _about(self, texts: Sequence[str]) -> dict[str, Any]:
         """All that a fit depends on: the texts, the options, and what computes it."""
-        content = hashlib.sha256()
-        for text in texts:
-            held = text.encode("utf-8", "surrogatepass")
-            content.update(len(held).to_bytes(8, "big") + held)
         options = self.settings.model_dump(mode="json", include={"ngrams", "tfidf", "buckets", "dimensions"})
         libraries = {library: version(library) for library in ("numpy", "scipy", "scikit-learn")}
         return {
-            "what": "fit of hashed n-grams", "version": VERSION, "texts": content.hexdigest(),
+            "what": "fit of hashed n-grams", "version": VERSION, "texts": content_hash(texts),
             "unicode": unicodedata.unidata_version, **options, **libraries,
         }  # fmt: skip
 

@@ -62,8 +62,10 @@ RUN = "RAGBENCH_RUN"
 """Names to processes on several machines the one run that they belong to: they spend from one budget."""
 TRUST = "RAGBENCH_TRUST"
 """Vouches for a project where nobody can be asked; see `ragbench.trust`."""
+BESIDE = "RAGBENCH_BESIDE"
+"""Set for a notebook's process that others run beside: it reads no clock that is not kept already."""
 PROCESS_VARIABLES = frozenset(
-    {"RAGBENCH_CONFIG", RUN, RUN_FOLDER, TRUST, "RAGBENCH_PLAN", "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"}
+    {"RAGBENCH_CONFIG", BESIDE, RUN, RUN_FOLDER, TRUST, "RAGBENCH_PLAN", "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"}
 )
 
 NAMED = (

@@ -132,6 +132,10 @@ class Request(BaseModel):
         chosen = getattr(self, "chosen", None)
         return hasattr(self, "judges") and (chosen is None or any("judge" in each.needs for each in chosen))
 
+    def place(self, default: str) -> tuple[str, str]:
+        """The data set that it measures, by default this one, and the language of its page, empty where it has none."""
+        return str(getattr(self, "dataset", "")) or default, str(getattr(self, "language", ""))
+
     def __init__(self, **given: Any) -> None:
         try:
             super().__init__(**given)

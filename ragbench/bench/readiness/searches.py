@@ -23,7 +23,7 @@ def _places(asked: Iterable[Request], settings: Settings) -> dict[tuple[str, str
     found: dict[tuple[str, str], list[str]] = {}
     for request in asked:
         if hasattr(request, "k") and hasattr(request, "systems"):
-            place = (str(getattr(request, "dataset", "")) or settings.dataset, str(getattr(request, "language", "")))
+            place = request.place(settings.dataset)
             found.setdefault(place, []).extend(parted(request.systems) or settings.systems)
     return {place: list(dict.fromkeys(names)) for place, names in found.items()}
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ragbench.datasets import Dataset
 from ragbench.embed import wheels
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.embed.model import ModelEmbedder
+from ragbench.embed.texts import content_hash
 from ragbench.settings import EmbedderSettings, RetrieverSettings
 from ragbench.store import Neighbours, Source, Store, recall_against_exact
 from ragbench.store.embeddings import check
@@ -32,6 +34,8 @@ BUILT = {
 """What an index is built and searched by."""
 EFFORT = {"hnsw": "ef_search", "ivfflat": "probes"}
 """How much an index looks at, by its kind."""
+_ANEW: WeakKeyDictionary[Embedder, dict[tuple[int, str], Vectors]] = WeakKeyDictionary()
+"""Vectors by which time it is that a retriever embeds these texts anew: retrievers of one embedder share them."""
 
 
 class DenseRetriever:
@@ -47,6 +51,7 @@ class DenseRetriever:
         self.is_stand_in = embedder.is_stand_in or bool(getattr(self.asking, "is_stand_in", False))
         self._before: tuple[Vectors, int, Neighbours] | None = None
         self._database = str(embedder.database)
+        self._times = 0
         self._model = embedder.model or wheels.MODELS.get(embedder.kind)
         self.own = self._own_index() if settings.index == "own" else None
         _ = self.searched
@@ -114,7 +119,7 @@ class DenseRetriever:
         for these, and for an embedder that does not answer, StoreError when the database cannot answer.
         """
         begun = time.perf_counter()
-        places, queries, errors = self._usable(texts, fresh, progress)
+        places, queries, errors = self._usable(texts, fresh, progress, alone)
         embed_ms = (time.perf_counter() - begun) * 1000 / len(texts)
         found = self._found(queries, k, progress, alone)
         hits: list[list[Hit]] = [[] for _ in texts]
@@ -173,7 +178,7 @@ class DenseRetriever:
         return frozenset(chunk.id for chunk in self.dataset.chunks)
 
     def _usable(
-        self, texts: Sequence[str], fresh: bool, progress: Progress | None
+        self, texts: Sequence[str], fresh: bool, progress: Progress | None, alone: bool
     ) -> tuple[list[int], Vectors, dict[int, str]]:
         """Places of the texts that have a vector, those vectors, and why the others have none."""
         places, errors = list(range(len(texts))), dict[int, str]()
@@ -188,11 +193,13 @@ class DenseRetriever:
                 told[0] = done
 
         told = [0]
+        again = self.embedded if alone or self.asks_elsewhere else self._again
+        self._times += fresh and not alone
         while True:
             wanted = [texts[place] for place in places]
             try:
                 made = (
-                    self.embedded(wanted, advance)
+                    again(wanted, advance)
                     if fresh
                     else self.store.vectors(self.embedder, wanted, kind="query", batch=self.batch, progress=advance)
                 )
@@ -211,6 +218,16 @@ class DenseRetriever:
     def asks_elsewhere(self) -> bool:
         """Whether a vector is paid for."""
         return isinstance(self.asking, EndpointEmbedder)
+
+    def _again(self, texts: Sequence[str], progress: Progress) -> Vectors:
+        """As `embedded`, unless another retriever of this embedder has done so as often as this one."""
+        known = _ANEW.setdefault(self.embedder, {})
+        place = self._times, content_hash(texts)
+        if place not in known:
+            known[place] = self.embedded(texts, progress)
+        else:
+            progress(len(texts))
+        return known[place]
 
     def embedded(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Vectors of questions, computed now: what is stored of them is not read, nor are these stored."""
@@ -238,15 +255,11 @@ class DenseRetriever:
             facts["recall_against_exact"] = round(recall_against_exact(found, exact), 6)
         if isinstance(self.asking, EndpointEmbedder) and (named := self._answered_by(self.asking, fresh)):
             facts["embedder_answered_by"] = {"asked": self.asking.settings.model, "replies": named}
-        if isinstance(self.embedder, ModelEmbedder) and (truncated := self._truncated(self.embedder)):
+        if isinstance(self.embedder, ModelEmbedder) and (
+            truncated := self.embedder.truncated(self.passages, self.store.arrays)
+        ):
             facts["chunks_truncated"] = truncated
         return facts
-
-    def _truncated(self, embedder: ModelEmbedder) -> int:
-        """Counted once and kept, as the vectors are: a run that has them all does without the model."""
-        about = {"what": "passages truncated", "embedder": embedder.identity, "data": self.dataset.content_hash}
-        kept = self.store.readings(about, lambda: {"n": np.array([embedder.truncated(self.passages)], float)})
-        return int(kept["n"][0])
 
     def _hits(self, found: Neighbours) -> list[list[Hit]]:
         chunks = {chunk.id: chunk for chunk in self.dataset.chunks}
