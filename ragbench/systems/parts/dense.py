@@ -21,7 +21,7 @@ from ragbench.embed.texts import content_hash
 from ragbench.settings import EmbedderSettings, RetrieverSettings
 from ragbench.store import Neighbours, Source, Store, recall_against_exact
 from ragbench.store.embeddings import check
-from ragbench.store.in_place import OwnIndex
+from ragbench.store.foreign.in_place import OwnIndex
 from ragbench.store.search import Index
 from ragbench.systems.retrieval import Found, Progress
 from ragbench.types import Embedder, EmbeddingError, Hit, Vectors

@@ -21,12 +21,13 @@ from psycopg.sql import Composed
 from sqlalchemy import Engine
 
 from ragbench.settings import ChunkTable, QuestionTable, Settings, SourceSettings
-from ragbench.store import in_place, server
+from ragbench.store import server
 from ragbench.store.address import own_server
 from ragbench.store.copying import vector_blocks
 from ragbench.store.engine import connect
 from ragbench.store.errors import StoreError, told_plainly
-from ragbench.store.in_place import OwnIndex, own_index
+from ragbench.store.foreign import in_place
+from ragbench.store.foreign.in_place import OwnIndex, own_index
 from ragbench.types import Array, EmbeddingError, Vectors
 
 MOST_ROWS = 10_000_000
