@@ -45,6 +45,8 @@ def test_notebooks_that_read_the_clock_come_first_and_one_by_one() -> None:
 @pytest.mark.usefixtures("four")
 def test_where_readings_are_kept_all_run_side_by_side_and_none_may_read_another() -> None:
     assert rounds(NOTEBOOKS, None, ALONE, lambda: True) == [(("tier1", "tier3", "tier0", "dataset"), 4, False)]
+    late = rounds({**NOTEBOOKS, "users": {}, "sources": {}}, None, ALONE, lambda: True, {"tier1", "users"})
+    assert late == [(("tier3", "tier0", "dataset", "sources", "tier1", "users"), 4, False)]
     anew = {**NOTEBOOKS, "tier3": {"fresh_timings": True}}
     assert rounds(anew, None, ALONE, lambda: True) == [(("tier1", "tier3"), 1, True), (("tier0", "dataset"), 4, True)]
 

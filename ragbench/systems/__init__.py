@@ -40,7 +40,7 @@ Opened = Callable[[str, EmbedderSettings, "Dataset"], Embedder]
 
 
 def once(store: Store) -> Opened:
-    """Makes each embedder once, for all systems that are made with it: what one has fitted or loaded the others have."""
+    """Makes each embedder once: what one system has fitted or loaded, all others that are made with it have, too."""
     made: dict[tuple[str, str], Embedder] = {}
 
     def opened(name: str, settings: EmbedderSettings, dataset: Dataset) -> Embedder:

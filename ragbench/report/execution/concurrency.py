@@ -9,7 +9,7 @@ then notebooks run one by one.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ragbench import trust
@@ -31,12 +31,17 @@ class Round(NamedTuple):
 
 
 def rounds(
-    parameters: Mapping[str, Mapping[str, Any]], jobs: int | None, reach: trust.Reach, kept: Callable[[], bool]
+    parameters: Mapping[str, Mapping[str, Any]],
+    jobs: int | None,
+    reach: trust.Reach,
+    kept: Callable[[], bool],
+    late: Collection[str] = (),
 ) -> Sequence[Round]:
     """The notebooks in the rounds that they run in, one after the other.
 
     parameters: each notebook's, with their values. jobs: as somebody said; all are one round then. reach: what the run
-    would run and send. kept: whether there are readings of what these notebooks measure.
+    would run and send. kept: whether there are readings of what these notebooks measure. late: those whose processes
+    take long to begin: of notebooks that run side by side, as many others go before them.
     """
     if jobs is None and any(item.kind not in HARMLESS for item in reach.items):
         jobs = 1
@@ -45,7 +50,9 @@ def rounds(
     timed = tuple(name for name, values in parameters.items() if CLOCK in values)
     others, at_once = tuple(name for name in parameters if name not in timed), affordable()
     if timed and at_once > 1 and not any(parameters[name][CLOCK] for name in timed) and kept():
-        return [Round((*timed, *others), at_once, clock=False)]
+        soon = [name for name in (*timed, *others) if name not in late]
+        slow = (name for name in parameters if name in late)
+        return [Round((*soon[:at_once], *slow, *soon[at_once:]), at_once, clock=False)]
     return [one for one in (Round(timed, 1), Round(others, at_once)) if one.names]
 
 

@@ -141,10 +141,9 @@ def run(
         ):
             try:
                 every = {name: {**defaults[name], **values[name]} for name in sources}
-                work = Work(folder, progress, variables, forks, libraries)
-                failures = work.all(
-                    sources, concurrency.rounds(every, jobs, reach, lambda: _are_timed(known, asked, read))
-                )
+                timed = partial(_are_timed, known, asked, read)
+                in_turn = concurrency.rounds(every, jobs, reach, timed, libraries)
+                failures = Work(folder, progress, variables, forks, libraries).all(sources, in_turn)
             finally:
                 copies.settle(folder)
                 uses.settle(folder)
