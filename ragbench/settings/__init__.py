@@ -293,6 +293,16 @@ class Settings(BaseSettings):
                     f'rewriters.{name}.generator = {rewriter.generator!r}: it asks no model; kind = "openai" does'
                 )
 
+        for name, system in self.systems.items():
+            whole = self.retriever(name)
+            parts = [] if whole is None else [self.retrievers[part] for part in whole.retrievers] or [whole]
+            for one in parts:
+                if one.index == "own" and (system.chunker or self.embedders[str(one.embedder)].kind != "database"):
+                    raise ValueError(
+                        f'systems.{name}: index = "own" is the index of your own table: it searches by an embedder of '
+                        'kind "database", and by no pieces of a chunker'
+                    )
+
     @property
     def systems_in_order(self) -> list[str]:
         """The names of the systems as they are listed, the baseline first."""

@@ -119,7 +119,7 @@ class Request(BaseModel):
     Raises BenchError for a name or a value that is not legal, with those that are, before anything is read.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     writes: ClassVar[bool] = False
     """Whether the systems' generators write answers for it."""

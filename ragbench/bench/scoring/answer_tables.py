@@ -21,7 +21,6 @@ from ragbench.datasets import Dataset
 from ragbench.datasets.samples import read_samples
 from ragbench.measurement import Measurement
 from ragbench.settings import Settings, urls
-from ragbench.systems.logged import LoggedSystem
 from ragbench.types import Chunk, Question, Sample
 
 FROM_RUN = "run:"
@@ -118,6 +117,8 @@ def _of_log(data: Dataset, files: Sequence[Path]) -> AnswerTable | None:
     """What systems are logged to have answered, in files beside the tables of the data set, with what people thought
     of these very answers; None where none answered. Passages whose text nobody knows are left out.
     """
+    from ragbench.systems.logged import LoggedSystem
+
     chunks = {chunk.id: chunk for chunk in data.chunks}
     rated = {(each.question_id, each.answer): each.ratings.values() for each in data.ratings}
     samples, people = [], {}
