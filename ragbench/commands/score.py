@@ -207,9 +207,10 @@ def score(
 
         answers, spoken = of_samples(survey or samples, file.name), language or known.language
         request = _request(found, judges or names, asked, answers, spoken)
-        given = {name: getattr(request, name) for name in request.parameters() if name in request.model_fields_set}
+        told = request.model_fields_set
+        parameters = {name: getattr(request, name) for name in request.parameters() if name in told}
         # nobody else has the measurement: it goes as soon as it is written, and is read again
-        page = assemble(out, _measured(found, names, asked, answers, request), given, spoken, VIEWS)
+        page = assemble(out, _measured(found, names, asked, answers, request), parameters, spoken, VIEWS)
         terminal.say(page, err=True)
     if bounds and gate.tell(decide(_findings(found), known.model_copy(update={"gate": bounds}))):
         raise typer.Exit(1)
