@@ -41,7 +41,7 @@ def rounds(
 
     parameters: each notebook's, with their values. jobs: as somebody said; all are one round then. reach: what the run
     would run and send. kept: whether there are readings of what these notebooks measure. late: those whose processes
-    take long to begin: of notebooks that run side by side, as many others go before them.
+    take long to begin: of notebooks that run side by side, twice as many others as run at a time go before them.
     """
     if jobs is None and any(item.kind not in HARMLESS for item in reach.items):
         jobs = 1
@@ -52,7 +52,7 @@ def rounds(
     if timed and at_once > 1 and not any(parameters[name][CLOCK] for name in timed) and kept():
         soon = [name for name in (*timed, *others) if name not in late]
         slow = (name for name in parameters if name in late)
-        return [Round((*soon[:at_once], *slow, *soon[at_once:]), at_once, clock=False)]
+        return [Round((*soon[: 2 * at_once], *slow, *soon[2 * at_once :]), at_once, clock=False)]
     return [one for one in (Round(timed, 1), Round(others, at_once)) if one.names]
 
 

@@ -173,11 +173,12 @@ def run(
             manifest = secrets.masked(manifest, mask)
             results.write_scores(folder / results.SCORES, measured)
             results.write_json(folder / results.SUMMARY, results.summary(measured))
-            _draw(folder, manifest, mask, forks)
+            _draw(folder, manifest, mask, measured, forks)
+            made = {name: measured[name] for name in measured.names()}
     failed = {one["name"]: one["failure"] for one in manifest["notebooks"] if one["status"] == "failed"}
     broken = known.fail_on_raised and "raised" in manifest
     final = files.finish(folder)
-    unkept = mask(kept.refusal(lambda: kept.record(final))) if keep else ""
+    unkept = mask(kept.refusal(lambda: kept.record(final, made))) if keep else ""
     return RunResult(final, failed, unkept, broken, left_out, stored)
 
 
@@ -215,7 +216,13 @@ def _described(name: str, values: Mapping[str, Any], failures: Mapping[str, str]
     }
 
 
-def _draw(folder: Path, manifest: dict[str, Any], mask: Callable[[str], str], forks: nursery.Nursery | None) -> None:
+def _draw(
+    folder: Path,
+    manifest: dict[str, Any],
+    mask: Callable[[str], str],
+    measured: assembly.Measurements,
+    forks: nursery.Nursery | None,
+) -> None:
     """Write the manifest and draw the pages; a page that cannot be drawn fails, in both."""
 
     def apart(sheets: Sequence[drawing.Sheet]) -> list[tuple[dict[str, Any], str]]:
@@ -229,7 +236,7 @@ def _draw(folder: Path, manifest: dict[str, Any], mask: Callable[[str], str], fo
         return drawing.page(sheet)
 
     results.write_json(folder / results.MANIFEST, manifest)
-    undrawn = drawing.draw(folder, manifest, apart=None if forks is None else apart)
+    undrawn = drawing.draw(folder, manifest, measured=measured, apart=None if forks is None else apart)
     if not undrawn:
         return
     manifest["status"] = "failed"
