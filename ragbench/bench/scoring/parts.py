@@ -31,7 +31,7 @@ from ragbench.workers.task import Tell
 
 SAMPLES, PARTS_A_WORKER = 256, 4
 """Of a part at most; fewer where that gives each worker so many parts."""
-JUDGED, JUDGED_PARTS = 4096, 2
+JUDGED, JUDGED_PARTS = 4096, 1
 """The same where a model is asked: where a part begins and ends, fewer calls are in flight than may be."""
 
 
