@@ -13,7 +13,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragbench import show, stats
@@ -359,6 +359,7 @@ def check_page(seed: int) -> None:
 
 
 @settings(max_examples=25, deadline=None)
+@example(959)  # equal differences, of more and of fewer questions
 @given(st.integers(0, 10**9))
 def test_interval_p_and_word_agree_in_every_output(seed: int) -> None:
     check_page(seed)

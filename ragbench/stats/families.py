@@ -113,7 +113,8 @@ def jointly(
     )
     family = f"{len(different)}, max-T"
     made = iter(
-        with_adjusted(one.alone, adjusted[place], family, thresholds[place], freedom=one.freedom)
+        # differences that are equal may be of more or fewer questions, and have another p by themselves
+        with_adjusted(one.alone, max(adjusted[place], one.alone.p), family, thresholds[place], freedom=one.freedom)
         for one, place in zip(tested, places, strict=True)
     )
     return [one.alone if math.isnan(one.alone.p) else next(made) for one in hypotheses]
