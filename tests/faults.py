@@ -30,8 +30,8 @@ texts, replies, files or other cases they try together.
 """
 
 FOOT = """
-Not on this page: secrets in traces that are sent to others. ragbench sends none yet; they get their row together with the
-feature.
+Not on this page: secrets in traces that are sent to others. ragbench sends none yet; they get their row together with
+the feature.
 """
 
 
