@@ -104,7 +104,9 @@ class Measurement:
         resamples, systems (a list of {name, description, ...}), baseline, stand_ins (names of offline stand-ins),
         request (what was asked for: a list of {name, value, default, help}).
     scores: one row per system, metric and sample (SCORE_COLUMNS); value NaN where status is not "ok".
-    questions: one row per sample (QUESTION_COLUMNS).
+    questions: one row per sample (QUESTION_COLUMNS); where a page lists only some of very many, `listed` says why it
+        does (`ragbench.bench.scoring.listing`), None of others: their answers, passages, judgements and reasons are not
+        kept.
     retrieved: one row per system, sample and rank (RETRIEVED_COLUMNS).
     estimates, comparisons: what the statistics say of the scores, in the order in which a page shows them.
     placed: findings that are not of the whole: each has a `where` that is not empty, and is in no main table.

@@ -16,6 +16,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 from ragbench import notation
@@ -97,7 +98,7 @@ class Metric:
         """The function's name: the metric's name in the specification, without cut-off and options."""
         return self.function.__name__
 
-    @property
+    @cached_property
     def label(self) -> str:
         """The name with its options and cut-off: the column in every table, `ndcg(gain=exponential)@10`."""
         return self._written(self.name, self.cutoff, self.options)
@@ -145,7 +146,7 @@ class Metric:
         """Whether its function is its user's, and may do anything."""
         return not f"{self.function.__module__}.".startswith(HOUSE)
 
-    @property
+    @cached_property
     def needs(self) -> tuple[str, ...]:
         """What the function asks for besides its grain: `judge`, `embedder`."""
         return tuple(name for name in inspect.signature(self.function).parameters if name in ("judge", "embedder"))

@@ -462,6 +462,9 @@ class LexicalReader(Protocol):
     def similarity(self, first: str, second: str) -> float:
         """How much two texts share, symmetric, 0 to 1."""
 
+    def nearest(self, text: str, others: Sequence[str], least: float) -> int | None:
+        """The place of the text with the most `similarity`, the last of several; None where none reaches `least`."""
+
     def entities(self, text: str) -> list[str]:
         """Numbers, and words written with a capital inside a sentence, neighbours joined; in order, once each."""
 

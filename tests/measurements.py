@@ -77,7 +77,7 @@ def measurement(
     ]
     retrieved = [
         (system, name, rank, f"c{(i + rank) % questions}", None, 0.9 - rank / 20, float(rank == 3),
-         chunk.replace("{i}", str(i)))
+         chunk.replace("{i}", str((i + rank - 3) % questions)))
         for system in systems
         for i, name in enumerate(names)
         for rank in range(1, 6)

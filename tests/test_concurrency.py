@@ -14,11 +14,20 @@ from ragbench.report.execution import concurrency
 from ragbench.report.execution.concurrency import affordable, rounds
 
 ALONE = trust.Reach(Path())
-NOTEBOOKS = {"tier0": ("k",), "tier1": ("k", "fresh_timings"), "dataset": (), "tier3": ("fresh_timings",)}
+NOTEBOOKS: dict[str, dict[str, Any]] = {
+    "tier0": {"k": 5},
+    "tier1": {"k": 5, "fresh_timings": False},
+    "dataset": {},
+    "tier3": {"fresh_timings": False},
+}
 
 
 def reaching(*kinds: Any) -> trust.Reach:
     return trust.Reach(Path(), tuple(trust.Item(kind, "one", "does it", "0") for kind in kinds))
+
+
+def never() -> bool:
+    return False
 
 
 @pytest.fixture
@@ -28,20 +37,35 @@ def four(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("four")
 def test_notebooks_that_read_the_clock_come_first_and_one_by_one() -> None:
-    assert rounds(NOTEBOOKS, None, ALONE) == [(("tier1", "tier3"), 1), (("tier0", "dataset"), 4)]
-    assert rounds({"dataset": ()}, None, ALONE) == [(("dataset",), 4)]
-    assert rounds({"tier1": ("fresh_timings",)}, None, reaching("server")) == [(("tier1",), 1)]
+    assert rounds(NOTEBOOKS, None, ALONE, never) == [(("tier1", "tier3"), 1, True), (("tier0", "dataset"), 4, True)]
+    assert rounds({"dataset": {}}, None, ALONE, never) == [(("dataset",), 4, True)]
+    assert rounds({"tier1": {"fresh_timings": False}}, None, reaching("server"), never) == [(("tier1",), 1, True)]
+
+
+@pytest.mark.usefixtures("four")
+def test_where_readings_are_kept_all_run_side_by_side_and_none_may_read_another() -> None:
+    assert rounds(NOTEBOOKS, None, ALONE, lambda: True) == [(("tier1", "tier3", "tier0", "dataset"), 4, False)]
+    late = rounds({**NOTEBOOKS, "users": {}, "sources": {}}, None, ALONE, lambda: True, {"tier1", "users"})
+    assert late == [(("tier3", "tier0", "dataset", "sources", "tier1", "users"), 4, False)]
+    anew = {**NOTEBOOKS, "tier3": {"fresh_timings": True}}
+    assert rounds(anew, None, ALONE, lambda: True) == [(("tier1", "tier3"), 1, True), (("tier0", "dataset"), 4, True)]
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_alone_a_notebook_may_always_read_it(kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(concurrency, "affordable", lambda: 1)
+    assert all(one.clock for one in rounds(NOTEBOOKS, None, ALONE, lambda: kept))
 
 
 @pytest.mark.usefixtures("four")
 @pytest.mark.parametrize("kind", ["callable", "file", "notebook", "key", "database", "texts"])
 def test_what_a_project_sends_or_runs_of_its_own_is_asked_by_one_notebook_at_a_time(kind: str) -> None:
-    assert rounds(NOTEBOOKS, None, reaching("server", kind)) == [(tuple(NOTEBOOKS), 1)]
+    assert rounds(NOTEBOOKS, None, reaching("server", kind), lambda: True) == [(tuple(NOTEBOOKS), 1, True)]
 
 
 @pytest.mark.parametrize("reach", [ALONE, reaching("key")])
 def test_who_says_how_many_is_followed(reach: trust.Reach) -> None:
-    assert rounds(NOTEBOOKS, 3, reach) == [(tuple(NOTEBOOKS), 3)]
+    assert rounds(NOTEBOOKS, 3, reach, lambda: True) == [(tuple(NOTEBOOKS), 3, True)]
 
 
 @pytest.mark.parametrize(("cores", "gigabytes", "count"), [(8, 64, 8), (8, 7, 3), (2, 64, 2), (4, 1, 1)])

@@ -7,21 +7,33 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import lru_cache
 from types import FrameType
 from typing import Any
+from unittest.mock import patch
 
+import pandas as pd
 import pytest
 
-from ragbench import datasets, settings
-from ragbench.bench.scoring import measure
+from ragbench import datasets, rankings, settings
+from ragbench.bench.answers.rag_metrics import Made, measurement_of
+from ragbench.bench.basics import frames, slices
+from ragbench.bench.basics.families import Sureness
+from ragbench.bench.runs.compared import compare_runs
+from ragbench.bench.runs.record import recorded
+from ragbench.bench.scoring import listing, measure, survey
 from ragbench.bench.scoring.answer_tables import of_samples
 from ragbench.bench.scoring.result import Scores
 from ragbench.datasets.samples import read_samples, samples_of
+from ragbench.judge import Rule
+from ragbench.measurement import SCORE_COLUMNS
+from ragbench.metric import parse
 from ragbench.settings import JudgeSettings, Settings
 from ragbench.show import Page
 from ragbench.show.items.data import parts
-from ragbench.types import Chunk, Sample
+from ragbench.types import Chunk, Hit, Question, Sample
+from tests.command_line import invoke
 from tests.small_project import write_lines
 
 FEW, MANY = 1_000, 16_000
@@ -146,11 +158,8 @@ def dataset(rows: int, folder: Any) -> Callable[[], object]:
     return lambda: len(datasets.load("made", place.parent).questions)
 
 
-def measured(rows: int) -> Any:
-    from ragbench.bench.answers.rag_metrics import Made, measurement_of
-    from ragbench.judge import Rule
-
-    given = samples(rows // 2, 2)
+def measured(rows: int, systems: int = 2) -> Any:
+    given = samples(rows // systems, systems)
     found = asyncio.run(scoring(given))
     return measurement_of(found, of_samples(given, "made"), Made(("lexical",), Rule(), ("hashing",)))
 
@@ -173,6 +182,110 @@ def planned(rows: int, folder: Any) -> Callable[[], object]:
     return lambda: asyncio.run(measure.measure(given, measure.applicable(given, ["faithfulness"]), asked))
 
 
+def page_of_very_many(rows: int, folder: Any) -> Callable[[], object]:
+    """A page that lists a part of its questions."""
+    given = samples(rows)
+    found = asyncio.run(scoring(given))
+
+    def work() -> None:
+        with patch.multiple(listing, MOST=rows // 4, DRAWN=rows // 8, ENDS=rows // 8):
+            made = measurement_of(found, of_samples(given, "made"), Made(("lexical",), Rule(), ("hashing",)))
+        page = Page(made)
+        assert 0 < len(page.material.question_rows) < rows
+        assert list(parts(page.material))
+        assert [page.view(name).html() for name in ("questions", "unmeasured", "correlations")]
+
+    return work
+
+
+def part_of_a_page(rows: int, folder: Any) -> Callable[[], object]:
+    """Two systems of three on half of the questions."""
+    page = Page(measured(rows, 3))
+    half = [f"q{number}" for number in range(rows // 6)]
+    return lambda: page.subset(half).compare("s1", "s2").view("table").html()
+
+
+def folder_of_scores(rows: int, folder: Any) -> Callable[[], object]:
+    """`ragbench score --out`, of a table that goes by in parts."""
+    path = write_lines(folder / f"out{rows}.jsonl", [asdict(one) for one in samples(rows)])
+
+    def work() -> None:
+        asked = ("-m", "exact_match", "-m", "rouge1_f", "--resamples", 100, "--out", folder / f"out{rows}")
+        with patch.object(survey, "LARGE", 0):
+            done = invoke("score", path, *asked)
+        assert done.exit_code == 0, done.output
+
+    return work
+
+
+def questions(rows: int) -> list[Question]:
+    return [
+        Question(
+            f"q{n}", f"Question {n}?", relevant={f"d{n}": 1.0, f"d{n + 1}": 2.0}, kind=f"k{n % 5}", cluster=f"c{n // 3}"
+        )
+        for n in range(rows)
+    ]
+
+
+def ranked(rows: int, folder: Any) -> Callable[[], object]:
+    """Rankings of lists, of questions, and the metrics of them."""
+    lists = [[f"d{n - 1}", f"d{n + 1}", f"d{n}", f"e{n}"] for n in range(rows)]
+    asked = questions(rows)
+    hits = {
+        f"q{n}": [Hit(Chunk(name, "text"), 1.0 - place / 10) for place, name in enumerate(row)]
+        for n, row in enumerate(lists)
+    }
+    metrics = [parse(label) for label in ("ndcg@3", "mrr", "recall@2")]
+    scores = [[1.0 - place / 10 for place in range(len(row))] for row in lists]
+
+    def work() -> None:
+        for ranking in (
+            rankings.from_lists(lists, [one.relevant for one in asked], scores=scores),
+            rankings.from_questions(asked, hits),
+        ):
+            assert all(len(metric(ranking)) == rows for metric in metrics)
+
+    return work
+
+
+def sliced(rows: int, folder: Any) -> Callable[[], object]:
+    """The slices of two systems' values by kind, questions of one cluster in threes."""
+    asked, (metric,) = questions(rows // 2), [parse("mrr")]
+    lines = [(s, "mrr", one.id, (n % 7) / 7 + (s == "s1") / 9, "ok", "", None)
+             for s in ("s0", "s1") for n, one in enumerate(asked)]  # fmt: skip
+    table = pd.DataFrame(lines, columns=list(SCORE_COLUMNS))
+    sureness, clusters = Sureness(0.95, 100, 0), frames.clusters(asked)
+    return lambda: slices.findings(table, metric, ["s0", "s1"], asked, ["kind"], clusters, sureness)
+
+
+def trec_files(rows: int, folder: Any) -> Callable[[], object]:
+    """`ragbench trec` with two runs, ten lines a query."""
+    places = [folder / f"{name}{rows}" for name in ("qrels", "one.run", "two.run")]
+    queries = range(rows // 10)
+    places[0].write_text("".join(f"q{n} 0 d{n} 1\nq{n} 0 d{n + 1} 0\n" for n in queries), encoding="utf-8")
+    for shift, path in enumerate(places[1:]):
+        lines = (f"q{n} Q0 d{n + rank - shift} {rank} {1 / rank} t\n" for n in queries for rank in range(1, 11))
+        path.write_text("".join(lines), encoding="utf-8")
+
+    def work() -> None:
+        done = invoke("trec", *places, "-m", "mrr,ndcg@5", "--resamples", 100, "--per-query", "--json", folder / "made")
+        assert done.exit_code == 0, done.output
+
+    return work
+
+
+def runs_compared(rows: int, folder: Any) -> Callable[[], object]:
+    """Two runs of one table, question by question."""
+    made = measured(rows)
+    manifest = {"notebooks": [{"name": made.notebook, "status": "complete", "failure": ""}], "parameters": {}}
+
+    def work() -> None:
+        one, other = (recorded(manifest, {made.notebook: made}, folder / name) for name in ("one", "other"))
+        assert compare_runs(one, other)
+
+    return work
+
+
 PATHS: dict[str, Make] = {
     "scoring": scored("exact_match", "rouge1_f"),
     "scoring in parts": in_parts,
@@ -186,6 +299,13 @@ PATHS: dict[str, Make] = {
     "data set": dataset,
     "data of a page": page_data,
     "page": page,
+    "page of very many": page_of_very_many,
+    "part of a page": part_of_a_page,
+    "folder of scores": folder_of_scores,
+    "rankings": ranked,
+    "slices": sliced,
+    "trec": trec_files,
+    "runs compared": runs_compared,
 }
 HEAVY: dict[str, Make] = {
     "lexical judge": scored("faithfulness"),

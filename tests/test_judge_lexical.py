@@ -7,6 +7,7 @@ import csv
 import gzip
 import json
 import random
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from ragbench.judge import LexicalJudge, WordReader
+from ragbench.judge import words as reading
 from ragbench.judge.lexical import FLIPPED_NEGATION, FUNCTION_WORD_WEIGHT, MISSING_NUMBER
 from ragbench.judge.words import FUNCTION_WORDS, grams, language_of, numbers, polarity, stem, words
 from ragbench.segmentation import sentences
@@ -244,3 +246,21 @@ class TestByDefinition:
         assert READER.support(claim, texts) == expected
         for limit in (threshold, expected, 0.8):
             assert WordReader(limit).supported(claim, texts) == (expected >= limit)
+
+
+SIGNS = st.text(st.sampled_from("aZ ёЯж09.,:-’ʼ'_²½№‿ßİ́éꙮ…\u200b\xad\xa0\n"), max_size=40) | st.text(max_size=40)
+
+
+@given(SIGNS)
+def test_plain_texts_have_the_words_of_any_text(text: str) -> None:
+    folded = reading.fold(text)
+    assert folded == unicodedata.normalize("NFKC", text).casefold().replace("ё", "е")
+    found = reading.words_of(folded)
+    assert found == reading._WORD.findall(folded)
+    assert reading.numbers(text) == {one.replace(",", ".") for one in found if one[0].isdecimal()}
+
+
+@given(SIGNS, st.lists(SIGNS, max_size=5), st.sampled_from([0.1, 0.5, 0.6, 1.0]))
+def test_the_nearest_text_is_the_last_of_the_most_similar(text: str, others: list[str], least: float) -> None:
+    near = max(((READER.similarity(text, other), place) for place, other in enumerate(others)), default=(0.0, -1))
+    assert READER.nearest(text, others, least) == (near[1] if near[0] >= least else None)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,7 @@ import psutil
 import pytest
 
 from ragbench.report.execution import execute, nursery
-from ragbench.report.execution.nursery import Nursery
+from ragbench.report.execution.nursery import Libraries, Nursery
 
 SURROUNDINGS = """
 import json, os, signal, sys, threading
@@ -44,11 +47,18 @@ def kernels() -> Iterator[Nursery]:
         yield made
 
 
-def said(folder: Path, source: str, made: Nursery | None, **variables: str) -> tuple[str, execute.Failure | None]:
+def said(
+    folder: Path, source: str, made: Nursery | None, libraries: Libraries = (), **variables: str
+) -> tuple[str, execute.Failure | None]:
     """What a notebook of one cell prints."""
     notebook: Any = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
     failure = execute.execute(
-        notebook, name="one", folder=folder / "run", workplace=folder, environment=variables, nursery=made
+        notebook,
+        name="one",
+        folder=folder / "run",
+        workplace=folder,
+        environment=variables,
+        born=None if made is None else partial(made.kernel, libraries=libraries),
     )
     outputs = notebook.cells[-1].get("outputs", ())
     return "".join(one.text for one in outputs if one.output_type == "stream"), failure
@@ -92,3 +102,45 @@ def test_no_kernel_is_left_of_a_nursery_that_was_killed(tmp_path: Path) -> None:
         there = [one.info for one in psutil.process_iter(["cwd"]) if one.info["cwd"] == str(tmp_path)]
         assert not there
         assert said(tmp_path, "print(1)", made) == ("1\n", None)  # started anew
+
+
+MORE = ("mailbox", "wave")  # of the standard library, and needed by nobody here
+THERE = "import os, sys\nprint([name in sys.modules for name in ('mailbox', 'wave')], os.getppid())"
+
+
+def test_what_one_imports_besides_the_others_have_not(tmp_path: Path, kernels: Nursery) -> None:
+    assert not {*MORE} & {*sys.modules}, "else this test shows nothing"
+    first, again = (said(tmp_path, THERE, kernels, MORE)[0] for _ in range(2))
+    assert first == again, "imported once, for all who need it"
+    without, parent = said(tmp_path, THERE, kernels)[0].rsplit(maxsplit=1)
+    assert without == "[False, False]"
+    assert first.split("]")[0] == "[True, True"
+    assert first.split()[-1] != parent
+
+
+def test_what_is_imported_beforehand_is_there_when_it_is_needed(tmp_path: Path) -> None:
+    with nursery.opened() as made:
+        if made is None:
+            pytest.skip("kernels are not forked on this system")
+        made.prepare(("mailbox",))
+        assert said(tmp_path, THERE, made, ("mailbox",))[0].startswith("[True, False]")
+
+
+def test_a_call_gives_its_result_and_leaves_nothing(kernels: Nursery) -> None:
+    assert kernels.call(divmod, 7, 2) == (3, 1)
+    first, second = kernels.call(os.getpid), kernels.call(os.getpid, libraries=MORE)
+    assert len({first, second, os.getpid()}) == 3
+    assert kernels.call(sorted, ["b", "a"], libraries=MORE) == ["a", "b"]
+
+
+@pytest.mark.parametrize("libraries", [(), MORE])
+def test_a_call_without_a_result_says_so(kernels: Nursery, libraries: Libraries) -> None:
+    for function, *given in ((int, "no number"), (os._exit, 0), (os.abort,)):
+        with pytest.raises(EOFError):
+            kernels.call(function, *given, libraries=libraries)  # type: ignore[arg-type]
+    assert kernels.call(abs, -1, libraries=libraries) == 1
+
+
+def test_few_kernels_are_started_by_themselves() -> None:
+    with nursery.opened(2) as made:
+        assert made is None

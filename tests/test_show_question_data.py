@@ -12,6 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ragbench.bench.answers.rag_metrics import Made, measurement_of
+from ragbench.bench.scoring import measure
+from ragbench.bench.scoring.answer_tables import of_samples
+from ragbench.datasets.samples import samples_of
+from ragbench.judge import Rule
+from ragbench.llm import run
 from ragbench.report.pages import parts as files
 from ragbench.show import Page
 from ragbench.show.items.data import BLOCK, CHARACTERS, LONGEST, SHORTEST, parts
@@ -85,6 +91,19 @@ def test_slices_are_what_parts_the_questions() -> None:
     made = replace(made, questions=made.questions.assign(kind=["one", "two", None] * 2, language="en"))
     [kind] = found(made)["table"]["slices"]
     assert (kind["key"], kind["values"], kind["codes"]) == ("kind", ["one", "two"], [0, 1, -1, 0, 1, -1])
+
+
+def test_each_question_shows_its_own_passages_where_every_row_numbers_them_anew() -> None:
+    rows = [
+        {"id": f"q{n}", "question": "Q?", "answer": "A.", "reference": "A.", "contexts": [f"of {n}", f"also of {n}"]}
+        for n in range(3)
+    ]
+    samples = samples_of(rows)
+    scores = run(measure.measure(samples, measure.applicable(samples, ["exact_match"]), measure.Asked(resamples=100)))
+    made = found(measurement_of(scores, of_samples(samples, "rows"), Made((), Rule(), ())))
+    for place, item in enumerate(made["details-0"]):
+        (entries,) = [body for lead, body in item["sides"][0] if lead == "Retrieved"]
+        assert [made["texts-0"][entry[0]] for entry in entries] == [f"of {place}", f"also of {place}"]
 
 
 def test_files_hold_letters_only_and_are_the_same_each_time(tmp_path: Path) -> None:

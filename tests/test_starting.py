@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from ragbench import bench, store
+from ragbench import bench, datasets, llm, store
 
 PACKAGE = Path(bench.__file__).parent.parent
 DATABASE = ("sqlalchemy", "psycopg", "pgvector", "alembic")
 TABLES = ("pandas", "sklearn", "scipy.stats", "plotly")
 
 
-@pytest.mark.parametrize("room", [bench, store])
+@pytest.mark.parametrize("room", [bench, datasets, importlib.import_module("ragbench.judge"), llm, store])
 def test_what_a_room_offers_is_what_it_tells_whoever_reads_types(room: object) -> None:
     path = Path(str(vars(room)["__file__"]))
     told = {
@@ -30,11 +30,13 @@ def test_what_a_room_offers_is_what_it_tells_whoever_reads_types(room: object) -
         for alias in node.names
     }
     name, places = vars(room)["__name__"], vars(room)["_PLACES"]
-    assert told == {one: f"{name}.{place}" for one, place in places.items()}
+    assert told == {one: f"{name}.{place}".rstrip(".") for one, place in places.items()}
     assert vars(room)["__all__"] == sorted(places)
     assert set(dir(room)) >= set(places)
     for one, module in told.items():
-        assert getattr(room, one) is getattr(importlib.import_module(module), one)
+        is_module = module == name
+        found = importlib.import_module(f"{name}.{one}") if is_module else getattr(importlib.import_module(module), one)
+        assert getattr(room, one) is found
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = room.nothing  # type: ignore[attr-defined]
 
@@ -49,6 +51,7 @@ RUN = "q1 Q0 d1 1 2.0 r\nq2 Q0 d1 1 2.0 r\nq2 Q0 d2 2 1.0 r\n"
     [
         (["metrics", "mrr"], (*DATABASE, *TABLES)),
         (["score", "answers.csv", "-m", "rouge1_f"], (*DATABASE, *TABLES, "ragbench.show", "ragbench.report")),
+        (["score", "answers.csv"], (*DATABASE, *TABLES, "ragbench.show", "ragbench.report")),
         (["trec", "qrels", "run"], (*DATABASE, "sklearn", "scipy.stats", "ragbench.show", "ragbench.report")),
     ],
     ids=lambda given: given[0] if isinstance(given, list) else "",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ragbench.settings import BESIDE
 from ragbench.store import Store
+from ragbench.store.errors import DisturbedClockError
 
 
 class Clock:
@@ -54,3 +56,18 @@ def test_of_two_that_measure_at_once_the_first_to_keep_wins(store: Store) -> Non
         return {"embed": np.array([99.0])}
 
     assert store.readings(about, slow)["embed"][0] == 0.1
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_beside_others_no_clock_is_read_but_what_is_kept(
+    store: Store, fresh: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, about = Clock(), {"embedder": "disturbed", "fresh": fresh}
+    with monkeypatch.context() as beside:
+        beside.setenv(BESIDE, "1")
+        with pytest.raises(DisturbedClockError):
+            store.readings(about, clock, fresh=fresh)
+        assert clock.calls == 0
+    alone = store.readings(about, clock)
+    monkeypatch.setenv(BESIDE, "1")
+    np.testing.assert_array_equal(store.readings(about, clock)["embed"], alone["embed"])

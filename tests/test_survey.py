@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
+from ragbench.bench.basics import frames
 from ragbench.bench.scoring import measure, survey
 from ragbench.bench.scoring.ledger import Ledger
 from ragbench.datasets.files import DatasetError
 from ragbench.datasets.samples import read_samples
 from ragbench.llm import run
+from ragbench.report.exports import tabular
+from ragbench.settings import secrets
 from ragbench.types import Sample
 from tests.command_line import invoke
 from tests.small_project import write_lines
@@ -79,6 +83,79 @@ def test_parts_of_any_size_give_the_same_bytes(
         whole.clear()
         assert outputs(path, *options) == held, size
         assert len(whole) == -(-2 * ROWS // size), "it went by in parts"
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder by its name; of tables with a clock's readings what they hold besides."""
+    found = {}
+    for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+        name, content = path.relative_to(folder).as_posix(), path.read_bytes()
+        if name in ("scores.csv", "scores.parquet", "parts/rag_metrics/extra-judgements.parquet"):
+            table = pd.read_csv(path) if name.endswith(".csv") else pd.read_parquet(path)
+            assert "seconds" in table
+            content = repr(table.drop(columns="seconds").to_csv()).encode()
+        found[name] = content
+    return found
+
+
+@pytest.mark.parametrize("metrics", [("-m", "rouge1_f", "-m", "exact_match"), METRICS], ids=["words", "judged"])
+@pytest.mark.parametrize("systems", [("a",), ("a", "b")], ids=["one", "two"])
+def test_a_folder_is_written_in_parts_with_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, systems: tuple[str, ...], metrics: tuple[str, ...]
+) -> None:
+    path = write_lines(tmp_path / "answers.jsonl", rows(systems))
+    options = (*metrics, "--resamples", 200)
+    assert score(path, *options, "--out", tmp_path / "held").exit_code == 0
+    whole: list[int] = []
+    monkeypatch.setattr(survey, "LARGE", 0)
+    monkeypatch.setattr(survey.Survey.parts, "__defaults__", (7,))
+    monkeypatch.setattr(frames, "AT_ONCE", 9)
+    monkeypatch.setattr(secrets, "AT_ONCE", 5)
+    monkeypatch.setattr(measure, "measure", partial(_watched, whole, measure.measure))
+    assert score(path, *options, "--out", tmp_path / "passed").exit_code == 0
+    assert len(whole) == -(-len(systems) * ROWS // 7), "it went by in parts"
+    held, passed = files_of(tmp_path / "held"), files_of(tmp_path / "passed")
+    assert held.keys() == passed.keys() >= {"rag_metrics.html", "summary.json", "scores.csv", "scores.parquet"}
+    assert [name for name in held if held[name] != passed[name]] == []
+    if metrics != METRICS:  # nobody read a clock
+        names = ["scores.csv", "scores.parquet", "parts/rag_metrics/extra-judgements.parquet"]
+        assert [
+            n for n in names if (tmp_path / "held" / n).read_bytes() != (tmp_path / "passed" / n).read_bytes()
+        ] == []
+
+
+def test_scores_lie_beside_the_page_as_two_equal_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_lines(tmp_path / "answers.jsonl", rows())
+    monkeypatch.setattr(tabular, "GROUP", 50)
+    assert score(path, *METRICS, "--resamples", 200, "--out", tmp_path / "out").exit_code == 0
+    parquet = pq.ParquetFile(tmp_path / "out" / "scores.parquet")
+    assert (parquet.metadata.num_rows, parquet.metadata.num_row_groups) == (320, 7)
+    held = pd.read_csv(tmp_path / "out" / "scores.csv", dtype={"suspected_injection": str}, keep_default_na=False)
+    found = parquet.read().to_pandas()
+    assert list(found) == list(held)
+    for name in held:
+        assert (
+            found[name].astype(object).where(found[name].notna(), "").astype(str).tolist()
+            == held[name].astype(str).tolist()
+        )
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_a_frame_of_rows_that_come_by_is_that_of_their_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    made = [
+        (f"q{number}", None, float("nan") if number < 4 else number / 3, None if number < 5 else "said", number)
+        for number in range(11)
+    ]
+    columns = ["a", "b", "c", "d", "e"]
+    monkeypatch.setattr(frames, "AT_ONCE", size)
+    found, held = frames.gathered(iter(made), columns), pd.DataFrame(made, columns=columns)
+    pd.testing.assert_frame_equal(found, held)
+    for name, table in {"found": found, "held": held}.items():
+        table.to_parquet(tmp_path / name)
+    assert (tmp_path / "found").read_bytes() == (tmp_path / "held").read_bytes()
+    pd.testing.assert_frame_equal(frames.gathered([], columns), pd.DataFrame([], columns=columns))
 
 
 async def _watched(calls: list[int], inner: Any, samples: Any, *others: Any) -> Any:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from ragbench import raised
 from ragbench.embed import wheels
+from ragbench.embed.hashing import HashingEmbedder
 from ragbench.language import translator
 from ragbench.settings import (
     ChunkerSettings,
@@ -26,7 +27,7 @@ from ragbench.settings import (
     SystemSettings,
 )
 from ragbench.store import Store
-from ragbench.systems import Retrieval, RetrievalError, make, steps
+from ragbench.systems import Retrieval, RetrievalError, make, once, steps
 from ragbench.systems.generation import Generation, Task
 from ragbench.systems.parts import chunking
 from ragbench.systems.parts.reranking import EndpointReranker, reranked
@@ -478,3 +479,36 @@ def test_a_cross_encoder_of_a_folder_is_read_and_its_scores_are_kept(store: Stor
 def test_parts_that_cannot_be_are_refused(given: dict[str, Any], expected: str) -> None:
     with pytest.raises(ValueError, match=expected):
         Settings(**given)
+
+
+def test_retrievers_of_one_embedder_embed_a_repeat_once_and_each_repeat_anew(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(
+        embedders={"e": EmbedderSettings(kind="hashing")},
+        systems={"one": SystemSettings(embedder="e"), "two": SystemSettings(embedder="e")},
+    )
+    opened = once(store)
+    one, two = (make(name, settings, store, DATASET, opened) for name in ("one", "two"))
+    asked: list[int] = []
+    right = HashingEmbedder.embed
+
+    def embed(self: Any, texts: Any, *, kind: Any = "passage") -> Any:
+        asked.append(len(texts))
+        return right(self, texts, kind=kind)
+
+    first = [system.retrieve(QUESTIONS, 2).hits for system in (one, two)]
+    monkeypatch.setattr(HashingEmbedder, "embed", embed)
+    for _ in range(2):
+        assert one.retrieve(QUESTIONS, 2, fresh=True).hits == first[0]
+    assert asked == [len(QUESTIONS)] * 2, "a repeat that only read what another one made would show nothing"
+    done: list[int] = []
+    for _ in range(3):
+        assert two.retrieve(QUESTIONS, 2, progress=done.append, fresh=True).hits == first[1]
+    assert asked == [len(QUESTIONS)] * 3
+    assert sum(done) == 3 * steps(0, len(QUESTIONS))
+    two.timed(QUESTIONS[0], 2)
+    assert asked[3:] == [1], "what is timed is done"
+    apart = make("two", settings, store, DATASET)
+    apart.retrieve(QUESTIONS, 2, fresh=True)
+    assert asked[4:] == [len(QUESTIONS)], "another embedder's are another's"

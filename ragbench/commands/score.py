@@ -76,7 +76,8 @@ def score(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for a page (rag_metrics.html), summary.json and scores.csv.", callback=options.folder
+            help="Folder for a page (rag_metrics.html), summary.json, scores.csv and scores.parquet.",
+            callback=options.folder,
         ),
     ] = None,
     baseline: Annotated[
@@ -135,7 +136,7 @@ def score(
     try:
         bounds = dict(bound(text) for text in gates or ())
         forms = Forms()
-        survey = surveyed(file, forms) if out is None and not plan and is_large(file) else None
+        survey = surveyed(file, forms) if not plan and is_large(file) else None
         samples = read_samples(file, forms) if survey is None else []
         ids = survey.ids if survey is not None else tuple(sample.id for sample in samples)
         if not ids:
@@ -202,9 +203,15 @@ def score(
     outputs.answered(found.answered_by, err=is_taken)
     _write(found, json_file, out)
     if out is not None:
-        answers, spoken = of_samples(samples, file.name), language or known.language
+        from ragbench.report import assemble
+
+        answers, spoken = of_samples(survey or samples, file.name), language or known.language
         request = _request(found, judges or names, asked, answers, spoken)
-        _draw(_measured(found, names, asked, answers, request), request, out, spoken)
+        told = request.model_fields_set
+        parameters = {name: getattr(request, name) for name in request.parameters() if name in told}
+        # nobody else has the measurement: it goes as soon as it is written, and is read again
+        page = assemble(out, _measured(found, names, asked, answers, request), parameters, spoken, VIEWS)
+        terminal.say(page, err=True)
     if bounds and gate.tell(decide(_findings(found), known.model_copy(update={"gate": bounds}))):
         raise typer.Exit(1)
 
@@ -277,15 +284,8 @@ def _measured(
     return told(replace(made, facts={**made.facts, "request": request.told()}))
 
 
-def _draw(measured: Measurement, request: RagMetricsRequest, out: Path, language: str) -> None:
-    """The page of the notebook rag_metrics, over these scores."""
-    from ragbench.report import assemble
-
-    given = {name: getattr(request, name) for name in request.parameters() if name in request.model_fields_set}
-    terminal.say(assemble(out, measured, given, language, VIEWS), err=True)
-
-
 def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
+    from ragbench.bench.scoring.result import LINE
     from ragbench.commands.console import outputs
 
     if json_file is not None:
@@ -297,4 +297,4 @@ def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
 
         out.mkdir(parents=True, exist_ok=True)
         outputs.write(out / "summary.json", found.as_parts())
-        tabular.write_csv(out / "scores.csv", found.to_pandas())
+        tabular.write_rows(out / "scores", found.lines(), LINE)

@@ -1,20 +1,63 @@
 """Folders and foreign formats to questions and chunks: checked, normalised, with a hash over all of it."""
 
-from ragbench.datasets import (
-    answer_tables,
-    beir,
-    decision_sets,
-    dialogue_sets,
-    documents,
-    known_items,
-    question_sets,
-    squad,
-    traces,
-)
-from ragbench.datasets.brought import Brought, drawn
-from ragbench.datasets.doubts import doubts_of
-from ragbench.datasets.files import DatasetError, TooMuchError, normalise
-from ragbench.datasets.folder import Dataset, Records, Written, available, language_in, load, load_folder, place_of
-from ragbench.datasets.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, RatedAnswer
-from ragbench.datasets.russian import language_of
-from ragbench.datasets.writing import add, logged_files, require_free, write
+from typing import TYPE_CHECKING
+
+from ragbench.rooms import offers
+
+if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
+    from ragbench.datasets import (
+        answer_tables,
+        beir,
+        decision_sets,
+        dialogue_sets,
+        documents,
+        known_items,
+        question_sets,
+        squad,
+        traces,
+    )
+    from ragbench.datasets.brought import Brought, drawn
+    from ragbench.datasets.doubts import doubts_of
+    from ragbench.datasets.files import DatasetError, TooMuchError, normalise
+    from ragbench.datasets.folder import Dataset, Records, Written, available, language_in, load, load_folder, place_of
+    from ragbench.datasets.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, RatedAnswer
+    from ragbench.datasets.russian import language_of
+    from ragbench.datasets.writing import add, logged_files, require_free, write
+
+_PLACES = {
+    "Brought": "brought",
+    "ChunkRecord": "records",
+    "Dataset": "folder",
+    "DatasetError": "files",
+    "Decision": "records",
+    "Dialogue": "records",
+    "PastQuestion": "records",
+    "QuestionRecord": "records",
+    "RatedAnswer": "records",
+    "Records": "folder",
+    "TooMuchError": "files",
+    "Written": "folder",
+    "add": "writing",
+    "answer_tables": "",
+    "available": "folder",
+    "beir": "",
+    "decision_sets": "",
+    "dialogue_sets": "",
+    "documents": "",
+    "doubts_of": "doubts",
+    "drawn": "brought",
+    "known_items": "",
+    "language_in": "folder",
+    "language_of": "russian",
+    "load": "folder",
+    "load_folder": "folder",
+    "logged_files": "writing",
+    "normalise": "files",
+    "place_of": "folder",
+    "question_sets": "",
+    "require_free": "writing",
+    "squad": "",
+    "traces": "",
+    "write": "writing",
+}
+__all__, __getattr__, __dir__ = offers(__name__, _PLACES)

@@ -20,7 +20,7 @@ WRAPPED = "dialogues"
 class Item(BaseModel):
     """A dialogue as two lists, an answer for each question."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     id: Name = None
     questions: list[StrictStr]

@@ -73,7 +73,7 @@ Text = Annotated[str | None, BeforeValidator(text)]
 class Item(BaseModel):
     """An item of a question set. Older ones have only the chunk, the question, the answer and the page."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     id: Name = None
     source: Name = None

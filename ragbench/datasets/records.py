@@ -23,7 +23,7 @@ Rating = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 class Closed(BaseModel):
     """Frozen, and closed to fields that it does not know."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Record(Closed):

@@ -10,7 +10,7 @@ from ragbench.settings import EmbedderSettings, Settings
 from ragbench.types import Embedder, EmbeddingError
 
 if TYPE_CHECKING:
-    from ragbench.embed.hashing import Keep
+    from ragbench.embed.texts import Keep
     from ragbench.store import Source
 
 

@@ -7,8 +7,9 @@ boundaries, so it stands Russian endings and misspellings; it knows no meaning b
 from __future__ import annotations
 
 import hashlib
+import sys
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
@@ -16,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.embed.texts import check_texts, prefixed
+from ragbench.embed import ngrams
+from ragbench.embed.texts import Arrays, Keep, check_texts, content_hash, prefixed
 from ragbench.settings import EmbedderSettings
 from ragbench.types import EmbeddingError, TextKind, Vectors
 
@@ -26,10 +28,6 @@ EXACT_UP_TO = 2000  # texts of a corpus
 RANK_TOLERANCE = 1e-10  # of the largest squared singular value: below it lies rounding, as repeated texts leave it
 KEPT_FROM = 2001  # texts of a corpus: fewer are fitted sooner than what they were fitted to is read
 DENSE_ROWS = 1024  # rows made dense at once where there is no SVD
-
-Arrays = Mapping[str, NDArray[Any]]
-Keep = Callable[[Mapping[str, Any], Callable[[], Arrays]], Arrays]
-"""Gives the arrays that are kept of what all of them depends on, made where there are none; see `Store.arrays`."""
 
 
 class HashingEmbedder:
@@ -111,40 +109,24 @@ class HashingEmbedder:
 
     def _about(self, texts: Sequence[str]) -> dict[str, Any]:
         """All that a fit depends on: the texts, the options, and what computes it."""
-        content = hashlib.sha256()
-        for text in texts:
-            held = text.encode("utf-8", "surrogatepass")
-            content.update(len(held).to_bytes(8, "big") + held)
         options = self.settings.model_dump(mode="json", include={"ngrams", "tfidf", "buckets", "dimensions"})
         libraries = {library: version(library) for library in ("numpy", "scipy", "scikit-learn")}
         return {
-            "what": "fit of hashed n-grams", "version": VERSION, "texts": content.hexdigest(),
+            "what": "fit of hashed n-grams", "version": VERSION, "texts": content_hash(texts),
             "unicode": unicodedata.unidata_version, **options, **libraries,
         }  # fmt: skip
 
     def _counts(self, texts: Sequence[str]) -> Any:
-        from sklearn.feature_extraction.text import HashingVectorizer
-
-        vectorizer = HashingVectorizer(
-            analyzer="char_wb",
-            ngram_range=self.settings.ngrams,
-            n_features=self.settings.buckets,
-            preprocessor=normalised,
-            alternate_sign=False,
-            norm=None,
-            dtype=np.float64,
-        )
-        return vectorizer.transform(texts)
+        words = (normalised(text).split() for text in texts)
+        return ngrams.counts(words, self.settings.ngrams, self.settings.buckets)
 
     def _weighted(self, counts: Any) -> Any:
         """Sublinear term frequencies, times inverse document frequencies, rows of length 1, on the fitted columns."""
-        from sklearn.preprocessing import normalize
-
-        counts = counts.copy()
         counts.data = 1 + np.log(counts.data)
         if self._weights is not None:
             counts.data *= self._weights[counts.indices]
-        counts = normalize(counts, copy=False)
+        rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        counts.data /= np.sqrt(np.bincount(rows, counts.data**2))[rows]
         return counts if self._active is None else counts[:, self._active]
 
     def _identity(self, axes: NDArray[np.floating[Any]] | None) -> str:
@@ -179,14 +161,15 @@ def _axes(matrix: Any, count: int) -> NDArray[np.floating[Any]]:
     A small corpus is decomposed exactly, by the eigenvectors of its Gram matrix; a large one by random projections
     (Halko, Martinsson and Tropp 2011) from a fixed seed.
     """
-    from sklearn.utils.extmath import randomized_svd
-
-    with one_thread():
-        if matrix.shape[0] <= EXACT_UP_TO:
+    if matrix.shape[0] <= EXACT_UP_TO:
+        with one_thread():
             squares, left = np.linalg.eigh((matrix @ matrix.T).toarray())
             kept = np.flatnonzero(squares > RANK_TOLERANCE * squares[-1])[::-1][:count]
             axes = np.asarray(matrix.T @ (left[:, kept] / np.sqrt(squares[kept]))).T
-        else:
+    else:
+        from sklearn.utils.extmath import randomized_svd
+
+        with one_thread():
             # 32 bits and LU are three times as fast as 64 bits and QR, and the vectors are 32 bits in the end
             _, _, axes = randomized_svd(
                 matrix.astype(np.float32),
@@ -209,14 +192,15 @@ def _dense(counts: Any) -> Vectors:
 
 def one_thread() -> Any:
     """Within it sums go in one order, whatever OMP_NUM_THREADS says: more threads would change the last bits."""
-    return _threads().limit(limits=1)
+    return _threads("sklearn.utils.extmath" in sys.modules).limit(limits=1)
 
 
-@lru_cache(maxsize=1)
-def _threads() -> Any:
-    """The libraries of the process that have threads, looked for once: it takes as long as to embed a question."""
-    import scipy.linalg  # noqa: F401 - brings its own library along
-    import sklearn.utils.extmath  # noqa: F401
+@lru_cache(maxsize=2)
+def _threads(reducing: bool) -> Any:
+    """The libraries of the process that have threads, looked for once: it takes as long as to embed a question.
+
+    reducing: whether those are there that reduce a large corpus; NumPy has its own.
+    """
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

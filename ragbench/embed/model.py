@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ragbench.embed import wheels
-from ragbench.embed.texts import check_texts, prefixed
+from ragbench.embed.texts import Keep, check_texts, content_hash, prefixed
 from ragbench.settings import EmbedderSettings, project_folder
 from ragbench.types import EmbeddingError, TextKind, Vectors
 
@@ -83,8 +83,17 @@ class ModelEmbedder:
         chosen = states[-1 if layer is None else layer]
         return [row[mask].float().cpu().numpy() for row, mask in zip(chosen.cpu(), kept, strict=True)]
 
-    def truncated(self, texts: Sequence[str]) -> int:
-        """How many of the passages the model reads only the beginning of: they have more tokens than it takes."""
+    def truncated(self, texts: Sequence[str], keep: Keep) -> int:
+        """How many of the passages the model reads only the beginning of: they have more tokens than it takes.
+
+        keep: gives what was counted before, without the model.
+        """
+        import numpy as np
+
+        about = {"what": "texts truncated", "embedder": self.identity, "texts": content_hash(texts)}
+        return int(keep(about, lambda: {"n": np.array([self._truncated(texts)])})["n"][0])
+
+    def _truncated(self, texts: Sequence[str]) -> int:
         limit = self._model.max_seq_length
         tokenizer = getattr(self._model, "tokenizer", None)
         if limit is None or not callable(tokenizer):

@@ -1,11 +1,28 @@
-"""What every embedder demands of its texts before it starts."""
+"""What every embedder demands of its texts before it starts, and what is kept of them is known by."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
 
 from ragbench.settings import EmbedderSettings
 from ragbench.types import EmbeddingError, TextKind
+
+Arrays = Mapping[str, NDArray[Any]]
+Keep = Callable[[Mapping[str, Any], Callable[[], Arrays]], Arrays]
+"""Gives the arrays that are kept of what all of them depends on, made where there are none; see `Store.arrays`."""
+
+
+def content_hash(texts: Sequence[str]) -> str:
+    """A SHA-256 of the texts in their order, each with its length, so that no others have the same."""
+    content = hashlib.sha256()
+    for text in texts:
+        held = text.encode("utf-8", "surrogatepass")
+        content.update(len(held).to_bytes(8, "big") + held)
+    return content.hexdigest()
 
 
 def check_texts(texts: Sequence[str], settings: EmbedderSettings, name: str) -> None:

@@ -2,63 +2,69 @@
 
 import sys
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ragbench.judge.again import Again, Asking, Overheard, Reworded
-from ragbench.judge.lexical import LexicalJudge, WordReader
-from ragbench.judge.model import ModelJudge
-from ragbench.judge.offline import OFFLINE_JUDGES, asks_nobody, legal_names
-from ragbench.judge.opening import OpenJudges, Rehearsed, open_judges
-from ragbench.judge.own import OwnJudge, own_judge
-from ragbench.judge.pairwise import Choice, Duel, compare
-from ragbench.judge.panel import (
-    AGGREGATES,
-    Attendance,
-    Attended,
-    Influence,
-    Panel,
-    Rule,
-    attendance,
-    leave_one_out,
-)
-from ragbench.judge.plan import PlanningJudge
+from ragbench.rooms import offers
 
-__all__ = [
-    "AGGREGATES",
-    "OFFLINE_JUDGES",
-    "Again",
-    "Asking",
-    "Attendance",
-    "Attended",
-    "Choice",
-    "Duel",
-    "Influence",
-    "LexicalJudge",
-    "ModelJudge",
-    "OpenJudges",
-    "Overheard",
-    "OwnJudge",
-    "Panel",
-    "PlanningJudge",
-    "Rehearsed",
-    "Reworded",
-    "Rule",
-    "WordReader",
-    "asks_nobody",
-    "attendance",
-    "compare",
-    "leave_one_out",
-    "legal_names",
-    "open_judges",
-    "own_judge",
-]
+if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
+    from ragbench.judge.again import Again, Asking, Overheard, Reworded
+    from ragbench.judge.lexical import LexicalJudge, WordReader
+    from ragbench.judge.model import ModelJudge
+    from ragbench.judge.offline import OFFLINE_JUDGES, asks_nobody, legal_names
+    from ragbench.judge.opening import OpenJudges, Rehearsed, open_judges
+    from ragbench.judge.own import OwnJudge, own_judge
+    from ragbench.judge.pairwise import Choice, Duel, compare
+    from ragbench.judge.panel import (
+        AGGREGATES,
+        Attendance,
+        Attended,
+        Influence,
+        Panel,
+        Rule,
+        attendance,
+        leave_one_out,
+    )
+    from ragbench.judge.plan import PlanningJudge
+
+_PLACES = {
+    "AGGREGATES": "panel",
+    "Again": "again",
+    "Asking": "again",
+    "Attendance": "panel",
+    "Attended": "panel",
+    "Choice": "pairwise",
+    "Duel": "pairwise",
+    "Influence": "panel",
+    "LexicalJudge": "lexical",
+    "ModelJudge": "model",
+    "OFFLINE_JUDGES": "offline",
+    "OpenJudges": "opening",
+    "Overheard": "again",
+    "OwnJudge": "own",
+    "Panel": "panel",
+    "PlanningJudge": "plan",
+    "Rehearsed": "opening",
+    "Reworded": "again",
+    "Rule": "panel",
+    "WordReader": "lexical",
+    "asks_nobody": "offline",
+    "attendance": "panel",
+    "compare": "pairwise",
+    "leave_one_out": "panel",
+    "legal_names": "offline",
+    "open_judges": "opening",
+    "own_judge": "own",
+}
+__all__, __getattr__, __dir__ = offers(__name__, _PLACES)
 
 
 class _Room(ModuleType):
     """This room, as `ragbench.judge(…)` finds it: Python puts a package's rooms in the place of its functions."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> OwnJudge:
+    def __call__(self, *args: Any, **kwargs: Any) -> "OwnJudge":
         """See `ragbench.judge`; its first name there."""
+        from ragbench.judge.own import own_judge
+
         return own_judge(*args, **kwargs)
 
 

@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ragbench import segmentation
@@ -47,24 +48,24 @@ class _Profile:
         folded = words.fold(text)
         found = words.words_of(folded)
         counted = Counter(found)
-        known = {word: words.read(word) for word in counted}
+        known = {word: words.WORDS[word] for word in counted}
         weights: dict[str, float] = {}
-        for word, one in known.items():
-            weight = counted[word] * (1.0 if one.content else FUNCTION_WORD_WEIGHT)
-            weights[one.stem] = weights.get(one.stem, 0.0) + weight
-        grams = frozenset().union(*[one.grams for one in known.values()])
-        numbers, polarity = frozenset(words.numbers_of(folded)), words.polarity_of(found, known)
-        return cls(weights, sum(weights.values()), frozenset(weights), grams, numbers, *polarity)
+        for (stem, _grams, content, _denies), times in zip(known.values(), counted.values(), strict=True):
+            weights[stem] = weights.get(stem, 0.0) + (times if content else times * FUNCTION_WORD_WEIGHT)
+        grams = frozenset(chain.from_iterable([one.grams for one in known.values()]))
+        numbers = frozenset([word.replace(",", ".") for word in known if word[0].isdecimal()])
+        stems, polarity = frozenset(weights), words.polarity_of(found, known)
+        return cls(weights, sum(weights.values()), stems, grams, numbers, *polarity)
 
     @property
     def bytes(self) -> int:
         """At most, as if no other text had its words."""
         parts = (self.weights, self.stems, self.grams, self.numbers, self.affirmed, self.denied)
-        longest = _GRAM_BYTES * len(self.grams) + sum(map(sys.getsizeof, self.weights))
+        longest = _GRAM_BYTES * len(self.grams) + sys.getsizeof("".join(self.weights)) + len(self.weights) * _TEXT_BYTES
         return sum(map(sys.getsizeof, parts)) + longest + sum(map(sys.getsizeof, self.numbers))
 
 
-_GRAM_BYTES = sys.getsizeof("\U00010000" * 5)
+_GRAM_BYTES, _TEXT_BYTES = sys.getsizeof("\U00010000" * 5), sys.getsizeof("\U00010000")
 _profile = Memo(_Profile.of, KEPT_BYTES, lambda profile: profile.bytes)
 
 
@@ -106,8 +107,20 @@ class WordReader:
 
     def similarity(self, first: str, second: str) -> float:
         """Dice coefficient of the character n-grams, 0 to 1; 1.0 for equal texts, 0.0 where one has no words."""
-        one, other = _profile(first).grams, _profile(second).grams
-        return 2 * len(one & other) / (len(one) + len(other)) if one and other else 0.0
+        return _dice(_profile(first).grams, _profile(second).grams)
+
+    def nearest(self, text: str, others: Sequence[str], least: float) -> int | None:
+        """The place of the text that shares most with this, the last of several; None where none reaches `least`.
+
+        As by `similarity`; a text of another size by far is told by that.
+        """
+        own = _profile(text).grams
+        most, found = least, None
+        for place, other in enumerate(map(_profile, others)):
+            size = len(other.grams)
+            if 2.000001 * min(len(own), size) >= most * (len(own) + size) and (near := _dice(own, other.grams)) >= most:
+                most, found = near, place
+        return found
 
     def entities(self, text: str) -> list[str]:
         """Numbers, and words written with a capital inside a sentence, neighbours joined; in order, once each."""
@@ -125,6 +138,10 @@ class WordReader:
                         found.setdefault(words.fold(name), name)
                     run = []
         return list(found.values())
+
+
+def _dice(one: frozenset[str], other: frozenset[str]) -> float:
+    return 2 * len(one & other) / (len(one) + len(other)) if one and other else 0.0
 
 
 def _shared_words(claim: _Profile, texts: Sequence[_Profile]) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragbench.bench.scoring.corrections import of_shared_answers
+from ragbench.bench.scoring.listing import AT_RANDOM
 from ragbench.measurement import Measurement
 from ragbench.metric import parse
 from ragbench.metrics import catalogue, declaration
@@ -47,6 +48,7 @@ class Item:
 def items(measurement: Measurement, metric: str, *, count: int | None = 100, seed: int = 0) -> list[Item]:
     """Answers of a measurement in random order, at most `count`: the first ones are a random sample of all.
 
+    Of a page that lists some of very many questions only those are drawn from that it drew at random itself.
     Questions are drawn, and all systems' answers to a drawn question are labelled, so that systems can be compared on
     the same questions; the order of answers is mixed. An answer that several judges judged is one item, and its label
     stands beside each of their scores. Only answers whose metric was measured are drawn: a label beside which no score
@@ -94,7 +96,10 @@ def _answers(measurement: Measurement, metric: str) -> list[Item]:
         return [] if table is None else _judged(table, metric)
     if "answers" not in measurement.extra:
         return []
-    questions = {str(row["sample"]): row for row in measurement.questions.to_dict("records")}
+    table = measurement.questions
+    if drawn := "listed" in table:
+        table = table[table["listed"] == AT_RANDOM]
+    questions = {str(row["sample"]): row for row in table.to_dict("records")}
     passages: dict[tuple[str, str], list[str]] = {}
     for row in measurement.retrieved.sort_values(["system", "sample", "rank"], kind="stable").to_dict("records"):
         passages.setdefault((str(row["system"]), str(row["sample"])), []).append(str(row["text"]))
@@ -102,7 +107,7 @@ def _answers(measurement: Measurement, metric: str) -> list[Item]:
     for row in measurement.extra["answers"].drop_duplicates(["system", "sample"]).to_dict("records"):
         sample, system, answer = str(row["sample"]), str(row["system"]), row["response"]
         question: Mapping[Any, Any] = questions.get(sample, {})
-        if isinstance(answer, str):
+        if isinstance(answer, str) and (sample in questions or not drawn):
             text, reference = str(question.get("text") or ""), _text(question.get("reference"))
             found.append(
                 Item(sample, system, metric, text, answer, tuple(passages.get((system, sample), ())), reference)

@@ -1,13 +1,54 @@
 """One asynchronous client for any OpenAI-compatible model: it never loses a reply, and never invents a value."""
 
-from ragbench.llm.budget import Budget, open_budget
-from ragbench.llm.client import Client, Completion, Providers
-from ragbench.llm.endpoint import Keep, Kept, Received
-from ragbench.llm.errors import BudgetSpent, CallFailed, ModelError, ProviderRefused, ProviderUnreachable
-from ragbench.llm.function import FunctionEndpoint
-from ragbench.llm.journal import Entry, Journal, MemoryJournal
-from ragbench.llm.loop import run, submit
-from ragbench.llm.planning import Experience, Outlook, Plan, experience
-from ragbench.llm.pricing import Price, Replies, Tally, Usage
-from ragbench.llm.rehearsal import Rehearsal
-from ragbench.llm.request import Decoding, Request, estimate_tokens, key_of
+from typing import TYPE_CHECKING
+
+from ragbench.rooms import offers
+
+if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
+    from ragbench.llm.budget import Budget, open_budget
+    from ragbench.llm.client import Client, Completion, Providers
+    from ragbench.llm.endpoint import Keep, Kept, Received
+    from ragbench.llm.errors import BudgetSpent, CallFailed, ModelError, ProviderRefused, ProviderUnreachable
+    from ragbench.llm.function import FunctionEndpoint
+    from ragbench.llm.journal import Entry, Journal, MemoryJournal
+    from ragbench.llm.loop import run, submit
+    from ragbench.llm.planning import Experience, Outlook, Plan, experience
+    from ragbench.llm.pricing import Price, Replies, Tally, Usage
+    from ragbench.llm.rehearsal import Rehearsal
+    from ragbench.llm.request import Decoding, Request, estimate_tokens, key_of
+
+_PLACES = {
+    "Budget": "budget",
+    "BudgetSpent": "errors",
+    "CallFailed": "errors",
+    "Client": "client",
+    "Completion": "client",
+    "Decoding": "request",
+    "Entry": "journal",
+    "Experience": "planning",
+    "FunctionEndpoint": "function",
+    "Journal": "journal",
+    "Keep": "endpoint",
+    "Kept": "endpoint",
+    "MemoryJournal": "journal",
+    "ModelError": "errors",
+    "Outlook": "planning",
+    "Plan": "planning",
+    "Price": "pricing",
+    "ProviderRefused": "errors",
+    "ProviderUnreachable": "errors",
+    "Providers": "client",
+    "Received": "endpoint",
+    "Rehearsal": "rehearsal",
+    "Replies": "pricing",
+    "Request": "request",
+    "Tally": "pricing",
+    "Usage": "pricing",
+    "estimate_tokens": "request",
+    "experience": "planning",
+    "key_of": "request",
+    "open_budget": "budget",
+    "run": "loop",
+    "submit": "loop",
+}
+__all__, __getattr__, __dir__ = offers(__name__, _PLACES)

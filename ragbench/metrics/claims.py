@@ -92,18 +92,21 @@ ALIKE = 0.6
 
 def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> Verdicts:
     found, passages = [], texts["passages"]
-    likely: list[tuple[int, str]] | None = None
+    parts: list[str] | None = None
+    places: list[int] = []
     for number, statement in enumerate(texts["statements"], 1):
         verdict, best = Entailment.NEUTRAL, []
-        if reader.supported(statement, passages):
-            strengths = [reader.support(statement, [passage]) for passage in passages]
-            verdict, best = Entailment.SUPPORTED, [strengths.index(max(strengths)) + 1] if strengths else []
+        if passages and reader.supported(statement, passages):
+            several = len(passages) > 1  # of one it is known already
+            strengths = [reader.support(statement, [passage]) for passage in passages if several]
+            verdict, best = Entailment.SUPPORTED, [strengths.index(max(strengths)) + 1 if several else 1]
         else:
-            if likely is None:
-                likely = [(place, part) for place, each in enumerate(passages, 1) for part in reader.sentences(each)]
-            near = max(((reader.similarity(statement, part), place) for place, part in likely), default=(0.0, 0))
-            if near[0] >= ALIKE:
-                verdict, best = Entailment.CONTRADICTED, [near[1]]
+            if parts is None:
+                cut = [(place, part) for place, each in enumerate(passages, 1) for part in reader.sentences(each)]
+                places, parts = [place for place, _ in cut], [part for _, part in cut]
+            near = reader.nearest(statement, parts, ALIKE)
+            if near is not None:
+                verdict, best = Entailment.CONTRADICTED, [places[near]]
         reason = f"shared words and letters: {reader.support(statement, passages):.2f}"
         found.append(Verdict(statement=number, reason=reason, verdict=verdict, passages=best))
     return Verdicts(verdicts=found)

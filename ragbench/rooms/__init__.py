@@ -14,14 +14,15 @@ from typing import Any
 def offers(room: str, places: Mapping[str, str]) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """A room's `__all__`, `__getattr__` and `__dir__`, by which Python finds names that it does not hold yet (PEP 562).
 
-    room: the package's dotted name. places: the module below it that each name is of.
+    room: the package's dotted name. places: the module below it that each name is of; "" where it is a module itself.
     The second raises AttributeError for a name that is not among them.
     """
 
     def found(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {room!r} has no attribute {name!r}")
-        one = getattr(import_module(f"{room}.{places[name]}"), name)
+        place = places[name]
+        one = getattr(import_module(f"{room}.{place}"), name) if place else import_module(f"{room}.{name}")
         setattr(sys.modules[room], name, one)
         return one
 

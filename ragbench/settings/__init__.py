@@ -62,8 +62,10 @@ RUN = "RAGBENCH_RUN"
 """Names to processes on several machines the one run that they belong to: they spend from one budget."""
 TRUST = "RAGBENCH_TRUST"
 """Vouches for a project where nobody can be asked; see `ragbench.trust`."""
+BESIDE = "RAGBENCH_BESIDE"
+"""Set for a notebook's process that others run beside: it reads no clock that is not kept already."""
 PROCESS_VARIABLES = frozenset(
-    {"RAGBENCH_CONFIG", RUN, RUN_FOLDER, TRUST, "RAGBENCH_PLAN", "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"}
+    {"RAGBENCH_CONFIG", BESIDE, RUN, RUN_FOLDER, TRUST, "RAGBENCH_PLAN", "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"}
 )
 
 NAMED = (
@@ -290,6 +292,16 @@ class Settings(BaseSettings):
                 raise ValueError(
                     f'rewriters.{name}.generator = {rewriter.generator!r}: it asks no model; kind = "openai" does'
                 )
+
+        for name, system in self.systems.items():
+            whole = self.retriever(name)
+            parts = [] if whole is None else [self.retrievers[part] for part in whole.retrievers] or [whole]
+            for one in parts:
+                if one.index == "own" and (system.chunker or self.embedders[str(one.embedder)].kind != "database"):
+                    raise ValueError(
+                        f'systems.{name}: index = "own" is the index of your own table: it searches by an embedder of '
+                        'kind "database", and by no pieces of a chunker'
+                    )
 
     @property
     def systems_in_order(self) -> list[str]:

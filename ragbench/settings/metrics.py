@@ -105,7 +105,7 @@ class MetricSettings(Table):
 class MetricsSettings(Table):
     """Your own metrics: modules of functions, and tables [metrics.NAME]."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="allow", frozen=True, hide_input_in_errors=True, defer_build=True)
     __pydantic_extra__: dict[str, MetricSettings]
 
     modules: tuple[str, ...] = Field(

@@ -21,6 +21,8 @@ from ragbench.settings.addresses import MASK, without_passwords
 if TYPE_CHECKING:
     import pandas as pd
 
+AT_ONCE = 50_000
+"""Cells of a table that are held as Python's texts."""
 SHORTEST = 6
 """Shorter values are masked in URLs alone: a word of everyday would vanish from all data."""
 _SECRET_NAME = re.compile(
@@ -67,17 +69,26 @@ def masked(value: Any, mask: Mask) -> Any:
 
 def masked_table(table: pd.DataFrame, mask: Mask) -> pd.DataFrame:
     """The same table where nothing had to be masked, else a copy."""
-    changed = {}
-    for column in table.columns:
-        if table[column].dtype.kind in "biufcmM":
-            continue
-        cells = table[column].tolist()
-        plain = {cell for cell in cells if isinstance(cell, str)}
-        known = {text: better for text in plain if (better := mask(text)) != text}
-        hidden = [known.get(cell, cell) if isinstance(cell, str) else _nested(cell, mask) for cell in cells]
-        if any(one is not other for one, other in zip(hidden, cells, strict=True)):
-            changed[column] = hidden
-    return table.assign(**changed) if changed else table
+    there = [] if mask is str else [name for name in table.columns if table[name].dtype.kind not in "biufcmM"]
+    starts = range(0, len(table), AT_ONCE)
+    hides = [
+        name
+        for name in there
+        if any(
+            one is not other
+            for start in starts
+            for cells in [table[name].iloc[start : start + AT_ONCE].tolist()]
+            for one, other in zip(_hidden(cells, mask), cells, strict=True)
+        )
+    ]
+    return table.assign(**{name: _hidden(table[name].tolist(), mask) for name in hides}) if hides else table
+
+
+def _hidden(cells: list[Any], mask: Mask) -> list[Any]:
+    """The same cells, each itself where nothing had to be masked."""
+    plain = {cell for cell in cells if isinstance(cell, str)}
+    known = {text: better for text in plain if (better := mask(text)) != text}
+    return [known.get(cell, cell) if isinstance(cell, str) else _nested(cell, mask) for cell in cells]
 
 
 def _nested(cell: Any, mask: Mask) -> Any:

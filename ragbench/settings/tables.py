@@ -16,14 +16,16 @@ from ragbench.reading import Stretch
 class Table(BaseModel):
     """A table of ragbench.toml: frozen, and closed to keys that it does not know."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
 
 
 class IndexSettings(Table):
     """How vectors are searched: all of them (exact), or by an index that looks at some."""
 
-    index: Literal["exact", "hnsw", "ivfflat"] = Field(
-        default="exact", description="of the search; hnsw and ivfflat are approximate"
+    index: Literal["exact", "hnsw", "ivfflat", "own"] = Field(
+        default="exact",
+        description="of the search; hnsw and ivfflat are approximate; own: the one that your own table has on its "
+        "vectors, asked in place, with your ef_search or probes; of an embedder of kind database",
     )
     m: int = Field(default=16, ge=2, le=100, description="of HNSW: links of a node")
     ef_construction: int = Field(default=64, ge=4, le=1000, description="of HNSW: candidates while it is built")

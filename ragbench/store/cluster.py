@@ -31,6 +31,7 @@ UPGRADE = "upgrade.dump"
 """In a cluster's folder while it moves from one major version to another: all that the older one kept."""
 PORT = 5432  # names the socket file; no TCP port is opened
 SHARED, LEAST_MEMORY = "/dev/shm", 2**29  # noqa: S108 - where Linux has memory that processes share
+LEAST_BUFFERS, MOST_BUFFERS = 2**28, 2**31
 LONGEST_SOCKET_PATH = 100  # bytes; sockaddr_un allows 103 on macOS and 107 on Linux
 
 CONFIGURATION = """\
@@ -39,7 +40,8 @@ port = {port}
 unix_socket_directories = '"{sockets}"'
 unix_socket_permissions = 0700
 max_connections = 200
-shared_buffers = 256MB
+# a search by an index goes through its pages out of order: those that the server holds itself are had without a copy
+shared_buffers = {buffers}MB
 maintenance_work_mem = 512MB
 # what a table of vectors and its index are made with, see `ragbench.store.collections`: all processors, and memory
 max_worker_processes = {workers}
@@ -149,8 +151,9 @@ class Cluster:
         sockets, cores = str(self.sockets).replace("'", "''").replace('"', '""'), os.cpu_count() or 1
         memory, shared = _memory()
         text = CONFIGURATION.format(
-            port=PORT, sockets=sockets, cores=cores, workers=cores + 8, memory=memory >> 20, shared=shared
-        )
+            port=PORT, sockets=sockets, cores=cores, workers=cores + 8, memory=memory >> 20, shared=shared,
+            buffers=_buffers() >> 20,
+        )  # fmt: skip
         (self.data / "ragbench.conf").write_text(text, encoding="utf-8")
         wait = ("-w", "-t", str(max(1, round(seconds))))
         done = self.run("pg_ctl", "-D", "data", "-l", f"data/{self.log.name}", *wait, "start", check=False)
@@ -263,6 +266,14 @@ class Cluster:
             raise StoreError(
                 f"{folder} is not a private folder of uid {user[0]}: remove it, then run the command again"
             )
+
+
+def _buffers() -> int:
+    """How many bytes of tables and indexes the server holds: a sixteenth of the machine's memory, within bounds.
+
+    Of them only those are taken that have been read.
+    """
+    return min(max(psutil.virtual_memory().total // 16, LEAST_BUFFERS), MOST_BUFFERS)
 
 
 def _memory() -> tuple[int, str]:

@@ -15,6 +15,10 @@ class StoreError(RuntimeError):
     """The database cannot do what was asked. The message names the thing, the value and the next command."""
 
 
+class DisturbedClockError(RuntimeError):
+    """A clock would have been read in a process that others run beside: what is measured is measured again, alone."""
+
+
 _REFUSED = re.compile(
     r"FATAL:\s+((?:database|role) .* does not exist|password authentication failed.*|no pg_hba.conf.*)"
 )

@@ -105,7 +105,8 @@ def nearest(
 
     def work(starts: Sequence[int]) -> None:
         with told_plainly("searching"), engine.begin() as connection, cursor_of(connection) as cursor:
-            _plan(cursor, index, effort)
+            for name, value in settings_of(index, effort).items():
+                cursor.execute("SELECT set_config(%s, %s, true)", (name, value))
             cursor.execute("CREATE TEMPORARY TABLE asked (n integer, embedding vector) ON COMMIT DROP")
             for start in starts:
                 if stop.is_set():
@@ -221,17 +222,16 @@ def _nearest(table: str, width: int, k: int, index: Index, asked: str) -> str:
     )
 
 
-def _plan(cursor: Any, index: Index, effort: int) -> None:
-    """Settings of this transaction: exact search reads every vector, an approximate one uses its index and finds k.
+def settings_of(index: Index, effort: int) -> dict[str, str]:
+    """PostgreSQL's, of one search: an exact one reads every vector, an approximate one uses its index and finds k.
 
     effort: ef_search of HNSW, probes of IVFFlat.
     """
     wanted = {"jit": "off", "max_parallel_workers_per_gather": "0"}
     if index.kind == "exact":
-        wanted |= {"enable_indexscan": "off", "enable_bitmapscan": "off", "enable_indexonlyscan": "off"}
-    elif index.kind == "hnsw":
-        wanted |= {"enable_seqscan": "off", "hnsw.ef_search": str(effort), "hnsw.iterative_scan": "strict_order"}
+        return wanted | {"enable_indexscan": "off", "enable_bitmapscan": "off", "enable_indexonlyscan": "off"}
+    if index.kind == "hnsw":
+        given = {"enable_seqscan": "off", "hnsw.ef_search": str(effort), "hnsw.iterative_scan": "strict_order"}
     else:
-        wanted |= {"enable_seqscan": "off", "ivfflat.probes": str(effort), "ivfflat.iterative_scan": "relaxed_order"}
-    for name, value in wanted.items():
-        cursor.execute("SELECT set_config(%s, %s, true)", (name, value))
+        given = {"enable_seqscan": "off", "ivfflat.probes": str(effort), "ivfflat.iterative_scan": "relaxed_order"}
+    return wanted | given

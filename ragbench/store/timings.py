@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,8 @@ import numpy as np
 from sqlalchemy import Engine, select
 from sqlalchemy.dialects.postgresql import insert
 
-from ragbench.store.errors import told_plainly
+from ragbench.settings import BESIDE
+from ragbench.store.errors import DisturbedClockError, told_plainly
 from ragbench.store.tables import timing
 from ragbench.types import Array
 
@@ -24,13 +26,15 @@ def kept(engine: Engine, about: Mapping[str, Any], measure: Callable[[], Reading
 
     about: plain JSON values that name everything the readings depend on, but the machine. measure: name → (n,)
     readings, NaN where one failed; kept with six decimals. Of two processes that measure the same at the same time,
-    the first one's readings stay.
+    the first one's readings stay. Raises DisturbedClockError where they are not kept and RAGBENCH_BESIDE is set.
     """
     key = _key(about)
     if not fresh:
         known = _read(engine, key)
         if known is not None:
             return known
+    if BESIDE in os.environ:
+        raise DisturbedClockError("no clock is read while other notebooks run beside; it is read when they are done")
     row = {"key": key, "about": dict(about), "readings": {name: _plain(each) for name, each in measure().items()}}
     new = insert(timing).values(row)
     same = {"about": new.excluded.about, "readings": new.excluded.readings, "measured_at": new.excluded.measured_at}

@@ -29,6 +29,7 @@ __all__ = [
     "Task",
     "make",
     "make_generator",
+    "once",
     "steps",
     "within",
 ]
@@ -36,6 +37,19 @@ __all__ = [
 
 Opened = Callable[[str, EmbedderSettings, "Dataset"], Embedder]
 """Gives an embedder of a name, its settings and the data set that it is fitted on."""
+
+
+def once(store: Store) -> Opened:
+    """Makes each embedder once: what one system has fitted or loaded, all others that are made with it have, too."""
+    made: dict[tuple[str, str], Embedder] = {}
+
+    def opened(name: str, settings: EmbedderSettings, dataset: Dataset) -> Embedder:
+        place = name, dataset.content_hash
+        if place not in made:
+            made[place] = _opened(store, name, settings, dataset)
+        return made[place]
+
+    return opened
 
 
 def make(name: str, settings: Settings, store: Store, dataset: Dataset, opened: Opened | None = None) -> System:

@@ -315,6 +315,8 @@ class Estimate:
 def _indexes(dense: DenseRetriever, demand: Demand, is_alone: bool) -> list[Index]:
     """What PostgreSQL makes to search in; exact search of many questions needs nothing."""
     one, exact = dense.settings, Index("exact")
+    if dense.searched is None:
+        return []
     own = [dense.searched] if demand.timed or dense.searched != exact else []
     compared = [exact, Index("hnsw", one.m, one.ef_construction)] if demand.hnsw and is_alone else []
     return list(dict.fromkeys([*own, *compared]))

@@ -132,19 +132,19 @@ class Table:
         self.write_csv(made, raw=raw)
         return made.getvalue()
 
-    def write_csv(self, out: TextIO, *, raw: bool = False) -> None:
+    def write_csv(self, out: TextIO, *, raw: bool = False, head: bool = True) -> None:
         """The table for other programs (RFC 4180), without its notes: each line is a row.
 
         Numbers are whole and have a point in every language; an interval is a column an end, and one each for its
         number and for the word or reason beside it where any cell has one; what is not known is empty. Texts that a
         spreadsheet would execute begin with an apostrophe unless `raw`, numbers are always numbers. Lines end with both
         signs, so that a text with either of them is quoted: unquoted, a carriage return would begin a line, and what
-        follows it a cell.
+        follows it a cell. head: whether titles come first.
         """
         style = Exact(raw=raw)
         lines = csv.writer(out, lineterminator="\r\n")
         apart = list(self._apart())
-        lines.writerow([style.text(column.title) for column, _cells in apart])
+        lines.writerows([[style.text(column.title) for column, _cells in apart]] if head else [])
         for row in zip(*(cells for _column, cells in apart), strict=True):
             lines.writerow([style.cell(column, cell, 0) for (column, _cells), cell in zip(apart, row, strict=True)])
 

@@ -1,10 +1,11 @@
 """What many rows cost: processor and peak memory of `ragbench score` over tables of growing length, made up.
 
     python -m tests.benchmarks.bench_growth [--rows 10000 100000] [--metric rouge1_f exact_match bleu] [--judge lexical]
-        [--folder DIR]
+        [--to json out] [--folder DIR]
 
 A row is a question, an answer, three contexts of 40 words and a reference, some 1.3 kB. Each command is a process of
-its own. Scores go to a JSON file; no page is made.
+its own, whose memory is looked at five times a second, with that of all that it starts. Scores go to a JSON file, to a
+folder with a page, or to both.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ import os
 import random
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from tests.benchmarks.bench_traces import words
 
@@ -31,35 +35,52 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--metric", nargs="+", default=["rouge1_f", "exact_match", "bleu"])
     parser.add_argument("--judge", default="lexical")
+    parser.add_argument("--to", nargs="+", choices=("json", "out"), default=["json"])
     parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
     for rows in given.rows:
         with tempfile.TemporaryDirectory(prefix="ragbench-growth-", dir=given.folder) as folder:
-            measure(Path(folder), rows, given.metric, given.judge)
+            measure(Path(folder), rows, given.metric, given.judge, given.to)
 
 
-def measure(folder: Path, rows: int, metrics: list[str], judge: str) -> None:
+def measure(folder: Path, rows: int, metrics: list[str], judge: str, to: list[str]) -> None:
     """One table."""
-    path, made = folder / "answers.jsonl", folder / "scores.json"
+    path = folder / "answers.jsonl"
     with path.open("w", encoding="utf-8") as out:
         out.writelines(json.dumps(row) + "\n" for row in answers(rows))
     (folder / "ragbench.toml").write_text("", encoding="utf-8")
     asked = [argument for metric in metrics for argument in ("-m", metric)]
+    asked += [argument for name in to for argument in (f"--{name}", str(folder / name))]
     child = os.posix_spawn(
         sys.executable,
-        [sys.executable, "-m", "ragbench", "score", str(path), *asked, "--judge", judge, "--json", str(made)],
+        [sys.executable, "-m", "ragbench", "score", str(path), *asked, "--judge", judge],
         {**os.environ, "RAGBENCH_CONFIG": str(folder / "ragbench.toml"), "TMPDIR": str(folder)},
         file_actions=[(os.POSIX_SPAWN_OPEN, 1, str(folder / "said"), os.O_WRONLY | os.O_CREAT, 0o600)],
     )
+    most = peak(child)
     _, status, used = os.wait4(child, 0)
     said = (folder / "said").read_text(encoding="utf-8")
     assert status == 0, said
+    written = sum(one.stat().st_size for name in to for one in [folder / name, *(folder / name).rglob("*")])
     print(
-        f"{rows:,} rows, {path.stat().st_size / 2**20:,.0f} MiB, {len(metrics)} metrics: "
-        f"{used.ru_utime + used.ru_stime:.1f} s of a processor, {used.ru_maxrss / 2**10:,.0f} MiB of memory at most; "
-        f"the scores have {made.stat().st_size / 2**20:,.0f} MiB",
+        f"{rows:,} rows, {path.stat().st_size / 2**20:,.0f} MiB, {len(metrics)} metrics, to {' and '.join(to)}: "
+        f"{used.ru_utime + used.ru_stime:.1f} s of a processor, {most / 2**20:,.0f} MiB of memory at most; "
+        f"what is written has {written / 2**20:,.0f} MiB",
         flush=True,
     )
+
+
+def peak(process: int) -> int:
+    """Waits for the end of a process; the bytes of memory that it and what it started had at most, together."""
+    first, most = psutil.Process(process), 0
+    while True:
+        try:
+            if first.status() == psutil.STATUS_ZOMBIE:
+                return most
+            most = max(most, sum(one.memory_info().rss for one in [first, *first.children(recursive=True)]))
+        except psutil.NoSuchProcess:
+            continue  # one of those that it started has just ended
+        time.sleep(0.2)
 
 
 def answers(rows: int) -> Iterator[dict[str, Any]]:

@@ -1,25 +1,37 @@
-"""What the offline judge is worth on real labels: area under the ROC curve with its interval.
+"""What the offline judge is worth on real labels, area under the ROC curve with its interval, and what it costs.
 
-    python -m tests.benchmarks.bench_lexical FOLDER_OF_THE_REAL_DATA_SETS
+    python -m tests.benchmarks.bench_lexical FOLDER_OF_THE_REAL_DATA_SETS [--rows 10000 [--metric faithfulness]]
 
-Intervals: DeLong, DeLong & Clarke-Pearson 1988 (placement values), on the logit scale. The plain baseline is the
-share of the response's words that the text has.
+With `--rows` the seconds of a processor that so many real answers take, those of the judge among them, and a digest of
+their values and reasons, so that two versions can be held against each other; where there are fewer answers, they meet
+passages of other questions of their set, too, as those of further systems would.
+
+Intervals: DeLong, DeLong & Clarke-Pearson 1988 (placement values), on the logit scale. The plain baseline is the share
+of the response's words that the text has.
 """
 
 from __future__ import annotations
 
+import argparse
+import asyncio
 import gzip
+import hashlib
 import json
 import random
-import sys
-from collections.abc import Callable
+import resource
+import time
+from collections.abc import Callable, Iterator
+from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ragbench.judge import WordReader
+from ragbench.bench.scoring import measure
+from ragbench.judge import LexicalJudge, WordReader
 from ragbench.judge.words import words
-from ragbench.types import Array
+from ragbench.types import Array, Chunk, Sample
+from tests.benchmarks.real_answers import mtrag
 from tests.test_judge_lexical import begin
 
 Scorer = Callable[[str, list[str]], float]
@@ -61,7 +73,91 @@ def answers(folder: Path, same_paragraph_too: bool) -> list[tuple[bool, str, str
     return found
 
 
-def main(folder: Path) -> None:
+Asked = tuple[str, str, str, list[str]]
+"""Question, answer, reference, passages."""
+
+
+def asked(folder: Path) -> list[list[Asked]]:
+    """Real answers with their passages, by set: BEGIN, XQuAD in both languages, MTRAG of people and models."""
+    found: list[list[Asked]] = [
+        [(row["message"], row["response"], row["response"], [row["knowledge"]]) for row in begin(place, name)]
+        for place in [folder / "begin-groundedness"]
+        for name in ("wow", "cmu")
+    ]
+    for language in ("ru", "en"):
+        with gzip.open(folder / "xquad" / f"xquad.{language}.json.gz", "rt", encoding="utf-8") as file:
+            articles = json.load(file)["data"]
+        found.append(
+            [
+                (qa["question"], qa["answers"][0]["text"], qa["answers"][0]["text"], [one["context"]])
+                for article in articles
+                for one in article["paragraphs"]
+                for qa in one["qas"]
+            ]
+        )
+    rows = mtrag(folder).rows
+    found.append(
+        [
+            (one["user_input"], one["response"], one["reference"], [each["text"] for each in one["retrieved_contexts"]])
+            for one in rows
+        ]
+    )
+    return found
+
+
+def samples(folder: Path, rows: int) -> list[Sample]:
+    """So many of them, each set's answers first with their own passages, then with those of the next question."""
+
+    def every() -> Iterator[Asked]:
+        known = asked(folder)
+        for step in count():
+            for own in known:
+                for place, (question, answer, reference, _) in enumerate(own):
+                    yield question, answer, reference, own[(place + step) % len(own)][3]
+
+    return [
+        Sample(str(number), question, answer, reference, tuple(Chunk(str(n), text) for n, text in enumerate(texts)))
+        for number, (question, answer, reference, texts) in enumerate(islice(every(), rows))
+    ]
+
+
+def cost(folder: Path, rows: int, metrics: list[str]) -> None:
+    """Print what scoring costs, by metric."""
+    given, judging, ask = samples(folder, rows), [0.0], LexicalJudge.ask
+
+    async def timed(*given: Any, **more: Any) -> Any:
+        began = time.thread_time()
+        try:
+            return await ask(*given, **more)  # it waits for nobody
+        finally:
+            judging[0] += time.thread_time() - began
+
+    LexicalJudge.ask = timed  # type: ignore[method-assign]
+    for metric in metrics:
+        began, judging[0] = time.process_time(), 0.0
+        asked_for = measure.Asked(("lexical",), resamples=100)
+        found = asyncio.run(measure.measure(given, measure.applicable(given, [metric]), asked_for))
+        took = time.process_time() - began
+        told = hashlib.sha256(repr([(row.score.value, row.score.reason) for row in found.rows]).encode()).hexdigest()
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+        said = f"{took:.1f} s of a processor, {judging[0]:.1f} s of them the judge's, {most:,.0f} MiB at most"
+        print(f"{metric:<22} {rows:,} rows: {said}, {told[:12]}", flush=True)
+
+
+def main() -> None:
+    """Print a table, or what so many rows cost."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--metric", nargs="+", default=["faithfulness"])
+    given = parser.parse_args()
+    if given.rows:
+        cost(given.folder, given.rows, given.metric)
+    else:
+        worth(given.folder)
+
+
+def worth(folder: Path) -> None:
     """Print a table."""
     sets = {
         "BEGIN wow": groundedness(folder, "wow"),
@@ -79,4 +175,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()

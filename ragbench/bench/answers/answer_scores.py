@@ -297,4 +297,5 @@ def _embedder(
     if name not in known:
         raise BenchError(f"there is no embedder {name!r}; there are {', '.join(sorted(known))}")
     texts = sorted({turn.response for group in turns.values() for turn in group if turn.response})
-    return embed.make(name, known[name], texts or ["."])
+    with session.store() as store:
+        return embed.make(name, known[name], texts or ["."], store.arrays)

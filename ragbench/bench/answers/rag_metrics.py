@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from ragbench.bench.basics.findings import Sureness, bounds
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import commit, part, versions
-from ragbench.bench.scoring import judged_metrics, repeats, replies, telling
+from ragbench.bench.scoring import judged_metrics, listing, repeats, replies, telling
 from ragbench.bench.scoring import measure as scoring
 from ragbench.bench.scoring.answer_tables import AnswerTable, find_answers, logged_answers
 from ragbench.bench.scoring.ledger import SYSTEM, system_name
@@ -100,7 +100,8 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
     """
     known = configuration.load()
     found = find_answers(request.answers, request.dataset, known, request.language).of(parted(request.systems))
-    metrics = scoring.applicable(found.samples, parted(request.metrics) or None)
+    samples = tuple(found.samples)
+    metrics = scoring.applicable(samples, parted(request.metrics) or None)
     _ = leading(request.primary, metrics)
     if request.baseline and request.baseline not in found.systems:
         raise BenchError(
@@ -110,7 +111,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
     embedder = request.embedder or scoring.DEFAULT_EMBEDDER
     named, names = judging.named(known), judging.asking(known, metrics)
     rule = judging.rule(names)
-    total = len(found.samples) * sum(request.repeats if "judge" in metric.needs else 1 for metric in metrics)
+    total = len(samples) * sum(request.repeats if "judge" in metric.needs else 1 for metric in metrics)
     with (
         replies.kept_replies(named, metrics) as journal,
         Progress("judging", total, part(request.notebook)) as progress,
@@ -128,7 +129,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
             repeats=request.repeats,
             **asdict(request.take(Sureness)),
         )
-        scores = llm.run(scoring.measure(found.samples, metrics, asked))
+        scores = llm.run(scoring.measure(samples, metrics, asked))
     return measurement_of(scores, found, Made(names, rule, parted(embedder)), request.notebook)
 
 
@@ -147,22 +148,29 @@ def measurement_of(
     made: Made,
     notebook: str = NOTEBOOK,
 ) -> Measurement:
-    """Scores of a table of answers as a measurement that a page shows."""
-    table = judged_metrics.score_table(scores)
+    """Scores of a table of answers as a measurement that a page shows.
+
+    Of very many questions (`ragbench.bench.scoring.listing`) only some have answers, passages and judgements there,
+    and `listed` says in `questions` which, and why; values are of all.
+    """
+    listed = listing.chosen(scores)
+    told = None if listed is None else listed.why.keys()
+    table = judged_metrics.score_table(scores, told)
     table["system"] = table["system"].fillna(SYSTEM)
-    judgements = judged_metrics.judgements(scores, made.judges)
+    judgements = judged_metrics.judgements(scores, made.judges, told)
     judgements["system"] = judgements["system"].fillna(SYSTEM)
-    firsts: dict[tuple[str | None, str], Sample] = {}
-    for sample in found.samples:
-        firsts.setdefault((sample.system, sample.id), sample)
-    answered = list(firsts.values())
-    samples = list({sample.id: sample for sample in answered}.values())
-    clusters = {sample.id: sample.cluster or sample.id for sample in samples}
+    answered: list[Sample] = []
+    questions = _questions(_taken(_firsts(found.samples), answered, told))
+    if listed is not None:
+        questions["listed"] = questions["sample"].map(listed.why)
+    pairs = zip(questions["sample"], questions["cluster"], strict=True)
+    clusters = {sample: cluster if cluster and isinstance(cluster, str) else sample for sample, cluster in pairs}
+    facts = _facts(scores, found, made, len(questions))
     return Measurement(
         notebook=notebook,
-        facts=_facts(scores, found, made, len(samples)),
+        facts=facts if listed is None else {**facts, "listing": listed.fact},
         scores=table,
-        questions=_questions(samples),
+        questions=questions,
         retrieved=_retrieved(answered),
         estimates=tuple(NamedEstimate(*place, estimate) for place, estimate in scores.estimates.items()),
         comparisons=scores.comparisons,
@@ -178,11 +186,29 @@ def measurement_of(
     )
 
 
+def _firsts(samples: Iterable[Sample]) -> Iterator[Sample]:
+    """Of repeats the first."""
+    seen: dict[str | None, set[str]] = {}
+    for sample in samples:
+        own = seen.setdefault(sample.system, set())
+        if sample.id not in own:
+            own.add(sample.id)
+            yield sample
+
+
+def _taken(samples: Iterable[Sample], answered: list[Sample], told: Collection[str] | None) -> Iterator[Sample]:
+    """The same as they go by; those of the ids, all if None, are added to `answered`."""
+    for sample in samples:
+        if told is None or sample.id in told:
+            answered.append(sample)
+        yield sample
+
+
 def _repeated(scores: Scores) -> dict[str, pd.DataFrame]:
     """The single scores of what was asked several times, and what questions and repeats add; no table else."""
-    table = judged_metrics.repeated(scores)
-    if not len(table):
+    if scores.columns.repeats < 2:
         return {}
+    table = judged_metrics.repeated(scores)
     table["system"] = table["system"].fillna(SYSTEM)
     means = [NamedEstimate(*place, estimate) for place, estimate in scores.estimates.items()]
     clusters = frames.clusters(scores.samples)
@@ -199,7 +225,7 @@ def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, 
         "resamples": scores.resamples,
         "seed": scores.seed,
         "n_questions": n,
-        **({"repeats": asked} if (asked := max((len(row.singles) for row in scores.rows), default=1)) > 1 else {}),
+        **({"repeats": asked} if (asked := scores.columns.repeats) > 1 else {}),
         "systems": [{"name": name} for name in scores.systems],
         "baseline": scores.systems[0] if len(scores.systems) > 1 else None,
         "primary": scores.leading,
@@ -268,10 +294,9 @@ def side_by_side(
     return tuple(rows)
 
 
-def _questions(samples: Sequence[Sample]) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = [
+def _questions(samples: Iterable[Sample]) -> pd.DataFrame:
+    """Each question where it first stands, as its last answer has it."""
+    rows = (
         (
             sample.id,
             sample.user_input if sample.user_input is not None else sample.response or "",
@@ -283,8 +308,14 @@ def _questions(samples: Sequence[Sample]) -> pd.DataFrame:
             json.dumps({chunk.id: 1.0 for chunk in sample.reference_contexts or ()}, sort_keys=True),
         )
         for sample in samples
-    ]
-    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
+    )
+    table = frames.gathered(rows, QUESTION_COLUMNS)
+    if not table["sample"].duplicated().any():
+        return table
+    places = dict(zip(table["sample"], table.index, strict=True))
+    table = table.loc[list(places.values())].reset_index(drop=True)
+    empty = [str(name) for name in table if table[name].isna().all()]
+    return table.assign(**dict.fromkeys(empty))
 
 
 def _retrieved(samples: Sequence[Sample]) -> pd.DataFrame:

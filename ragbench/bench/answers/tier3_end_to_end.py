@@ -254,17 +254,18 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
 
 def _retrieve(session: Session, asked: Sequence[Question], request: Tier3Request) -> _Found:
     """Every system's rankings, once for each repeat, nothing that is stored of a question read again."""
-    from ragbench.systems import make, steps
+    from ragbench.systems import make, once, steps
 
     found = _Found()
     made: dict[str, System] = {}
     with session.store() as store:
+        opened = once(store)
         for name in session.systems:
-            made[name] = make(name, session.settings, store, session.dataset)
+            made[name] = make(name, session.settings, store, session.dataset, opened)
             total = steps(len(session.dataset.chunks), len(asked), request.repeats)
             with session.progress(name, total) as progress:
-                once = made[name].retrieve(asked, request.k, progress=progress)
-                runs = consistency.repeated(made[name], once, asked, request.k, request.repeats, progress)
+                first = made[name].retrieve(asked, request.k, progress=progress)
+                runs = consistency.repeated(made[name], first, asked, request.k, request.repeats, progress)
             found.runs[name] = runs
             found.unable[name] = {
                 identifier: reason for identifier, reason in runs[0].errors.items() if identifier not in runs[0].answers

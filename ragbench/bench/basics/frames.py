@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS
 from ragbench.types import Hit, Piece, Question, Sample
@@ -12,6 +13,34 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Label = TypeVar("Label", bound=Hashable)
+AT_ONCE = 20_000
+"""Rows that are held as Python's objects, which take many times what a column of them takes."""
+
+
+def gathered(rows: Iterable[tuple[Any, ...]], columns: Sequence[str]) -> pd.DataFrame:
+    """The frame that pandas makes of the list of these rows, which come by and are not held."""
+    import pandas as pd
+
+    left, parts = iter(rows), []
+    while part := list(islice(left, AT_ONCE)):
+        parts.append(pd.DataFrame(part, columns=list(columns)))
+    if len(parts) < 2:
+        return parts[0] if parts else pd.DataFrame([], columns=list(columns))
+    return pd.DataFrame({name: _joined([part.pop(name) for part in parts]) for name in columns}, columns=list(columns))
+
+
+def _joined(parts: list[pd.Series[Any]]) -> pd.Series[Any]:
+    """One column of its parts: those without a value are of the others' kind, as they would be in one list."""
+    import pandas as pd
+
+    kinds = [part.dtype for part in parts if part.notna().any()]
+    kind = kinds[0] if kinds else parts[0].dtype
+    alike = [part if part.dtype == kind or part.notna().any() else part.astype(kind) for part in parts]
+    made = pd.concat(alike, ignore_index=True)
+    if isinstance(made.dtype, pd.StringDtype):  # one piece of memory, or Parquet cuts its pages elsewhere
+        kind, held = cast(Any, made.dtype), cast(Any, made.array)
+        return pd.Series(kind.__from_arrow__(held.__arrow_array__().combine_chunks()))
+    return made
 
 
 def questions(asked: Iterable[Question] = (), *more: str) -> pd.DataFrame:

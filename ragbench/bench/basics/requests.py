@@ -119,7 +119,7 @@ class Request(BaseModel):
     Raises BenchError for a name or a value that is not legal, with those that are, before anything is read.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     writes: ClassVar[bool] = False
     """Whether the systems' generators write answers for it."""
@@ -131,6 +131,10 @@ class Request(BaseModel):
         """Whether judges are asked: any where metrics need one, if there are metrics to choose."""
         chosen = getattr(self, "chosen", None)
         return hasattr(self, "judges") and (chosen is None or any("judge" in each.needs for each in chosen))
+
+    def place(self, default: str) -> tuple[str, str]:
+        """The data set that it measures, by default this one, and the language of its page, empty where it has none."""
+        return str(getattr(self, "dataset", "")) or default, str(getattr(self, "language", ""))
 
     def __init__(self, **given: Any) -> None:
         try:

@@ -35,9 +35,9 @@ def lacking(
     found: dict[str, Lack] = {}
     for page, requests in asked.items():
         for request in requests:
-            name = str(getattr(request, "dataset", "")) or dataset or settings.dataset
+            name, language = request.place(dataset or settings.dataset)
             for needed in request.needed(settings):
-                own = data(name, str(getattr(request, "language", "")))
+                own = data(name, language)
                 lack = needed.lack(page, own, name if own is None else own.label)
                 if lack is not None:
                     found.setdefault(page, lack)

@@ -23,7 +23,7 @@ def _places(asked: Iterable[Request], settings: Settings) -> dict[tuple[str, str
     found: dict[tuple[str, str], list[str]] = {}
     for request in asked:
         if hasattr(request, "k") and hasattr(request, "systems"):
-            place = (str(getattr(request, "dataset", "")) or settings.dataset, str(getattr(request, "language", "")))
+            place = request.place(settings.dataset)
             found.setdefault(place, []).extend(parted(request.systems) or settings.systems)
     return {place: list(dict.fromkeys(names)) for place, names in found.items()}
 
@@ -55,6 +55,8 @@ def _too_few(name: str, data: Dataset, settings: Settings) -> Iterator[str]:
         return  # how many pieces a function makes is not known before
     rows = len((chunking.cut(chunker, settings.chunkers[chunker], data).dataset if chunker else data).chunks)
     for one in _retrievers(name, settings):
+        if one.index == "own":
+            continue
         try:
             Index.of(one.index, rows, one.m, one.ef_construction, one.lists)
         except StoreError as error:

@@ -26,7 +26,7 @@ def work(asked: Iterable[Request], settings: Settings, read: Read) -> tuple[Work
     demands: dict[tuple[str, str], dict[str, Demand]] = {}
     alone: dict[tuple[str, str], list[str]] = {}
     for request in asked:
-        place = (str(getattr(request, "dataset", "")) or settings.dataset, str(getattr(request, "language", "")))
+        place = request.place(settings.dataset)
         systems, embedders = getattr(request, "systems", ""), getattr(request, "embedders", None)
         if embedders is not None:
             alone.setdefault(place, []).extend(chosen_embedders(embedders, systems, settings))

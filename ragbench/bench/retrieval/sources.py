@@ -95,7 +95,7 @@ def sources(request: SourcesRequest) -> Measurement:
     or worse.
     Raises BenchError, DatasetError, EmbeddingError or StoreError, each with what is legal.
     """
-    from ragbench.systems import make, steps
+    from ragbench.systems import make, once, steps
 
     session = Session.begin(request.notebook, request.dataset, request.systems, "", request.language)
     history = session.dataset.history
@@ -107,8 +107,9 @@ def sources(request: SourcesRequest) -> Measurement:
         raise BenchError(f"n_topics = {request.n_topics}: {data.label} has only {len(data.questions)} questions")
     found: dict[str, Retrieval] = {}
     with session.store() as store:
+        opened = once(store)
         for name in session.systems:
-            system = make(name, session.settings, store, data)
+            system = make(name, session.settings, store, data, opened)
             with session.progress(name, steps(len(data.chunks), len(data.questions))) as progress:
                 found[name] = system.retrieve(data.questions, request.k, progress=progress)
         chosen = _embedder(session, request.embedder)

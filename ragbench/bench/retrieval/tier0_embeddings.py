@@ -167,7 +167,7 @@ def _space(
         "embedder_identity": model.identity,
         "width": int(vectors.shape[1]),
     }
-    if isinstance(model, ModelEmbedder) and (truncated := model.truncated(texts)):
+    if isinstance(model, ModelEmbedder) and (truncated := model.truncated(texts, store.arrays)):
         facts["chunks_truncated"] = truncated
     closest, threshold, count = _closest(name, geometry, ids, request)
     facts |= {"near_duplicates": count, "near_distance": round(threshold, 6)}

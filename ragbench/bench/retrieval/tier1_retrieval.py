@@ -243,25 +243,26 @@ def _retrieve(
     rankings long enough to be read to as many words as are wanted, with how many hits each was to have."""
     import pandas as pd
 
-    from ragbench.systems import make, steps
+    from ragbench.systems import make, once, steps
 
     data = session.dataset
     runs: dict[str, list[Retrieval]] = {}
     further: dict[str, tuple[int, Retrieval]] = {}
     with session.store() as store:
-        made: dict[str, System] = {name: make(name, session.settings, store, data) for name in session.systems}
+        opened = once(store)
+        made: dict[str, System] = {name: make(name, session.settings, store, data, opened) for name in session.systems}
         searched = {name: getattr(one, "searched", data.chunks) for name, one in made.items()}
         depth = max(_depth(chunks, request.k, request.unit) for chunks in searched.values())
         by_words = request.unit == "chunk" and request.words and reading.differ(session.settings, made)
         for name in made:
             with session.progress(name, steps(len(data.chunks), len(asked), request.repeats)) as progress:
-                once = made[name].retrieve(asked, depth, progress=progress)
-                runs[name] = consistency.repeated(made[name], once, asked, depth, request.repeats, progress)
+                first = made[name].retrieve(asked, depth, progress=progress)
+                runs[name] = consistency.repeated(made[name], first, asked, depth, request.repeats, progress)
             if by_words and made[name].description["kind"] == "configured":
                 deep = reading.depth(searched[name], max(request.words))
                 further[name] = deep, made[name].retrieve(asked, deep)
             elif by_words:
-                further[name] = depth, once  # of the user's own: it is not asked once more
+                further[name] = depth, first  # of the user's own: it is not asked once more
         asking, clock = (made, store, asked, depth), request.take(Clock)
         found, misses = timing.indexes(*asking, clock, session.progress, request.take(Sureness), labels)
         read = [timing.latencies(*asking, data.content_hash, clock, session.progress)]

@@ -84,6 +84,7 @@ def latencies(
         about = {
             "what": "latency of one statement", "system": dict(system.description), "source": source(system),
             "data": data_hash, "k": depth, "questions": [question.id for question in timed],
+            **_building(getattr(system, "dense", None)),
         }  # fmt: skip
         once = {key: value for key, value in about.items() if key != "k"} | {"what": "latency of one embedding"}
         kept = partial(store.readings, once, fresh=clock.fresh_timings)
@@ -161,10 +162,12 @@ def indexes(
         queries = dense.store.vectors(dense.embedder, texts, kind="query", batch=dense.batch)
         if queries.shape[1] > WIDEST_HALF:
             continue
-        ways = _ways(dense, clock.ef_searches)
+        if not (ways := _ways(dense, clock.ef_searches)):
+            continue
         about = {
             "what": "index, one statement", "embedder": dense.embedder.identity, "ways": ways,
             "data": dense.dataset.content_hash, "k": depth, "questions": [question.id for question in timed],
+            **_building(dense),
         }  # fmt: skip
         found = store.readings(
             about,
@@ -204,10 +207,9 @@ def _each_timed(system: Any, timed: Sequence[Question], depth: int, progress: Pr
     dense, read = system.dense, list[str]()
     embed = kept(partial(_embedding, dense, timed, read, progress))["embed"]
     progress(len(timed) - len(read))
-    data = dense.dataset.content_hash
     queries = dense.store.vectors(dense.embedder, [one.text for one in timed], kind="query", batch=dense.batch)
-    dense.store.search(data, dense.embedder, queries[:WARMING], depth, batch=1, **dense.how)
-    found = dense.store.search(data, dense.embedder, queries, depth, batch=1, progress=progress, **dense.how)
+    dense.nearest(queries[:WARMING], depth, dense.how, alone=True)
+    found = dense.nearest(queries, depth, dense.how, alone=True, progress=progress)
     return {"embed": embed, "search": found.milliseconds}
 
 
@@ -263,17 +265,17 @@ def _in_turns(
     from ragbench.store import recalls_against_exact
 
     data_hash = dense.dataset.content_hash
-    search = partial(store.search, data_hash, dense.embedder, k=depth, batch=1)
+    search = partial(dense.nearest, k=depth, alone=True)
     readings = {f"{way} {what}": np.zeros(len(queries)) for way in ways for what in ("ms", "recall")}
     with watch(f"{name}, indexes", len(ways) * len(queries)) as progress:
         progress.say(lambda: "building them")
         exact = store.exact_in_blocks(data_hash, dense.embedder, queries, depth)
         for how in ways.values():
-            search(queries[:WARMING], **how)
+            search(queries[:WARMING], how=how)
         for turn, places in enumerate(np.array_split(np.arange(len(queries)), min(TURNS, len(queries)))):
             progress.say(lambda: "searching in turns")
             for way in list(ways)[:: 1 if turn % 2 else -1]:
-                found = search(queries[places], progress=progress, **ways[way])
+                found = search(queries[places], how=ways[way], progress=progress)
                 nearest = replace(
                     exact,
                     ids=[exact.ids[place] for place in places],
@@ -293,16 +295,26 @@ def _distinct(systems: Mapping[str, System]) -> dict[tuple[str, str], Any]:
             if (getattr(system, "dense", None) is not None) is not is_alone:
                 continue
             for part, dense in getattr(system, "embedding", {}).items():
-                built = (dense.settings.m, dense.settings.ef_construction)
+                built = (dense.settings.m, dense.settings.ef_construction, *_building(dense).values())
                 found.setdefault((dense.embedder.identity, dense.dataset.content_hash, *built), ((name, part), dense))
     return dict(found.values())
 
 
 def _ways(dense: Any, ef_searches: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """Exact search, and HNSW at each ef_search, by names."""
+    """Exact search, and HNSW at each ef_search, by names; the user's own where that is searched, nothing where it is no
+    HNSW."""
+    if dense.own is not None:
+        own = {f"own {ef}": dense.own_at(ef) for ef in dict.fromkeys(ef_searches) if dense.own.built.kind == "hnsw"}
+        return {"exact": {"index": "exact"}, **own} if own else {}
     built = {"m": dense.settings.m, "ef_construction": dense.settings.ef_construction}
     hnsw = {f"hnsw {ef}": {"index": "hnsw", **built, "ef_search": ef} for ef in dict.fromkeys(ef_searches)}
     return {"exact": {"index": "exact"}, **hnsw}
+
+
+def _building(dense: Any) -> dict[str, str]:
+    """What tells one building of the user's own index from the next; nothing where it is not searched."""
+    own = getattr(dense, "own", None)
+    return {} if own is None else {"own": f"{own.name} {own.building}"}
 
 
 def source(system: Any) -> str:

@@ -53,8 +53,7 @@ def overview(request: OverviewRequest) -> Measurement:
 def keep(run: Path, threshold_set: str = "") -> None:
     """Keep the overview of a run that did not execute its notebook, for its index."""
     folder = run / "parts" / NAME
-    found = _below(run / "parts", NAME)
-    if found and not (folder / "findings.json").is_file():
+    if not (folder / "findings.json").is_file() and (found := _below(run / "parts", NAME)):
         over(found, threshold_set).save(folder)
 
 

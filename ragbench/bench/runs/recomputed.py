@@ -34,7 +34,7 @@ OF_QUESTIONS = ("answers", "judgements", "repeated", "latencies", "readings", "c
 """Tables that are still true of some of the questions."""
 COUNTED_ON_ALL = (
     "doubts", "n_without_relevant", "n_without_context", "n_history", "n_without_page", "n_page_gone",
-    "n_without_vector", "n_users", "blame", "corrected", "slices_left_out", "sets",
+    "n_without_vector", "n_users", "blame", "corrected", "slices_left_out", "sets", "listing",
 )  # fmt: skip
 """Facts that are of all questions, and not counted again."""
 LEFT_OUT = {

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from ragbench.datasets import Dataset
 from ragbench.datasets.samples import read_samples
 from ragbench.measurement import Measurement
 from ragbench.settings import Settings, urls
-from ragbench.systems.logged import LoggedSystem
 from ragbench.types import Chunk, Question, Sample
 
 FROM_RUN = "run:"
@@ -31,11 +30,12 @@ FROM_RUN = "run:"
 class AnswerTable:
     """Samples to be scored, and what a page says of where they come from.
 
-    facts: `dataset`, `data_hash`, and what else is known. people: the mean of the scores that people gave, by system
-    and sample, where the data set has them.
+    samples: may be read anew each time that they are asked for (`ragbench.bench.scoring.survey`). facts: `dataset`,
+    `data_hash`, and what else is known. people: the mean of the scores that people gave, by system and sample, where
+    the data set has them.
     """
 
-    samples: tuple[Sample, ...]
+    samples: Collection[Sample]
     facts: Mapping[str, Any]
     people: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
@@ -85,11 +85,11 @@ def logged_answers(dataset: str, settings: Settings) -> list[Path]:
     return sorted(folder.glob("answers.*.jsonl"))
 
 
-def of_samples(samples: Sequence[Sample], name: str) -> AnswerTable:
-    """Samples that were read already. Raises BenchError for none."""
+def of_samples(samples: Collection[Sample], name: str) -> AnswerTable:
+    """Samples that were read already, or are read when they are asked for. Raises BenchError for none."""
     if not samples:
         raise BenchError(f"{name} holds no answers")
-    return AnswerTable(tuple(samples), {"dataset": name, "data_hash": digest(samples)})
+    return AnswerTable(samples, {"dataset": name, "data_hash": digest(samples)})
 
 
 def digest(samples: Iterable[Sample]) -> str:
@@ -117,6 +117,8 @@ def _of_log(data: Dataset, files: Sequence[Path]) -> AnswerTable | None:
     """What systems are logged to have answered, in files beside the tables of the data set, with what people thought
     of these very answers; None where none answered. Passages whose text nobody knows are left out.
     """
+    from ragbench.systems.logged import LoggedSystem
+
     chunks = {chunk.id: chunk for chunk in data.chunks}
     rated = {(each.question_id, each.answer): each.ratings.values() for each in data.ratings}
     samples, people = [], {}
@@ -197,6 +199,12 @@ def _of_run(name: str, reports: Path) -> AnswerTable:
         raise BenchError(f"{FROM_RUN}{name}: {said}")
     chosen = notebook or next(iter(kept))
     measurement = Measurement.load(kept[chosen])
+    if "listed" in measurement.questions:
+        listed, there = int(measurement.questions["listed"].notna().sum()), len(measurement.questions)
+        raise BenchError(
+            f"{FROM_RUN}{name}: {chosen} keeps the answers to {listed:,} of {there:,} questions, those that its page "
+            "lists; name the table of answers itself"
+        )
     facts = {key: measurement.facts[key] for key in ("dataset", "data_hash", "licence") if measurement.facts.get(key)}
     return AnswerTable(tuple(_samples(measurement)), {**facts, "answers": chosen})
 

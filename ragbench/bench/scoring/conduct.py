@@ -34,24 +34,38 @@ def conduct(found: Scores, judges: Sequence[str], rule: Rule) -> dict[str, dict[
     """
     influence = _influence(found, rule) if len(judges) > 1 else {}
     known = {}
+    work = {judge: _Work() for judge in judges}
+    for row in found.rows if judges else ():
+        for score in row.singles:
+            for judge in judges:
+                if (line := _line(row, score, judge, judges)) is not None:
+                    work[judge].add(*line)
     for judge in judges:
-        lines = [
-            line
-            for row in found.rows
-            for score in row.singles
-            if (line := _line(row, score, judge, judges)) is not None
-        ]
-        statuses = Counter(status for status, _, _ in lines if status not in UNASKED)
+        statuses = work[judge].statuses
         faults = {status: count for status, count in sorted(statuses.items()) if status not in ANSWERED}
         known[judge] = {
             "asked": statuses.total(),
             "failed": sum(faults.values()),
             "statuses": faults,
-            "suspected": len({answer for _, suspected, answer in lines if suspected}),
+            "suspected": len(work[judge].suspected),
             **({"usage": asdict(found.usage[judge])} if judge in found.usage else {}),
             **({"influence": influence[judge]} if judge in influence else {}),
         }
     return known
+
+
+class _Work:
+    """What one judge was asked. statuses: how often each. suspected: answers, as system and sample."""
+
+    def __init__(self) -> None:
+        self.statuses: Counter[str] = Counter()
+        self.suspected: set[tuple[str | None, str]] = set()
+
+    def add(self, status: str, is_suspected: bool, answer: tuple[str | None, str]) -> None:
+        if status not in UNASKED:
+            self.statuses[status] += 1
+        if is_suspected:
+            self.suspected.add(answer)
 
 
 def _line(row: Row, score: Score, judge: str, judges: Sequence[str]) -> tuple[str, bool, tuple[str | None, str]] | None:

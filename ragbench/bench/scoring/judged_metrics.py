@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ragbench import llm
+from ragbench.bench.basics import frames
 from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.session import Session
 from ragbench.bench.scoring import attendance, jury, measure, repeats, replies, telling
@@ -19,7 +20,7 @@ from ragbench.judge import Rule, asks_nobody, legal_names
 from ragbench.measurement import SCORE_COLUMNS, without_nan
 from ragbench.metric import Metric
 from ragbench.settings import Settings
-from ragbench.types import Sample
+from ragbench.types import Sample, Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,23 +179,25 @@ def _described(settings: Settings, names: Sequence[str]) -> list[dict[str, Any]]
     return found
 
 
-def score_table(found: Scores) -> pd.DataFrame:
-    """Scores as SCORE_COLUMNS: one row a system, metric and sample."""
-    import pandas as pd
+def score_table(found: Scores, told: Collection[str] | None = None) -> pd.DataFrame:
+    """Scores as SCORE_COLUMNS: one row a system, metric and sample.
 
-    rows = [
+    told: ids of samples; the reason of any other's value is left out, that of an absent value never. None: all.
+    """
+    rows = (
         (
             row.sample.system,
             row.metric.label,
             row.sample.id,
-            row.score.value,
-            row.score.status.value,
-            row.score.reason,
-            row.score.judge,
+            score.value,
+            score.status.value,
+            score.reason if told is None or row.sample.id in told or score.status is not Status.OK else "",
+            score.judge,
         )
         for row in found.rows
-    ]
-    return pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+        for score in [row.score]
+    )
+    return frames.gathered(rows, SCORE_COLUMNS)
 
 
 def repeated(found: Scores) -> pd.DataFrame:
@@ -206,13 +209,11 @@ def repeated(found: Scores) -> pd.DataFrame:
     )
 
 
-def judgements(found: Scores, judges: Sequence[str]) -> pd.DataFrame:
+def judgements(found: Scores, judges: Sequence[str], told: Collection[str] | None = None) -> pd.DataFrame:
     """One row a system, metric, sample and judge, with the data that the score was made from as JSON; of repeats the
-    first."""
-    import pandas as pd
-
-    rows = [line for row in found.rows for line in _lines(row, judges)]
-    table = pd.DataFrame(rows, columns=list(JUDGEMENT_COLUMNS))
+    first. told: ids of the only samples that are told of; None: all."""
+    rows = (row for row in found.rows if told is None or row.sample.id in told)
+    table = frames.gathered((line for row in rows for line in _lines(row, judges)), JUDGEMENT_COLUMNS)
     return table.astype({"value": float, "seconds": float})
 
 

@@ -89,7 +89,7 @@ class Columns:
     """What numbers are made of: of each system, in order of appearance, the values by metric.
 
     metrics: in the order in which they came. clusters: of all systems. missing: why values are not there, how often.
-    panels: whether any score is that of several judges.
+    panels: whether any score is that of several judges. repeats: how often a sample was scored at most.
     """
 
     systems: dict[str, Answers] = field(default_factory=dict)
@@ -97,6 +97,7 @@ class Columns:
     clusters: dict[str, str | None] = field(default_factory=dict)
     missing: Counter[str] = field(default_factory=Counter)
     panels: bool = False
+    repeats: int = 1
 
     @classmethod
     def of(cls, rows: Iterable[Row]) -> Columns:
@@ -119,6 +120,7 @@ class Columns:
         column.values.append(score.value)
         own.clusters[sample.id] = self.clusters[sample.id] = sample.cluster
         self.panels = self.panels or "judges" in score.detail
+        self.repeats = max(self.repeats, len(row.repeats))
         if isnan(score.value):
             self.missing[score.reason] += 1
         if row.flags:

@@ -29,9 +29,10 @@ from ragbench.workers.tallies import Counter as Counting
 from ragbench.workers.tallies import Together
 from ragbench.workers.task import Tell
 
-SAMPLES = 256
-"""Of a part at most; fewer where that gives each worker several."""
-PARTS_A_WORKER = 4
+SAMPLES, PARTS_A_WORKER = 256, 4
+"""Of a part at most; fewer where that gives each worker so many parts."""
+JUDGED, JUDGED_PARTS = 4096, 1
+"""The same where a model is asked: where a part begins and ends, fewer calls are in flight than may be."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,9 @@ def _slices(rows: Sequence[Sample], terms: Terms, crew: int, run: str) -> Iterat
     places: dict[tuple[str, str], list[int]] = {}
     for position, row in enumerate(rows):
         places.setdefault((system_name(row), row.id), []).append(position)
-    size = max(1, min(SAMPLES, -(-len(places) // (PARTS_A_WORKER * max(1, crew)))))
+    asks = any(isinstance(one, str | OwnJudge) for one in asking(terms.metrics, terms.judges))
+    most, parts = (JUDGED, JUDGED_PARTS) if asks else (SAMPLES, PARTS_A_WORKER)
+    size = max(1, min(most, -(-len(places) // (parts * max(1, crew)))))
     groups, identities = list(places.values()), tuple(one.identity for one in terms.embedders)
     for start in range(0, len(groups), size):
         positions = [position for group in groups[start : start + size] for position in group]

@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOTEBOOK = "rag_metrics"
+LINE: Mapping[str, type[str] | type[float]] = {
+    "system": str, "id": str, "metric": str, "judge": str, "value": float, "status": str, "reason": str,
+    "seconds": float, "suspected_injection": str,
+}  # fmt: skip
+"""What stands in a line of the long table of scores, and of which kind it is."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -178,8 +183,7 @@ class Scores:
             return pd.DataFrame(self._wide())
         if form != "long":
             raise ValueError(f"form = {form!r}: 'long' or 'wide' is expected")
-        columns = ["system", "id", "metric", "judge", "value", "status", "reason", "seconds", "suspected_injection"]
-        return pd.DataFrame(self._table(), columns=columns)
+        return pd.DataFrame(self.lines(), columns=list(LINE))
 
     def worst(self, n: int = 5, metric: str | None = None) -> Table:
         """The n worst measured scores of a metric (the primary if none is named), worst first; ties by sample id.
@@ -239,7 +243,7 @@ class Scores:
             [{"notebook": NOTEBOOK, **one.summary(), "published": published(one.metric)} for one in found]
             for found in (means, self.comparisons)
         )
-        samples = ({key: value for key, value in row.items() if key != "seconds"} for row in self._table())
+        samples = ({key: value for key, value in row.items() if key != "seconds"} for row in self.lines())
         return {
             "estimates": estimates,
             "comparisons": comparisons,
@@ -301,7 +305,8 @@ class Scores:
             line["suspected_injection"] |= row.flags
         return [{**line, "suspected_injection": "; ".join(line["suspected_injection"])} for line in found.values()]
 
-    def _table(self) -> Iterator[dict[str, Any]]:
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """The rows of `to_pandas()`, one by one, with the keys of LINE; None for a value that there is none of."""
         return (line for row in self.rows for line in _lines(row))
 
     def _ids(self) -> list[str]:

@@ -31,6 +31,16 @@ class Survey:
     systems: tuple[str, ...]
     union: Sample
 
+    def __contains__(self, sample: object) -> bool:
+        return any(one == sample for one in self)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Sample]:
+        """The samples once more, one by one; see `parts`."""
+        return (sample for part in self.parts() for sample in part)
+
     def parts(self, size: int = PART) -> Iterator[tuple[Sample, ...]]:
         """The samples once more, so many at a time. Raises DatasetError where the file has changed meanwhile."""
         samples, left = (sample for _, sample in streamed(self.path)), len(self.ids)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import os
 import pkgutil
 import signal
@@ -18,11 +19,14 @@ from ragbench import terminal
 PROGRAM = "ragbench.__main__:main"
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 AGAIN_SECONDS = 0.05
+YOUNG = 100_000  # objects after which garbage is looked for: imports make tens of thousands, and no garbage
 
 
 def program() -> NoReturn:
     """The command line from its first moment to its last: signals are dealt with before anything heavy is imported."""
     atexit.register(_ignore)  # the first to be registered is the last to be called
+    atexit.register(gc.freeze)  # at its end the interpreter looks through all objects, which are the system's to clear
+    gc.set_threshold(YOUNG)
     for number in CODES:
         signal.signal(number, _leave)
     main = pkgutil.resolve_name(PROGRAM)  # by its name, as an installed script does: the house stands above its door

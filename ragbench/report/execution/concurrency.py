@@ -1,13 +1,16 @@
 """How many notebooks run at the same time where nobody says: as many as cores and memory allow, if no number changes.
 
-A clock is read with nothing beside it, so that notebooks that read one come first and one by one. What a project sends,
-and what of its own code it runs, has limits and habits that hold within one process: then notebooks run one by one.
+A clock is read with nothing beside it. Where readings of the data are kept, all notebooks run side by side, and one
+that finds that it has to read a clock after all is executed again, alone; else those that may read one come first and
+one by one. What a project sends, and what of its own code it runs, has limits and habits that hold within one process:
+then notebooks run one by one.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ragbench import trust
 
@@ -18,23 +21,39 @@ MEMORY = 2**31
 HARMLESS = frozenset({"server", "storage"})
 """Kinds of what a project reaches that every notebook shares: the database's own server, the copy of a data set."""
 
-Round = tuple[tuple[str, ...], int]
-"""Notebooks by name, and how many of them run at the same time."""
+
+class Round(NamedTuple):
+    """Notebooks by name, how many of them run at the same time, and whether they may read a clock."""
+
+    names: tuple[str, ...]
+    jobs: int
+    clock: bool = True
 
 
-def rounds(parameters: Mapping[str, Collection[str]], jobs: int | None, reach: trust.Reach) -> Sequence[Round]:
+def rounds(
+    parameters: Mapping[str, Mapping[str, Any]],
+    jobs: int | None,
+    reach: trust.Reach,
+    kept: Callable[[], bool],
+    late: Collection[str] = (),
+) -> Sequence[Round]:
     """The notebooks in the rounds that they run in, one after the other.
 
-    parameters: the names of each notebook's. jobs: as somebody said; all are one round then. reach: what the run would
-    run and send.
+    parameters: each notebook's, with their values. jobs: as somebody said; all are one round then. reach: what the run
+    would run and send. kept: whether there are readings of what these notebooks measure. late: those whose processes
+    take long to begin: of notebooks that run side by side, twice as many others as run at a time go before them.
     """
     if jobs is None and any(item.kind not in HARMLESS for item in reach.items):
         jobs = 1
     if jobs is not None:
-        return [(tuple(parameters), jobs)]
-    timed = tuple(name for name, known in parameters.items() if CLOCK in known)
-    others = tuple(name for name in parameters if name not in timed)
-    return [one for one in ((timed, 1), (others, affordable())) if one[0]]
+        return [Round(tuple(parameters), jobs)]
+    timed = tuple(name for name, values in parameters.items() if CLOCK in values)
+    others, at_once = tuple(name for name in parameters if name not in timed), affordable()
+    if timed and at_once > 1 and not any(parameters[name][CLOCK] for name in timed) and kept():
+        soon = [name for name in (*timed, *others) if name not in late]
+        slow = (name for name in parameters if name in late)
+        return [Round((*soon[: 2 * at_once], *slow, *soon[2 * at_once :]), at_once, clock=False)]
+    return [one for one in (Round(timed, 1), Round(others, at_once)) if one.names]
 
 
 def affordable() -> int:

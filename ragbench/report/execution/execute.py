@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,9 +21,12 @@ from typing import Any
 
 from ragbench import reasons, trust
 from ragbench.report.execution import guard
-from ragbench.report.execution.nursery import Nursery
+from ragbench.report.execution.nursery import Kernel
 from ragbench.settings import RUN_FOLDER, TRUST
+from ragbench.store.errors import DisturbedClockError
 
+Born = Callable[[Sequence[str], Mapping[str, str], str], Kernel]
+"""Makes a kernel of its arguments, its variables and its folder. Raises OSError, EOFError where it cannot."""
 PACKAGE = f"{Path(__file__).parents[2]}{os.sep}"
 FOR_PEOPLE = ("ValueError", "FileNotFoundError", "FileExistsError")
 GROUP = "ExceptionGroup"
@@ -55,11 +58,15 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Failure:
-    """What went wrong in a notebook: one line for people, the cell it happened in, and the traceback."""
+    """What went wrong in a notebook: one line for people, the cell it happened in, and the traceback.
+
+    disturbed: nothing, but that a clock had to be read while other notebooks ran.
+    """
 
     line: str
     cell: str = ""
     traceback: str = ""
+    disturbed: bool = False
 
 
 def execute(
@@ -71,7 +78,7 @@ def execute(
     advance: Callable[[int, int], None] | None = None,
     environment: Mapping[str, str] | None = None,
     stopped: threading.Event | None = None,
-    nursery: Nursery | None = None,
+    born: Born | None = None,
 ) -> Failure | None:
     """Execute the cells of `notebook` in place; the notebook keeps what was done until a cell failed.
 
@@ -79,7 +86,7 @@ def execute(
     workplace: the folder that the code runs in. advance: called with the cells done and the cells there are.
     environment: variables of the notebook's process besides those of this one. Whether the notebook may run is not
     asked here: see `ragbench.report.reach`. stopped: set before `end_all`, which does not see a kernel
-    that is still being started: that one ends as soon as it is there. nursery: makes the kernel; None starts it anew.
+    that is still being started: that one ends as soon as it is there. born: makes the kernel; None starts it anew.
     """
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill.exceptions import PapermillExecutionError
@@ -89,12 +96,13 @@ def execute(
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="ragbench-", ignore_cleanup_errors=True) as private:
         variables = {**(environment or {}), RUN_FOLDER: str(folder.resolve()), TRUST: trust.ALL}
-        manager = _manager(Path(private), variables, stopped or threading.Event(), nursery)
+        manager = _manager(Path(private), variables, stopped or threading.Event(), born)
         try:
             _papermill(notebook, manager, workplace, advance)
         except PapermillExecutionError as error:
             trace = plain("\n".join(error.traceback)) or _printed(notebook, str(error.source))
-            return Failure(_line(error.ename, error.evalue, trace), str(error.source), trace)
+            disturbed = error.ename == DisturbedClockError.__name__
+            return Failure(_line(error.ename, error.evalue, trace), str(error.source), trace, disturbed)
         except (DeadKernelError, CellTimeoutError, RuntimeError) as error:
             return Failure(f"the notebook's process ended before its work was done: {_end_of(manager, error)}")
         finally:
@@ -199,7 +207,7 @@ def _engine() -> str:
     return "ragbench"
 
 
-def _manager(private: Path, environment: Mapping[str, str], stopped: threading.Event, nursery: Nursery | None) -> Any:
+def _manager(private: Path, environment: Mapping[str, str], stopped: threading.Event, born: Born | None) -> Any:
     """A kernel of this very interpreter, on a private socket, with no history, start-up files or settings of a user."""
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
@@ -214,12 +222,12 @@ def _manager(private: Path, environment: Mapping[str, str], stopped: threading.E
         pre_start_kernel = _async_pre_start_kernel
 
         async def _async_launch_kernel(self, kernel_cmd: list[str], **words: Any) -> None:
-            if nursery is not None:
+            if born is not None:
                 with contextlib.suppress(
                     OSError, EOFError
                 ):  # a nursery that was killed; without one a kernel starts anew
                     arguments = kernel_cmd[len(BEGIN) :]
-                    made = await asyncio.to_thread(nursery.kernel, arguments, words["env"], words["cwd"])
+                    made = await asyncio.to_thread(born, arguments, words["env"], words["cwd"])
                     local: Any = self.provisioner
                     local.process, local.pid, local.pgid = made, made.pid, made.pid
                     return

@@ -13,8 +13,9 @@ from ragbench.bench import readiness
 from ragbench.bench.basics.choices import parted
 from ragbench.bench.basics.needs import Lack
 from ragbench.llm import Outlook, planning
-from ragbench.report.execution import concurrency
+from ragbench.report.execution import concurrency, nursery
 from ragbench.report.execution import run as execution
+from ragbench.report.execution.concurrency import Round
 from ragbench.report.execution.preparation import prepared
 from ragbench.systems.work import Work
 
@@ -62,8 +63,9 @@ def plan(
     asking = {name: notebook for name, notebook in sources.items() if _asks({**defaults[name], **values[name]})}
     with tempfile.TemporaryDirectory(prefix="ragbench-plan-", ignore_cleanup_errors=True) as private:
         place = Path(private) / "outlooks"
-        executed = execution.Work(Path(private) / "run", progress, {planning.PLAN_FOLDER: str(place)})
-        failures = executed.all(asking, [(tuple(asking), jobs or concurrency.affordable())])
+        with nursery.opened(len(asking)) as forks:
+            executed = execution.Work(Path(private) / "run", progress, {planning.PLAN_FOLDER: str(place)}, forks)
+            failures = executed.all(asking, [Round(tuple(asking), jobs or concurrency.affordable())])
         rewriters = (one.outlook for one in work if one.outlook is not None)
         outlooks = tuple(planning.together((*planning.kept(place), *rewriters)))
     return Planned(outlooks, tuple(name for name in sources if name not in asking), failures, left_out, work)

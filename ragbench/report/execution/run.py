@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +32,13 @@ from ragbench.report.keeping import files, kept, results
 from ragbench.report.keeping.manifest import named, noted
 from ragbench.report.pages import assembly, drawing
 from ragbench.settings import secrets
+from ragbench.store import Store
 from ragbench.store import uses as vectors
 
 MODELS = "sentence_transformers"
 """The library that most embedders are models of; importing it takes longer than all else that a notebook imports."""
-
-FORKED_FROM = 3
-"""Notebooks of a run whose kernels are forked: fewer import less by themselves than is imported for all."""
+DRAWING = ("ragbench.report.pages.drawing", "nbconvert.exporters")
+"""What pages are drawn with, and no notebook needs."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +123,14 @@ def run(
     known = settings.load()
     called = {key: text for key, text in (("name", named(name)), ("note", noted(note))) if text}
     wanted = dict(given or {})
-    sources, defaults, values, left_out, asked, read, reach = prepared(notebooks, wanted, language, lenient=lenient)
-    with workers.shared(known) as variables:
+    with contextlib.ExitStack() as held:
+        forks = held.enter_context(nursery.opened(len(notebooks)))
+        sources, defaults, values, left_out, asked, read, reach = prepared(notebooks, wanted, language, lenient=lenient)
+        libraries = _libraries(known, asked, read)
+        if forks is not None:
+            for wants in {*libraries.values()}:
+                forks.prepare(wants)
+        variables = held.enter_context(workers.shared(known))
         folder = files.new_run(out or settings.project_folder() / known.reports_folder)
         started = time.time()
         mask = secrets.masker()
@@ -132,8 +140,10 @@ def run(
             _interruptible(folder, begun, keep),
         ):
             try:
-                work = Work(folder, progress, variables, _libraries(known, asked, read))
-                failures = work.all(sources, concurrency.rounds(defaults, jobs, reach))
+                every = {name: {**defaults[name], **values[name]} for name in sources}
+                timed = partial(_are_timed, known, asked, read)
+                in_turn = concurrency.rounds(every, jobs, reach, timed, libraries)
+                failures = Work(folder, progress, variables, forks, libraries).all(sources, in_turn)
             finally:
                 copies.settle(folder)
                 uses.settle(folder)
@@ -146,7 +156,7 @@ def run(
                 if name in measured.names() and name not in failures and (line := results.nothing(measured[name])):
                     failures[name] = line
             spoken = language or known.language
-            described = [_described(name, {**defaults[name], **values[name]}, failures, spoken) for name in sources]
+            described = [_described(name, every[name], failures, spoken) for name in sources]
             manifest = results.manifest(
                 measured,
                 wanted,
@@ -163,20 +173,30 @@ def run(
             manifest = secrets.masked(manifest, mask)
             results.write_scores(folder / results.SCORES, measured)
             results.write_json(folder / results.SUMMARY, results.summary(measured))
-            _draw(folder, manifest, mask)
+            _draw(folder, manifest, mask, measured, forks)
+            made = {name: measured[name] for name in measured.names()}
     failed = {one["name"]: one["failure"] for one in manifest["notebooks"] if one["status"] == "failed"}
     broken = known.fail_on_raised and "raised" in manifest
     final = files.finish(folder)
-    unkept = mask(kept.refusal(lambda: kept.record(final))) if keep else ""
+    unkept = mask(kept.refusal(lambda: kept.record(final, made))) if keep else ""
     return RunResult(final, failed, unkept, broken, left_out, stored)
 
 
-def _libraries(known: settings.Settings, asked: Sequence[Request], read: Read) -> tuple[str, ...]:
-    """What notebooks need besides what all do: the library of models, where several embed their questions anew."""
-    anew = [one for one in asked if getattr(one, "repeats", 1) > 1]
-    names = {(str(getattr(one, "dataset", "")) or known.dataset, str(getattr(one, "language", ""))) for one in anew}
-    found = (one for name in names for one in wheels.settled(known, read(*name).language).embedders.values())
-    return (MODELS,) if len(anew) > 1 and any(one.kind in ("minilm", MODELS) for one in found) else ()
+def _libraries(known: settings.Settings, asked: Sequence[Request], read: Read) -> dict[str, nursery.Libraries]:
+    """What notebooks need besides what all do: the library of models, where one embeds its questions anew."""
+
+    def has_models(one: Request) -> bool:
+        embedders = wheels.settled(known, read(*one.place(known.dataset)).language).embedders
+        return any(embedder.kind in ("minilm", MODELS) for embedder in embedders.values())
+
+    return {one.notebook: (MODELS,) for one in asked if getattr(one, "repeats", 1) > 1 and has_models(one)}
+
+
+def _are_timed(known: settings.Settings, asked: Sequence[Request], read: Read) -> bool:
+    """Whether the database keeps a reading of the clock for all data that notebooks measure."""
+    places = {one.place(known.dataset) for one in asked}
+    with Store.open(known) as store:
+        return all(store.has_readings({"data": read(*place).content_hash}) for place in places)
 
 
 def _needing(left_out: Sequence[Lack]) -> dict[str, Any]:
@@ -196,16 +216,33 @@ def _described(name: str, values: Mapping[str, Any], failures: Mapping[str, str]
     }
 
 
-def _draw(folder: Path, manifest: dict[str, Any], mask: Callable[[str], str]) -> None:
+def _draw(
+    folder: Path,
+    manifest: dict[str, Any],
+    mask: Callable[[str], str],
+    measured: assembly.Measurements,
+    forks: nursery.Nursery | None,
+) -> None:
     """Write the manifest and draw the pages; a page that cannot be drawn fails, in both."""
+
+    def apart(sheets: Sequence[drawing.Sheet]) -> list[tuple[dict[str, Any], str]]:
+        with ThreadPoolExecutor(concurrency.affordable(), "drawing") as pool:
+            return list(pool.map(one, sheets))
+
+    def one(sheet: drawing.Sheet) -> tuple[dict[str, Any], str]:
+        if forks is not None:
+            with contextlib.suppress(OSError, EOFError):  # a nursery that was killed
+                return forks.call(drawing.page, sheet, libraries=DRAWING)
+        return drawing.page(sheet)
+
     results.write_json(folder / results.MANIFEST, manifest)
-    undrawn = drawing.draw(folder, manifest)
+    undrawn = drawing.draw(folder, manifest, measured=measured, apart=None if forks is None else apart)
     if not undrawn:
         return
     manifest["status"] = "failed"
-    for one in manifest["notebooks"]:
-        if one["name"] in undrawn:
-            one |= {"status": "failed", "failure": one["failure"] or mask(undrawn[one["name"]])}
+    for described in manifest["notebooks"]:
+        if described["name"] in undrawn:
+            described |= {"status": "failed", "failure": described["failure"] or mask(undrawn[described["name"]])}
     results.write_json(folder / results.MANIFEST, manifest)
     drawing.draw(folder, manifest)
 
@@ -213,7 +250,7 @@ def _draw(folder: Path, manifest: dict[str, Any], mask: Callable[[str], str]) ->
 class Work:
     """Executes the notebooks of a run, some at a time; `environment`: variables of their processes.
 
-    libraries: that several of them import, besides what all do.
+    forks: makes their processes; None: each is started anew. libraries: by notebook what it imports besides others.
     """
 
     def __init__(
@@ -221,41 +258,47 @@ class Work:
         folder: Path,
         progress: Report | None,
         environment: Mapping[str, str] | None = None,
-        libraries: Sequence[str] = (),
+        forks: nursery.Nursery | None = None,
+        libraries: Mapping[str, nursery.Libraries] | None = None,
     ) -> None:
-        self._libraries = libraries
+        self._forks = forks
+        self._libraries = dict(libraries or {})
         self._folder = folder
         self._progress = progress
-        self._environment = environment
+        self._environment = dict(environment or {})
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._nursery: nursery.Nursery | None = None
 
     def all(self, notebooks: Mapping[str, Any], rounds: Sequence[Round]) -> dict[str, str]:
         """The failures by notebook, each as the line that says why. The overview reads what the others have kept."""
-        failures: dict[str, str] = {}
-        many = len(notebooks) >= FORKED_FROM
-        with nursery.opened(self._libraries) if many else contextlib.nullcontext() as self._nursery:
-            for names, jobs in (*rounds, ((OVERVIEW,), 1)):
-                last = names == (OVERVIEW,)
-                found = {name: notebooks[name] for name in names if name in notebooks and (name == OVERVIEW) is last}
-                failures |= self._together(found, jobs)
-        return failures
+        failures: dict[str, execute.Failure] = {}
+        for one in rounds:
+            found = {name: notebooks[name] for name in one.names if name in notebooks and name != OVERVIEW}
+            failed = self._together(found, one)
+            alone = tuple(name for name, failure in failed.items() if failure.disturbed)
+            for name in alone:
+                del failed[name]
+            failures |= failed | self._together({name: notebooks[name] for name in alone}, Round(alone, 1))
+        if self._forks is not None:
+            self._forks.prepare(DRAWING)  # a core is idle while the overview is executed
+        if OVERVIEW in notebooks:
+            failures |= self._together({OVERVIEW: notebooks[OVERVIEW]}, Round((OVERVIEW,), 1))
+        return {name: failure.line for name, failure in failures.items()}
 
-    def _together(self, notebooks: Mapping[str, Any], jobs: int) -> dict[str, str]:
-        with ThreadPoolExecutor(max_workers=max(1, jobs), thread_name_prefix="notebook") as pool:
+    def _together(self, notebooks: Mapping[str, Any], how: Round) -> dict[str, execute.Failure]:
+        with ThreadPoolExecutor(max_workers=max(1, how.jobs), thread_name_prefix="notebook") as pool:
             try:  # from the first thread on: leaving `pool` waits for what it has begun
-                tasks = {name: pool.submit(self._one, name, notebook) for name, notebook in notebooks.items()}
+                tasks = {name: pool.submit(self._one, name, notebooks[name], how.clock) for name in notebooks}
                 found = {name: task.result() for name, task in tasks.items()}
             except BaseException:
                 self._stopped.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 execute.end_all()
                 raise
-        return {name: failure.line for name, failure in found.items() if failure is not None}
+        return {name: failure for name, failure in found.items() if failure is not None}
 
-    def _one(self, name: str, notebook: Any) -> execute.Failure | None:
-        part = self._folder / "parts" / name
+    def _one(self, name: str, notebook: Any, clock: bool) -> execute.Failure | None:
+        part, cells = self._folder / "parts" / name, notebook.cells if clock else copy.deepcopy(notebook.cells)
 
         def advance(done: int, total: int) -> None:
             self._tell(Step(name, done, total))
@@ -267,13 +310,20 @@ class Work:
                 folder=self._folder,
                 workplace=settings.project_folder(),
                 advance=advance,
-                environment=self._environment,
+                environment={**self._environment, **({} if clock else {settings.BESIDE: "1"})},
                 stopped=self._stopped,
-                nursery=self._nursery,
+                born=self._born(name),
             )
-        if failure is not None:
+        if failure is not None and failure.disturbed:
+            notebook.cells = cells
+        elif failure is not None:
             self._tell(Step(name, -1, -1, failed=True))
         return failure
+
+    def _born(self, name: str) -> execute.Born | None:
+        if self._forks is None:
+            return None
+        return partial(self._forks.kernel, libraries=self._libraries.get(name, ()))
 
     def _tell(self, step: Step) -> None:
         if self._progress is not None:

@@ -2,17 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ragbench.measurement import COMPARISON_ROW, ESTIMATE_ROW, Measurement, write_table
+from ragbench.measurement import COMPARISON_ROW, ESTIMATE_ROW, Measurement, without_nan, write_table
 from ragbench.report.keeping import files, results
 from ragbench.settings import secrets
 from ragbench.tables import Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+GROUP = 100_000
+"""Rows of a group of a Parquet file that is written as they come."""
+
+
+def write_rows(stem: Path, rows: Iterable[Mapping[str, Any]], kinds: Mapping[str, type[str] | type[float]]) -> None:
+    """Rows that come by and are not held, as `write_csv` writes them, and as a Parquet file; both whole and without
+    secrets. stem: their path without its ending. kinds: of the columns."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema([(name, pa.string() if kind is str else pa.float64()) for name, kind in kinds.items()])
+    mask, left = secrets.exact_masker(), iter(rows)
+
+    def plain(row: Mapping[str, Any]) -> dict[str, Any]:
+        return without_nan({name: mask(one) if isinstance(one := row[name], str) else one for name in kinds})
+
+    def parts() -> Iterator[list[dict[str, Any]]]:
+        while part := [plain(row) for row in islice(left, GROUP)]:
+            yield part
+
+    def fill(temporary: Path) -> None:
+        with temporary.open("w", encoding="utf-8", newline="") as out:
+            columns = tuple(map(Column, kinds))
+            Table(columns, ()).write_csv(out)
+
+            def beside(parquet: Path) -> None:
+                with pq.ParquetWriter(parquet, schema) as groups:
+                    for part in parts():
+                        groups.write_table(pa.Table.from_pylist(part, schema))
+                        Table(columns, tuple(tuple(row.values()) for row in part)).write_csv(out, head=False)
+
+            files.write_by(stem.with_suffix(".parquet"), beside)
+
+    files.write_by(stem.with_suffix(".csv"), fill)  # one within the other, so that the rows go by once
 
 
 def write_csv(path: Path, table: pd.DataFrame, *, raw: bool = False) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from ragbench.report.pages.assembly import Measurements
 from ragbench.settings.urls import Url, is_url, target
 
 if TYPE_CHECKING:
+    from ragbench.measurement import Measurement
     from ragbench.store.records import RunRecord
 
 _NAME = r"[^/\\\x00-\x1f\x7f.][^/\\\x00-\x1f\x7f]{0,150}"
@@ -35,12 +36,16 @@ LAST = ("index.html", results.MANIFEST)
 """What leads to the other files of a run, and is sent behind them."""
 
 
-def of_folder(folder: Path) -> RunRecord:
-    """The run that lies in a folder, with no database. Raises FileNotFoundError for a folder that holds none."""
+def of_folder(folder: Path, made: Mapping[str, Measurement] | None = None) -> RunRecord:
+    """The run that lies in a folder, with no database. Raises FileNotFoundError for a folder that holds none.
+
+    made: its measurements by name, where they are read already.
+    """
     from ragbench.bench.runs.record import recorded
 
-    kept = Measurements(folder)
-    made = {name: kept[name] for name in kept.names()}
+    if made is None:
+        kept = Measurements(folder)
+        made = {name: kept[name] for name in kept.names()}
     return recorded(manifest_of(folder), made, folder.resolve(), uses.of_run(folder))
 
 
@@ -66,15 +71,15 @@ def manifest_of(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{path}: {place} is {shown(first['input'])[:200]}: {expectation(first)}") from None
 
 
-def record(folder: Path) -> str:
-    """Record the run in a folder; the id that it has in the database.
+def record(folder: Path, made: Mapping[str, Measurement] | None = None) -> str:
+    """Record the run in a folder; the id that it has in the database. made: see `of_folder`.
 
     Raises StoreError where the database cannot be reached or refuses.
     """
     from ragbench.store import Store
     from ragbench.store.runs import Runs
 
-    known = of_folder(folder)
+    known = of_folder(folder, made)
     with Store.open(settings.load()) as store:
         return Runs(store.engine).record(known)
 

@@ -31,6 +31,7 @@ def assemble(
     name = measurement.notebook
     kept = assembly.Measurements(folder)
     kept.replace(name, measurement)
+    del measurement  # what was kept is read again, and one of them is enough
     page = Page(kept[name], language=language)
     source = places.notebook(f"{name}.ipynb")
     notebook = _with_views(nbformat.read(source, as_version=4), page, given) if source else _plain(page, views)
@@ -43,7 +44,7 @@ def assemble(
     results.write_json(folder / results.MANIFEST, manifest)
     clean = nbformat.from_dict(secrets.masked(notebook, mask))
     files.write(folder / f"{name}.ipynb", nbformat.writes(clean) + "\n")
-    render(folder)
+    render(folder, measured=kept)
     return folder / f"{name}.html"
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragbench.bench.basics import needs
 from ragbench.bench.runs.overview import NAME as OVERVIEW
@@ -13,10 +13,31 @@ from ragbench.report.pages import assembly, index, metric_pages, parts
 from ragbench.report.pages.editions import Edition, editions
 
 
-def render(folder: Path, *, language: str | None = None) -> Path:
+class Sheet(NamedTuple):
+    """What the page of one notebook is drawn by: the run, the folder of its edition, the notebook's name and language.
+
+    failure: why the notebook failed. frame: what surrounds the page, see `ragbench.report.pages.editions`. told: the
+    measurements that the first page gives the answers of.
+    """
+
+    folder: Path
+    own: Path
+    name: str
+    language: str
+    failure: str
+    frame: Mapping[str, Any]
+    told: frozenset[str]
+
+
+Apart = Callable[[Sequence[Sheet]], Sequence[tuple[dict[str, Any], str]]]
+"""Draws pages in other processes: what `page` returns of each."""
+
+
+def render(folder: Path, *, language: str | None = None, measured: assembly.Measurements | None = None) -> Path:
     """Draw a run's pages again from what it has stored, with no database and no model; the index is returned.
 
     language: also in this one from now on, in a folder of that name, and the index of these pages; the run's own stay.
+    measured: what the run has kept, where it was read already.
     With the same version of ragbench the same bytes come out.
     Raises FileNotFoundError for a folder that holds no run, ValueError for one that ragbench did not write.
     """
@@ -24,23 +45,31 @@ def render(folder: Path, *, language: str | None = None) -> Path:
     if language is not None and language not in {one.language for one in editions(manifest)}:
         manifest["also"] = [*manifest.get("also", ()), language]
         results.write_json(folder / results.MANIFEST, manifest)
-    draw(folder, manifest)
+    draw(folder, manifest, measured=measured)
     found = {one.language: one.folder for one in editions(manifest)}
     return folder / found.get(language or "", "") / "index.html"
 
 
-def draw(folder: Path, manifest: Mapping[str, Any], language: str | None = None) -> dict[str, str]:
+def draw(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    language: str | None = None,
+    *,
+    apart: Apart | None = None,
+    measured: assembly.Measurements | None = None,
+) -> dict[str, str]:
     """Draw all pages of a run, in each of its languages; of a page that cannot be drawn the reason, by its name.
 
-    language: in this one alone, whatever the run's are.
+    language: in this one alone, whatever the run's are. apart: draws pages in other processes, some at a time.
+    measured: what the run has kept, where it was read already.
     """
-    measured = assembly.Measurements(folder)
+    measured = measured or assembly.Measurements(folder)
     drawn = [Edition(language)] if language else editions(manifest)
     undrawn: dict[str, str] = {}
     for one in drawn:
         own = not (language or one.folder)
         spoken = {each["name"]: each["language"] if own else one.language for each in manifest["notebooks"]}
-        undrawn |= _draw(folder, manifest, measured, one, drawn, spoken)
+        undrawn |= _draw(folder, manifest, measured, one, drawn, spoken, apart)
     for name, content in assembly.beside().items():
         files.write(folder / name, content)
     return undrawn
@@ -48,48 +77,62 @@ def draw(folder: Path, manifest: Mapping[str, Any], language: str | None = None)
 
 def _draw(
     folder: Path, manifest: Mapping[str, Any], measured: assembly.Measurements, edition: Edition,
-    drawn: Sequence[Edition], spoken: Mapping[str, str],
+    drawn: Sequence[Edition], spoken: Mapping[str, str], apart: Apart | None,
 ) -> dict[str, str]:  # fmt: skip
     """The pages of one edition; the overview's is the first page itself. spoken: the language of each."""
     own = folder / edition.folder
     own.mkdir(exist_ok=True)
-    entries, undrawn = [], {}
     notebooks = {one["name"]: notebook_at(folder / f"{one['name']}.ipynb") for one in manifest["notebooks"]}
     ways = {name: index.way(notebook, name, spoken[name]) for name, notebook in notebooks.items() if name != OVERVIEW}
     order, told = list(ways), index.drawn_names(measured, edition.language)
+    sheets = []
     for described in manifest["notebooks"]:
-        name, failure = described["name"], described["failure"]
-        tongue, frame = spoken[name], edition.frame(f"{name}.html", drawn)
-        notebook = notebooks[name]
+        name = described["name"]
+        frame = edition.frame(f"{name}.html", drawn)
         if name in ways:
             place = order.index(name)
             frame["before"] = ways[order[place - 1]] if place else None
             frame["after"] = ways[order[place + 1]] if place + 1 < len(order) else None
-        try:
-            page = assembly.html(notebook, name, measured, tongue, failure, frame)
-            for shown in assembly.tables(notebook, measured, tongue):
-                parts.write(own, shown)
-            entry = index.entry(notebook, name, measured, tongue, failure, told)
-        except Exception as error:  # whatever a notebook put out, the other pages are drawn
-            undrawn[name] = kept.told(error)
-            failure = failure or undrawn[name]
-            for cell in notebook.cells:
-                if "outputs" in cell:
-                    cell.outputs = []
-            page = assembly.html(notebook, name, measured, tongue, failure, frame)
-            entry = index.entry(notebook, name, assembly.Measurements(folder / "none"), tongue, failure)
-        if name != OVERVIEW:
-            files.write(own / f"{name}.html", page)
-            for file, content in assembly.of_its_own(notebook).items():
-                (own / file).parent.mkdir(exist_ok=True)
-                files.write(own / file, content)
-        entries.append(entry)
+        sheets.append(Sheet(folder, own, name, spoken[name], described["failure"], frame, told))
+    pages = apart(sheets) if apart is not None else [page(sheet, notebooks[sheet.name], measured) for sheet in sheets]
+    entries = [entry for entry, _why in pages]
     titles = {entry["name"]: entry["question"] for entry in entries}
     metric_pages.write(own, measured, titles, edition, drawn)
     frame, left_out = edition.frame("index.html", drawn), needs.read(manifest.get("left_out", ()))
     called = (str(manifest.get("name") or ""), str(manifest.get("note") or ""))
     files.write(own / "index.html", index.html(entries, measured, edition.language, frame, left_out, called))
-    return undrawn
+    return {entry["name"]: why for entry, why in pages if why}
+
+
+def page(
+    sheet: Sheet, notebook: Any = None, measured: assembly.Measurements | None = None
+) -> tuple[dict[str, Any], str]:
+    """Write the page and all beside it; its entry on the first page, and why it could not be drawn, else "".
+
+    notebook, measured: as they are in the run's folder, where they are read already.
+    """
+    folder, own, name, language, failure, frame, told = sheet
+    notebook = notebook_at(folder / f"{name}.ipynb") if notebook is None else notebook
+    measured, why = measured or assembly.Measurements(folder), ""
+    try:
+        text = assembly.html(notebook, name, measured, language, failure, frame)
+        for shown in assembly.tables(notebook, measured, language):
+            parts.write(own, shown)
+        entry = index.entry(notebook, name, measured, language, failure, told)
+    except Exception as error:  # whatever a notebook put out, the other pages are drawn
+        why = kept.told(error)
+        failure = failure or why
+        for cell in notebook.cells:
+            if "outputs" in cell:
+                cell.outputs = []
+        text = assembly.html(notebook, name, measured, language, failure, frame)
+        entry = index.entry(notebook, name, assembly.Measurements(folder / "none"), language, failure)
+    if name != OVERVIEW:
+        files.write(own / f"{name}.html", text)
+        for file, content in assembly.of_its_own(notebook).items():
+            (own / file).parent.mkdir(exist_ok=True)
+            files.write(own / file, content)
+    return entry, why
 
 
 def notebook_at(path: Path) -> Any:

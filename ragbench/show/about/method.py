@@ -242,6 +242,7 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
         "probes": _("lists that are searched"),
         "generator": _("generator"),
         "index": _("index"),
+        "own_index": _("index that was asked in place"),
         "width": _("dimensions of the vectors"),
         "recall_against_exact": _("recall against exact search"),
         "near_duplicates": _("pairs of texts that are nearly the same"),
@@ -260,7 +261,7 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
     for key, value in system.items():
         if key in (*UNSAID, *IDENTITIES) or value in (None, "", [], {}):
             continue
-        value = _("exact") if (key, value) == ("index", "exact") else value
+        value = {"exact": _("exact"), "own": _("of your own table")}.get(value, value) if key == "index" else value
         parts.append(html.all(names.get(key, shown(key.replace("_", " "))), " ", flat(material, value)))
     return Markup("; ").join(parts)
 

@@ -31,6 +31,7 @@ UNSHOWN = frozenset(
         "cost_hidden", "cost_shown", "cut", "data_language", "delta", "describes", "describes_decisions",
         "describes_users", "distance", "empty",
         "failed", "faithfulness", "good", "judge_scale", "left_out_systems", "length_limit", "limits", "listed",
+        "listing",
         "logs", "metric", "modes", "n_cached", "n_one_question", "n_tempted", "n_topics_given", "near", "neighbors",
         "pages",
         "people_scale", "projected", "proxy", "rival", "sessions", "shared", "tables", "texts", "thin", "threshold",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
@@ -109,18 +109,31 @@ def _ends(material: Material, metric: str, estimate: Estimate) -> Markup:
     return html.number(f"{number(worst, digits)} … {number(best, digits)}")
 
 
+def _absent(material: Material) -> Iterator[tuple[str, str, str, str, int]]:
+    """System, metric, status and reason of what could not be measured, and how often; not each judge's of a page that
+    lists some of its questions, and keeps judgements of those alone."""
+    if "listed" not in material.measurement.questions:
+        for (system, _sample), lines in judgements(material).items():
+            for line in lines:
+                if line["status"] != "ok":
+                    why = reason(material, line["reason"], stored(line["detail"]))
+                    yield system, str(line["metric"]), str(line["status"]), why, 1
+        return
+    scores = material.measurement.scores
+    named = ["system", "metric", "status", "reason"]
+    lost = scores.loc[scores["status"] != "ok", named].value_counts(sort=False).reset_index()
+    for system, metric, status, why, number in lost.itertuples(index=False, name=None):
+        yield str(system), str(metric), str(status), reason(material, why, {}), int(number)
+
+
 def _reasons(material: Material) -> dict[tuple[str, str], Markup]:
     """Each status with how often it came, by system and metric; the commonest reason in words."""
     _ = material.text
     statuses: dict[tuple[str, str], Counter[str]] = {}
     words: dict[tuple[str, str], Counter[str]] = {}
-    for (system, _sample), lines in judgements(material).items():
-        for line in lines:
-            if line["status"] == "ok":
-                continue
-            place = (system, str(line["metric"]))
-            statuses.setdefault(place, Counter())[str(line["status"])] += 1
-            words.setdefault(place, Counter())[reason(material, line["reason"], stored(line["detail"]))] += 1
+    for system, metric, status, why, number in _absent(material):
+        statuses.setdefault((system, metric), Counter())[status] += number
+        words.setdefault((system, metric), Counter())[why] += number
     for one in material.facts.get("sets", ()):
         place = (str(one["system"]), str(one["metric"]))
         if one["status"] != "ok":

@@ -201,8 +201,10 @@ class Material:
 
     @cached_property
     def question_rows(self) -> dict[str, Mapping[str, Any]]:
-        """Questions by sample id, in the data set's order."""
+        """Questions by sample id, in the data set's order; of very many those that are listed."""
         table = self.measurement.questions
+        if "listed" in table:
+            table = table[table["listed"].notna()]
         return {str(row["sample"]): row for row in _records(table)}
 
     @cached_property
@@ -256,9 +258,19 @@ class Material:
         return {str(row["id"]): row for row in _records(table)} if len(table) else {}
 
     @cached_property
+    def retrieved_texts(self) -> pd.DataFrame:
+        """`chunk` and `text` of all that was retrieved, each pair once."""
+        return self.measurement.retrieved[["chunk", "text"]].drop_duplicates()
+
+    @cached_property
     def chunk_texts(self) -> dict[str, str]:
-        """Texts by chunk id, of all that was retrieved and of the table `chunks` where the measurement has one."""
-        table = self.measurement.retrieved
+        """Texts by chunk id, of all that was retrieved and of the table `chunks` where the measurement has one.
+
+        None of an id that several texts have: passages of a table of answers are often numbered in each row anew.
+        """
+        table = self.retrieved_texts
+        table = table[table["text"].fillna("") != ""]
+        table = table[~table["chunk"].duplicated(keep=False)]
         known = dict(zip(table["chunk"].astype(str), table["text"], strict=True))
         chunks = self.measurement.extra.get("chunks")
         if chunks is not None:

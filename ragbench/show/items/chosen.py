@@ -29,8 +29,9 @@ def questions(material: Material, which: Any) -> tuple[list[str], str]:
         wanted, said = set(_fitting(table, which)), which
     else:
         given = _ids(which, known) if isinstance(which, pd.Series | pd.DataFrame) else [str(name) for name in which]
+        there = set(known)
         for name in given:
-            if name not in material.question_rows:
+            if name not in there:
                 raise ValueError(f"there is no question {name!r}; the nearest are {', '.join(nearest(name, known))}")
         wanted, said = set(given), material.text("chosen by their ids")
     if not wanted and not isinstance(which, str):

@@ -48,6 +48,7 @@ class _Hit(NamedTuple):
 
     chunk: str
     document: str
+    text: str
     rank: int
     similarity: float | None
     good: bool
@@ -58,6 +59,7 @@ def items(material: Material) -> Items:
     """The questions in the data set's order, their values by metric."""
     _, known = material.text, material.question_rows
     partings = [_parting(material, name) for name in SLICES]
+    answers, judgements = material.kept("answers"), material.kept("judgements")
     return Items(
         title=_("Every question"),
         ids=list(known),
@@ -67,7 +69,7 @@ def items(material: Material) -> Items:
         read=_Questions(material).read,
         sort="order",
         first=material.primary or "",
-        held=max(len(material.chunk_texts), len(material.kept("answers")), len(material.kept("judgements"))),
+        held=max(len(material.chunk_texts), len(material.retrieved_texts), len(answers), len(judgements)),
         listed=False,
         empty=_("There are no questions to show."),
     )
@@ -189,11 +191,14 @@ class _Questions:
         near, gains = (_rounded(ordered[name], 3) for name in ("similarity", "gain"))
         found: dict[tuple[str, str], list[_Hit]] = {}
         passage = "passage" if "passage" in ordered else "chunk"
-        for place, row in enumerate(_rows(ordered, "system", "sample", "chunk", "url", "rank", passage)):
+        for place, row in enumerate(_rows(ordered, "system", "sample", "chunk", "url", "rank", passage, "text")):
             system, sample, chunk, url = map(str, row[:4])
             document = url if by_page and row[3] else str(row[5])
             good = bool(gains[place]) or document in self._needs.get(sample, ())
-            hit = _Hit(chunk, document, int(row[4]), near[place], good, gains[place])
+            text = material.chunk_texts.get(chunk, row[6])
+            hit = _Hit(
+                chunk, document, text if isinstance(text, str) else "", int(row[4]), near[place], good, gains[place]
+            )
             found.setdefault((system, sample), []).append(hit)
         return found
 
@@ -246,9 +251,8 @@ class _Questions:
         _, said = self._text, [shortened(hit.chunk, NAME)]
         if hit.similarity is not None:
             said.append(_("similarity {value}", value=_.number(hit.similarity)))
-        text = self._material.chunk_texts.get(hit.chunk, "")
         mark, kind = (_("relevant"), "rb-good") if hit.good else (_("not relevant"), "")
-        return Entry(text, " · ".join(said), shared=True, mark=mark, kind=kind, gain=hit.gain, claims=claims)
+        return Entry(hit.text, " · ".join(said), shared=True, mark=mark, kind=kind, gain=hit.gain, claims=claims)
 
     def _judged(self, line: Mapping[str, Any]) -> Section:
         material, _ = self._material, self._text

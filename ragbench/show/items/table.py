@@ -61,4 +61,26 @@ def _table(material: Material, items: Items, *, to_choose: bool = False) -> Mark
     count = _.plural("{n} row.", "{n} rows.", len(items.ids))
     shares = {"apart": _.percent(APART), "share": _.percent(SHARE)}
     own = {"kind": items.kind, "statuses": statuses(material.text), "to_choose": to_choose, **shares}
+    own |= {"chosen": _listed(material)}
     return drawn("items", _, title=items.title, parts=slug(material), setting=setting, count=count, **own)
+
+
+def _listed(material: Material) -> str:
+    """How the questions that are listed were chosen among very many; empty where all are."""
+    there, shown, _ = len(material.measurement.questions), len(material.question_rows), material.text
+    if shown == there:
+        return ""
+    said = _(
+        "{n} of {of} questions are listed; all other numbers of this page are of all {of}.",
+        n=_.integer(shown),
+        of=_.integer(there),
+    )
+    if known := material.facts.get("listing"):
+        said += " " + _(
+            "They are of each metric and system the {each} lowest values, the {each} highest and at most {each} that "
+            "could not be measured, and {drawn} drawn at random (seed {seed}). The scores of all are in "
+            "scores.parquet and scores.csv.",
+            seed=known["seed"],
+            **{name: _.integer(known[name]) for name in ("each", "drawn")},
+        )
+    return said

@@ -135,6 +135,8 @@ def _indexes(material: Material) -> Markup:
         found = [one for one in of_it if set(BUILT) <= set(one.where) and one.where.get("part") == part]
         recalls = [one for one in found if one.metric == "recall_against_exact"]
         built = [f"m = {one.where['m']}, ef_construction = {one.where['ef_construction']}" for one in found[:1]]
+        if own_index := known(material, first.system).get("own_index"):
+            built.insert(0, _("your own index {name}, asked in place", name=str(own_index)))
         searched = known(material, first.system).get("embedder") if part is None else f"{first.system} · {part}"
         beside = "; ".join([", ".join(_sharing(material, first, exact)), *built]).removeprefix("; ")
         title = html.all(shown(searched), " ", html.small(shown(beside)))

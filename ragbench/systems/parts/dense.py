@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ragbench import settings as configuration
 from ragbench.datasets import Dataset
 from ragbench.embed import wheels
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.embed.model import ModelEmbedder
+from ragbench.embed.texts import content_hash
 from ragbench.settings import EmbedderSettings, RetrieverSettings
-from ragbench.store import Neighbours, Store, recall_against_exact
+from ragbench.store import Neighbours, Source, Store, recall_against_exact
 from ragbench.store.embeddings import check
+from ragbench.store.foreign.in_place import OwnIndex
 from ragbench.store.search import Index
 from ragbench.systems.retrieval import Found, Progress
 from ragbench.types import Embedder, EmbeddingError, Hit, Vectors
@@ -26,6 +32,10 @@ BUILT = {
     "ivfflat": ("lists", "probes"),
 }
 """What an index is built and searched by."""
+EFFORT = {"hnsw": "ef_search", "ivfflat": "probes"}
+"""How much an index looks at, by its kind."""
+_ANEW: WeakKeyDictionary[Embedder, dict[tuple[int, str], Vectors]] = WeakKeyDictionary()
+"""Vectors by which time it is that a retriever embeds these texts anew: retrievers of one embedder share them."""
 
 
 class DenseRetriever:
@@ -40,29 +50,49 @@ class DenseRetriever:
         self.asking: Embedder = getattr(made, "queries", None) or made  # what embeds the questions
         self.is_stand_in = embedder.is_stand_in or bool(getattr(self.asking, "is_stand_in", False))
         self._before: tuple[Vectors, int, Neighbours] | None = None
+        self._database = str(embedder.database)
+        self._times = 0
         self._model = embedder.model or wheels.MODELS.get(embedder.kind)
+        self.own = self._own_index() if settings.index == "own" else None
         _ = self.searched
+
+    def _own_index(self) -> OwnIndex:
+        with self._source() as source:
+            return source.own_index()
+
+    def _source(self) -> Source:
+        return Source.open(self._database, configuration.load())
 
     @property
     def description(self) -> Mapping[str, Any]:
-        settings = self.settings
         return {
             "embedder": self.embedder.name,
             **({"model": self._model} if self._model else {}),
             "embedder_identity": self.embedder.identity,
-            "index": settings.index,
-            **settings.model_dump(include=set(BUILT[settings.index]), exclude_none=True),
+            **({"own_index": self.own.name} if self.own else {}),
+            **{key: value for key, value in self.how.items() if value is not None},
         }
 
     @property
     def how(self) -> dict[str, Any]:
-        """The index that is searched, as `Store.search` takes it."""
-        return {"index": self.settings.index, **self.settings.model_dump(include=set(BUILT[self.settings.index]))}
+        """The index that is searched, and how, as `nearest` takes it."""
+        if self.own is None:
+            return {"index": self.settings.index, **self.settings.model_dump(include=set(BUILT[self.settings.index]))}
+        return self.own_at(getattr(self.settings, EFFORT[self.own.built.kind]))
+
+    def own_at(self, effort: int) -> dict[str, Any]:
+        """The same of the user's own index with so much effort."""
+        assert self.own is not None, "only where its own index is searched"
+        built = self.own.built
+        known = {key: getattr(built, key) for key in BUILT[built.kind] if hasattr(built, key)}
+        return {"index": "own", **known, EFFORT[built.kind]: effort}
 
     @property
-    def searched(self) -> Index:
-        """The index of so many passages."""
+    def searched(self) -> Index | None:
+        """The index of so many passages; None where the user's own is searched, and nothing is built."""
         one = self.settings
+        if one.index == "own":
+            return None
         return Index.of(one.index, len(self.dataset.chunks), one.m, one.ef_construction, one.lists)
 
     def prepare(self, progress: Progress | None = None) -> None:
@@ -89,7 +119,7 @@ class DenseRetriever:
         for these, and for an embedder that does not answer, StoreError when the database cannot answer.
         """
         begun = time.perf_counter()
-        places, queries, errors = self._usable(texts, fresh, progress)
+        places, queries, errors = self._usable(texts, fresh, progress, alone)
         embed_ms = (time.perf_counter() - begun) * 1000 / len(texts)
         found = self._found(queries, k, progress, alone)
         hits: list[list[Hit]] = [[] for _ in texts]
@@ -103,20 +133,52 @@ class DenseRetriever:
 
     def _found(self, queries: Vectors, k: int, progress: Progress | None, alone: bool) -> Neighbours:
         """Exact search is a function of its vectors: the same ones again are not compared again, unless to be timed."""
-        where = (self.dataset.content_hash, self.embedder, queries, k)
         if alone:
-            return self.store.search(*where, batch=1, progress=progress, **self.how)
+            return self.nearest(queries, k, self.how, alone=True, progress=progress)
         if self._before is not None and k == self._before[1] and np.array_equal(queries, self._before[0]):
             if progress is not None:
                 progress(len(queries))
             return self._before[2]
-        found = self.store.search(*where, progress=progress, **self.how)
+        found = self.nearest(queries, k, self.how, progress=progress)
         if self.settings.index == "exact":
             self._before = queries, k, found
         return found
 
+    def nearest(
+        self, queries: Vectors, k: int, how: Mapping[str, Any], *, alone: bool = False, progress: Progress | None = None
+    ) -> Neighbours:
+        """As `Store.search`, of which `how` has the options; or in the user's own table, where its index is searched:
+        by that index, or comparing every vector. A row that is no passage of the data set is left out.
+
+        alone: each question by itself. Raises StoreError.
+        """
+        if self.own is None:
+            batch: dict[str, Any] = {"batch": 1} if alone else {}
+            data = self.dataset.content_hash
+            return self.store.search(data, self.embedder, queries, k, progress=progress, **batch, **how)
+        index = self.own if how["index"] == "own" else None
+        effort = how[EFFORT[index.built.kind]] if index else 0
+        with self._source() as source:
+            connections = 1 if alone else min(self.store.limits.connections, os.cpu_count() or 1)
+            ids, similarities, milliseconds = source.nearest(
+                queries, k, index, effort, connections=connections, progress=progress
+            )
+        kept = [
+            sorted((-one, name) for name, one in zip(*row, strict=True) if name in self._places)
+            for row in zip(ids, similarities, strict=True)
+        ]
+        return Neighbours(
+            [[name for _, name in row] for row in kept],
+            [np.array([-one for one, _ in row], np.float32) for row in kept],
+            milliseconds,
+        )
+
+    @cached_property
+    def _places(self) -> frozenset[str]:
+        return frozenset(chunk.id for chunk in self.dataset.chunks)
+
     def _usable(
-        self, texts: Sequence[str], fresh: bool, progress: Progress | None
+        self, texts: Sequence[str], fresh: bool, progress: Progress | None, alone: bool
     ) -> tuple[list[int], Vectors, dict[int, str]]:
         """Places of the texts that have a vector, those vectors, and why the others have none."""
         places, errors = list(range(len(texts))), dict[int, str]()
@@ -131,11 +193,13 @@ class DenseRetriever:
                 told[0] = done
 
         told = [0]
+        again = self.embedded if alone or self.asks_elsewhere else self._again
+        self._times += fresh and not alone
         while True:
             wanted = [texts[place] for place in places]
             try:
                 made = (
-                    self.embedded(wanted, advance)
+                    again(wanted, advance)
                     if fresh
                     else self.store.vectors(self.embedder, wanted, kind="query", batch=self.batch, progress=advance)
                 )
@@ -154,6 +218,16 @@ class DenseRetriever:
     def asks_elsewhere(self) -> bool:
         """Whether a vector is paid for."""
         return isinstance(self.asking, EndpointEmbedder)
+
+    def _again(self, texts: Sequence[str], progress: Progress) -> Vectors:
+        """As `embedded`, unless another retriever of this embedder has done so as often as this one."""
+        known = _ANEW.setdefault(self.embedder, {})
+        place = self._times, content_hash(texts)
+        if place not in known:
+            known[place] = self.embedded(texts, progress)
+        else:
+            progress(len(texts))
+        return known[place]
 
     def embedded(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Vectors of questions, computed now: what is stored of them is not read, nor are these stored."""
@@ -181,15 +255,11 @@ class DenseRetriever:
             facts["recall_against_exact"] = round(recall_against_exact(found, exact), 6)
         if isinstance(self.asking, EndpointEmbedder) and (named := self._answered_by(self.asking, fresh)):
             facts["embedder_answered_by"] = {"asked": self.asking.settings.model, "replies": named}
-        if isinstance(self.embedder, ModelEmbedder) and (truncated := self._truncated(self.embedder)):
+        if isinstance(self.embedder, ModelEmbedder) and (
+            truncated := self.embedder.truncated(self.passages, self.store.arrays)
+        ):
             facts["chunks_truncated"] = truncated
         return facts
-
-    def _truncated(self, embedder: ModelEmbedder) -> int:
-        """Counted once and kept, as the vectors are: a run that has them all does without the model."""
-        about = {"what": "passages truncated", "embedder": embedder.identity, "data": self.dataset.content_hash}
-        kept = self.store.readings(about, lambda: {"n": np.array([embedder.truncated(self.passages)], float)})
-        return int(kept["n"][0])
 
     def _hits(self, found: Neighbours) -> list[list[Hit]]:
         chunks = {chunk.id: chunk for chunk in self.dataset.chunks}

@@ -7,11 +7,15 @@ a server that would let us write still refuses.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import chain
+from threading import Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from psycopg import Cursor, sql
 from psycopg.sql import Composed
 from sqlalchemy import Engine
@@ -22,14 +26,17 @@ from ragbench.store.address import own_server
 from ragbench.store.copying import vector_blocks
 from ragbench.store.engine import connect
 from ragbench.store.errors import StoreError, told_plainly
-from ragbench.types import EmbeddingError, Vectors
+from ragbench.store.foreign import in_place
+from ragbench.store.foreign.in_place import OwnIndex, own_index
+from ragbench.types import Array, EmbeddingError, Vectors
 
 MOST_ROWS = 10_000_000
 FETCHED = 10_000
 
 
 class Source:
-    """A database with the tables of `[databases.NAME]`. A context manager; it holds at most one connection."""
+    """A database with the tables of `[databases.NAME]`. A context manager; it holds one connection, or as
+    many as `nearest` is told."""
 
     def __init__(self, name: str, engine: Engine, tables: SourceSettings) -> None:
         self.name, self.engine, self.tables = name, engine, tables
@@ -92,6 +99,46 @@ class Source:
             told = "no row has a vector" if not found else f"its widths are {', '.join(map(str, sorted(found)))}"
             raise EmbeddingError(f"databases.{self.name}: {table.table}.{table.embedding}: {told}; one is expected")
         return int(found[0])
+
+    def own_index(self) -> OwnIndex:
+        """The approximate index of cosine similarity on the vectors of the chunks. Raises StoreError where none is."""
+        table = self.tables.chunks
+        width = self.width(table)
+        with self._reading(table, (table.embedding,)) as cursor:
+            return own_index(cursor, table.in_schema, table.table, str(table.embedding), width)
+
+    def nearest(
+        self,
+        queries: Vectors,
+        k: int,
+        index: OwnIndex | None,
+        effort: int = 0,
+        *,
+        connections: int = 1,
+        progress: Callable[[int], object] | None = None,
+    ) -> tuple[list[list[str]], list[NDArray[np.float32]], Array]:
+        """Ids and cosine similarities of the k nearest chunks of each question, in no order, and its milliseconds.
+
+        index: None compares every vector. effort: ef_search of HNSW, probes of IVFFlat. connections: questions that
+        are asked at once; 1 to time them. Raises StoreError.
+        """
+        table = self.tables.chunks
+        columns, told = (table.id, str(table.embedding)), Lock()
+
+        def tell(more: int) -> None:
+            if progress is not None:
+                with told:
+                    progress(more)
+
+        def work(part: Vectors) -> tuple[list[list[str]], list[NDArray[np.float32]], Array]:
+            with self._reading(table, columns) as cursor:
+                return in_place.nearest(cursor, _place(table), columns, part, k, index, effort, tell)
+
+        parts = np.array_split(queries, max(1, min(connections, len(queries))))
+        with ThreadPoolExecutor(len(parts)) as pool:
+            done = list(pool.map(work, parts))
+        ids, similarities, milliseconds = zip(*done, strict=True)
+        return [*chain(*ids)], [*chain(*similarities)], np.concatenate(milliseconds)
 
     def counts(self, table: ChunkTable | QuestionTable) -> tuple[int, int]:
         """(rows, rows without a vector) of a table; every row counts as without where no column holds vectors."""
