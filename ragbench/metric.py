@@ -202,6 +202,8 @@ class Metric:
         if there is None or there.function is not self.function or not (declared is self.function or self.own):
             return Metric, tuple(values.values())
         bound = {name: value for name, value in values.items() if value is not getattr(there, name)}
+        if self.reworded:  # its texts may stand in files, which the other process need not have
+            bound |= {"reworded": self.reworded, "prompts": self.prompts}
         return _found, (self.function.__module__, self.name, bound)
 
     def __repr__(self) -> str:

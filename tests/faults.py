@@ -30,8 +30,8 @@ texts, replies, files or other cases they try together.
 """
 
 FOOT = """
-Not on this page: faults of a cluster of machines, and secrets in traces that are sent to others. ragbench has neither
-yet; each gets its row together with the feature.
+Not on this page: secrets in traces that are sent to others. ragbench sends none yet; they get their row together with
+the feature.
 """
 
 
@@ -166,6 +166,14 @@ ROWS: Mapping[str, Row] = {
     "personal-data": Row(
         "people's names, addresses and numbers in a log of questions",
         "masked before they are kept or shown, and masked in what is published unless asked otherwise",
+    ),
+    "cluster": Row(
+        "workers, the scheduler or the database of a cluster go away",
+        "the same numbers, and no reply paid for twice; or one sentence, and the same command goes on",
+    ),
+    "other-worker": Row(
+        "a worker of a cluster has another version, other packages or files, or no key",
+        "it is given nothing, and each difference is named with what mends it; data come from the command alone",
     ),
     "two-versions": Row(
         "an older and a newer ragbench use one database",

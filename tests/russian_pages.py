@@ -19,7 +19,7 @@ DOCS = ROOT / "docs"
 LOCALE = DOCS / "locale" / "ru" / "LC_MESSAGES"
 TRANSLATED = (
     "index", "tutorial", "reference/index", "explanation/index", "explanation/limits", "explanation/reading",
-    "explanation/stand-ins",
+    "explanation/stand-ins", "explanation/cluster", "explanation/scale",
     *(f"how-to/{path.stem}" for path in sorted((DOCS / "how-to").glob("*.md"))),
 )  # fmt: skip
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import itertools
 import json
 import math
 import pickle
 import random
-from collections.abc import Sequence
+import socket
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,13 +34,14 @@ from ragbench.llm.pricing import Used
 from ragbench.metric import parse
 from ragbench.metrics import catalogue
 from ragbench.metrics.criterion import Criterion
-from ragbench.settings import EmbedderSettings, Settings
+from ragbench.settings import EmbedderSettings, Settings, load
 from ragbench.types import Chunk, Sample
-from ragbench.workers import ClusterError, address
+from ragbench.workers import ClusterError, address, opened, passport
 from ragbench.workers.errors import UnfitError
 from ragbench.workers.passport import Passport, issue, require_same
 from ragbench.workers.tallies import Counter, Together
 from ragbench.workers.task import errand
+from tests import small_project
 
 METRICS = ("faithfulness", "rouge1_f", "semantic_similarity", "response_relevancy", "noise_sensitivity")
 WORDS = ("library", "opens", "at", "nine", "the", "card", "is", "free", "students", "may", "borrow", "ten", "books")
@@ -125,6 +128,18 @@ class TestPartsOfATable:
         assert again.prompts[0].texts == made.prompts[0].texts
         assert again.label == "polite"
 
+    def test_prompts_of_ones_own_travel_as_texts(self, bare: Path) -> None:
+        (bare / "own.txt").write_text("Ours: {question} {response}", encoding="utf-8")
+        small_project.add(bare, '[metrics.answer_relevance]\nprompt = "own.txt"\n')
+        ours = parse("answer_relevance")
+        packed = cloudpickle.dumps(ours)
+        (bare / "own.txt").unlink()  # as where a worker starts
+        small_project.enter(bare, pytest.MonkeyPatch(), '[metrics.answer_relevance]\nprompt = "own.txt"\n')
+        assert not parse("answer_relevance").reworded, "it is ragbench's own there"
+        again = cloudpickle.loads(packed)
+        assert again.prompts[0].texts == ours.prompts[0].texts
+        assert again.reworded == ours.reworded != {}
+
     def test_replies_are_counted_once_in_whatever_part(self) -> None:
         one, other = (Used(10, 2, 0.5, False, "m-1"), Used(1, 1, 0.25, True, None))
         together = Replies("m", by_key={"a": one, "b": other})
@@ -188,7 +203,9 @@ class TestAddresses:
 
 
 class TestPassports:
-    OURS = Passport("1.0", "abc", "3.11", {"numpy": "2.4.6"}, "7/5", "", frozenset({"A_KEY"}))
+    OURS = Passport(
+        "1.0", "abc", "3.11", {"numpy": "2.4.6"}, "7/5", "", frozenset({"A_KEY"}), {"style.py": "1"}, "/there"
+    )
 
     @pytest.mark.parametrize(
         ("change", "said"),
@@ -201,6 +218,9 @@ class TestPassports:
             ({"database": "7/6"}, "another database"),
             ({"database": "", "unreached": "no such host"}, "does not reach the database (no such host)"),
             ({"keys": frozenset()}, "has no key in A_KEY"),
+            ({"modules": {"style.py": "0"}}, "has another style.py (0, not 1): copy it to /there there, and start it"),
+            ({"modules": {}}, "has no style.py, which metrics.modules need: copy it to /there there"),
+            ({"modules": {"style.py": "1", "more.py": "2"}}, "has more.py in /there, which is not here: remove it"),
         ],
     )
     def test_a_difference_is_said_with_what_helps(self, change: dict[str, Any], said: str) -> None:
@@ -211,6 +231,26 @@ class TestPassports:
     def test_equal_ones_do_not_differ(self) -> None:
         assert self.OURS.differs(replace(self.OURS, keys=frozenset({"A_KEY", "MORE"}))) == []
 
+    def test_another_version_is_compared_as_far_as_it_has_said(self) -> None:
+        older = replace(self.OURS, version="0.9", code="x")
+        vars(older).pop("modules")  # as it comes from a process whose passports have none
+        [said] = self.OURS.differs(older)
+        assert "has ragbench 0.9" in said
+
+    def test_modules_are_what_this_process_found_first(self, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        small_project.add(bare, '[metrics]\nmodules = ["mine.style"]\n')
+        (bare / "mine").mkdir()
+        for name, text in (("__init__", ""), ("style", "from mine import words\n"), ("words", ""), ("other", "")):
+            (bare / "mine" / f"{name}.py").write_text(text, encoding="utf-8")
+        first = issue(load())
+        assert set(first.modules) == {"mine/__init__.py", "mine/style.py", "mine/words.py"}
+        assert first.folder == str(bare)
+        (bare / "mine" / "words.py").write_text("LONGEST = 3\n", encoding="utf-8")
+        assert issue(load()) == first, "what is imported stays imported"
+        passport._files.cache_clear()
+        [said] = first.differs(issue(load()))
+        assert said.startswith("has another mine/words.py (")
+
     def test_an_embedder_with_other_files_is_refused(self) -> None:
         made = embed.make("hashing", EmbedderSettings(), ["one text", "another"])
         require_same([pickle.loads(pickle.dumps(made))], [made.identity])
@@ -220,6 +260,33 @@ class TestPassports:
     def test_an_error_arrives_as_it_was_raised(self) -> None:
         raised = UnfitError(["the worker a has ragbench 0.9"])
         assert str(pickle.loads(pickle.dumps(raised))) == str(raised)
+
+
+class TestGreeting:
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[str]:
+        """Something that is no scheduler, and never says a word."""
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            one.listen()
+            yield f"127.0.0.1:{one.getsockname()[1]}"
+
+    def opened(self, url: str) -> None:
+        with opened(Settings(cluster=url)):
+            raise AssertionError("nobody is there")
+
+    def test_what_is_no_scheduler_is_not_waited_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+        monkeypatch.setattr("ragbench.workers.crew.CONNECT_SECONDS", 0.5)
+        with self.listening() as place, pytest.raises(ClusterError, match=r"has said nothing for .* another port"):
+            self.opened(f"tcp://{place}")
+        with pytest.raises(ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:1 .* start one: dask"):
+            self.opened("tcp://127.0.0.1:1")
+
+    def test_tls_without_certificates_is_named(self) -> None:
+        pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+        with self.listening() as place, pytest.raises(ClusterError, match="TLS needs certificates, and Dask was given"):
+            self.opened(f"tls://{place}")
 
 
 def test_nothing_secret_is_in_an_errand(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,8 +336,6 @@ def test_a_database_is_told_from_another() -> None:
 
 
 def test_measuring_names_the_cluster_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragbench.settings import load
-
     monkeypatch.setenv("RAGBENCH_CLUSTER", "nowhere")
     load.cache_clear()
     try:

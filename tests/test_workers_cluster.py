@@ -94,15 +94,18 @@ class TestCrew:
         with pytest.raises(ValueError, match="part 0 cannot be done"):
             crew.map(fail, None, [0])
 
+    @pytest.mark.fault("cluster", tried="kills of workers", count=20)
     def test_twenty_workers_killed_are_replaced_and_nothing_is_lost(self, crew: Crew, tmp_path: Path) -> None:
         assert crew.map(die_at_first, str(tmp_path), range(5)) == list(range(5))
         assert len(list(tmp_path.iterdir())) == 20
 
+    @pytest.mark.fault("cluster", tried="a part that ends every worker", count=1)
     def test_a_part_that_ends_every_worker_is_named(self, crew: Crew) -> None:
         with pytest.raises(ClusterError, match=r"1 of 1 parts ended every worker"):
             crew.map(die, None, [0])
 
 
+@pytest.mark.fault("cluster", tried="a scheduler that is killed", count=1)
 def test_a_scheduler_that_is_lost_is_named_with_what_goes_on() -> None:
     known = settings.load()
     with local.started(1) as file, workers.opened(known.model_copy(update={"cluster": str(file)})) as crew:
@@ -129,6 +132,7 @@ def test_workers_end_with_whoever_started_them() -> None:
 
 
 class TestFitness:
+    @pytest.mark.fault("other-worker", tried="a worker of another version, without a key", count=2)
     def test_a_worker_of_another_version_gets_nothing(self, crew: Crew) -> None:
         crew._passport = replace(crew._passport, version="99.0", keys=frozenset({"NO_SUCH_KEY"}))
         with pytest.raises(UnfitError) as refusal:
@@ -139,6 +143,7 @@ class TestFitness:
         with pytest.raises(UnfitError, match=r"99\.0 asks it"):
             crew.map(square, 1, [1])
 
+    @pytest.mark.fault("network", tried="a scheduler asked by somebody without its certificate", count=1)
     def test_nobody_without_the_key_gets_in(self, scheduler: Path) -> None:
         from distributed import Client
         from distributed.security import Security

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import statistics
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ragbench.llm.accounts import run_of_this_process
@@ -77,15 +79,43 @@ def _client(place: address.Address) -> Iterator[Any]:
     for name in ("distributed.client", "distributed.core"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what is lost is said here, once it is not made good
     try:
+        _greet(place)
         client = Client(timeout=CONNECT_SECONDS, set_as_default=False, **place.connected())
-    except (OSError, TimeoutError, ValueError) as error:
-        raise ClusterError(f"no scheduler answers at {place.url} ({error}); start one: dask scheduler") from None
+    except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
+        raise ClusterError(f"no scheduler answers at {place.url} ({_why(error, place)})") from None
     try:
         with contextlib.suppress(TimeoutError):
             client.wait_for_workers(1, timeout=ALONE_SECONDS)
         yield client
     finally:
         client.close(timeout=5)
+
+
+def _greet(place: address.Address) -> None:
+    """Dask's own client waits for ever where something listens that is no scheduler, such as its page for browsers.
+
+    Raises TimeoutError there, and what connecting raises.
+    """
+    from distributed.comm.core import connect
+    from distributed.security import Security
+
+    async def greeted() -> None:
+        security = place.connected().get("security") or Security()
+        async with asyncio.timeout(1.5 * CONNECT_SECONDS):  # whoever takes the connection has the rest to answer
+            met = await connect(place.url, timeout=CONNECT_SECONDS, **security.get_connection_args("client"))
+        met.abort()
+
+    with ThreadPoolExecutor(1) as own:  # whoever asks may be in a loop
+        own.submit(lambda: asyncio.run(greeted())).result()
+
+
+def _why(error: Exception, place: address.Address) -> str:
+    if isinstance(error, TypeError):  # so Dask says that it was given no certificates
+        return "TLS needs certificates, and Dask was given none: set DASK_DISTRIBUTED__COMM__TLS__CA_FILE and its kin"
+    if isinstance(error, TimeoutError):
+        return f"what listens there has said nothing for {CONNECT_SECONDS:.0f} s: another port, a page for browsers?"
+    hint = "start one: dask scheduler" if place.url.startswith("tcp:") else "does it speak TLS, by the same authority?"
+    return f"{str(error) or 'the connection was closed'}; {hint}"
 
 
 class Crew:

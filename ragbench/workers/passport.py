@@ -6,13 +6,14 @@ import hashlib
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import ragbench.settings
-from ragbench.settings import Settings, key_variables
+from ragbench.settings import Settings, key_variables, project_folder
+from ragbench.trust import sources
 from ragbench.types import Embedder
 from ragbench.workers.errors import UnfitError
 
@@ -24,7 +25,8 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "sentence-transformers", 
 class Passport:
     """code: digest of ragbench's own files. database: which one is reached, or why none is (`unreached`).
 
-    keys: the variables with keys, of those that the settings name, that are set.
+    keys: the variables with keys, of those that the settings name, that are set. modules: digests by path of the
+    project's own files that its metrics are made of. folder: of the project, where these paths begin.
     """
 
     version: str
@@ -34,6 +36,8 @@ class Passport:
     database: str
     unreached: str
     keys: frozenset[str]
+    modules: Mapping[str, str] = field(default_factory=dict)
+    folder: str = ""
 
     def differs(self, other: Passport) -> list[str]:
         """What tells the other process from this one, a clause each, with what helps."""
@@ -56,6 +60,20 @@ class Passport:
             found.append("writes to another database: give RAGBENCH_DATABASE_URL the same value here and there")
         if lacking := sorted(self.keys - other.keys):
             found.append(f"has no key in {', '.join(lacking)}: set the variable where the worker starts")
+        if self.code != other.code:  # what another state of ragbench says of itself may lack the rest
+            return found
+        for path in sorted(self.modules.keys() | other.modules.keys()):
+            ours, theirs = self.modules.get(path), other.modules.get(path)
+            if ours is None:
+                found.append(f"has {path} in {other.folder}, which is not here: remove it there, and start it again")
+            elif theirs is None:
+                found.append(
+                    f"has no {path}, which metrics.modules need: copy it to {other.folder} there, and start it again"
+                )
+            elif ours != theirs:
+                found.append(
+                    f"has another {path} ({theirs}, not {ours}): copy it to {other.folder} there, and start it again"
+                )
         return found
 
 
@@ -70,6 +88,8 @@ def issue(known: Settings) -> Passport:
         database,
         unreached,
         frozenset(name for name in key_variables(known) if os.environ.get(name)),
+        {path: one for name in known.metrics.modules for path, one in _files(name, project_folder()).items()},
+        str(project_folder()),
     )
 
 
@@ -92,6 +112,16 @@ def code() -> str:
         content = path.read_bytes()
         digest.update(f"{path.relative_to(root).as_posix()} {len(content)}\n".encode() + content)
     return digest.hexdigest()[:12]
+
+
+@lru_cache(maxsize=256)
+def _files(module: str, folder: Path) -> Mapping[str, str]:
+    """Digests of what importing the module runs, as they were when this process first asked: it keeps what it has
+    imported, whatever becomes of the files."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        for path in sorted(sources.of_module(module, folder))
+    }
 
 
 def _database(known: Settings) -> tuple[str, str]:
