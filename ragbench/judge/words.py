@@ -87,11 +87,6 @@ def stems(text: str) -> list[str]:
 
 def grams(word: str) -> tuple[str, ...]:
     """Character n-grams of a word with a space on either side, three to five characters long, each once."""
-    return _grams(word) if len(word) <= LONGEST else _grams.__wrapped__(word)
-
-
-@lru_cache(maxsize=16_384)
-def _grams(word: str) -> tuple[str, ...]:
     padded = f" {word} "
     return tuple({padded[i : i + n] for n in (3, 4, 5) for i in range(len(padded) - n + 1)})
 
