@@ -7,9 +7,14 @@ from typing import Any
 
 import nbformat
 import pytest
+from pydantic import SecretStr
 
+from ragbench.bench.retrieval.tier1_retrieval import Tier1Request
+from ragbench.datasets import Dataset
+from ragbench.report.execution import run
 from ragbench.report.execution.concurrency import Round
 from ragbench.report.execution.run import Step, Work
+from ragbench.settings import Settings
 
 READS = """
 import os
@@ -46,3 +51,12 @@ def test_alone_it_is_executed_once(tmp_path: Path) -> None:
     made = {"timed": notebook(f"FILE = {str(tried)!r}\n{READS}")}
     assert Work(tmp_path / "run", None).all(made, [Round(("timed",), 1)]) == {}
     assert tried.read_text() == "x"
+
+
+def test_a_database_that_does_not_answer_is_not_what_ends_a_run() -> None:
+    away = Settings(database_url=SecretStr("postgresql://nobody@127.0.0.1:1/nothing"))
+
+    def read(name: str, language: str) -> Dataset:
+        raise AssertionError(f"{name} {language}: nobody knows of any data")
+
+    assert run._are_timed(away, [Tier1Request()], read) is False

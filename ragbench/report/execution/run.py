@@ -32,7 +32,7 @@ from ragbench.report.keeping import files, kept, results
 from ragbench.report.keeping.manifest import named, noted
 from ragbench.report.pages import assembly, drawing
 from ragbench.settings import secrets
-from ragbench.store import Store
+from ragbench.store import Store, StoreError
 from ragbench.store import uses as vectors
 
 MODELS = "sentence_transformers"
@@ -193,10 +193,14 @@ def _libraries(known: settings.Settings, asked: Sequence[Request], read: Read) -
 
 
 def _are_timed(known: settings.Settings, asked: Sequence[Request], read: Read) -> bool:
-    """Whether the database keeps a reading of the clock for all data that notebooks measure."""
+    """Whether the database keeps a reading of the clock for all data that notebooks measure. One that does not answer
+    is the notebooks' to tell of: each page says what became of it."""
     places = {one.place(known.dataset) for one in asked}
-    with Store.open(known) as store:
-        return all(store.has_readings({"data": read(*place).content_hash}) for place in places)
+    try:
+        with Store.open(known) as store:
+            return all(store.has_readings({"data": read(*place).content_hash}) for place in places)
+    except StoreError:
+        return False
 
 
 def _needing(left_out: Sequence[Lack]) -> dict[str, Any]:
