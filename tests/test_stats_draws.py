@@ -36,9 +36,10 @@ def test_counts_are_multinomial_however_they_are_drawn(way: str) -> None:
     counts = np.array([30, 60, 10]) * (10 if way == "cell by cell" else 1)
     if way == "one by one":
         counts = np.append(counts, np.ones(20, dtype=int))
-    assert draws._one_by_one(counts) == (way == "one by one")
     n = int(counts.sum())
-    drawn = draws._drawn(counts, 20_000, np.random.default_rng(0))
+    blocks = list(draws.cell_draws(counts, 20_000, 0))
+    assert len(blocks) == -(-20_000 // (draws.BLOCK // (len(counts) if way == "cell by cell" else n)))
+    drawn = np.concatenate(blocks).astype(np.int64)
     assert (drawn.sum(axis=1) == n).all()
     for cell, count in enumerate(counts[:4]):
         edges = scipy.stats.binom.ppf([0.1, 0.3, 0.5, 0.7, 0.9], n, count / n)
@@ -47,6 +48,26 @@ def test_counts_are_multinomial_however_they_are_drawn(way: str) -> None:
             assert np.mean(drawn[:, cell] <= edge) == pytest.approx(expected, abs=5 * np.sqrt(0.25 / 20_000))
     expected = -n * counts[0] / n * counts[1] / n
     assert np.cov(drawn[:, 0], drawn[:, 1])[0, 1] == pytest.approx(expected, rel=0.1)
+
+
+def test_equal_units_together_are_drawn_as_they_are_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts, rows = np.array([3, 1, 250, 1, 2]), np.array([[0.5], [2.0], [-1.0], [7.0], [0.25]])
+    monkeypatch.setattr(draws, "SINGLE", 0.0)
+    drawn = np.concatenate(list(draws.cell_draws(counts, 300, 4))).astype(np.int64)
+    units = np.concatenate(list(draws.unit_draws(257, 300, 4))).astype(np.int64)
+    assert drawn.tolist() == [[row[:3].sum(), row[3], row[4:254].sum(), row[254], row[255:].sum()] for row in units]
+    assert draws.total_draws(rows, counts, 300, 4).tolist() == (drawn @ rows).tolist()
+
+
+def test_draws_that_are_kept_are_those_that_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = [block.tolist() for block in draws.unit_draws(70, 5_000, 3)]
+    assert len(kept) > 1
+    again = draws.unit_draws(70, 5_000, 3)
+    assert again is draws.unit_draws(70, 5_000, 3)
+    with pytest.raises(ValueError, match="read-only"):
+        next(iter(again))[0, 0] = 1
+    monkeypatch.setattr(draws, "MOST_KEPT", 70 * 5_000 - 1)
+    assert [block.tolist() for block in draws.unit_draws(70, 5_000, 3)] == kept
 
 
 @pytest.mark.parametrize("kind", ["ties", "few", "many", "heavy", "clusters"])
@@ -153,7 +174,7 @@ def test_one_block_stays_small() -> None:
 
     rows = np.random.default_rng(0).random((50_000, 2))
     tracemalloc.start()
-    draws.total_draws(rows, np.ones(50_000, dtype=np.int64), 60, np.random.default_rng(0))
+    draws.total_draws(rows, np.ones(50_000, dtype=np.int64), 60, 0)
     draws.sign_flips(rows - 0.5, 60, np.random.default_rng(0))
     assert tracemalloc.get_traced_memory()[1] < 60e6
     tracemalloc.stop()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,10 @@ MOST_CELLS = 16
 FEWEST_FOR_STRATA = 1_000
 """From here on what the spread within a stratum adds to the shape of a mean's resamples cannot be seen."""
 KEPT = 4
-"""Draws of strata that are kept, of 2.4 MB each for 10,000 resamples of 1,000 units: every metric of every system on
-the same questions takes the same."""
+"""Draws of units and of strata that are kept, of 2.4 MB each for 10,000 resamples of 1,000 units in strata: every
+metric of every system on the same questions takes the same."""
+MOST_KEPT = 1 << 22
+"""Counts of a draw of units that is kept: of 400 units for 10,000 resamples."""
 
 FEWEST_FOR_SINGLE = 2_000
 
@@ -47,7 +50,7 @@ def mean_draws(units: Units, resamples: int, seed: int, *, studentize: bool) -> 
     rows = np.column_stack([off, sizes])
     if studentize:
         rows = np.column_stack([rows, off**2, off * sizes, sizes**2])
-    totals = total_draws(rows, counts, resamples, np.random.default_rng(seed)) if drawn is None else drawn @ rows
+    totals = total_draws(rows, counts, resamples, seed) if drawn is None else drawn @ rows
     first, size = totals[:, 0], totals[:, 1]
     shift = first / size
     means = float(units.means[0]) + shift
@@ -60,14 +63,13 @@ def mean_draws(units: Units, resamples: int, seed: int, *, studentize: bool) -> 
     return means, ratios
 
 
-def total_draws(rows: Array, counts: NDArray[np.int64], resamples: int, rng: np.random.Generator) -> Array:
-    """(resamples, columns) sums over bootstrap samples of `counts.sum()` rows, row i standing for counts[i] equal ones,
-    all columns of one draw together."""
-    totals = np.empty((resamples, rows.shape[1]))
-    step = max(1, BLOCK // int(counts.sum() if _one_by_one(counts) else len(counts)))
-    for start in range(0, resamples, step):
-        drawn = _drawn(counts, min(step, resamples - start), rng)
-        totals[start : start + step] = drawn.astype(np.float64) @ rows
+def total_draws(rows: Array, counts: NDArray[np.int64], resamples: int, seed: int) -> Array:
+    """(resamples, columns) sums over bootstrap samples of `counts.sum()` rows, row i standing for counts[i] ≥ 1 equal
+    ones, all columns of one draw together."""
+    totals, done = np.empty((resamples, rows.shape[1])), 0
+    for drawn in cell_draws(counts, resamples, seed):
+        totals[done : done + len(drawn)] = drawn.astype(np.float64) @ rows
+        done += len(drawn)
     return totals
 
 
@@ -80,29 +82,50 @@ def _strata_draws(number: int, resamples: int, seed: int) -> Array:
     return drawn
 
 
-def unit_draws(units: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """(size, units) blocks of how often each unit is in a bootstrap sample, `resamples` rows in all; the same again for
-    the same numbers."""
-    rng, step = np.random.default_rng(seed), max(1, BLOCK // max(units, 1))
-    for start in range(0, resamples, step):
-        yield _drawn(np.ones(units, dtype=np.int64), min(step, resamples - start), rng)
+def cell_draws(counts: NDArray[np.int64], resamples: int, seed: int) -> Iterator[NDArray[np.integer[Any]]]:
+    """(size, cells) blocks of multinomial counts, `resamples` rows in all: how often each cell is among as many draws
+    as there are units, counts[i] ≥ 1 of them in cell i.
 
-
-def _one_by_one(counts: NDArray[np.int64]) -> bool:
-    return len(counts) * CELL > int(counts.sum()) * SINGLE
-
-
-def _drawn(counts: NDArray[np.int64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """(size, cells) multinomial counts: how often each cell is among as many draws as there are units.
-
-    Cell by cell, whose cost does not depend on how many units there are; one by one where units are few.
+    Cell by cell, whose cost does not depend on how many units there are; by its units where these are few.
     """
     number, width = int(counts.sum()), len(counts)
-    if not _one_by_one(counts):
-        return rng.multinomial(number, counts / number, size=size)
-    drawn = rng.integers(0, number, size=(size, number), dtype=np.uint32)
-    cell = drawn if width == number else np.repeat(np.arange(width), counts)[drawn]
-    return np.bincount((cell + (np.arange(size) * width)[:, None]).ravel(), minlength=size * width).reshape(size, width)
+    if width * CELL > number * SINGLE:
+        first = np.cumsum(counts) - counts
+        for block in unit_draws(number, resamples, seed):
+            yield block if width == number else np.add.reduceat(block, first, axis=1, dtype=block.dtype)
+        return
+    rng = np.random.default_rng(seed)
+    for size in _blocks(width, resamples):
+        yield rng.multinomial(number, counts / number, size=size)
+
+
+def unit_draws(units: int, resamples: int, seed: int) -> Iterable[NDArray[np.unsignedinteger[Any]]]:
+    """(size, units) blocks of how often each unit is in a bootstrap sample, `resamples` rows in all; the same again for
+    the same numbers. Of the least unsigned type that holds `units`: their sum in that type may not hold."""
+    return (_kept_units if units * resamples <= MOST_KEPT else _units)(units, resamples, seed)
+
+
+@lru_cache(maxsize=KEPT)
+def _kept_units(units: int, resamples: int, seed: int) -> tuple[NDArray[np.unsignedinteger[Any]], ...]:
+    blocks = tuple(_units(units, resamples, seed))
+    for block in blocks:
+        block.flags.writeable = False
+    return blocks
+
+
+def _units(units: int, resamples: int, seed: int) -> Iterator[NDArray[np.unsignedinteger[Any]]]:
+    rng = np.random.default_rng(seed)
+    for size in _blocks(units, resamples):
+        places = rng.integers(0, units, size=(size, units), dtype=np.uint32) + (np.arange(size) * units)[:, None]
+        often = np.bincount(places.ravel(), minlength=size * units).reshape(size, units)
+        yield often.astype(np.min_scalar_type(units))
+
+
+def _blocks(width: int, resamples: int) -> Iterator[int]:
+    """How many rows are held at once, again and again."""
+    step = max(1, BLOCK // max(width, 1))
+    for start in range(0, resamples, step):
+        yield min(step, resamples - start)
 
 
 def sign_flips(differences: Array, resamples: int, rng: np.random.Generator) -> Array:

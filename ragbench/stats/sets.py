@@ -94,7 +94,7 @@ class SetValues:
 def set_draws(units: int, resamples: int, seed: int = 0) -> Iterator[NDArray[np.int64]]:
     """How often each unit is in each bootstrap sample: `resamples` vectors of (units,), the same for the same seed."""
     for block in unit_draws(units, resamples, seed):
-        yield from block
+        yield from block.astype(np.int64)
 
 
 def set_estimate(

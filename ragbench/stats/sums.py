@@ -135,7 +135,7 @@ def _clustered(statistic: Statistic, units: Units, value: float, moves: Array, e
 def _resampled(
     statistic: Statistic, units: Units, value: float, moves: Array, level: float, resamples: int, seed: int
 ) -> dict[str, tuple[float, float]]:
-    draws = _values(statistic, total_draws(units.sums, units.counts, resamples, np.random.default_rng(seed)))
+    draws = _values(statistic, total_draws(units.sums, units.counts, resamples, seed))
     kept = draws[np.isfinite(draws)]
     if len(kept) < (1 - MOST_LOST) * resamples:
         return {}
