@@ -89,18 +89,26 @@ class ExtractiveGenerator(BaseGenerator):
 
 def fits(question: str, contexts: Sequence[str]) -> list[_Sentence]:
     """Every sentence of the contexts with how well it fits the question, 0 to 1."""
-    asked = [word for word in dict.fromkeys(words.words(question)) if word not in words.FUNCTION_WORDS]
-    asked = asked or list(dict.fromkeys(words.words(question)))
+    every = tuple(dict.fromkeys(words.words(question)))
+    asked = tuple(word for word in every if word not in words.FUNCTION_WORDS) or every
     if not asked:
         return []
     found = []
     for rank, text in enumerate(contexts):
-        around = _had(asked, _text(text))
-        for place, sentence in enumerate(segmentation.sentences(text)):
-            own = _had(asked, _text(sentence))
-            fit = ((1 - OF_PASSAGE) * sum(own) + OF_PASSAGE * sum(around)) / len(asked)
-            found.append(_Sentence(sentence, (rank, place), fit, around))
+        around, sentences = _fitted(asked, text)
+        found += [_Sentence(each, (rank, place), fit, around) for place, (each, fit) in enumerate(sentences)]
     return found
+
+
+@lru_cache(maxsize=5_000)  # systems find the same passages, and so does a repeat
+def _fitted(asked: tuple[str, ...], text: str) -> tuple[tuple[float, ...], list[tuple[str, float]]]:
+    """What a passage has of each word, 0 to 1, and its sentences, each with how well it fits."""
+    around = _had(asked, _text(text))
+    sentences = []
+    for sentence in segmentation.sentences(text):
+        own = _had(asked, _text(sentence))
+        sentences.append((sentence, ((1 - OF_PASSAGE) * sum(own) + OF_PASSAGE * sum(around)) / len(asked)))
+    return around, sentences
 
 
 def share(found: Sequence[_Sentence]) -> float:
