@@ -8,10 +8,12 @@ from typing import Any
 
 import psutil
 import pytest
+import threadpoolctl
 
 from ragbench import trust
 from ragbench.report.execution import concurrency
-from ragbench.report.execution.concurrency import affordable, rounds
+from ragbench.report.execution.concurrency import THREADS, Round, affordable, limit_threads, rounds
+from ragbench.settings import BESIDE
 
 ALONE = trust.Reach(Path())
 NOTEBOOKS: dict[str, dict[str, Any]] = {
@@ -75,3 +77,37 @@ def test_cores_and_free_memory_set_the_limit(
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)), raising=False)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=gigabytes * 2**30))
     assert affordable() == count
+
+
+@pytest.mark.parametrize(
+    ("jobs", "clock", "variables"),
+    [
+        (1, True, {}),
+        (2, True, {THREADS: "4"}),
+        (3, False, {THREADS: "2", BESIDE: "1"}),
+        (20, True, {THREADS: "1"}),
+        (1, False, {BESIDE: "1"}),
+    ],
+)
+def test_notebooks_side_by_side_share_the_cores(
+    jobs: int, clock: bool, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)), raising=False)
+    monkeypatch.delenv(THREADS, raising=False)
+    assert Round((), jobs, clock).environment == variables
+    monkeypatch.setenv(THREADS, "7")
+    assert THREADS not in Round((), jobs, clock).environment
+
+
+@pytest.mark.parametrize(("said", "threads"), [("1", 1), ("", 2), ("0", 2), ("-1", 2), ("two", 2), (None, 2)])
+def test_a_process_that_has_begun_takes_as_many_threads_as_it_is_told(
+    said: str | None, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if said is None:
+        monkeypatch.delenv(THREADS, raising=False)
+    else:
+        monkeypatch.setenv(THREADS, said)
+    with threadpoolctl.threadpool_limits(2, "blas"):
+        limit_threads()
+        found = [one["num_threads"] for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"]
+    assert set(found) == {threads}

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ragbench import trust
+from ragbench.settings import BESIDE
 
 CLOCK = "fresh_timings"
 """The parameter of every notebook that reads the clock."""
@@ -22,12 +23,24 @@ HARMLESS = frozenset({"server", "storage"})
 """Kinds of what a project reaches that every notebook shares: the database's own server, the copy of a data set."""
 
 
+THREADS = "OPENBLAS_NUM_THREADS"
+"""How many threads of a process multiply matrices. Where each notebook had one a core, they would wait for each other:
+a run of all would take a fifth longer. Sums do not depend on it."""
+
+
 class Round(NamedTuple):
     """Notebooks by name, how many of them run at the same time, and whether they may read a clock."""
 
     names: tuple[str, ...]
     jobs: int
     clock: bool = True
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables of their processes. How many threads is not said where somebody has said so, or one runs alone."""
+        alone = THREADS in os.environ or self.jobs < 2
+        threads = {} if alone else {THREADS: str(max(1, cores() // self.jobs))}
+        return threads if self.clock else {BESIDE: "1", **threads}
 
 
 def rounds(
@@ -60,5 +73,18 @@ def affordable() -> int:
     """How many processes of notebooks this one's cores and the memory that is free allow, one at least."""
     import psutil
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, psutil.virtual_memory().available // MEMORY))
+    return max(1, min(cores(), psutil.virtual_memory().available // MEMORY))
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def limit_threads() -> None:
+    """What THREADS says, for a process that was begun without it; at its begin a library reads it by itself."""
+    from threadpoolctl import threadpool_limits
+
+    said = os.environ.get(THREADS, "")
+    if said.isdecimal() and int(said):  # of all else a library takes no notice
+        threadpool_limits(int(said), "blas")

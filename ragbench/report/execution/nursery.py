@@ -23,7 +23,7 @@ from multiprocessing import Pipe, reduction
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple, TypeVar
 
-from ragbench.report.execution import guard
+from ragbench.report.execution import concurrency, guard
 
 _BEGIN = """
 import signal
@@ -41,6 +41,8 @@ _PARTS = ("ragbench.bench", "ragbench.metrics")
 """Packages of which every module is needed by one notebook or another."""
 FORKED_FROM = 3
 """Kernels of a run that are forked: fewer import less by themselves than is imported for all."""
+YOUNG = 100_000
+"""New objects after which a fork looks for garbage: tables are made of many, and after a few hundred it finds none."""
 Made = TypeVar("Made")
 Libraries = tuple[str, ...]
 """Names of modules that a fork needs besides."""
@@ -166,6 +168,8 @@ def opened(kernels: int = FORKED_FROM) -> Iterator[Nursery | None]:
 
 def main(handle: int) -> None:
     """Be a nursery until the runner is gone, and in each fork what was asked for."""
+    gc.disable()  # imports leave next to no garbage, and looking for it takes a sixth of their time
+    gc.set_threshold(YOUNG)
     with Connection(handle) as line:
         for name in _NEEDED:
             importlib.import_module(name)
@@ -218,6 +222,7 @@ def _serve(line: Connection) -> list[str] | None:
         elif told is not None:
             if (pid := os.fork()) == 0:
                 _leave(*known)
+                gc.enable()
                 if isinstance(task, _Birth):
                     return _become(task, told)
                 _go(task, told)
@@ -255,6 +260,7 @@ def _become(birth: _Birth, told: Connection) -> list[str]:
     os.setsid()
     os.environ.clear()
     os.environ.update(birth.environment)
+    concurrency.limit_threads()
     os.chdir(birth.folder)
     np.random.seed()  # noqa: NPY002 - whoever draws from the one that every fork would share
     with told:

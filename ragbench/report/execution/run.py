@@ -292,7 +292,7 @@ class Work:
     def _together(self, notebooks: Mapping[str, Any], how: Round) -> dict[str, execute.Failure]:
         with ThreadPoolExecutor(max_workers=max(1, how.jobs), thread_name_prefix="notebook") as pool:
             try:  # from the first thread on: leaving `pool` waits for what it has begun
-                tasks = {name: pool.submit(self._one, name, notebooks[name], how.clock) for name in notebooks}
+                tasks = {name: pool.submit(self._one, name, notebooks[name], how) for name in notebooks}
                 found = {name: task.result() for name, task in tasks.items()}
             except BaseException:
                 self._stopped.set()
@@ -301,8 +301,8 @@ class Work:
                 raise
         return {name: failure for name, failure in found.items() if failure is not None}
 
-    def _one(self, name: str, notebook: Any, clock: bool) -> execute.Failure | None:
-        part, cells = self._folder / "parts" / name, notebook.cells if clock else copy.deepcopy(notebook.cells)
+    def _one(self, name: str, notebook: Any, how: Round) -> execute.Failure | None:
+        part, cells = self._folder / "parts" / name, notebook.cells if how.clock else copy.deepcopy(notebook.cells)
 
         def advance(done: int, total: int) -> None:
             self._tell(Step(name, done, total))
@@ -314,7 +314,7 @@ class Work:
                 folder=self._folder,
                 workplace=settings.project_folder(),
                 advance=advance,
-                environment={**self._environment, **({} if clock else {settings.BESIDE: "1"})},
+                environment={**self._environment, **how.environment},
                 stopped=self._stopped,
                 born=self._born(name),
             )
