@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer.main
 
 from ragbench import bench, datasets, llm, store
+from ragbench.__main__ import application, main
 
 PACKAGE = Path(bench.__file__).parent.parent
 DATABASE = ("sqlalchemy", "psycopg", "pgvector", "alembic")
@@ -74,6 +76,28 @@ def test_a_command_leaves_closed_what_it_does_not_need(
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "opened: []"
+
+
+@pytest.mark.parametrize(
+    ("words", "built"),
+    [("score --help", ["score"]), ("db --help", ["db"]), ("scor", None), ("--encoding koi8-r score --help", None)],
+)
+def test_one_command_alone_is_built_and_says_what_it_says_among_all(
+    words: str, built: list[str] | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made, get_command = [], typer.main.get_command
+    monkeypatch.setattr("typer.main.get_command", lambda one: made.append(get_command(one)) or made[-1])
+    monkeypatch.setattr(sys, "argv", ["ragbench", *words.split()])
+    said = []
+    for call in (main, application):
+        with pytest.raises(SystemExit):
+            call()
+        said.append(capsys.readouterr())
+    every = [list(vars(one)["commands"]) for one in made]
+    assert every[0] == (built or every[1])
+    assert len(every[1]) > 20
+    assert said[0] == said[1]
+    assert any(said[0])
 
 
 def test_a_projects_own_metrics_are_known_to_commands_that_open_little(tmp_path: Path) -> None:
