@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
+from threadpoolctl import threadpool_limits
 
 from ragbench import bench, settings
 from ragbench.bench import BenchError
@@ -94,6 +95,25 @@ def test_lists_and_curves_hold_what_the_numbers_are_made_of() -> None:
     assert {first["text"], first["nearest"]} <= set(every.extra["texts"]["id"])
     asked = bench.tier0_embeddings(embedders="plain", texts="questions", projected=0, resamples=500)
     assert value(asked, "plain", "total_samples") == 4
+
+
+def test_the_last_digit_does_not_depend_on_the_number_of_threads(corpus: Path) -> None:
+    words = np.random.default_rng(0).integers(0, 10**6, (300, 20)).tolist()
+    rows = [
+        {"id": f"t{i}", "text": " ".join(map(str, row)), "url": f"https://x.example/{i}"} for i, row in enumerate(words)
+    ]
+    write_lines(
+        corpus / "data" / "small" / "chunks.en.jsonl",
+        [*rows, {"id": "t01", "text": "week", "url": "https://x.example/"}],
+    )
+    found = []
+    for threads in (1, 2, 3):
+        with threadpool_limits(threads, "blas"):
+            found.append(bench.tier0_embeddings(embedders="plain", projected=0, resamples=100))
+    for one in found[1:]:
+        assert one.scores.equals(found[0].scores)
+        assert one.extra["spectrum"].equals(found[0].extra["spectrum"])
+        assert one.estimates == found[0].estimates
 
 
 @pytest.mark.usefixtures("corpus")

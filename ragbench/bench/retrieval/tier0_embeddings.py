@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 Texts = Literal["chunks", "questions"]
 FEWEST = 3  # texts: of two there is one distance
+FEW = 4096  # texts that one thread measures: of more, the last digits depend on how many there are
 PRIMARY = "effective_dimensionality"
 MOST_PAIRS = 10_000  # of near-duplicates that are counted
 KEYS = ["effective_dimensionality", "avg_nn_distance", "avg_spread", "avg_pairwise_distance"]
@@ -151,6 +153,8 @@ def _space(
     request: Tier0Request,
     progress: Any,
 ) -> _Space:
+    from threadpoolctl import threadpool_limits
+
     from ragbench.embed import make
     from ragbench.embed.model import ModelEmbedder
 
@@ -159,8 +163,6 @@ def _space(
     model = make(name, settings, [chunk.text for chunk in session.dataset.chunks], store.arrays)
     kind: Literal["passage", "query"] = "passage" if request.texts == "chunks" else "query"
     vectors = store.vectors(model, texts, kind=kind, batch=settings.batch, progress=progress)
-    geometry = Geometry(vectors, distance=request.distance, neighbors=request.neighbors)
-    ids = np.array([item.id for item in items], dtype=object)
     facts: dict[str, Any] = {
         **settings.model_dump(mode="json", exclude_defaults=True),
         **({"model": wheels.MODELS[settings.kind]} if settings.kind in wheels.MODELS else {}),
@@ -169,8 +171,23 @@ def _space(
     }
     if isinstance(model, ModelEmbedder) and (truncated := model.truncated(texts, store.arrays)):
         facts["chunks_truncated"] = truncated
+    with threadpool_limits(1) if len(texts) <= FEW else nullcontext():  # sums in one order
+        return _measured(name, facts, vectors, session, items, drawn, request)
+
+
+def _measured(
+    name: str,
+    facts: Mapping[str, Any],
+    vectors: Vectors,
+    session: Session,
+    items: Sequence[Chunk | Question],
+    drawn: np.ndarray,
+    request: Tier0Request,
+) -> _Space:
+    geometry = Geometry(vectors, distance=request.distance, neighbors=request.neighbors)
+    ids = np.array([item.id for item in items], dtype=object)
     closest, threshold, count = _closest(name, geometry, ids, request)
-    facts |= {"near_duplicates": count, "near_distance": round(threshold, 6)}
+    near = {"near_duplicates": count, "near_distance": round(threshold, 6)}
     tables = {
         "histograms": spread.histograms(name, geometry),
         "spectrum": spread.spectrum(name, geometry),
@@ -179,7 +196,8 @@ def _space(
         **_pictured(name, vectors, items, drawn, request),
     }
     estimates = spread.estimates(name, geometry, request.take(Sureness))
-    return _Space(name, facts, session.settings.is_stand_in(name), estimates, _scores(name, geometry, ids), tables)
+    known = {**facts, **near}
+    return _Space(name, known, session.settings.is_stand_in(name), estimates, _scores(name, geometry, ids), tables)
 
 
 def _scores(name: str, geometry: Geometry, ids: np.ndarray) -> pd.DataFrame:

@@ -25,7 +25,7 @@ HARMLESS = frozenset({"server", "storage"})
 
 THREADS = "OPENBLAS_NUM_THREADS"
 """How many threads of a process multiply matrices. Where each notebook had one a core, they would wait for each other:
-a run of all would take a fifth longer. Sums do not depend on it."""
+a run of all would take a fifth longer. What is measured of few texts does not depend on it."""
 
 
 class Round(NamedTuple):
