@@ -289,6 +289,26 @@ def test_questions_are_timed_at_even_steps() -> None:
     assert timing.chosen(asked(["x"] * 2), clock) == [0, 1]
 
 
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(("scanned", "exact"), [(1, 2), (10**9, 3)])
+def test_exact_search_of_many_vectors_is_timed_on_some_questions(
+    scanned: int, exact: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timing, "SCANNED", scanned)
+    monkeypatch.setattr(timing, "_evenly", lambda number, least: np.arange(0, number, 2))
+    found = bench.tier1_retrieval(systems="ngrams", k=2, slice_by="", repeats=1, ef_searches=[7], fresh_timings=True)
+    [of_exact], of_index = found.estimates_by("index"), found.estimates_by(*BUILT)
+    assert (of_exact.estimate.n, {one.estimate.n for one in of_index}) == (exact, {3})
+    assert of_exact.estimate.value > 0
+    page = str(show.retrieval.speed(Page(found)).html())
+    assert ("timed on 2 of the questions" in page) == (exact == 2)
+
+
+def test_few_are_taken_at_even_steps() -> None:
+    assert timing._evenly(400, 100).tolist() == list(range(0, 400, 4))
+    assert [len(timing._evenly(number, 100)) for number in (1, 99, 199, 200, 1000)] == [1, 99, 199, 100, 100]
+
+
 def test_quantiles_are_of_both_parts_together_too() -> None:
     rows = [("s", f"q{n}", part, ms) for n in range(9) for part, ms in (("embed", 1.0 + n), ("search", 10.0))]
     table = placed(timing.quantiles(pd.DataFrame(rows, columns=list(timing.LATENCIES)), 0.95))

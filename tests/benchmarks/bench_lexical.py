@@ -1,10 +1,12 @@
 """What the offline judge is worth on real labels, area under the ROC curve with its interval, and what it costs.
 
-    python -m tests.benchmarks.bench_lexical FOLDER_OF_THE_REAL_DATA_SETS [--rows 10000 [--metric faithfulness]]
+    python -m tests.benchmarks.bench_lexical FOLDER_OF_THE_REAL_DATA_SETS
+        [--rows 10000 [--metric faithfulness] [--set mtrag]]
 
 With `--rows` the seconds of a processor that so many real answers take, those of the judge among them, and a digest of
 their values and reasons, so that two versions can be held against each other; where there are fewer answers, they meet
-passages of other questions of their set, too, as those of further systems would.
+passages of other questions of their set, too, as those of further systems would. MTRAG has the longest: five passages
+of some 600 characters a row.
 
 Intervals: DeLong, DeLong & Clarke-Pearson 1988 (placement values), on the logit scale. The plain baseline is the share
 of the response's words that the text has.
@@ -20,7 +22,7 @@ import json
 import random
 import resource
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,7 @@ from ragbench.types import Array, Chunk, Sample
 from tests.benchmarks.real_answers import mtrag
 from tests.test_judge_lexical import begin
 
+SETS = ("begin-wow", "begin-cmu", "xquad-ru", "xquad-en", "mtrag")
 Scorer = Callable[[str, list[str]], float]
 
 
@@ -77,39 +80,37 @@ Asked = tuple[str, str, str, list[str]]
 """Question, answer, reference, passages."""
 
 
-def asked(folder: Path) -> list[list[Asked]]:
+def asked(folder: Path) -> dict[str, list[Asked]]:
     """Real answers with their passages, by set: BEGIN, XQuAD in both languages, MTRAG of people and models."""
-    found: list[list[Asked]] = [
-        [(row["message"], row["response"], row["response"], [row["knowledge"]]) for row in begin(place, name)]
-        for place in [folder / "begin-groundedness"]
-        for name in ("wow", "cmu")
-    ]
+    found: dict[str, list[Asked]] = {
+        name: [
+            (row["message"], row["response"], row["response"], [row["knowledge"]])
+            for row in begin(folder / "begin-groundedness", name.removeprefix("begin-"))
+        ]
+        for name in ("begin-wow", "begin-cmu")
+    }
     for language in ("ru", "en"):
         with gzip.open(folder / "xquad" / f"xquad.{language}.json.gz", "rt", encoding="utf-8") as file:
             articles = json.load(file)["data"]
-        found.append(
-            [
-                (qa["question"], qa["answers"][0]["text"], qa["answers"][0]["text"], [one["context"]])
-                for article in articles
-                for one in article["paragraphs"]
-                for qa in one["qas"]
-            ]
-        )
-    rows = mtrag(folder).rows
-    found.append(
-        [
-            (one["user_input"], one["response"], one["reference"], [each["text"] for each in one["retrieved_contexts"]])
-            for one in rows
+        found[f"xquad-{language}"] = [
+            (qa["question"], qa["answers"][0]["text"], qa["answers"][0]["text"], [one["context"]])
+            for article in articles
+            for one in article["paragraphs"]
+            for qa in one["qas"]
         ]
-    )
+    found["mtrag"] = [
+        (one["user_input"], one["response"], one["reference"], [each["text"] for each in one["retrieved_contexts"]])
+        for one in mtrag(folder).rows
+    ]
     return found
 
 
-def samples(folder: Path, rows: int) -> list[Sample]:
+def samples(folder: Path, rows: int, sets: Sequence[str] = SETS) -> list[Sample]:
     """So many of them, each set's answers first with their own passages, then with those of the next question."""
+    found = asked(folder)
+    known = [found[name] for name in sets]
 
     def every() -> Iterator[Asked]:
-        known = asked(folder)
         for step in count():
             for own in known:
                 for place, (question, answer, reference, _) in enumerate(own):
@@ -121,9 +122,9 @@ def samples(folder: Path, rows: int) -> list[Sample]:
     ]
 
 
-def cost(folder: Path, rows: int, metrics: list[str]) -> None:
+def cost(folder: Path, rows: int, metrics: list[str], sets: Sequence[str] = SETS) -> None:
     """Print what scoring costs, by metric."""
-    given, judging, ask = samples(folder, rows), [0.0], LexicalJudge.ask
+    given, judging, ask = samples(folder, rows, sets), [0.0], LexicalJudge.ask
 
     async def timed(*given: Any, **more: Any) -> Any:
         began = time.thread_time()
@@ -150,9 +151,10 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=int)
     parser.add_argument("--metric", nargs="+", default=["faithfulness"])
+    parser.add_argument("--set", nargs="+", choices=SETS, default=SETS)
     given = parser.parse_args()
     if given.rows:
-        cost(given.folder, given.rows, given.metric)
+        cost(given.folder, given.rows, given.metric, given.set)
     else:
         worth(given.folder)
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 PROBABILITIES = (0.5, 0.9, 0.99)
 TURNS = 10
+SCANNED = 10_000_000  # numbers in vectors, of which exact search reads every one, each question as long as the next
+SCANS = 100  # questions at least that exact search is timed on, evenly chosen, where it reads so many
 WARMING = 5  # questions before the clock runs: connections, caches and code are in place then
 LATENCIES = ("system", "sample", "part", "ms")
 MISSES = ("system", "part", "ef_search", "sample", "recall")
@@ -175,7 +178,8 @@ def indexes(
             fresh=clock.fresh_timings,
         )
         for way, how in ways.items():
-            median = stats.quantile(found[f"{way} ms"], 0.5, level=sureness.level)
+            read = found[f"{way} ms"]
+            median = stats.quantile(read[~np.isnan(read)], 0.5, level=sureness.level)
             place = {**how, "part": part} if part else how
             made.append(NamedEstimate(name, "median_latency", median, place))
             if how["index"] == "exact":
@@ -257,7 +261,8 @@ def _in_turns(
     ways: Mapping[str, Mapping[str, Any]],
     watch: Watch,
 ) -> dict[str, Array]:
-    """Milliseconds of one round trip a question, and its recall against exact search, for each way of searching.
+    """Milliseconds of one round trip a question, and its recall against exact search, for each way of searching; NaN
+    where it was not asked: exact search of much is asked some of the questions.
 
     The ways take turns, some questions at a time and each first as often as last, so that a machine that is busy for
     a while is busy for all of them.
@@ -266,15 +271,21 @@ def _in_turns(
 
     data_hash = dense.dataset.content_hash
     search = partial(dense.nearest, k=depth, alone=True)
-    readings = {f"{way} {what}": np.zeros(len(queries)) for way in ways for what in ("ms", "recall")}
-    with watch(f"{name}, indexes", len(ways) * len(queries)) as progress:
+    much = len(dense.dataset.chunks) * queries.shape[1] >= SCANNED
+    every = np.arange(len(queries))
+    some = _evenly(len(queries), SCANS) if much else every
+    asked = {way: some if how["index"] == "exact" else every for way, how in ways.items()}
+    readings = {f"{way} {what}": np.full(len(queries), np.nan) for way in ways for what in ("ms", "recall")}
+    with watch(f"{name}, indexes", sum(map(len, asked.values()))) as progress:
         progress.say(lambda: "building them")
         exact = store.exact_in_blocks(data_hash, dense.embedder, queries, depth)
         for how in ways.values():
             search(queries[:WARMING], how=how)
-        for turn, places in enumerate(np.array_split(np.arange(len(queries)), min(TURNS, len(queries)))):
+        turns = min(TURNS, *map(len, asked.values()))
+        for turn in range(turns):
             progress.say(lambda: "searching in turns")
             for way in list(ways)[:: 1 if turn % 2 else -1]:
+                places = np.array_split(asked[way], turns)[turn]
                 found = search(queries[places], how=ways[way], progress=progress)
                 nearest = replace(
                     exact,
@@ -284,6 +295,11 @@ def _in_turns(
                 readings[f"{way} ms"][places] = found.milliseconds
                 readings[f"{way} recall"][places] = recalls_against_exact(found, nearest)
     return readings
+
+
+def _evenly(number: int, least: int) -> NDArray[np.int64]:
+    """Places at even steps through so many, as few as there may be; all where these are fewer."""
+    return np.arange(0, number, max(1, number // least))
 
 
 def _distinct(systems: Mapping[str, System]) -> dict[tuple[str, str], Any]:

@@ -154,6 +154,11 @@ def _indexes(material: Material) -> Markup:
         "of the exactly nearest {k} that the index found; ef_search is how many candidates it keeps in view.",
         k=_.integer(int(material.facts.get("k", 0))),
     )
+    if (scanned := max(one.estimate.n for one in exact)) < int(material.facts.get("timed_questions", 0)):
+        lead += " " + _(
+            "Exact search reads every vector, whatever is asked, and was timed on {n} of the questions.",
+            n=_.integer(scanned),
+        )
     return html.all(
         html.heading(_.html("<b>Exact search against an index</b>")),
         html.lede(lead),
