@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from ragbench import bench, datasets, llm, store
+from ragbench import bench, datasets, llm, store, systems
 from ragbench.__main__ import application, main
 
 PACKAGE = Path(bench.__file__).parent.parent
@@ -20,7 +20,7 @@ DATABASE = ("sqlalchemy", "psycopg", "pgvector", "alembic")
 TABLES = ("pandas", "sklearn", "scipy.stats", "plotly")
 
 
-@pytest.mark.parametrize("room", [bench, datasets, importlib.import_module("ragbench.judge"), llm, store])
+@pytest.mark.parametrize("room", [bench, datasets, importlib.import_module("ragbench.judge"), llm, store, systems])
 def test_what_a_room_offers_is_what_it_tells_whoever_reads_types(room: object) -> None:
     path = Path(str(vars(room)["__file__"]))
     told = {

@@ -1,162 +1,37 @@
 """Systems under test (configured parts, your callable, a service, logged results), and who writes their answers."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
-from ragbench.llm import Budget, Journal, open_budget, planning
-from ragbench.settings import EmbedderSettings, RetrieverSettings, Settings
-from ragbench.systems.generation import Generation, GenerationError, Generator, Shown, Task, within
-from ragbench.systems.retrieval import Retrieval, RetrievalError, Retriever, System, steps
-from ragbench.types import Embedder
+from ragbench.rooms import offers
 
-if TYPE_CHECKING:
-    from ragbench.datasets import Dataset
-    from ragbench.store import Store
-    from ragbench.systems.parts.reranking import Reranker
-    from ragbench.systems.parts.rewriting import Rewriter
+if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
+    from ragbench.systems.generation import Generation as Generation
+    from ragbench.systems.generation import GenerationError as GenerationError
+    from ragbench.systems.generation import Generator as Generator
+    from ragbench.systems.generation import Shown as Shown
+    from ragbench.systems.generation import Task as Task
+    from ragbench.systems.generation import within as within
+    from ragbench.systems.registry import make as make
+    from ragbench.systems.registry import make_generator as make_generator
+    from ragbench.systems.registry import once as once
+    from ragbench.systems.retrieval import Retrieval as Retrieval
+    from ragbench.systems.retrieval import RetrievalError as RetrievalError
+    from ragbench.systems.retrieval import System as System
+    from ragbench.systems.retrieval import steps as steps
 
-__all__ = [
-    "Generation",
-    "GenerationError",
-    "Generator",
-    "Retrieval",
-    "RetrievalError",
-    "Shown",
-    "System",
-    "Task",
-    "make",
-    "make_generator",
-    "once",
-    "steps",
-    "within",
-]
-
-
-Opened = Callable[[str, EmbedderSettings, "Dataset"], Embedder]
-"""Gives an embedder of a name, its settings and the data set that it is fitted on."""
-
-
-def once(store: Store) -> Opened:
-    """Makes each embedder once: what one system has fitted or loaded, all others that are made with it have, too."""
-    made: dict[tuple[str, str], Embedder] = {}
-
-    def opened(name: str, settings: EmbedderSettings, dataset: Dataset) -> Embedder:
-        place = name, dataset.content_hash
-        if place not in made:
-            made[place] = _opened(store, name, settings, dataset)
-        return made[place]
-
-    return opened
-
-
-def make(name: str, settings: Settings, store: Store, dataset: Dataset, opened: Opened | None = None) -> System:
-    """The system of the table `[systems.NAME]`, ready to be asked about `dataset`.
-
-    opened: gives its embedders, which may have been made before for the same data set; None makes them.
-    Raises RetrievalError for a name or a part that is not there, StoreError for an index that cannot be built.
-    """
-    if name not in settings.systems:
-        raise RetrievalError(f"there is no system {name!r}; there are {', '.join(sorted(settings.systems))}")
-    one = settings.systems[name]
-    if (retriever := settings.retriever(name)) is not None:
-        from ragbench.systems.configured import ConfiguredSystem, Parts
-
-        pieces = None
-        if one.chunker is not None:
-            from ragbench.systems.parts import chunking
-
-            pieces = chunking.cut(one.chunker, settings.chunkers[one.chunker], dataset)
-        searched = dataset if pieces is None else pieces.dataset
-        found = _retriever(retriever, settings, store, searched, opened or partial(_opened, store))
-        rewriter, reranker = _rewriter(one.rewriter, settings, store), _reranker(one.reranker, settings)
-        system = ConfiguredSystem(name, dataset, Parts(found, store, pieces, rewriter, reranker))
-        if planning.folder() is None:
-            return system
-        from ragbench.systems.planned import PlannedSystem
-
-        return PlannedSystem(system)
-    if one.callable is not None:
-        from ragbench.systems.function import FunctionSystem
-
-        return FunctionSystem(name, one.callable, dataset, one.timeout_seconds)
-    if one.url is not None:
-        from ragbench.store import server
-        from ragbench.store.journal import DatabaseJournal
-        from ragbench.systems.remote import RemoteSystem
-
-        journal = DatabaseJournal(store.engine, lambda: server.start(settings))
-        return RemoteSystem(name, one, dataset.chunks, journal=journal, budget=open_budget(settings.budget, journal))
-    from ragbench.systems.logged import LoggedSystem
-
-    assert one.results is not None, "settings let exactly one kind through"
-    return LoggedSystem(name, one.results, dataset)
-
-
-def _retriever(one: RetrieverSettings, settings: Settings, store: Store, dataset: Dataset, opened: Opened) -> Retriever:
-    if one.kind == "bm25":
-        from ragbench.systems.parts.bm25 import Bm25Retriever
-
-        return Bm25Retriever(one, dataset, store)
-    if one.kind == "hybrid":
-        from ragbench.systems.parts.fusion import HybridRetriever
-
-        parts = {part: settings.retrievers[part] for part in one.retrievers}
-        return HybridRetriever(
-            one, {name: _retriever(part, settings, store, dataset, opened) for name, part in parts.items()}
-        )
-    from ragbench.systems.parts.dense import DenseRetriever
-
-    embedder = settings.embedders[str(one.embedder)]
-    return DenseRetriever(one, embedder, opened(str(one.embedder), embedder, dataset), store, dataset)
-
-
-def _rewriter(name: str | None, settings: Settings, store: Store) -> Rewriter | None:
-    if name is None:
-        return None
-    from ragbench.systems.parts.rewriting import FunctionRewriter, ModelRewriter
-
-    one = settings.rewriters[name]
-    if one.generator is None:
-        return FunctionRewriter(name, one)
-    budget = open_budget(settings.budget, store.journal)
-    model = settings.generator(one.generator)
-    return ModelRewriter(name, one, model, journal=store.journal, budget=budget, language=settings.language)
-
-
-def _reranker(name: str | None, settings: Settings) -> Reranker | None:
-    if name is None:
-        return None
-    from ragbench.systems.parts.reranking import make
-
-    return make(name, settings.rerankers[name])
-
-
-def _opened(store: Store, name: str, settings: EmbedderSettings, dataset: Dataset) -> Embedder:
-    from ragbench import embed
-
-    return embed.make(name, settings, [chunk.text for chunk in dataset.chunks], store.arrays)
-
-
-def make_generator(
-    name: str, settings: Settings, *, journal: Journal | None = None, budget: Budget | None = None
-) -> Generator:
-    """The generator of the table `[generators.NAME]`.
-
-    journal: where paid replies are kept; None keeps them for this call. budget: shared by those who spend together.
-    Raises ConfigurationError for a name that is not there, GenerationError for a part of it that is not.
-    """
-    one = settings.generator(name)
-    if one.kind == "openai":
-        from ragbench.systems.chat import ChatGenerator
-
-        return ChatGenerator(name, one, journal=journal, budget=budget, language=settings.language)
-    if one.kind == "callable":
-        from ragbench.systems.writer import FunctionGenerator
-
-        return FunctionGenerator(name, one)
-    from ragbench.systems.extractive import ExtractiveGenerator
-
-    return ExtractiveGenerator(name, one)
+_PLACES = {
+    "Generation": "generation",
+    "GenerationError": "generation",
+    "Generator": "generation",
+    "Shown": "generation",
+    "Task": "generation",
+    "within": "generation",
+    "Retrieval": "retrieval",
+    "RetrievalError": "retrieval",
+    "System": "retrieval",
+    "steps": "retrieval",
+    "make": "registry",
+    "make_generator": "registry",
+    "once": "registry",
+}
+__all__, __getattr__, __dir__ = offers(__name__, _PLACES)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import PurePosixPath, PureWindowsPath
 from types import NoneType
-from typing import Annotated, Any, ClassVar, Literal, ParamSpec, TypeVar, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, ParamSpec, TypeVar, cast, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -21,13 +21,14 @@ from pydantic.fields import FieldInfo
 
 from ragbench import datasets, reasons
 from ragbench.bench.basics.choices import BenchError, illegal, parted
-from ragbench.bench.basics.needs import Needed
-from ragbench.bench.basics.session import kept
-from ragbench.measurement import Measurement
 from ragbench.names import meant
 from ragbench.settings import Settings, load, secrets
 from ragbench.settings.endpoints import Aggregate
 from ragbench.types import Question
+
+if TYPE_CHECKING:
+    from ragbench.bench.basics.needs import Needed
+    from ragbench.measurement import Measurement
 
 MOST_RETRIEVED = 1000
 MOST_SEED = 2**32 - 1  # of scikit-learn and UMAP; NumPy would take more
@@ -185,6 +186,8 @@ class Request(BaseModel):
     @classmethod
     def signature(cls) -> inspect.Signature:
         """Of a function of the parameters."""
+        from ragbench.measurement import Measurement
+
         known = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.annotation)
             for name, field in [*cls.parameters().items(), ("notebook", cls.model_fields["notebook"])]
@@ -254,6 +257,8 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
 
     def made(measure: Callable[[R], Measurement]) -> Callable[P, Measurement]:
         def measured(*args: P.args, **kwargs: P.kwargs) -> Measurement:
+            from ragbench.bench.basics.session import kept
+
             request = cast(R, model(**dict(zip(model.parameters(), args, strict=False)), **kwargs))
 
             def asked_for() -> Measurement:
