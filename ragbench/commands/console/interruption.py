@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ragbench import terminal
+from ragbench.commands.console.postponement import postpone
 
 PROGRAM = "ragbench.__main__:main"
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 AGAIN_SECONDS = 0.05
-YOUNG = 100_000  # objects after which garbage is looked for: imports make tens of thousands, and no garbage
+YOUNG = 200_000  # objects after which garbage is looked for: imports make more than half, and next to no garbage
 
 
 def program() -> NoReturn:
@@ -27,6 +28,7 @@ def program() -> NoReturn:
     atexit.register(_ignore)  # the first to be registered is the last to be called
     atexit.register(gc.freeze)  # at its end the interpreter looks through all objects, which are the system's to clear
     gc.set_threshold(YOUNG)
+    postpone()
     for number in CODES:
         signal.signal(number, _leave)
     main = pkgutil.resolve_name(PROGRAM)  # by its name, as an installed script does: the house stands above its door
