@@ -187,7 +187,7 @@ def _measured(
     geometry = Geometry(vectors, distance=request.distance, neighbors=request.neighbors)
     ids = np.array([item.id for item in items], dtype=object)
     closest, threshold, count = _closest(name, geometry, ids, request)
-    near = {"near_duplicates": count, "near_distance": round(threshold, 6)}
+    known = {**facts, "near_duplicates": count, "near_distance": round(threshold, 6)}
     tables = {
         "histograms": spread.histograms(name, geometry),
         "spectrum": spread.spectrum(name, geometry),
@@ -196,7 +196,6 @@ def _measured(
         **_pictured(name, vectors, items, drawn, request),
     }
     estimates = spread.estimates(name, geometry, request.take(Sureness))
-    known = {**facts, **near}
     return _Space(name, known, session.settings.is_stand_in(name), estimates, _scores(name, geometry, ids), tables)
 
 

@@ -282,10 +282,11 @@ def _in_turns(
         for how in ways.values():
             search(queries[:WARMING], how=how)
         turns = min(TURNS, *map(len, asked.values()))
+        parts = {way: np.array_split(places, turns) for way, places in asked.items()}
         for turn in range(turns):
             progress.say(lambda: "searching in turns")
             for way in list(ways)[:: 1 if turn % 2 else -1]:
-                places = np.array_split(asked[way], turns)[turn]
+                places = parts[way][turn]
                 found = search(queries[places], how=ways[way], progress=progress)
                 nearest = replace(
                     exact,
