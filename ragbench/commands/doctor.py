@@ -137,7 +137,6 @@ def _notebooks() -> Finding:
 def _data() -> Iterator[Finding]:
     from ragbench import datasets, places, settings
     from ragbench.bench.basics.session import dataset_of
-    from ragbench.bench.retrieval import own_tables
     from ragbench.settings import shipped
 
     found = settings.load()
@@ -151,8 +150,8 @@ def _data() -> Iterator[Finding]:
         whose = "" if name in own else ", comes with ragbench"
         size = f"{counted(len(one.chunks), 'passage')}, {counted(len(one.questions), 'question')}"
         yield "ok", f"data set {name}: {size}{whose}"
-    if found.dataset.startswith(own_tables.PREFIX):
-        name = found.dataset.removeprefix(own_tables.PREFIX)
+    if found.dataset.startswith(settings.OWN_TABLES):
+        name = found.dataset.removeprefix(settings.OWN_TABLES)
         yield "note", f"data set {found.dataset}: `ragbench load database {name} --dry-run` looks at it"
     elif own or "dataset" in found.model_fields_set:
         with contextlib.suppress(datasets.TooMuchError):  # said already

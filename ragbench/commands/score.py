@@ -16,11 +16,13 @@ from ragbench.commands.console import consent, options
 
 if TYPE_CHECKING:
     from ragbench.bench.answers.rag_metrics import RagMetricsRequest
+    from ragbench.bench.runs.gate import Decision
     from ragbench.bench.scoring.answer_tables import AnswerTable
     from ragbench.bench.scoring.measure import Asked
     from ragbench.bench.scoring.result import Scores
     from ragbench.measurement import Measurement
     from ragbench.metric import Metric
+    from ragbench.settings import GateSettings, Settings
 
 VIEWS = (
     *("answer", "intervals", "table", "side_by_side", "unmeasured", "correlations", "verdicts", "judges", "method"),
@@ -116,8 +118,6 @@ def score(
     from ragbench.bench.basics.choices import parted
     from ragbench.bench.basics.families import leading
     from ragbench.bench.basics.requests import Draws
-    from ragbench.bench.runs.gate import bound, decide
-    from ragbench.bench.scoring.answer_tables import of_samples
     from ragbench.bench.scoring.judged_metrics import Judging
     from ragbench.bench.scoring.measure import Asked, applicable, in_parts, live_line, measure, passes
     from ragbench.bench.scoring.replies import kept_replies
@@ -134,7 +134,7 @@ def score(
     known = settings.load()
     consent.required(trust.of_metrics(known), trusted)
     try:
-        bounds = dict(bound(text) for text in gates or ())
+        bounds = _bounds(gates) if gates else {}
         forms = Forms()
         survey = surveyed(file, forms) if not plan and is_large(file) else None
         samples = read_samples(file, forms) if survey is None else []
@@ -203,6 +203,7 @@ def score(
     outputs.answered(found.answered_by, err=is_taken)
     _write(found, json_file, out)
     if out is not None:
+        from ragbench.bench.scoring.answer_tables import of_samples
         from ragbench.report import assemble
 
         answers, spoken = of_samples(survey or samples, file.name), language or known.language
@@ -212,19 +213,28 @@ def score(
         # nobody else has the measurement: it goes as soon as it is written, and is read again
         page = assemble(out, _measured(found, names, asked, answers, request), parameters, spoken, VIEWS)
         terminal.say(page, err=True)
-    if bounds and gate.tell(decide(_findings(found), known.model_copy(update={"gate": bounds}))):
+    if bounds and gate.tell(_decided(found, known.model_copy(update={"gate": bounds}))):
         raise typer.Exit(1)
 
 
-def _findings(found: Scores) -> dict[str, Measurement]:
-    """What gates are held to: the numbers alone."""
+def _bounds(gates: Sequence[str]) -> dict[str, GateSettings]:
+    """Raises ValueError."""
+    from ragbench.bench.runs.gate import bound
+
+    return dict(bound(text) for text in gates)
+
+
+def _decided(found: Scores, known: Settings) -> Decision:
+    """By the numbers alone."""
+    from ragbench.bench.runs.gate import decide
     from ragbench.bench.scoring import attendance
     from ragbench.bench.scoring.result import NOTEBOOK
     from ragbench.measurement import Measurement, NamedEstimate
 
     estimates = tuple(NamedEstimate(*place, one) for place, one in found.estimates.items())
     facts = {"attendance": attendance.facts(found.attendances)}
-    return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=found.comparisons)}
+    numbers = Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=found.comparisons)
+    return decide({NOTEBOOK: numbers}, known)
 
 
 def _criteria(given: Sequence[str], scale: str) -> list[Metric]:

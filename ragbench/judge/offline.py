@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ragbench.judge.lexical import LexicalJudge
-from ragbench.settings import ConfigurationError, Settings
+from ragbench.settings import OFFLINE, ConfigurationError, Settings
 from ragbench.types import Judge
 
-OFFLINE_JUDGES: dict[str, Callable[[], Judge]] = {LexicalJudge.name: LexicalJudge}
+
+def _lexical() -> Judge:
+    from ragbench.judge.lexical import LexicalJudge
+
+    return LexicalJudge()
+
+
+OFFLINE_JUDGES: dict[str, Callable[[], Judge]] = {OFFLINE: _lexical}
 """By name, which no table [judges.NAME] may have."""
 
 

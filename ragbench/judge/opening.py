@@ -5,52 +5,47 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from ragbench.judge.model import ModelJudge
 from ragbench.judge.offline import OFFLINE_JUDGES, legal_names
 from ragbench.judge.own import OwnJudge
-from ragbench.judge.plan import PlanningJudge
-from ragbench.llm import (
-    Budget,
-    Client,
-    FunctionEndpoint,
-    Journal,
-    Outlook,
-    Providers,
-    Replies,
-    Tally,
-    Usage,
-    experience,
-    open_budget,
-)
+from ragbench.llm import Budget, Journal, Outlook, Replies, Tally, Usage, open_budget
 from ragbench.settings import ConfigurationError, Settings
 from ragbench.types import Judge
+
+if TYPE_CHECKING:  # what asks a model is imported where one will be asked
+    from ragbench.judge.model import ModelJudge
+    from ragbench.judge.plan import PlanningJudge
 
 
 @dataclass
 class OpenJudges:
     """Open judges with what they share; an asynchronous context manager, or `await close()`.
 
-    tally: how far the calls are. budget: what was spent, and what may be.
+    asking: those of them that ask a model. tally: how far the calls are. budget: what was spent, and what may be.
     """
 
     judges: tuple[Judge, ...]
+    asking: Sequence[ModelJudge] = ()
     tally: Tally = field(default_factory=Tally)
     budget: Budget = field(default_factory=Budget)
 
     def used(self) -> dict[str, Replies]:
         """The replies used so far, by the name of their judge; none of a judge without a model."""
-        return {judge.name: judge.client.used for judge in self.judges if isinstance(judge, ModelJudge)}
+        return {judge.name: judge.client.used for judge in self.asking}
 
     def usage(self) -> dict[str, Usage]:
         """What they took."""
         return {name: replies.usage for name, replies in self.used().items()}
 
+    async def outlooks(self) -> list[Outlook]:
+        """What they would be asked, where this is a rehearsal."""
+        return []
+
     async def close(self) -> None:
         """Keep what was received, and let connections go."""
-        for judge in self.judges:
-            if isinstance(judge, ModelJudge | PlanningJudge):
-                await judge.close()
+        for judge in self.asking:
+            await judge.close()
 
     async def __aenter__(self) -> OpenJudges:
         return self
@@ -63,17 +58,20 @@ class OpenJudges:
 class Rehearsed(OpenJudges):
     """The judges of a dry run: what would be asked is in their outlooks."""
 
-    settings: Settings = field(default_factory=Settings)
+    planning: Sequence[PlanningJudge] = ()
     journal: Journal | None = None
 
     async def outlooks(self) -> list[Outlook]:
         """One of each judge with a model, with what the journal knows of its calls."""
-        found = []
-        for judge in self.judges:
-            if isinstance(judge, PlanningJudge):
-                model = judge.model
-                found.append(judge.outlook(await asyncio.to_thread(experience, self.journal, judge.name, model)))
-        return found
+        from ragbench.llm import experience
+
+        known = [await asyncio.to_thread(experience, self.journal, one.name, one.model) for one in self.planning]
+        return [one.outlook(met) for one, met in zip(self.planning, known, strict=True)]
+
+    async def close(self) -> None:
+        """Let go of what the journal was asked with."""
+        for judge in self.planning:
+            await judge.close()
 
 
 def open_judges(
@@ -92,31 +90,49 @@ def open_judges(
     rehearsed: for a dry run, as `Rehearsed`: they need no key, look up in the journal, and never ask, so that nothing
     changes. Raises ConfigurationError for an unknown name and for a key that is not set.
     """
-    budget = Budget() if rehearsed else open_budget(settings.budget, journal)
-    tally, providers = Tally(on_change=on_change), Providers(journal)
-    spoken, legal = language or settings.language, legal_names(settings)
+    legal = legal_names(settings)
+    found = [_found(name, settings, legal) for name in (names or settings.judge_names())]
+    models, spoken = [one for one in found if isinstance(one, OwnJudge)], language or settings.language
+    shared = Tally(on_change=on_change), Budget() if rehearsed else open_budget(settings.budget, journal)
+    if rehearsed:
+        planning = _planning(models, journal, spoken) if models else []
+        return Rehearsed(_all(found, planning), (), *shared, planning, journal)
+    asking = _asking(models, journal, spoken, *shared) if models else []
+    return OpenJudges(_all(found, asking), asking, *shared)
 
-    def opened(name: str | OwnJudge) -> Judge:
-        if isinstance(name, OwnJudge):
-            return described(name)
-        if name not in legal:
-            raise ConfigurationError(
-                f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])"
-            )
-        if name in OFFLINE_JUDGES:
-            return OFFLINE_JUDGES[name]()
-        return described(OwnJudge(name, settings.judge(name)))
 
-    def described(one: OwnJudge) -> Judge:
-        name, known, kept = one.name, one.settings, journal if one.kept else None
-        if rehearsed:
-            return PlanningJudge(name, known, kept, spoken)
-        sender = None
+def _found(name: str | OwnJudge, settings: Settings, legal: Sequence[str]) -> Judge | OwnJudge:
+    if isinstance(name, OwnJudge):
+        return name
+    if name not in legal:
+        raise ConfigurationError(f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])")
+    return OFFLINE_JUDGES[name]() if name in OFFLINE_JUDGES else OwnJudge(name, settings.judge(name))
+
+
+def _all(found: Sequence[Judge | OwnJudge], models: Sequence[Judge]) -> tuple[Judge, ...]:
+    made = iter(models)
+    return tuple(next(made) if isinstance(one, OwnJudge) else one for one in found)
+
+
+def _planning(models: Sequence[OwnJudge], journal: Journal | None, language: str) -> list[PlanningJudge]:
+    from ragbench.judge.plan import PlanningJudge
+
+    return [PlanningJudge(one.name, one.settings, journal if one.kept else None, language) for one in models]
+
+
+def _asking(
+    models: Sequence[OwnJudge], journal: Journal | None, language: str, tally: Tally, budget: Budget
+) -> list[ModelJudge]:
+    from ragbench.judge.model import ModelJudge
+    from ragbench.llm import Client, FunctionEndpoint, Providers
+
+    providers = Providers(journal)
+
+    def client(one: OwnJudge) -> Client:
+        known, kept, sender = one.settings, journal if one.kept else None, None
         if one.function is not None:
             limiter = providers.limiter(known)
-            sender = FunctionEndpoint(f"judge {name!r}", one.function, known, limiter, budget, tally)
-        client = Client(name, known, journal=kept, budget=budget, tally=tally, providers=providers, sender=sender)
-        return ModelJudge(client, language=spoken)
+            sender = FunctionEndpoint(f"judge {one.name!r}", one.function, known, limiter, budget, tally)
+        return Client(one.name, known, journal=kept, budget=budget, tally=tally, providers=providers, sender=sender)
 
-    judges = tuple(opened(name) for name in (names or settings.judge_names()))
-    return Rehearsed(judges, tally, budget, settings, journal) if rehearsed else OpenJudges(judges, tally, budget)
+    return [ModelJudge(client(one), language=language) for one in models]

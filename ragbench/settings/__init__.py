@@ -55,6 +55,8 @@ from ragbench.settings.tables import (
 OFFLINE = "lexical"
 """The judge that is meant where none is named or configured: it is always there, and asks no model."""
 PREFIX = "RAGBENCH_"
+OWN_TABLES = "db:"
+"""The name of a data set begins so where it is a user's own tables: `db:NAME` is [databases.NAME]."""
 Model = TypeVar("Model", JudgeSettings, GeneratorSettings)
 RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
 """Names to a notebook's process the folder of the run that it belongs to."""

@@ -16,7 +16,6 @@ from ragbench import places, trust
 from ragbench import settings as configuration
 from ragbench.bench.basics import bands, interest
 from ragbench.bench.basics.choices import BenchError, parted
-from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import Dataset, known_items, load, load_folder
 from ragbench.embed import wheels
 from ragbench.measurement import Measurement
@@ -104,8 +103,10 @@ def dataset_of(name: str, settings: Settings, language: str = "") -> Dataset:
 
     language: of the page that it is for, by default the settings'; see `ragbench.datasets.load`.
     """
-    if name.startswith(own_tables.PREFIX):
-        return own_tables.read(name.removeprefix(own_tables.PREFIX), settings)
+    if name.startswith(configuration.OWN_TABLES):
+        from ragbench.bench.retrieval import own_tables
+
+        return own_tables.read(name.removeprefix(configuration.OWN_TABLES), settings)
     if urls.is_url(name):
         if name == settings.dataset:
             trust.require(trust.of_storage(settings), lambda: trust.of_project(settings))

@@ -15,7 +15,6 @@ from ragbench.bench.judges import asking, biases, items
 from ragbench.bench.judges.asking import Heard, Trial
 from ragbench.bench.judges.dispersal import said_by_workers
 from ragbench.bench.judges.items import Answers, Scale, Temptations
-from ragbench.bench.retrieval import own_tables
 from ragbench.bench.scoring import measure, replies
 from ragbench.datasets import DatasetError
 from ragbench.judge import Rehearsed, asks_nobody, open_judges
@@ -23,7 +22,7 @@ from ragbench.language import LANGUAGES, translator
 from ragbench.llm import planning
 from ragbench.metric import Metric
 from ragbench.metrics.judging import Sitting
-from ragbench.settings import JudgeSettings, Settings
+from ragbench.settings import OWN_TABLES, JudgeSettings, Settings
 from ragbench.types import Sample
 from ragbench.waves import gather
 
@@ -59,7 +58,7 @@ def twins(session: Session, answers: Answers) -> tuple[Sample | None, ...]:
     """The same answers in the data set's other language, where it has one; none for answers that were made."""
     dataset = session.dataset
     other = next((each for each in LANGUAGES if each != dataset.language), None)
-    if not dataset.ratings or dataset.name.startswith(own_tables.PREFIX) or other is None:
+    if not dataset.ratings or dataset.name.startswith(OWN_TABLES) or other is None:
         return ()
     try:
         there = dataset_of(f"{dataset.name}:{other}", session.settings)

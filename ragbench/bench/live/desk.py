@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 
 from ragbench import embed, places
 from ragbench.bench.basics.session import dataset_of
-from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import Dataset
-from ragbench.settings import EmbedderSettings, Settings, urls
+from ragbench.settings import OWN_TABLES, EmbedderSettings, Settings, urls
 from ragbench.types import Embedder
 
 Made = TypeVar("Made")
@@ -27,7 +26,7 @@ class Desk:
 
     def dataset(self, name: str, settings: Settings) -> Dataset:
         """The data set of that name, read again when one of its files has changed; of a database, always."""
-        if name.startswith(own_tables.PREFIX):
+        if name.startswith(OWN_TABLES):
             return dataset_of(name, settings)
         remote = urls.is_url(name)
         place = places.remote_data(name)[0] if remote else places.data(name) / name.partition(":")[0]

@@ -9,9 +9,8 @@ from ragbench import places
 from ragbench.bench.basics.needs import Lack
 from ragbench.bench.basics.requests import Request
 from ragbench.bench.basics.session import dataset_of
-from ragbench.bench.retrieval import own_tables
 from ragbench.datasets import Dataset, available
-from ragbench.settings import Settings
+from ragbench.settings import OWN_TABLES, Settings
 
 Read = Callable[[str, str], Dataset]
 """Gives the data set of a name, in the language of a page where none is asked for."""
@@ -54,6 +53,6 @@ def is_there(name: str, settings: Settings) -> bool:
 
     The sample data stand in for none: a project that names them measures them.
     """
-    if "dataset" in settings.model_fields_set or name != settings.dataset or name.startswith(own_tables.PREFIX):
+    if "dataset" in settings.model_fields_set or name != settings.dataset or name.startswith(OWN_TABLES):
         return True
     return name in available(places.own_data())

@@ -10,13 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from ragbench.datasets import Dataset, DatasetError, PastQuestion, normalise
-from ragbench.settings import ChunkTable, QuestionTable, Settings
+from ragbench.settings import OWN_TABLES, ChunkTable, QuestionTable, Settings
 from ragbench.types import Chunk, Question
 
 if TYPE_CHECKING:
     from ragbench.store import Source
 
-PREFIX = "db:"
 REAL = "real users"
 """What questions of a log name as their source."""
 SCORES = get_args(get_args(PastQuestion.model_fields["score"].annotation)[0])
@@ -51,9 +50,9 @@ def read(name: str, settings: Settings) -> Dataset:
     if unasked:
         left_out["question without a vector (it stays in the history)"] = len(unasked)
     if not chunks:
-        raise DatasetError(f"{PREFIX}{name}: the table {tables.chunks.table} holds no chunk with a text")
+        raise DatasetError(f"{OWN_TABLES}{name}: the table {tables.chunks.table} holds no chunk with a text")
     made = Dataset(
-        name=f"{PREFIX}{name}",
+        name=f"{OWN_TABLES}{name}",
         language=tables.language,
         title=tables.title or name,
         licence=tables.licence,

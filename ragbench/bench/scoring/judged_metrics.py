@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from ragbench import llm
 from ragbench.bench.basics import frames
 from ragbench.bench.basics.choices import BenchError, parted
-from ragbench.bench.basics.session import Session
 from ragbench.bench.scoring import attendance, jury, measure, repeats, replies, telling
 from ragbench.bench.scoring.conduct import conduct
 from ragbench.bench.scoring.ledger import Row
@@ -24,6 +23,8 @@ from ragbench.types import Sample, Status
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ragbench.bench.basics.session import Session
 
 JUDGEMENT_COLUMNS = ("system", "metric", "sample", "judge", "value", "status", "reason", "seconds", "detail")
 

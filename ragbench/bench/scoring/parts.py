@@ -7,7 +7,7 @@ import inspect
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragbench import llm, settings, workers
 from ragbench.bench.scoring import telling
@@ -16,7 +16,7 @@ from ragbench.bench.scoring.jury import AnyJudge, asking, named_for, rule_on
 from ragbench.bench.scoring.ledger import system_name
 from ragbench.bench.scoring.replies import kept_replies, opened
 from ragbench.bench.scoring.telling import Hear, Work
-from ragbench.judge import Again, OpenJudges, OwnJudge, Panel, Rehearsed, Reworded, Rule
+from ragbench.judge import Again, OwnJudge, Panel, Reworded, Rule
 from ragbench.language import translator
 from ragbench.listeners import Event, Listening
 from ragbench.llm import Journal, ModelError, Outlook, Replies, Tally, uses
@@ -28,6 +28,9 @@ from ragbench.workers.passport import require_same
 from ragbench.workers.tallies import Counter as Counting
 from ragbench.workers.tallies import Together
 from ragbench.workers.task import Tell
+
+if TYPE_CHECKING:
+    from ragbench.judge import OpenJudges
 
 SAMPLES, PARTS_A_WORKER = 256, 4
 """Of a part at most; fewer where that gives each worker so many parts."""
@@ -150,7 +153,7 @@ async def scored(
 
         works = [_counted(work(*pair), advance) for pair in terms.pairs(rows)]
         scores = await batches[0].gather(works)
-        outlooks = await judges.outlooks() if isinstance(judges, Rehearsed) else ()
+        outlooks = await judges.outlooks() if judges is not None else ()
         return Part(scores, {} if judges is None else judges.used(), outlooks)
     finally:
         if judges is not None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ragbench import settings, trust
 from ragbench.bench.scoring.jury import AnyJudge, asking
-from ragbench.judge import OpenJudges, OwnJudge, asks_nobody, open_judges
+from ragbench.judge import OwnJudge, asks_nobody
 from ragbench.llm import Journal, Tally
 from ragbench.metric import Metric
+
+if TYPE_CHECKING:
+    from ragbench.judge import OpenJudges
 
 
 @contextlib.contextmanager
@@ -37,6 +41,8 @@ def opened(
     dry: bool,
 ) -> OpenJudges:
     """The judges of these names. dry: they ask nobody. Raises UntrustedError for those that nobody has trusted."""
+    from ragbench.judge import open_judges
+
     known = settings.load()
     if not all(isinstance(one, OwnJudge) or asks_nobody(one) for one in names):
         trust.require(trust.of_settings(known), lambda: trust.of_project(known))

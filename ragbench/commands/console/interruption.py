@@ -20,6 +20,8 @@ from ragbench.commands.console.postponement import postpone
 PROGRAM = "ragbench.__main__:main"
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 AGAIN_SECONDS = 0.05
+PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
+"""Where pydantic has no plugins to find, it does not read what each installed package says of itself."""
 YOUNG = 200_000  # objects after which garbage is looked for: imports make more than half, and next to no garbage
 
 
@@ -28,6 +30,7 @@ def program() -> NoReturn:
     atexit.register(_ignore)  # the first to be registered is the last to be called
     atexit.register(gc.freeze)  # at its end the interpreter looks through all objects, which are the system's to clear
     gc.set_threshold(YOUNG)
+    os.environ.setdefault(PLUGINS, "__all__")
     postpone()
     for number in CODES:
         signal.signal(number, _leave)
