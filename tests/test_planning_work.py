@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from ragbench import settings
 from ragbench.bench import readiness
+from ragbench.bench.basics.requests import Request
+from ragbench.bench.retrieval.tier0_embeddings import Tier0Request, tier0_embeddings
 from ragbench.bench.retrieval.tier1_retrieval import Tier1Request, tier1_retrieval
 from ragbench.commands.console import workloads
 from ragbench.embed.hashing import HashingEmbedder
@@ -52,7 +54,7 @@ chunker = "small"
 NEAR = ("near", "near_hnsw", "near_cut", "ngrams")
 
 
-def planned(asked: Sequence[Tier1Request]) -> tuple[Work, ...]:
+def planned(asked: Sequence[Request]) -> tuple[Work, ...]:
     known = settings.load()
     return readiness.work(asked, known, readiness.reader(known))
 
@@ -119,6 +121,28 @@ def test_pages_embed_as_many_texts_in_as_many_requests_as_were_planned(
     assert "all, what is shared once, at every run: 42 texts embedded once more in 18 requests, to see" in said
     workloads.show(second)
     assert capsys.readouterr().out.startswith("nothing to compute")
+
+
+@pytest.mark.parametrize(("texts", "count"), [("chunks", 5), ("questions", 4)])
+def test_a_page_of_embedders_embeds_what_it_looks_at(
+    project: Path, texts: Literal["chunks", "questions"], count: int
+) -> None:
+    with embeddings_server() as server:
+        add(project, f'[embedders.far]\nkind = "openai"\nmodel = "{texts}"\nbase_url = "{server.url}"\nbatch = 2\n')
+        asked = {"embedders": "far", "texts": texts, "projected": 0, "resamples": 100}
+        plan = planned([Tier0Request(**asked)])
+        tier0_embeddings(**asked)
+        assert embedded(once(plan), near=False) == Counter(texts=len(server.texts), requests=len(server.requests))
+        assert len(server.texts) == count
+
+
+def test_an_embedder_whose_passages_a_system_embeds_has_no_line_of_its_own_unless_they_are_cut(project: Path) -> None:
+    with embeddings_server() as server:
+        far = f'[embedders.far]\nkind = "openai"\nmodel = "lines"\nbase_url = "{server.url}"\nbatch = 2\n'
+        add(project, far + SYSTEMS)
+        looked = Tier0Request(embedders="far")
+        for system, names in (("far", ["far"]), ("cut", ["cut", "far"])):
+            assert [one.name for one in planned([Tier1Request(systems=system), looked])] == names
 
 
 def test_texts_that_only_some_systems_embed_are_added_up() -> None:

@@ -135,12 +135,12 @@ class Estimate:
         anew = [task for demand in demands for task in self._again(system, demand, written)]
         return Work(name, _each_once(tasks), _each_once(anew), outlook)
 
-    def of_embedder(self, name: str) -> Work:
-        """Of a page that looks at the vectors of all passages, without a system."""
+    def of_embedder(self, name: str, kind: TextKind) -> Work:
+        """Of a page that looks at the vectors of all passages, or of all questions, without a system."""
         one = self.settings.embedders[name]
         model = self._opened(name, one, self.dataset)
-        texts = [chunk.text for chunk in self.dataset.chunks]
-        return Work(name, (self._embedded(model, one, self.dataset, texts, "passage"),))
+        texts = [each.text for each in (self.dataset.chunks if kind == "passage" else self.dataset.questions)]
+        return Work(name, (self._embedded(model, one, self.dataset, texts, kind),))
 
     def _opened(self, name: str, one: EmbedderSettings, dataset: Dataset) -> Embedder:
         key = (name, dataset.content_hash)

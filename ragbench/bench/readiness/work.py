@@ -14,6 +14,7 @@ from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.datasets import Dataset
 from ragbench.embed import wheels
 from ragbench.settings import Settings
+from ragbench.types import TextKind
 
 if TYPE_CHECKING:
     from ragbench.systems.work import Demand, Work
@@ -26,12 +27,14 @@ def work(asked: Iterable[Request], settings: Settings, read: Read) -> tuple[Work
     Raises what a run would raise when it makes them: RetrievalError, EmbeddingError, StoreError, DatasetError.
     """
     demands: dict[tuple[str, str], dict[str, list[Demand]]] = {}
-    alone: dict[tuple[str, str], list[str]] = {}
+    alone: dict[tuple[str, str], list[tuple[str, TextKind]]] = {}
     for number, request in enumerate(asked):
         place = request.place(settings.dataset)
         systems, embedders = getattr(request, "systems", ""), getattr(request, "embedders", None)
         if embedders is not None:
-            alone.setdefault(place, []).extend(chosen_embedders(embedders, systems, settings))
+            kind: TextKind = "query" if getattr(request, "texts", "chunks") == "questions" else "passage"
+            names = chosen_embedders(embedders, systems, settings)
+            alone.setdefault(place, []).extend((name, kind) for name in names)
         elif hasattr(request, "k"):
             own = demands.setdefault(place, {})
             demand = _demand(request, f"{number} {request.notebook}", read(*place))
@@ -57,7 +60,7 @@ def _demand(request: Any, page: str, data: Dataset) -> Demand:
 
 def _found(
     demands: dict[tuple[str, str], dict[str, list[Demand]]],
-    alone: dict[tuple[str, str], list[str]],
+    alone: dict[tuple[str, str], list[tuple[str, TextKind]]],
     settings: Settings,
     read: Read,
 ) -> tuple[Work, ...]:
@@ -70,7 +73,14 @@ def _found(
             data = read(*place)
             estimate = Estimate(wheels.settled(settings, data.language), store, data)
             own = [estimate.of_system(name, demand) for name, demand in demands.get(place, {}).items()]
-            done = {task.key for one in own for task in one.tasks}
-            of_embedders = [estimate.of_embedder(name) for name in dict.fromkeys(alone.get(place, ()))]
-            made += own + [one for one in of_embedders if not {task.key for task in one.tasks} <= done]
+            of_embedders = [estimate.of_embedder(*one) for one in dict.fromkeys(alone.get(place, ()))]
+            made += own + [one for one in of_embedders if not _is_part_of(one, own)]
     return tuple(one for one in made if one.tasks or one.anew)
+
+
+def _is_part_of(one: Work, others: Iterable[Work]) -> bool:
+    """Whether these do all of it, too."""
+    texts: dict[tuple[str, ...], frozenset[str]] = {}
+    for task in (task for other in others for task in other.tasks):
+        texts[task.key] = texts.get(task.key, frozenset()) | task.texts
+    return all(task.key in texts and task.texts <= texts[task.key] for task in one.tasks)
