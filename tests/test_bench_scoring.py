@@ -7,6 +7,7 @@ import inspect
 import json
 import math
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -15,12 +16,16 @@ import pytest
 
 import ragbench
 from ragbench import settings
+from ragbench.bench.scoring import measure as measuring
 from ragbench.bench.scoring.measure import Asked, measure
 from ragbench.bench.scoring.repeats import together
 from ragbench.bench.scoring.result import Scores
 from ragbench.datasets import DatasetError
 from ragbench.datasets.samples import samples_of
+from ragbench.embed import hashing
+from ragbench.embed.hashing import HashingEmbedder
 from ragbench.judge import LexicalJudge
+from ragbench.judge.memo import Shelf
 from ragbench.metrics.faithfulness import faithfulness
 from ragbench.settings import JudgeSettings, Settings
 from ragbench.types import Chunk, Sample, Score, Status
@@ -382,6 +387,36 @@ def test_what_a_model_was_paid_for_is_never_paid_for_again(
         first, second = (ragbench.score(ROWS[1:3], ["response_groundedness"], "scoring") for _ in range(2))
         assert by_id(first) == by_id(second) == {"half": 0.5, "none": 0.5}
         assert server.calls == 2
+
+
+def test_what_the_offline_embedder_was_fitted_to_is_kept_for_the_next_call_with_these_texts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [{"id": str(n), "answer": f"Tower {n} is {n * 7} metres high.", "reference": f"It has {n * 7} metres."}
+            for n in range(20)]  # fmt: skip
+    fits: list[int] = []
+    fit = HashingEmbedder._fit
+
+    def counted(self: HashingEmbedder, texts: Sequence[str]) -> Any:
+        fits.append(len(texts))
+        return fit(self, texts)
+
+    def values(rows: Sequence[dict[str, str]]) -> list[float]:
+        found = ragbench.score(rows, ["semantic_similarity"], resamples=200)
+        return [row.score.value for row in found.rows]
+
+    monkeypatch.setattr(HashingEmbedder, "_fit", counted)
+    alone = values(rows)
+    assert (values(rows), fits) == (alone, [40, 40]), "a small corpus is fitted sooner than found"
+    monkeypatch.setattr(hashing, "KEPT_FROM", 40)
+    fits.clear()
+    assert [values(rows), values(rows[::-1])[::-1], values(rows)] == [alone] * 3
+    assert fits == [40], "once, in whatever order the texts come"
+    values([*rows, {"id": "more", "answer": "It is old.", "reference": "It is new."}])
+    assert fits == [40, 42], "other texts are another corpus"
+    monkeypatch.setattr(measuring, "_FITS", Shelf[Any](1000, lambda fit: sum(each.nbytes for each in fit.values())))
+    assert [values(rows), values(rows)] == [alone] * 2
+    assert (fits[2:], measuring._FITS.bytes) == ([40, 40], 0), "what takes more than is to be kept is not"
 
 
 def test_the_front_door_has_what_a_notebook_uses() -> None:

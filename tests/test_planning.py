@@ -104,27 +104,27 @@ class TestWork:
         known = Settings(embedders={"e": EmbedderSettings(max_characters=8_000)},
                          chunkers={"small": ChunkerSettings(size=4)},
                          systems={"mine": SystemSettings(embedder="e", chunker="small")})  # fmt: skip
-        demand = Demand(tuple(QUESTIONS), again=6, hnsw=True)
-        before = Estimate(known, store, DATASET).of_system("mine", demand)
+        demand = Demand(tuple(QUESTIONS), repeats=3, compared=True)
+        before = Estimate(known, store, DATASET).of_system("mine", [demand])
         pieces = 8
         assert self.tasks(before) == {
             "rows": (pieces, pieces, pieces), "passages": (pieces, pieces, pieces), "questions": (3, 3, 3),
         }  # fmt: skip
-        timed = replace(demand, timed=True)
-        searched = Estimate(known, store, DATASET).of_system("mine", timed)
+        timed = replace(demand, timed=tuple(QUESTIONS))
+        searched = Estimate(known, store, DATASET).of_system("mine", [timed])
         assert self.tasks(searched) == self.tasks(before) | {"index": (pieces, pieces, pieces)}
         assert all(task.seconds is not None and task.seconds >= 0 for task in before.tasks)
         assert all(task.bytes for task in before.tasks)
-        assert (before.anew, before.anew_seconds is not None) == (6, True)
-        again = Estimate(known, store, DATASET).of_system("mine", demand)
+        assert [(task.what, task.left, task.seconds is not None) for task in before.anew] == [("questions", 6, True)]
+        again = Estimate(known, store, DATASET).of_system("mine", [demand])
         assert self.tasks(again) == self.tasks(before), "a plan writes nothing"
         system = make("mine", known, store, DATASET)
         system.retrieve(QUESTIONS, 2)
-        after = Estimate(known, store, DATASET).of_system("mine", demand)
+        after = Estimate(known, store, DATASET).of_system("mine", [demand])
         assert {task.left for task in after.tasks} == {0}
-        assert {task.left for task in Estimate(known, store, DATASET).of_system("mine", timed).tasks} == {0, pieces}
+        assert {task.left for task in Estimate(known, store, DATASET).of_system("mine", [timed]).tasks} == {0, pieces}
         system.retrieve_one(QUESTIONS[0], 2)  # type: ignore[attr-defined]
-        assert {task.left for task in Estimate(known, store, DATASET).of_system("mine", timed).tasks} == {0}
+        assert {task.left for task in Estimate(known, store, DATASET).of_system("mine", [timed]).tasks} == {0}
         assert {task.seconds for task in after.tasks} == {0.0}
 
     def test_calls_of_parts_are_counted_and_nobody_is_called(
@@ -138,15 +138,15 @@ class TestWork:
                 embedders={"far": EmbedderSettings(kind="openai", model="plan", base_url=server.url)},
                 systems={"mine": SystemSettings(embedder="far", rewriter="it", reranker="it")},
             )
-            work = Estimate(known, store, DATASET).of_system("mine", Demand(tuple(QUESTIONS), timed=True))
+            work = Estimate(known, store, DATASET).of_system("mine", [Demand(QUESTIONS, timed=QUESTIONS)])
             assert {what: one[:2] for what, one in self.tasks(work).items()} == {
                 "rewriter": (3, 3), "rows": (4, work.tasks[1].left), "passages": (4, 4), "questions": (3, 3),
                 "index": (4, 4), "reranker": (3, 3),
             }  # fmt: skip
             assert work.outlook is not None
             assert len(work.outlook.missing) == 3
-            sources = {task.what: (task.seconds, task.source) for task in work.tasks}
-            assert sources["passages"] == (2.0, "2 s assumed for each of 1 requests")
+            sources = {task.what: (task.seconds, task.calls, task.source) for task in work.tasks}
+            assert sources["passages"] == (2.0, 1, "2 s assumed for each")
             assert sources["index"][0] is None
             monkeypatch.setenv(planning.PLAN_FOLDER, str(tmp_path))
             found = make("mine", known, store, DATASET).retrieve(QUESTIONS, 2)
@@ -155,14 +155,15 @@ class TestWork:
             monkeypatch.delenv(planning.PLAN_FOLDER)
             true = make("mine", known, store, DATASET).retrieve(QUESTIONS, 2)
             paid = chat.calls, len(server.requests)
-            after = Estimate(known, store, DATASET).of_system("mine", Demand(tuple(QUESTIONS), again=3))
+            after = Estimate(known, store, DATASET).of_system("mine", [Demand(QUESTIONS, repeats=2)])
             assert {task.left for task in after.tasks} == {0}
             assert (
                 "as 4 took the last time"
                 in Estimate(known, store, DATASET)._of_endpoint(
                     make("mine", known, store, DATASET).retriever.embedder,
                     10,
-                    64,  # type: ignore[attr-defined]
+                    1,
+                    1,  # type: ignore[attr-defined]
                 )[1]
             )
             monkeypatch.setenv(planning.PLAN_FOLDER, str(tmp_path))
@@ -174,12 +175,12 @@ class TestWork:
         own = [Task(("reranker", n), "reranker", n, 3, 3, seconds=None, source="a function") for n in "ab"]
         workloads.show([Work(name, (same, task)) for name, task in zip("ab", own, strict=True)])
         lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-        assert " ".join(lines[1]) == "a e 10 6 4 — — 3 4 4.0 ≥ 1.0 —"
-        assert " ".join(lines[3]) == "all, what is shared once e 10 6 4 — — 6 4 4.0 ≥ 1.0 —"
+        assert " ".join(lines[1]) == "a e 10 6 4 — — — 3 4 4.0 ≥ 1.0 —"
+        assert " ".join(lines[3]) == "all, what is shared once e 10 6 4 — — — 6 4 4.0 ≥ 1.0 —"
         assert ["passages", "e:", "1", "ms", "a", "text"] in lines
         assert ["reranker", "a:", "minutes", "not", "known:", "a", "function"] in lines
         for both in ((same, replace(same, seconds=1.0)), (replace(same, seconds=1.0, left=3), same)):
-            [whole] = workloads.shared([Work(name, (one,)) for name, one in zip("ab", both, strict=True)])
+            [whole] = workloads.shared(both)
             assert (whole.left, whole.seconds) == (4, 60.0), "what is fitted once for both is in the time of one"
         workloads.show([Work("a", (replace(same, left=0),))])
         assert capsys.readouterr().out.startswith("nothing to compute")

@@ -379,6 +379,15 @@ def test_no_interval_depends_on_the_unit_or_the_origin(unit: float) -> None:
     assert (other.method, other.note) == (one.method, one.note) == ("studentized", "few")
 
 
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (-1.0, 0.0)])
+def test_a_mean_that_rounding_alone_parts_from_an_end_is_as_sure_as_so_many_values_there(
+    bounds: tuple[float, float],
+) -> None:
+    found = stats.estimate(np.array([1.0, 1.0, 1 - 2**-53]) + bounds[0], bounds=bounds)
+    square = scipy.stats.t.ppf(0.975, 2) ** 2
+    assert found.intervals["wilson"] == pytest.approx((bounds[1] - square / (3 + square), bounds[1]), abs=1e-9)
+
+
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.5, 1.5, math.nan])
 def test_a_level_lies_between_nothing_and_certainty(level: float) -> None:
     with pytest.raises(ValueError, match="level"):

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
+from threadpoolctl import threadpool_limits
 
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.settings import DatabaseSettings, EmbedderSettings, Settings
@@ -457,6 +458,20 @@ def test_blocks_give_what_one_sort_gives(count: int, k: int, block: int, seed: i
     np.testing.assert_array_equal(positions[:, : min(k, count)], expected)
     assert (positions[:, count:] == -1).all()
     np.testing.assert_allclose(similarities[:, : min(k, count)], np.take_along_axis(cosines, expected, 1))
+
+
+def test_exact_search_does_not_depend_on_the_number_of_threads() -> None:
+    """Though the last digits of a product in single precision do."""
+    rng = np.random.default_rng(0)
+    queries, vectors = (rng.standard_normal((n, 384)).astype(np.float32) for n in (1100, 5000))
+    vectors[1000:2000] = vectors[:1000]
+    found = []
+    for threads in (1, 2, 3, 4):
+        with threadpool_limits(threads, "blas"):
+            found.append(nearest_in_blocks(queries, [(np.arange(5000, dtype=np.int32), vectors)], 10))
+    for positions, similarities in found[1:]:
+        assert positions.tobytes() == found[0][0].tobytes()
+        assert similarities.tobytes() == found[0][1].tobytes()
 
 
 @settings(max_examples=30, deadline=None)

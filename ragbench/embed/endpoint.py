@@ -83,6 +83,10 @@ class EndpointEmbedder:
         """So many requests are in flight at most, all callers together."""
         return self.settings.concurrency
 
+    def requests(self, texts: Sequence[str], kind: TextKind) -> int:
+        """In how many requests `embed` would ask for these."""
+        return sum(1 for _ in self._cuts(prefixed(texts, self.settings, kind)))
+
     def begin(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Future[Vectors]:
         """What `embed` gives or raises, once it is there."""
         return asyncio.run_coroutine_threadsafe(self._embedded(texts, kind), background_loop(LOOP))

@@ -17,7 +17,8 @@ SECONDS = 4.0
 
 @dataclass(frozen=True)
 class Pace:
-    """seconds: of one text, about. texts: how many it was read on. fitting: seconds of all that is done once before.
+    """seconds: of one text among many, about. texts: how many it was read on. fitting: seconds of all that is done once
+    before. alone: seconds of a text by itself.
 
     vectors: (texts, width) what was computed meanwhile.
     """
@@ -25,6 +26,7 @@ class Pace:
     seconds: float
     texts: int
     fitting: float
+    alone: float
     vectors: Vectors
 
 
@@ -48,4 +50,4 @@ def pace(embedder: Embedder, texts: Sequence[str], batch: int, kind: TextKind) -
         if taken > SECONDS:
             break
     done = sum(map(len, made[1:]))
-    return Pace(taken / done, done, fitting, np.concatenate(made[1:]))
+    return Pace(taken / done, done, fitting, alone, np.concatenate(made[1:]))

@@ -329,10 +329,10 @@ def _effective(mean: Mean, scale: Bounds, loan: _Loan | None = None) -> float:
     """How many independent 0/1 values would be as sure: m (1 − m) / SE².
 
     Without spread, by what was borrowed: at an end of the scale another value may lie anywhere, so values count as 0/1
-    ones. The number of units where nothing was.
+    ones. The number of units where nothing was. A mean at an end has no spread but that of rounding.
     """
     share, n = _share(mean, scale), mean.units.n
-    if mean.variance > 0:
+    if mean.variance > 0 and 0 < share < 1:
         return share * (1 - share) * (scale[1] - scale[0]) ** 2 / mean.variance
     if loan is None:
         return float(mean.units.number)

@@ -34,8 +34,7 @@ def kept(engine: Engine, about: Mapping[str, Any], make: Callable[[], Arrays]) -
     about: plain JSON values that name everything they depend on. make: name → array of numbers, bytes or truth values.
     Raises StoreError.
     """
-    told = json.dumps(about, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    key = hashlib.sha256(told.encode()).digest()
+    key = _key(about)
     with told_plainly("reading arrays"), engine.begin() as connection:
         found = _read(connection, key)
     if found is None:
@@ -43,6 +42,18 @@ def kept(engine: Engine, about: Mapping[str, Any], make: Callable[[], Arrays]) -
         with told_plainly("keeping arrays"), engine.begin() as connection:
             _keep(connection, key, about, found)
     return found
+
+
+def are_kept(engine: Engine, about: Mapping[str, Any]) -> bool:
+    """Whether arrays are kept of `about`. Raises StoreError."""
+    wanted = select(array_set.c.id).where(array_set.c.key == _key(about))
+    with told_plainly("looking for arrays"), engine.begin() as connection:
+        return connection.scalar(wanted) is not None
+
+
+def _key(about: Mapping[str, Any]) -> bytes:
+    told = json.dumps(about, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(told.encode()).digest()
 
 
 def _read(connection: Connection, key: bytes) -> Arrays | None:

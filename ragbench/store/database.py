@@ -242,6 +242,10 @@ class Store:
         """Arrays by name, as kept of an earlier call with the same `about`, else made and kept. Raises StoreError."""
         return arrays.kept(self.engine, about, make)
 
+    def has_arrays(self, about: Mapping[str, Any]) -> bool:
+        """Whether `arrays` of this are kept. Raises StoreError."""
+        return arrays.are_kept(self.engine, about)
+
     def found(self, about: Sequence[Mapping[str, Any]]) -> list[Readings]:
         """Those of `readings` that are kept already, and nothing for the others. Raises StoreError."""
         return timings.found(self.engine, about)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,10 +13,12 @@ from ragbench import embed
 from ragbench.datasets import Dataset
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.embed.pace import Pace, pace
+from ragbench.embed.texts import content_hash
 from ragbench.llm import Outlook
 from ragbench.llm.planning import SECONDS_A_CALL
 from ragbench.settings import EmbedderSettings, Settings
 from ragbench.store import Store, footprint
+from ragbench.store.chunks import text_hash
 from ragbench.store.search import Index
 from ragbench.systems import make
 from ragbench.systems.configured import ConfiguredSystem, Parts
@@ -25,10 +26,12 @@ from ragbench.systems.parts import bm25
 from ragbench.systems.parts.bm25 import Bm25Retriever
 from ragbench.systems.parts.dense import DenseRetriever
 from ragbench.systems.parts.reranking import CrossEncoderReranker, Reranker, kept_of
-from ragbench.systems.parts.rewriting import ModelRewriter
-from ragbench.types import Embedder, Question, TextKind
+from ragbench.systems.parts.rewriting import FunctionRewriter, ModelRewriter
+from ragbench.types import Embedder, PatientEmbedder, Question, TextKind
 
-What = Literal["passages", "questions", "rows", "index", "rewriter", "reranker"]
+What = Literal["passages", "questions", "timed", "rows", "index", "words", "rewriter", "reranker"]
+Written = Mapping[str, Sequence[str]]
+"""What is searched for in place of each question, by its id."""
 FITTED = ("hashing", "navec")
 """Kinds of embedders that are made for a corpus: where it is new, none of their vectors can be stored."""
 SAMPLE = 3000
@@ -45,7 +48,8 @@ class Task:
 
     who: the part that does it. whole, left: how many of it, and how many of these nothing is kept of. rows, bytes: what
     PostgreSQL gets of it; bytes is None where nobody knows how wide the vectors are. seconds: all of it; None where
-    that is not known, and `source` says why, as else where they are from.
+    that is not known, and `source` says why, as else where they are from. calls: of an endpoint. data, texts: the data
+    set, and the texts that are left: what one system has embedded no other one has to, nor of other data.
     """
 
     key: tuple[str, ...]
@@ -57,39 +61,39 @@ class Task:
     bytes: float | None = 0.0
     seconds: float | None = 0.0
     source: str = ""
+    calls: int = 0
+    data: str = ""
+    texts: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What a run asks of a system. again: askings of single questions after the first, which read nothing stored.
+    """What one page asks of a system. repeats: how often every question is asked, after the first time without reading
+    what is stored of it. page: tells it from other pages, which share no repeat with it.
 
-    timed: whether PostgreSQL searches single questions, for which it needs the vectors together, in exact search too.
-    hnsw: whether an index is built besides, for comparison with exact search.
+    timed: questions that are embedded and searched one by one for the clock, in order, those before it runs among them.
+    unread: tells these readings of a system from others, None where they are kept. For them PostgreSQL needs the
+    vectors together, in exact search too. compared: whether HNSW is compared with exact search by what they ask.
     """
 
     questions: tuple[Question, ...]
-    again: int = 0
-    timed: bool = False
-    hnsw: bool = False
-
-    def __or__(self, other: Demand) -> Demand:
-        whole = {question.id: question for question in (*self.questions, *other.questions)}
-        again, timed = self.again + other.again, self.timed or other.timed
-        return Demand(tuple(whole.values()), again, timed, self.hnsw or other.hnsw)
+    repeats: int = 1
+    page: str = ""
+    timed: tuple[Question, ...] = ()
+    unread: Callable[[ConfiguredSystem, Store], str | None] = lambda _system, _store: None
+    compared: bool = False
 
 
 @dataclass(frozen=True)
 class Work:
     """Of one system, or of one embedder alone.
 
-    anew: askings of questions after the first one, which nothing that is kept spares. anew_seconds: of these, and of
-    what every run does whatever is kept; None where they are not known. outlook: of the model that rewrites.
+    anew: what every run does, which nothing that is kept spares. outlook: of the model that rewrites.
     """
 
     name: str
     tasks: tuple[Task, ...]
-    anew: int = 0
-    anew_seconds: float | None = 0.0
+    anew: tuple[Task, ...] = ()
     outlook: Outlook | None = None
 
 
@@ -103,7 +107,7 @@ class Estimate:
         self._keeping: dict[int, float] = {}
         self._building: dict[tuple[int, Index, int], float] = {}
 
-    def of_system(self, name: str, demand: Demand) -> Work:
+    def of_system(self, name: str, demands: Sequence[Demand]) -> Work:
         """Nothing of a system that is no configured one: it is asked, and keeps nothing here.
 
         Raises RetrievalError, EmbeddingError and StoreError as the system itself would.
@@ -112,22 +116,31 @@ class Estimate:
             return Work(name, ())
         system = make(name, self.settings, self.store, self.dataset, self._opened)
         assert isinstance(system, ConfiguredSystem), "one with a retriever"
+        questions = tuple({question.id: question for demand in demands for question in demand.questions}.values())
+        timed = any(demand.timed for demand in demands)
+        compared = any(demand.compared for demand in demands)
         tasks: list[Task] = []
-        texts, outlook = self._texts(system.parts, demand.questions, tasks)
+        written, outlook = self._texts(system.parts, questions, tasks)
+        texts = _together(questions, written)
+        if compared and system.parts.rewriter is not None:  # indexes are asked without it
+            texts += {one.text: None for demand in demands if demand.compared for one in demand.timed}
         for dense in system.embedding.values():
             tasks += self._of_dense(dense, texts)
-            tasks += [self._built(dense, index) for index in _indexes(dense, demand, dense is system.dense)]
+            tasks += [self._built(dense, index) for index in _indexes(dense, timed, compared, dense is system.dense)]
+        tasks += [self._worded(one) for one in system.searching.values() if isinstance(one, Bm25Retriever)]
         if system.parts.reranker is not None:
             is_ready = not any(one.left for one in tasks) and len(self.dataset.chunks) <= LARGEST
-            tasks.append(self._reranked(system, system.parts.reranker, demand.questions, is_ready))
-        return Work(name, tuple(tasks), demand.again, self._anew(system, demand, tasks), outlook)
+            tasks.append(self._reranked(system, system.parts.reranker, questions, is_ready))
+        tasks += [task for demand in demands for task in self._clocked(system, demand, written)]
+        anew = [task for demand in demands for task in self._again(system, demand, written)]
+        return Work(name, _each_once(tasks), _each_once(anew), outlook)
 
-    def of_embedder(self, name: str) -> Work:
-        """Of a page that looks at the vectors of all passages, without a system."""
+    def of_embedder(self, name: str, kind: TextKind) -> Work:
+        """Of a page that looks at the vectors of all passages, or of all questions, without a system."""
         one = self.settings.embedders[name]
         model = self._opened(name, one, self.dataset)
-        texts = [chunk.text for chunk in self.dataset.chunks]
-        return Work(name, (self._embedded(model, one, self.dataset, texts, "passage"),))
+        texts = [each.text for each in (self.dataset.chunks if kind == "passage" else self.dataset.questions)]
+        return Work(name, (self._embedded(model, one, self.dataset, texts, kind),))
 
     def _opened(self, name: str, one: EmbedderSettings, dataset: Dataset) -> Embedder:
         key = (name, dataset.content_hash)
@@ -138,18 +151,16 @@ class Estimate:
             self._made[key] = embed.make(name, one, corpus, self.store.arrays)
         return self._made[key]
 
-    def _texts(
-        self, parts: Parts, questions: Sequence[Question], tasks: list[Task]
-    ) -> tuple[list[str], Outlook | None]:
+    def _texts(self, parts: Parts, questions: Sequence[Question], tasks: list[Task]) -> tuple[Written, Outlook | None]:
         """What will be searched for; of questions that have yet to be put anew as many texts as there will be."""
-        texts = [question.text for question in questions]
+        asked = {question.id: [question.text] for question in questions}
         if parts.rewriter is None:
-            return texts, None
+            return asked, None
         name, whole = str(parts.rewriter.description["name"]), len(questions)
         if not isinstance(parts.rewriter, ModelRewriter):
             source = "a function is called at every question, and not by a plan"
             tasks.append(Task(("rewriter", name), "rewriter", name, whole, whole, seconds=None, source=source))
-            return texts, None
+            return asked, None
         known, outlook = parts.rewriter.foreseen(questions)
         plan = outlook.plan()
         experience = "assumed for a call" if plan.guessed else "a call, as the journal knows it"
@@ -159,12 +170,11 @@ class Estimate:
                  source=f"{seconds:.2g} s {experience}")
         )  # fmt: skip
         rewriter = parts.rewriter.rewriter
-        found: list[str] = []
         for question, one in zip(questions, known, strict=True):
             unwritten = [f"{question.text} ({n})" for n in range(rewriter.number if rewriter.kind == "queries" else 1)]
             new = [question.text, *unwritten] if rewriter.kind == "queries" else unwritten
-            found += new if one is None else one.texts
-        return found, outlook
+            asked[question.id] = new if one is None else list(one.texts)
+        return asked, outlook
 
     def _of_dense(self, dense: DenseRetriever, texts: Sequence[str]) -> list[Task]:
         settings, data = self.settings.embedders[dense.embedder.name], dense.dataset
@@ -186,13 +196,17 @@ class Estimate:
     ) -> Task:
         left = self.store.missing(model, texts, kind)
         what: What = "passages" if kind == "passage" else "questions"
-        task = Task((what, model.identity, data.content_hash), what, model.name, len(texts), len(left), len(left))
+        known, kept = data.content_hash, frozenset(left)
+        task = Task((what, model.identity), what, model.name, len(texts), len(left), len(left), data=known, texts=kept)
         if not left:
             return task
         asking: Embedder = (getattr(model, "queries", None) if kind == "query" else None) or model
         if isinstance(asking, EndpointEmbedder):
-            seconds, source = self._of_endpoint(asking, len(left), settings.batch)
-            width = self.store.width(model)
+            in_order = sorted(left, key=lambda text: text_hash(text, kind))
+            calls = sum(asking.requests(part, kind) for part in _batches(in_order, settings.batch))
+            at_once = model.concurrency if isinstance(model, PatientEmbedder) else 1
+            seconds, source = self._of_endpoint(asking, len(left), calls, at_once)
+            task, width = replace(task, calls=calls), self.store.width(model)
         else:
             found = self._pace(model, left, settings.batch, kind, data)
             each, width = found.seconds + self._keep(found, settings.batch), found.vectors.shape[1]
@@ -202,16 +216,14 @@ class Estimate:
         room = None if width is None else len(left) * footprint.stored_vector(width)
         return replace(task, bytes=room, seconds=seconds, source=source)
 
-    def _of_endpoint(self, model: EndpointEmbedder, number: int, batch: int) -> tuple[float, str]:
-        """So many requests as its settings say go on at the same time."""
+    def _of_endpoint(self, model: EndpointEmbedder, number: int, calls: int, at_once: int) -> tuple[float, str]:
+        """Seconds of so many texts in so many requests, of which so many go on at the same time."""
         if known := self.store.found([model.about_its_pace]):
             each = float(known[0]["seconds"][0] / known[0]["texts"][0])
             return number * each, f"{each * 1000:.2g} ms a text, as {int(known[0]['texts'][0]):,} took the last time"
-        requests = math.ceil(number / batch)
-        source = f"{SECONDS_A_CALL:g} s assumed for each of {requests:,} requests"
-        if (at_once := min(requests, model.concurrency)) > 1:
-            source += f", {at_once} at a time"
-        return math.ceil(requests / at_once) * SECONDS_A_CALL, source
+        at_once = min(calls, at_once)
+        more = f", {at_once} at a time" if at_once > 1 else ""
+        return -(-calls // at_once) * SECONDS_A_CALL, f"{SECONDS_A_CALL:g} s assumed for each{more}"
 
     def _pace(self, model: Embedder, texts: Sequence[str], batch: int, kind: TextKind, data: Dataset) -> Pace:
         key = (model.identity, data.content_hash, kind)
@@ -281,42 +293,95 @@ class Estimate:
         reranker.scores(questions[0].text, texts)
         return (time.perf_counter() - begun) / len(texts) * min(reranker.settings.depth, len(chunks))
 
-    def _anew(self, system: ConfiguredSystem, demand: Demand, tasks: Sequence[Task]) -> float | None:
-        """Seconds of what every run does: words are counted, and at every repeat a model of this machine and the
-        embedder of an endpoint work anew."""
-        total = self._worded(system)
-        if not demand.again:
-            return total
+    def _clocked(self, system: ConfiguredSystem, demand: Demand, written: Written) -> list[Task]:
+        """What the clock is read at, where that is not kept: each question embedded by itself, whatever is stored."""
+        if not (demand.timed and system.embedding) or (key := demand.unread(system, self.store)) is None:
+            return []
+        number, calls, seconds, sources = 0, 0, 0.0, []
         for dense in system.embedding.values():
+            asked = [[one.text] if system.dense else list(written[one.id]) for one in demand.timed]
+            texts = [text for own in asked for text in own]
+            number += len(texts)
             if isinstance(dense.asking, EndpointEmbedder):
-                each = self._of_endpoint(dense.asking, len(demand.questions), dense.batch)[0] / len(demand.questions)
+                calls += (own := sum(dense.asking.requests(part, "query") for part in asked))
+                seconds += own * SECONDS_A_CALL
+                sources.append(f"{SECONDS_A_CALL:g} s assumed for each, one by one")
             else:
-                own = [question.text for question in demand.questions]
-                each = self._pace(dense.embedder, own, dense.batch, "query", dense.dataset).seconds
-            total += demand.again * each
+                alone = self._pace(dense.embedder, texts, dense.batch, "query", dense.dataset).alone
+                seconds += len(texts) * alone
+                sources.append(f"{alone * 1000:.2g} ms a text by itself, timed on this machine")
+        again = self._ranked_again(system, [*demand.timed])
+        known = again is not None and not isinstance(system.parts.rewriter, FunctionRewriter)
+        return [
+            Task(("timed", key), "timed", system.name, number, number, calls=calls, source="; ".join(sources),
+                 seconds=seconds + (again or 0.0) if known else None)
+        ]  # fmt: skip
+
+    def _again(self, system: ConfiguredSystem, demand: Demand, written: Written) -> list[Task]:
+        """What every run does at the repeats: an endpoint is asked by each system, and by each of its parts; what
+        embeds on this machine does so once for all that share it on a page."""
+        times, texts, tasks = demand.repeats - 1, _together(demand.questions, written), list[Task]()
+        if not times or not texts:
+            return []
+        for part, dense in system.embedding.items():
+            key = ("again", demand.page, dense.embedder.name, dense.dataset.content_hash, content_hash(texts))
+            task = Task(key, "questions", dense.embedder.name, times * len(texts), times * len(texts))
+            if isinstance(dense.asking, EndpointEmbedder):
+                calls = sum(dense.asking.requests(part, "query") for part in _batches(texts, dense.together))
+                each, source = self._of_endpoint(dense.asking, len(texts), calls, dense.asking.concurrency)
+                task = replace(task, key=(*key, system.name, part), calls=times * calls, source=source)
+            else:
+                each = self._pace(dense.embedder, texts, dense.batch, "query", dense.dataset).seconds * len(texts)
+            tasks.append(replace(task, seconds=times * each))
+        parts, own = system.parts, ("again", demand.page, system.name)
+        if parts.reranker is not None and not parts.reranker.asks_elsewhere:
+            seconds, number = self._ranked_again(system, demand.questions), times * len(demand.questions)
+            took = None if seconds is None else times * seconds
+            tasks.append(Task((*own, "reranker"), "reranker", parts.reranker.name, number, number, seconds=took))
+        if isinstance(parts.rewriter, FunctionRewriter):
+            number = times * len(demand.questions)
+            tasks.append(Task((*own, "rewriter"), "rewriter", parts.rewriter.name, number, number, seconds=None))
+        return tasks
+
+    def _ranked_again(self, system: ConfiguredSystem, questions: Sequence[Question]) -> float | None:
+        """Seconds of a reranker of this machine, 0 of one elsewhere, whose scores are kept; None of a function."""
         reranker = system.parts.reranker
-        if reranker is not None and not reranker.asks_elsewhere:
-            if not isinstance(reranker, CrossEncoderReranker):
-                return None
-            total += demand.again * self._ranking_seconds(system, reranker, demand.questions)
-        return None if any(one.what == "rewriter" and one.seconds is None for one in tasks) else total
+        if reranker is None or reranker.asks_elsewhere:
+            return 0.0
+        if not isinstance(reranker, CrossEncoderReranker):
+            return None
+        return len(questions) * self._ranking_seconds(system, reranker, questions)
 
-    def _worded(self, system: ConfiguredSystem) -> float:
-        total = 0.0
-        for one in system.searching.values():
-            if isinstance(one, Bm25Retriever):
-                begun = time.perf_counter()
-                for chunk in one.chunks[:WORDED]:
-                    bm25.tokens(chunk.text)
-                total += (time.perf_counter() - begun) * len(one.chunks) / min(WORDED, len(one.chunks))
-        return total
+    def _worded(self, one: Bm25Retriever) -> Task:
+        number = len(one.chunks)
+        task = Task(("words", str(one.description), one.dataset.content_hash), "words", "bm25", number, 0)
+        if one.is_kept:
+            return task
+        begun = time.perf_counter()
+        for chunk in one.chunks[:WORDED]:
+            bm25.tokens(chunk.text)
+        seconds = (time.perf_counter() - begun) * number / min(WORDED, number)
+        return replace(task, left=number, seconds=seconds, source=f"timed on {min(WORDED, number)} passages")
 
 
-def _indexes(dense: DenseRetriever, demand: Demand, is_alone: bool) -> list[Index]:
+def _together(questions: Sequence[Question], written: Written) -> list[str]:
+    return [text for question in questions for text in written[question.id]]
+
+
+def _batches(texts: Sequence[str], size: int) -> list[Sequence[str]]:
+    return [texts[start : start + size] for start in range(0, len(texts), size)]
+
+
+def _each_once(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """Two parts of a hybrid may share what they do."""
+    return tuple({task.key: task for task in reversed(tasks)}.values())[::-1]
+
+
+def _indexes(dense: DenseRetriever, timed: bool, compared: bool, is_alone: bool) -> list[Index]:
     """What PostgreSQL makes to search in; exact search of many questions needs nothing."""
     one, exact = dense.settings, Index("exact")
     if dense.searched is None:
         return []
-    own = [dense.searched] if demand.timed or dense.searched != exact else []
-    compared = [exact, Index("hnsw", one.m, one.ef_construction)] if demand.hnsw and is_alone else []
-    return list(dict.fromkeys([*own, *compared]))
+    own = [dense.searched] if timed or dense.searched != exact else []
+    both = [exact, Index("hnsw", one.m, one.ef_construction)] if compared and is_alone else []
+    return list(dict.fromkeys([*own, *both]))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from ragbench.bench.basics.choices import parted
 from ragbench.bench.basics.requests import Request
 from ragbench.bench.readiness.pages import Read
+from ragbench.bench.retrieval import tier1_retrieval
 from ragbench.bench.retrieval.tier0_embeddings import chosen_embedders
 from ragbench.datasets import Dataset
 from ragbench.embed import wheels
 from ragbench.settings import Settings
+from ragbench.types import TextKind
 
 if TYPE_CHECKING:
     from ragbench.systems.work import Demand, Work
@@ -23,36 +26,41 @@ def work(asked: Iterable[Request], settings: Settings, read: Read) -> tuple[Work
 
     Raises what a run would raise when it makes them: RetrievalError, EmbeddingError, StoreError, DatasetError.
     """
-    demands: dict[tuple[str, str], dict[str, Demand]] = {}
-    alone: dict[tuple[str, str], list[str]] = {}
-    for request in asked:
+    demands: dict[tuple[str, str], dict[str, list[Demand]]] = {}
+    alone: dict[tuple[str, str], list[tuple[str, TextKind]]] = {}
+    for number, request in enumerate(asked):
         place = request.place(settings.dataset)
         systems, embedders = getattr(request, "systems", ""), getattr(request, "embedders", None)
         if embedders is not None:
-            alone.setdefault(place, []).extend(chosen_embedders(embedders, systems, settings))
+            kind: TextKind = "query" if getattr(request, "texts", "chunks") == "questions" else "passage"
+            names = chosen_embedders(embedders, systems, settings)
+            alone.setdefault(place, []).extend((name, kind) for name in names)
         elif hasattr(request, "k"):
             own = demands.setdefault(place, {})
-            data = read(*place)
+            demand = _demand(request, f"{number} {request.notebook}", read(*place))
             for name in parted(systems) or settings.systems:
-                demand = _demand(request, data)
-                own[name] = own[name] | demand if name in own else demand
+                own.setdefault(name, []).append(demand)
     if not any(settings.retriever(name) for own in demands.values() for name in own) and not alone:
         return ()
     return _found(demands, alone, settings, read)
 
 
-def _demand(request: Request, data: Dataset) -> Demand:
+def _demand(request: Any, page: str, data: Dataset) -> Demand:
+    from ragbench.bench.retrieval import timing
     from ragbench.systems.work import Demand
 
-    questions = tuple(request.asked(data))
-    again = (getattr(request, "repeats", 1) - 1) * len(questions)
-    timed, compared = (bool(getattr(request, name, ())) for name in ("timed_questions", "ef_searches"))
-    return Demand(questions, again, timed, compared)
+    asked = tuple(request.asked(data))
+    if not hasattr(request, "timed_questions"):
+        return Demand(asked, page=page)
+    clock = request.take(timing.Clock)
+    depth = tier1_retrieval.hits_for(data.chunks, request.k, getattr(request, "unit", "chunk"))
+    unread = partial(timing.unread, page=page, asked=asked, depth=depth, data_hash=data.content_hash, clock=clock)
+    return Demand(asked, request.repeats, page, timing.warmed(asked, clock), unread, bool(clock.ef_searches))
 
 
 def _found(
-    demands: dict[tuple[str, str], dict[str, Demand]],
-    alone: dict[tuple[str, str], list[str]],
+    demands: dict[tuple[str, str], dict[str, list[Demand]]],
+    alone: dict[tuple[str, str], list[tuple[str, TextKind]]],
     settings: Settings,
     read: Read,
 ) -> tuple[Work, ...]:
@@ -65,7 +73,14 @@ def _found(
             data = read(*place)
             estimate = Estimate(wheels.settled(settings, data.language), store, data)
             own = [estimate.of_system(name, demand) for name, demand in demands.get(place, {}).items()]
-            done = {task.key for one in own for task in one.tasks}
-            of_embedders = [estimate.of_embedder(name) for name in dict.fromkeys(alone.get(place, ()))]
-            made += own + [one for one in of_embedders if not {task.key for task in one.tasks} <= done]
-    return tuple(one for one in made if one.tasks or one.anew_seconds)
+            of_embedders = [estimate.of_embedder(*one) for one in dict.fromkeys(alone.get(place, ()))]
+            made += own + [one for one in of_embedders if not _is_part_of(one, own)]
+    return tuple(one for one in made if one.tasks or one.anew)
+
+
+def _is_part_of(one: Work, others: Iterable[Work]) -> bool:
+    """Whether these do all of it, too."""
+    texts: dict[tuple[str, ...], frozenset[str]] = {}
+    for task in (task for other in others for task in other.tasks):
+        texts[task.key] = texts.get(task.key, frozenset()) | task.texts
+    return all(task.key in texts and task.texts <= texts[task.key] for task in one.tasks)

@@ -252,7 +252,7 @@ def _retrieve(
         opened = once(store)
         made: dict[str, System] = {name: make(name, session.settings, store, data, opened) for name in session.systems}
         searched = {name: getattr(one, "searched", data.chunks) for name, one in made.items()}
-        depth = max(_depth(chunks, request.k, request.unit) for chunks in searched.values())
+        depth = max(hits_for(chunks, request.k, request.unit) for chunks in searched.values())
         by_words = request.unit == "chunk" and request.words and reading.differ(session.settings, made)
         for name in made:
             with session.progress(name, steps(len(data.chunks), len(asked), request.repeats)) as progress:
@@ -273,7 +273,7 @@ def _retrieve(
         return runs, timing.Timed(latencies, found, misses), further
 
 
-def _depth(searched: Sequence[Chunk], k: int, unit: Unit) -> int:
+def hits_for(searched: Sequence[Chunk], k: int, unit: Unit) -> int:
     """How many chunks hold at least k pages: with at most m chunks a page, (k − 1) · m + 1."""
     if unit == "chunk":
         return k

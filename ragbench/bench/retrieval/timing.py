@@ -5,6 +5,7 @@ Clock readings are taken once for the same inputs and kept in the database, so t
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -84,12 +85,7 @@ def latencies(
     for name, system in systems.items():
         if system.description["kind"] in ("logged", "http") or not timed:
             continue
-        about = {
-            "what": "latency of one statement", "system": dict(system.description), "source": source(system),
-            "data": data_hash, "k": depth, "questions": [question.id for question in timed],
-            **_building(getattr(system, "dense", None)),
-        }  # fmt: skip
-        once = {key: value for key, value in about.items() if key != "k"} | {"what": "latency of one embedding"}
+        about, once = _about(system, timed, depth, data_hash)
         kept = partial(store.readings, once, fresh=clock.fresh_timings)
         found = store.readings(
             about, partial(_one_by_one, name, system, timed, depth, watch, kept), fresh=clock.fresh_timings
@@ -100,6 +96,37 @@ def latencies(
             for question, ms in zip(timed, found[part], strict=True)
         ]
     return pd.DataFrame(rows, columns=list(LATENCIES))
+
+
+def _about(
+    system: System, timed: Sequence[Question], depth: int, data_hash: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the readings of single questions hang on; and those of embedding, which hang on no depth."""
+    about = {
+        "what": "latency of one statement", "system": dict(system.description), "source": source(system),
+        "data": data_hash, "k": depth, "questions": [question.id for question in timed],
+        **_building(getattr(system, "dense", None)),
+    }  # fmt: skip
+    return about, {key: value for key, value in about.items() if key != "k"} | {"what": "latency of one embedding"}
+
+
+def warmed(asked: Sequence[Question], clock: Clock) -> tuple[Question, ...]:
+    """The questions that are embedded for the clock, in order: first those before it runs."""
+    timed = [asked[place] for place in chosen(asked, clock)]
+    return *timed[:WARMING], *timed
+
+
+def unread(
+    system: Any, store: Store, *, page: str, asked: Sequence[Question], depth: int, data_hash: str, clock: Clock
+) -> str | None:
+    """What tells the readings for which `latencies` of this page would embed with this configured system from others;
+    None where they are kept. Raises StoreError."""
+    timed = [asked[place] for place in chosen(asked, clock)]
+    about, once = _about(system, timed, depth, data_hash)
+    if clock.fresh_timings:
+        return f"{page}, {system.name}"
+    hung_on = [about] if system.dense is None else [about, once]
+    return None if store.found(hung_on) else json.dumps(hung_on[-1], sort_keys=True)
 
 
 def noted(name: str, asked: Sequence[Question], found: Retrieval) -> pd.DataFrame:

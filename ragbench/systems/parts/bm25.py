@@ -55,6 +55,12 @@ class Bm25Retriever:
         how = self.settings.model_dump(include={"variant", "k1", "b"})
         return {"retriever": "bm25", **how, "stems": f"snowball {version('snowballstemmer')}"}
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether the index of the passages has been made, and is kept."""
+        texts = [chunk.text for chunk in self.chunks]
+        return self.store is not None and self.store.has_arrays(_about(self.settings, texts))
+
     def prepare(self, progress: Progress | None = None) -> None:
         """Read the index of the passages, or make it."""
         self._index()

@@ -219,6 +219,11 @@ class DenseRetriever:
         """Whether a vector is paid for."""
         return isinstance(self.asking, EndpointEmbedder)
 
+    @property
+    def together(self) -> int:
+        """How many texts are embedded anew by one call: of an endpoint so many batches as it takes at a time."""
+        return self.batch * (self.asking.concurrency if isinstance(self.asking, EndpointEmbedder) else 1)
+
     def _again(self, texts: Sequence[str], progress: Progress) -> Vectors:
         """As `embedded`, unless another retriever of this embedder has done so as often as this one."""
         known = _ANEW.setdefault(self.embedder, {})
@@ -232,8 +237,8 @@ class DenseRetriever:
     def embedded(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Vectors of questions, computed now: what is stored of them is not read, nor are these stored."""
         vectors = []
-        for start in range(0, len(texts), self.batch):
-            part = texts[start : start + self.batch]
+        for start in range(0, len(texts), self.together):
+            part = texts[start : start + self.together]
             try:
                 vectors.append(check(self.embedder.embed(part, kind="query"), part, self.embedder.name))
             except EmbeddingError as error:
