@@ -20,7 +20,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 FLOORS = (
-    {"expectations", "names", "language", "notation", "pieces", "reading", "rooms"},
+    {"expectations", "names", "language", "notation", "pieces", "reading", "rooms", "threads"},
     {"types", "settings", "folders", "waves"},
     {"terminal", "listeners", "remotes"},
     {"trust", "places", "counts", "raised", "reasons", "stand_ins", "older_measurements", "templates",

@@ -7,10 +7,8 @@ boundaries, so it stands Russian endings and misspellings; it knows no meaning b
 from __future__ import annotations
 
 import hashlib
-import sys
 import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
 
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 from ragbench.embed import ngrams
 from ragbench.embed.texts import Arrays, Keep, check_texts, content_hash, prefixed
 from ragbench.settings import EmbedderSettings
+from ragbench.threads import one_thread
 from ragbench.types import EmbeddingError, TextKind, Vectors
 
 VERSION = 1  # of the procedure: a change of any vector raises it
@@ -188,19 +187,3 @@ def _dense(counts: Any) -> Vectors:
     for start in range(0, counts.shape[0], DENSE_ROWS):
         vectors[start : start + DENSE_ROWS] = counts[start : start + DENSE_ROWS].toarray()
     return vectors
-
-
-def one_thread() -> Any:
-    """Within it sums go in one order, whatever OMP_NUM_THREADS says: more threads would change the last bits."""
-    return _threads("sklearn.utils.extmath" in sys.modules).limit(limits=1)
-
-
-@lru_cache(maxsize=2)
-def _threads(reducing: bool) -> Any:
-    """The libraries of the process that have threads, looked for once: it takes as long as to embed a question.
-
-    reducing: whether those are there that reduce a large corpus; NumPy has its own.
-    """
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()

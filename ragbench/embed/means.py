@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from ragbench.embed import wheels
-from ragbench.embed.hashing import one_thread
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.settings import EmbedderSettings
+from ragbench.threads import one_thread
 from ragbench.types import Array, EmbeddingError, TextKind, Vectors
 
 VERSION = 1  # of the procedure: a change of any vector raises it

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from ragbench.embed import wheels
 from ragbench.embed.texts import Keep, check_texts, content_hash, prefixed
 from ragbench.settings import EmbedderSettings, project_folder
+from ragbench.threads import Shared
 from ragbench.types import EmbeddingError, TextKind, Vectors
 
 Purpose = Literal["embedder", "cross_encoder", "encoder"]
@@ -114,8 +115,7 @@ class ModelEmbedder:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
-    """So small a model waits longer for its threads than it computes: twelve times as long on a busy machine."""
+def _limited(_: None) -> Iterator[None]:
     import torch
 
     before = torch.get_num_threads()
@@ -124,6 +124,10 @@ def _one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+_one_thread = Shared(lambda: None, _limited)
+"""So small a model waits longer for its threads than it computes: twelve times as long on a busy machine."""
 
 
 @lru_cache(maxsize=2)

@@ -28,6 +28,7 @@ from ragbench.metrics.cache import (
     served_wrongly,
     wrong_hit_rate,
 )
+from ragbench.threads import one_thread
 from ragbench.types import Array, Estimate, Vectors
 
 LOWEST, STEPS = 0.5, 26  # of the curve: thresholds from here to 1
@@ -175,7 +176,8 @@ def asked_of(
     known = [one for one in asked if one.text in vectors]
     places = {past.id: place for place, past in enumerate(there)}
     own = [None if one.own is None else places.get(cache[one.own].id) for one in known]
-    table = nearest(np.array([vectors[one.text] for one in known]), entries, left_out=own)
+    with one_thread():
+        table = nearest(np.array([vectors[one.text] for one in known]), entries, left_out=own)
     servings = [
         Serving.UNKNOWN if row < 0 and one.pages is None else Serving.RIGHT if row < 0 else serving(one, there[row])
         for one, row in zip(known, table.rows, strict=True)

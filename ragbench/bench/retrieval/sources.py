@@ -27,6 +27,7 @@ from ragbench.metrics import sources as formulas
 from ragbench.metrics.sources import TopicCoverage, Usage
 from ragbench.rankings.coverage import LabelledText
 from ragbench.settings import Settings
+from ragbench.threads import one_thread
 from ragbench.types import Chunk, Estimate, Question, Vectors
 
 if TYPE_CHECKING:
@@ -204,9 +205,7 @@ def _covered(
     vectors: Vectors, retrieved: Sequence[Sequence[Chunk]], request: SourcesRequest, n_topics: int
 ) -> TopicCoverage:
     """The same topics for every system: equal vectors, seed and number give equal clusters."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):  # sums in one order: the same topics whatever the number of threads
+    with one_thread():
         return formulas.topic_coverage(
             topics.directions(vectors),
             retrieved,

@@ -23,6 +23,7 @@ from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metrics.distances import Distance
 from ragbench.metrics.embedding_space import Geometry
 from ragbench.settings import Settings
+from ragbench.threads import one_thread
 from ragbench.types import Chunk, Question, Status, Vectors
 
 if TYPE_CHECKING:
@@ -153,8 +154,6 @@ def _space(
     request: Tier0Request,
     progress: Any,
 ) -> _Space:
-    from threadpoolctl import threadpool_limits
-
     from ragbench.embed import make
     from ragbench.embed.model import ModelEmbedder
 
@@ -171,7 +170,7 @@ def _space(
     }
     if isinstance(model, ModelEmbedder) and (truncated := model.truncated(texts, store.arrays)):
         facts["chunks_truncated"] = truncated
-    with threadpool_limits(1) if len(texts) <= FEW else nullcontext():  # sums in one order
+    with one_thread() if len(texts) <= FEW else nullcontext():
         return _measured(name, facts, vectors, session, items, drawn, request)
 
 

@@ -10,6 +10,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ragbench.threads import one_thread
+
 Labels = NDArray[np.int64]
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -31,12 +33,10 @@ _FLOOR = 0.01  # of a share outside the group: a word of one text is no proof th
 
 def clusters(vectors: ArrayLike, seed: int) -> Labels:
     """(N,) the cluster of each vector, by KMeans with the number of clusters that silhouette chooses."""
-    from threadpoolctl import threadpool_limits
-
     from ragbench.metrics.sources import topic_coverage
 
     rows = directions(vectors)
-    with threadpool_limits(1):  # sums in one order: the same clusters whatever the number of threads
+    with one_thread():
         return topic_coverage(rows, [()] * len(rows), seed=seed).labels
 
 
