@@ -35,7 +35,7 @@ def scored(works: Sequence[Work], embedder: Embedder, known: Settings) -> list[S
     here = sorted({*range(len(works))} - {*there})
     found = dict(zip(there, _by_workers([works[place] for place in there], known), strict=True))
     batch, functions = Batch(embedder), Functions(known.metrics.timeout_seconds)
-    own = llm.run(batch.gather([partial(_score, *works[place], batch, functions) for place in here]))
+    own = llm.run(batch.gather([partial(_score, works[place], batch, functions) for place in here]))
     found |= zip(here, own, strict=True)
     return [found[place] for place in range(len(works))]
 
@@ -56,7 +56,8 @@ def _part(_: None, works: Sequence[Work], tell: Tell) -> list[Score]:
     return llm.run(gather([functions.score(metric, group, {}) for metric, group in works]))
 
 
-async def _score(metric: Metric, group: Sequence[Sample], batch: Batch, functions: Functions) -> Score:
+async def _score(work: Work, batch: Batch, functions: Functions) -> Score:
+    metric, group = work
     given = {"embedder": batch} if metric.needs else {}
     if metric.is_users:
         return await functions.score(metric, group, given)
