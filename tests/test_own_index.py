@@ -11,10 +11,12 @@ import pytest
 from ragbench import bench, settings, show
 from ragbench.bench.basics.session import dataset_of
 from ragbench.settings import ConfigurationError
-from ragbench.store import Source, Store, StoreError, recall_against_exact
+from ragbench.store import Source, Store, StoreError, database, recall_against_exact
+from ragbench.store.foreign import found_apart
 from ragbench.store.search import Index, Neighbours
 from ragbench.systems import make
 from tests.test_own_tables import change, own
+from tests.test_workers_search import Cuts
 
 __all__ = ["own"]
 
@@ -155,6 +157,38 @@ def test_rows_that_are_no_passages_are_left_out_of_what_is_found(filled: psycopg
     near = dict(zip((q.id for q in data.questions), asked.hits, strict=True))
     assert all("9999" not in [hit.chunk.id for hit in hits] for hits in near.values())
     assert [hit.chunk.id for hit in near["0"][:3]] == truth(3).ids[0]
+
+
+def test_parts_of_the_questions_find_in_place_what_one_process_finds(
+    filled: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index(filled, "near ON chunk USING hnsw (embedding public.vector_cosine_ops) WITH (m = 4, ef_construction = 8)")
+    known = settings.load()
+    data, others = dataset_of("db:own", known), Cuts(known, (1, 7))
+
+    def hits(store: Store) -> list[list[tuple[str, float | None]]]:
+        found = make("theirs", known, store, data).retrieve(data.questions, 5)
+        return [[(hit.chunk.id, hit.similarity) for hit in row] for row in found.hits]
+
+    with Store.open(known) as store, Store.open(known, others) as parted:
+        whole = hits(store)
+        monkeypatch.setattr(database, "APART", 1)
+        assert hits(parted) == whole
+        assert others.parts == 3
+        theirs = make("theirs", known, parted, data)
+        assert all(theirs.timed(question, 5)["search"] > 0 for question in data.questions[:2])
+        assert others.parts == 3, "what is timed is not parted"
+
+
+def test_another_index_than_was_asked_for_is_not_searched(filled: psycopg.Connection) -> None:
+    index(filled, "near ON chunk USING hnsw (embedding public.vector_cosine_ops)")
+    known = settings.load()
+    with Source.open("own", known) as source:
+        asked = source.own_index()
+    assert len(found_apart("own", 5, asked, 40, known, ASKED, None)[0]) == len(ASKED)
+    filled.execute("REINDEX INDEX near")
+    with pytest.raises(StoreError, match=r"near \(building \d+\) is asked for, and here is near .*: give OWN_URL"):
+        found_apart("own", 5, asked, 40, known, ASKED, None)
 
 
 def test_it_is_for_tables_alone(project: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,12 +24,16 @@ from ragbench.store.engine import connect, migrate
 from ragbench.store.errors import StoreError, told_plainly
 from ragbench.store.journal import DatabaseJournal
 from ragbench.store.runs import Runs
-from ragbench.store.search import BATCH, Index, IndexKind, Neighbours, named, nearest
+from ragbench.store.search import BATCH, Index, IndexKind, Neighbours, Search, named, nearest
 from ragbench.store.timings import Readings
 from ragbench.types import Array, Chunk, Embedder, TextKind, Vectors
 
 BLOCK = 8192  # vectors that are in this process at once
+APART = 8 * BATCH  # questions from which on meeting other processes costs less than they save
 PART = 8 * BLOCK  # positions that another process is given at once
+
+Find = Callable[[Settings, Vectors, Progress | None], Any]
+"""A search for questions with connections of its own, as any process can make it; what it gives is in their order."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,12 @@ class Elsewhere(Protocol):
         self, place: Place, parts: Sequence[range], progress: Progress | None
     ) -> list[tuple[NDArray[np.int32], Array, int]]:
         """What `Store.nearest_among` finds in each part of the positions."""
+
+    def search(self, find: Find, queries: Vectors, connections: int, progress: Progress | None) -> list[Any] | None:
+        """What `find`, a function that can be imported, gives of each part of the questions, in their order.
+
+        None where there are no more processes than so many connections of whoever asks, who has it sooner.
+        """
 
 
 class Store:
@@ -162,12 +173,28 @@ class Store:
             table = collections.ensure(
                 connection, place.dataset, place.embedder, place.width, how, self.limits.lock_seconds
             )
-        # one at a time when each is timed by itself
-        connections = 1 if batch == 1 else min(self.limits.connections, os.cpu_count() or 1)
-        effort = ef_search if index == "hnsw" else probes
-        found = nearest(self.engine, table, place.queries, place.k, how, effort, progress, batch, connections)
+        search = Search(table, place.k, how, ef_search if index == "hnsw" else probes)
+        parts = None if batch == 1 else self.in_parts(partial(_searched, search), place.queries, progress)
+        if parts is not None:
+            positions, similarities = map(np.concatenate, zip(*parts, strict=True))
+            found = positions, similarities, np.full(len(positions), np.nan)
+        else:
+            connections = 1 if batch == 1 else self.at_once  # one at a time when each is timed by itself
+            found = nearest(self.engine, search, place.queries, progress, batch, connections)
         with told_plainly("searching"), self.engine.begin() as connection:
             return named(connection, place.dataset, *found)
+
+    def in_parts(self, find: Find, queries: Vectors, progress: Progress | None = None) -> list[Any] | None:
+        """What other processes find of the questions, part by part in their order; None where this process has it
+        sooner. A search that is timed is none for them: they disturb each other."""
+        if self.elsewhere is None or len(queries) < APART:
+            return None
+        return self.elsewhere.search(find, queries, self.at_once, progress)
+
+    @property
+    def at_once(self) -> int:
+        """How many questions this process searches for at once, each by a connection, where none is timed."""
+        return min(self.limits.connections, os.cpu_count() or 1)
 
     def exact_in_blocks(
         self,
@@ -304,3 +331,12 @@ class Store:
 
     def __repr__(self) -> str:
         return f"Store({masked(self.engine.url)})"
+
+
+def _searched(
+    search: Search, known: Settings, queries: Vectors, progress: Progress | None
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Positions and similarities as `nearest` has them, by one connection of this process."""
+    with Store.open(known) as store:
+        positions, similarities, _ = nearest(store.engine, search, queries, progress, BATCH, 1)
+    return positions, similarities

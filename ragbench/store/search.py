@@ -73,7 +73,8 @@ class Neighbours:
 
     ids: chunk ids, nearest first, ties in code point order of the id; min(k, chunks) of them.
     similarities: their cosine similarities, float32, in [-1, 1].
-    milliseconds: (questions,) the time of the question's round trip divided by the questions in it.
+    milliseconds: (questions,) the time of the question's round trip divided by the questions in it; NaN where other
+        processes searched, several at once.
     """
 
     ids: list[list[str]]
@@ -81,13 +82,20 @@ class Neighbours:
     milliseconds: Array
 
 
+@dataclass(frozen=True)
+class Search:
+    """All of a search in PostgreSQL but its questions. effort: ef_search of HNSW, probes of IVFFlat."""
+
+    table: str
+    k: int
+    index: Index
+    effort: int
+
+
 def nearest(
     engine: Engine,
-    table: str,
+    search: Search,
     queries: Vectors,
-    k: int,
-    index: Index,
-    effort: int,
     progress: Callable[[int], object] | None,
     batch: int,
     connections: int,
@@ -96,16 +104,16 @@ def nearest(
 
     Batches are shared out among as many connections; what is found does not depend on their number.
     """
-    positions = np.full((len(queries), k), -1, np.int32)
-    similarities = np.full((len(queries), k), np.nan, np.float32)
+    positions = np.full((len(queries), search.k), -1, np.int32)
+    similarities = np.full((len(queries), search.k), np.nan, np.float32)
     milliseconds = np.zeros(len(queries))
     ask, asked = (_alone, "%(asked)s::vector") if batch == 1 else (_together, "asked.embedding")
-    statement = _nearest(table, queries.shape[1], k, index, asked)
+    statement = _nearest(search, queries.shape[1], asked)
     stop, told = Event(), Lock()
 
     def work(starts: Sequence[int]) -> None:
         with told_plainly("searching"), engine.begin() as connection, cursor_of(connection) as cursor:
-            for name, value in settings_of(index, effort).items():
+            for name, value in settings_of(search.index, search.effort).items():
                 cursor.execute("SELECT set_config(%s, %s, true)", (name, value))
             cursor.execute("CREATE TEMPORARY TABLE asked (n integer, embedding vector) ON COMMIT DROP")
             for start in starts:
@@ -213,12 +221,12 @@ def _alone(cursor: Any, nearest: str, part: Vectors) -> tuple[dict[str, NDArray[
     return found, time.perf_counter() - begun
 
 
-def _nearest(table: str, width: int, k: int, index: Index, asked: str) -> str:
+def _nearest(search: Search, width: int, asked: str) -> str:
     column, cast, _ = indexed_expression(width)
-    order = f"embedding <=> {asked}, position" if index.kind == "exact" else f"{column} <=> {asked}{cast}"
+    order = f"embedding <=> {asked}, position" if search.index.kind == "exact" else f"{column} <=> {asked}{cast}"
     return (
-        f"SELECT position, embedding <=> {asked} AS distance FROM {SCHEMA}.{table} "  # noqa: S608 - our own names
-        f"ORDER BY {order} LIMIT {k}"
+        f"SELECT position, embedding <=> {asked} AS distance FROM {SCHEMA}.{search.table} "  # noqa: S608 - our own names
+        f"ORDER BY {order} LIMIT {search.k}"
     )
 
 

@@ -1,18 +1,21 @@
-"""What a store has done by the workers of a cluster: vectors computed, and exact search among them."""
+"""What a store has done by the workers of a cluster: vectors computed, and searched among."""
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragbench import settings
 from ragbench.settings import Settings
-from ragbench.store import Store
-from ragbench.store.database import Place
-from ragbench.types import Array, Embedder, EmbeddingError, TextKind
+from ragbench.store import Store, StoreError
+from ragbench.store.database import Find, Place
+from ragbench.store.search import BATCH
+from ragbench.types import Array, Embedder, EmbeddingError, TextKind, Vectors
 from ragbench.workers.crew import opened
 from ragbench.workers.passport import require_same
 from ragbench.workers.tallies import Counter, Together
@@ -20,6 +23,8 @@ from ragbench.workers.task import Tell
 
 TEXTS = 4096
 """Of a part at most; fewer where that gives each worker several."""
+QUESTIONS = 2048
+"""The same of questions that are searched for."""
 PARTS_A_WORKER = 4
 
 
@@ -45,8 +50,7 @@ class ByWorkers:
         """Compute and store the vectors of these texts; how many were. What a worker could not embed is left out."""
         with opened(self.known) as crew:
             assert crew is not None, "the settings name a cluster"
-            wanted = -(-len(texts) // (PARTS_A_WORKER * max(1, crew.count)))
-            size = max(batch, min(TEXTS, wanted) // batch * batch)  # whole batches: a model's vectors hang on theirs
+            size = _size(len(texts), crew.count, batch, TEXTS)  # whole batches: a model's vectors hang on theirs
             parts = [list(texts[start : start + size]) for start in range(0, len(texts), size)]
             together = Together(progress)
             found = crew.map(_embedded, _Common(embedder, embedder.identity, kind, batch), parts, together.heard)
@@ -65,6 +69,36 @@ class ByWorkers:
             if progress is not None:
                 progress(max(0, len(place.queries) - together.told))
         return found
+
+    def search(
+        self, find: Find, queries: Vectors, connections: int, progress: Callable[[int], object] | None
+    ) -> list[Any] | None:
+        """What `find` gives of each part of the questions; None where workers are no more than the connections."""
+        with opened(self.known) as crew:
+            assert crew is not None, "the settings name a cluster"
+            if crew.count <= connections:
+                return None
+            size = _size(len(queries), crew.count, BATCH, QUESTIONS)
+            parts = [queries[start : start + size] for start in range(0, len(queries), size)]
+            together = Together(progress)
+            found = crew.map(_found, find, parts, together.heard)
+            if progress is not None:
+                progress(max(0, len(queries) - together.told))
+        return found
+
+
+def _size(number: int, crew: int, batch: int, most: int) -> int:
+    """How many of so many a part has: whole batches, and several parts a worker where there are enough."""
+    wanted = -(-number // (PARTS_A_WORKER * max(1, crew)))
+    return max(batch, min(most, wanted) // batch * batch)
+
+
+def _found(find: Find, queries: Vectors, tell: Tell) -> Any:
+    """What a worker does. Raises StoreError, with the worker's machine in it."""
+    try:
+        return find(settings.load(), queries, Counter(tell).advance)
+    except StoreError as error:
+        raise StoreError(f"the worker on {platform.node()}: {error}") from None
 
 
 def _nearest(place: Place, among: range, tell: Tell) -> tuple[NDArray[np.int32], Array, int]:

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
-from collections.abc import Container, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ragbench import embed, llm
+from ragbench import embed
 from ragbench.bench.answers import corpora
 from ragbench.bench.answers.written_answers import Answered, sample
 from ragbench.bench.basics import findings, frames
 from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import Session
-from ragbench.bench.scoring import measure, own_metrics, repeats
-from ragbench.bench.scoring.functions import Functions
+from ragbench.bench.scoring import groups, measure, own_metrics, repeats
 from ragbench.bench.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, judged
 from ragbench.language import translator
 from ragbench.measurement import SCORE_COLUMNS, NamedComparison, NamedEstimate
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue, known_reasons
 from ragbench.metrics.explanation import explain
-from ragbench.metrics.vectors import Batch
-from ragbench.types import Embedder, Question, Sample, Score, Status
+from ragbench.types import Embedder, Question, Sample, Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -259,9 +255,8 @@ def _repeated(
         for (place, group), metric in itertools.product(turns.items(), metrics)
         if (place, metric) not in nothing
     ]
-    batch = Batch(_embedder(session, turns, metrics, judging))
-    functions = Functions(session.settings.metrics.timeout_seconds)
-    found = llm.run(batch.gather([partial(_score, metric, group, batch, functions) for (_, group), metric in works]))
+    embedder = _embedder(session, turns, metrics, judging)
+    found = groups.scored([(metric, group) for (_, group), metric in works], embedder, session.settings)
     once = all(len(group) < 2 for group in turns.values())
     speaker = translator(judging.prompts or session.settings.language)
     rows = []
@@ -279,13 +274,6 @@ def _repeated(
 def _given(metric: Metric, turns: Sequence[Sample]) -> Sequence[Sample]:
     """What a metric of repeats is given: a function of the user's only answers that came."""
     return [turn for turn in turns if turn.response is not None] if metric.is_users else turns
-
-
-async def _score(metric: Metric, turns: Sequence[Sample], batch: Batch, functions: Functions) -> Score:
-    if metric.is_users:
-        return await functions.score(metric, turns, {"embedder": batch} if metric.needs else {})
-    found: Score | Coroutine[Any, Any, Score] = metric(turns, **({"embedder": batch} if metric.needs else {}))
-    return await found if inspect.isawaitable(found) else found
 
 
 def _embedder(

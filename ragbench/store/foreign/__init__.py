@@ -24,8 +24,9 @@ from ragbench.settings import ChunkTable, QuestionTable, Settings, SourceSetting
 from ragbench.store import server
 from ragbench.store.address import own_server
 from ragbench.store.copying import vector_blocks
+from ragbench.store.embeddings import Progress
 from ragbench.store.engine import connect
-from ragbench.store.errors import StoreError, told_plainly
+from ragbench.store.errors import AGAIN, StoreError, told_plainly
 from ragbench.store.foreign import in_place
 from ragbench.store.foreign.in_place import OwnIndex, own_index
 from ragbench.types import Array, EmbeddingError, Vectors
@@ -106,6 +107,19 @@ class Source:
         width = self.width(table)
         with self._reading(table, (table.embedding,)) as cursor:
             return own_index(cursor, table.in_schema, table.table, str(table.embedding), width)
+
+    def require(self, index: OwnIndex, width: int) -> None:
+        """Raises StoreError where this is not the index that is on the vectors here, of that width."""
+        table = self.tables.chunks
+        with self._reading(table, (table.embedding,)) as cursor:
+            here = own_index(cursor, table.in_schema, table.table, str(table.embedding), width)
+        if here != index:
+            variable = self.tables.url_variable or "RAGBENCH_DATABASE_URL"
+            raise StoreError(
+                f"databases.{self.name}: the index {index.name} (building {index.building}) is asked for, and here is "
+                f"{here.name} (building {here.building}): give {variable} the same value here as where the command "
+                f"starts, or, where the index was built anew meanwhile, {AGAIN}"
+            )
 
     def nearest(
         self,
@@ -202,6 +216,19 @@ class Source:
             if name not in {column for (column,) in columns}:
                 listed = ", ".join(column for (column,) in columns)
                 raise StoreError(f"{where}: the table {table.table} has no column {name!r}; it has {listed}")
+
+
+def found_apart(
+    name: str, k: int, index: OwnIndex, effort: int, known: Settings, queries: Vectors, progress: Progress | None
+) -> tuple[list[list[str]], list[NDArray[np.float32]]]:
+    """Ids and similarities as `Source.nearest` has them of the database `name`, by one connection of this process.
+
+    Raises StoreError where another index stands there.
+    """
+    with Source.open(name, known) as source:
+        source.require(index, queries.shape[1])
+        ids, similarities, _ = source.nearest(queries, k, index, effort, progress=progress)
+    return ids, similarities
 
 
 def _address(name: str, tables: SourceSettings, settings: Settings) -> Any:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -21,6 +21,7 @@ from ragbench.embed.texts import content_hash
 from ragbench.settings import EmbedderSettings, RetrieverSettings
 from ragbench.store import Neighbours, Source, Store, recall_against_exact
 from ragbench.store.embeddings import check
+from ragbench.store.foreign import found_apart
 from ragbench.store.foreign.in_place import OwnIndex
 from ragbench.store.search import Index
 from ragbench.systems.retrieval import Found, Progress
@@ -158,11 +159,19 @@ class DenseRetriever:
             return self.store.search(data, self.embedder, queries, k, progress=progress, **batch, **how)
         index = self.own if how["index"] == "own" else None
         effort = how[EFFORT[index.built.kind]] if index else 0
-        with self._source() as source:
-            connections = 1 if alone else min(self.store.limits.connections, os.cpu_count() or 1)
-            ids, similarities, milliseconds = source.nearest(
-                queries, k, index, effort, connections=connections, progress=progress
-            )
+        parts = None
+        if index and not alone:
+            find = partial(found_apart, self._database, k, index, effort)
+            parts = self.store.in_parts(find, queries, progress)
+        if parts is not None:
+            ids, similarities = ([*chain(*of_all)] for of_all in zip(*parts, strict=True))
+            milliseconds = np.full(len(queries), np.nan)
+        else:
+            with self._source() as source:
+                connections = 1 if alone else self.store.at_once
+                ids, similarities, milliseconds = source.nearest(
+                    queries, k, index, effort, connections=connections, progress=progress
+                )
         kept = [
             sorted((-one, name) for name, one in zip(*row, strict=True) if name in self._places)
             for row in zip(ids, similarities, strict=True)
