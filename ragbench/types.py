@@ -426,7 +426,11 @@ TextKind = Literal["passage", "query"]
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Texts to vectors. `identity` names everything that changes a vector: model, revision, options, fitted corpus."""
+    """Texts to vectors. `identity` names everything that changes a vector: model, revision, options, fitted corpus.
+
+    One by which a text has the same vector, to the bit, whatever it is embedded with says so by `is_by_text = True`:
+    its texts may be embedded in any parts.
+    """
 
     name: str
     identity: str

@@ -90,6 +90,34 @@ def scored_whole() -> tuple[list[Sample], Terms, list[str]]:
     return rows, known, list(map(said, scores))
 
 
+class Rounding:
+    """Rounds as a neural model does: by how many texts are embedded at once."""
+
+    def __init__(self, by: Any) -> None:
+        self.by, self.name, self.identity = by, by.name, f"rounding {by.identity}"
+
+    def embed(self, texts: Sequence[str], *, kind: Any = "passage") -> Any:
+        vectors = self.by.embed(texts, kind=kind)
+        vectors[:, 0] += len(texts) * 1e-6
+        return vectors
+
+
+class OneAfterAnother:
+    """Workers without processes: what they are given and give arrives as in another process."""
+
+    count = 3
+
+    def __init__(self) -> None:
+        self.parts, self.metrics = 0, set[str]()
+
+    def map(self, work: Any, common: Any, given: Sequence[Any], heard: Any) -> Iterator[Any]:
+        self.parts += len(given)
+        self.metrics |= {metric.label for metric in common.metrics}
+        for number, part in enumerate(given):
+            own, arrived = cloudpickle.loads(cloudpickle.dumps((common, part)))
+            yield cloudpickle.loads(cloudpickle.dumps(work(own, arrived, functools.partial(heard, number))))
+
+
 class TestPartsOfATable:
     @settings(max_examples=3, deadline=None, phases=(Phase.generate,))
     @given(cuts=st.lists(st.integers(1, 7), max_size=6))
@@ -101,6 +129,25 @@ class TestPartsOfATable:
             own, part = cloudpickle.loads(cloudpickle.dumps((known, rows[start:end])))
             found += asyncio.run(parts.scored(part, own, None)).scores
         assert list(map(said, found)) == whole
+
+    @pytest.mark.parametrize("is_by_text", [True, False])
+    def test_workers_score_what_one_process_scores_also_where_vectors_hang_on_their_company(
+        self, is_by_text: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        rows = [replace(one, language="en") for one in samples(8)]
+        hashing = terms(rows).embedders[0]
+        embedder = hashing if is_by_text else Rounding(hashing)
+        known = replace(terms(rows), embedders=(embedder,))
+        whole = asyncio.run(parts.scored(rows, known, None)).scores
+        crew = OneAfterAnother()
+        monkeypatch.setattr(parts.workers, "opened", lambda _: contextlib.nullcontext(crew))
+        done: list[int] = []
+        found = asyncio.run(parts.scored_by_workers(rows, known, advance=done.append)).scores
+        assert list(map(said, found)) == list(map(said, whole))
+        assert sum(done) == len(whole)
+        embedded = {"semantic_similarity", "response_relevancy"}
+        assert crew.metrics == set(METRICS) - (set() if is_by_text else embedded)
+        assert crew.parts == 3
 
     def test_repeats_of_a_question_are_in_one_part(self) -> None:
         rows = samples(60)

@@ -38,6 +38,8 @@ class HashingEmbedder:
     """
 
     is_stand_in = True
+    is_by_text = True
+    """A text has the same vector, to the bit, whatever it is embedded with."""
 
     def __init__(
         self, name: str, settings: EmbedderSettings, corpus: Sequence[str] | None, keep: Keep | None = None

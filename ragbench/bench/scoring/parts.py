@@ -7,6 +7,7 @@ import inspect
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragbench import llm, settings, workers
@@ -168,32 +169,52 @@ async def scored_by_workers(
     on_change: Callable[[Tally], None] | None = None,
     listening: Listening | None = None,
 ) -> Part:
-    """The same by the workers of the cluster that the settings name.
+    """The same by the workers of the cluster that the settings name, but for what has to be embedded at once.
 
     Listeners are told of a part when it is done. Raises ClusterError besides what `scored` raises.
     """
+    there, here = _parted(terms)
 
     def everywhere() -> Part:
-        with workers.opened(settings.load()) as crew:
-            assert crew is not None, "the settings name a cluster"
-            slices = list(_slices(rows, terms, crew.count, listening.run if listening else ""))
-            together = Together(advance, on_change)
-            found = crew.map(_one_slice, terms, [part for _, part in slices], together.heard)
-        scores: dict[int, list[Score]] = {}
-        used: dict[str, Replies] = {}
-        for number, ((positions, _), (made, state)) in enumerate(zip(slices, found, strict=True)):
-            together.heard(number, state)
+        together, run = Together(advance, on_change), listening.run if listening else ""
+        slices: list[tuple[Sequence[int], _Slice]] = []
+        found: list[tuple[Part, Any]] = []
+        if there.metrics:
+            with workers.opened(settings.load()) as crew:
+                assert crew is not None, "the settings name a cluster"
+                slices += _slices(rows, there, crew.count, run)
+                found += crew.map(_one_slice, there, [part for _, part in slices], together.heard)
+        scores: dict[int, Iterator[Score]] = {}
+        for (positions, _), (made, _) in zip(slices, found, strict=True):
             own = iter(made.scores)
-            scores |= {position: [next(own) for _ in terms.pairs([rows[position]])] for position in positions}
+            scores |= {at: iter([next(own) for _ in there.pairs([rows[at]])]) for at in positions}
+        late: Iterator[Score] = iter(())
+        if here.metrics:
+            whole = _Slice(tuple(rows), 0, run, _identities(terms))
+            found.append(_one_slice(here, whole, partial(together.heard, len(slices))))
+            late = iter(found[-1][0].scores)
+        used: dict[str, Replies] = {}
+        for number, (made, state) in enumerate(found):
+            together.heard(number, state)
             for name, replies in made.used.items():
                 used.setdefault(name, Replies(replies.model, replies.free)).by_key.update(replies.by_key)
             if listening:
                 for event in made.events:
                     listening.tell(event)
         uses.note(key for name, replies in used.items() if _is_kept(name, terms) for key in replies.by_key)
-        return Part([one for position in range(len(rows)) for one in scores[position]], used)
+        bound = {*here.metrics}
+        pairs = ((at, metric) for at, row in enumerate(rows) for _, metric, _ in terms.pairs([row]))
+        return Part([next(late if metric in bound else scores[at]) for at, metric in pairs], used)
 
     return await asyncio.to_thread(everywhere)
+
+
+def _parted(terms: Terms) -> tuple[Terms, Terms]:
+    """What may be scored in parts, and what may not: a model rounds a text's vector by those it is embedded with."""
+    is_free = all(getattr(one, "is_by_text", False) for one in terms.embedders)
+    bound = [metric for metric in terms.metrics if "embedder" in metric.needs and not is_free]
+    free = tuple(metric for metric in terms.metrics if metric not in bound)
+    return replace(terms, metrics=free), replace(terms, metrics=tuple(bound))
 
 
 def _one_slice(terms: Terms, part: _Slice, tell: Tell) -> tuple[Part, Any]:
@@ -218,10 +239,14 @@ def _slices(rows: Sequence[Sample], terms: Terms, crew: int, run: str) -> Iterat
     asks = any(isinstance(one, str | OwnJudge) for one in asking(terms.metrics, terms.judges))
     most, parts = (JUDGED, JUDGED_PARTS) if asks else (SAMPLES, PARTS_A_WORKER)
     size = max(1, min(most, -(-len(places) // (parts * max(1, crew)))))
-    groups, identities = list(places.values()), tuple(one.identity for one in terms.embedders)
+    groups, identities = list(places.values()), _identities(terms)
     for start in range(0, len(groups), size):
         positions = [position for group in groups[start : start + size] for position in group]
         yield positions, _Slice(tuple(rows[position] for position in positions), start, run, identities)
+
+
+def _identities(terms: Terms) -> tuple[str, ...]:
+    return tuple(one.identity for one in terms.embedders)
 
 
 def _is_kept(name: str, terms: Terms) -> bool:
