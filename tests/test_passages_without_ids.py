@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import ragbench
 from ragbench import bench, datasets, evaluators, show
-from ragbench.datasets.samples import samples_of
+from ragbench.datasets.samples import read_samples, samples_of
 from ragbench.datasets.traces import ragas
 from ragbench.measurement import Measurement
 from ragbench.metrics.ranking import retrieval_consistency
@@ -130,7 +130,8 @@ class TestMetrics:
 @pytest.fixture
 def made(project: Path) -> Measurement:
     """q1: only the second text is labelled. q2: one system has ids, the other none. q3: labelled by ids alone.
-    q4: not labelled. q5: one system's row is labelled, the other's is not. q6: the one by text, the other by id."""
+    q4: not labelled. q5: one system's row is labelled, the other's is not. q6: the one by text, the other by id.
+    q7: the same, where one retrieves a passage under its id alone and the other with its text."""
     named = [{"id": "d7", "text": TIDE}, {"id": "d8", "text": ANN}]
     rows = [
         row("q1", [RIVER, ANN], [ANN], system="a"),
@@ -144,6 +145,8 @@ def made(project: Path) -> Measurement:
         row("q5", [STONE], system="b"),
         row("q6", [RIVER, STONE], [STONE], system="a"),
         row("q6", [RIVER], reference_context_ids=["1"], system="b"),
+        row("q7", [{"id": "d7", "text": TIDE}], [TIDE], system="a"),
+        row("q7", None, retrieved_context_ids=["d9", "d7"], reference_context_ids=["d7"], system="b"),
     ]
     write_lines(project / "answers.jsonl", rows)
     return bench.rag_metrics("answers.jsonl", metrics=", ".join(BOTH), resamples=100)
@@ -162,6 +165,7 @@ class TestATable:
         ("q1", "a"): [0.0, 1.0], ("q1", "b"): [0.0, 0.0], ("q2", "a"): [0.0, 1.0], ("q2", "b"): [1.0, 0.0],
         ("q3", "a"): [None], ("q4", "a"): [None], ("q5", "a"): [0.0, 1.0], ("q5", "b"): [1.0],
         ("q6", "a"): [0.0, 1.0], ("q6", "b"): [None],
+        ("q7", "a"): [1.0], ("q7", "b"): [0.0, 1.0],
     }  # fmt: skip
 
     def test_gains_say_which_passages_are_labelled(self, made: Measurement, tmp_path: Path) -> None:
@@ -173,8 +177,8 @@ class TestATable:
         relevant = {one["sample"]: set(json.loads(one["relevant"])) for one in made.questions.to_dict("records")}
         ann, stone = Chunk.nameless(ANN).id, Chunk.nameless(STONE).id
         by_text = {"q1": {ann}, "q2": {ann, stone}, "q5": {stone}}
-        assert relevant == {**by_text, "q3": {"1"}, "q4": set(), "q6": {stone, "1"}}
-        assert dict(made.extra["chunks"].itertuples(index=False)) == {ann: ANN, stone: STONE}
+        assert relevant == {**by_text, "q3": {"1"}, "q4": set(), "q6": {stone, "1"}, "q7": {"d7"}}
+        assert dict(made.extra["chunks"].itertuples(index=False)) == {ann: ANN, stone: STONE, "d7": TIDE}
 
     def test_an_id_of_several_texts_lends_none_of_them(self, project: Path) -> None:
         """Numbers that a table gives its passages in each row anew name nothing."""
@@ -208,6 +212,7 @@ class TestATable:
             "q4": [],
             "q5": [(STONE, "a: rank 2 · b: rank 1")],
             "q6": [("", "a: not retrieved · b: not known"), (STONE, "a: rank 2 · b: not known")],
+            "q7": [(TIDE, "a: rank 1 · b: rank 2")],
         }  # fmt: skip
         untold = [sample for sample, own in sections.items() if any("have only ids" in lead for lead, _ in own)]
         assert untold == ["q3", "q6"]
@@ -251,3 +256,14 @@ def test_a_trace_of_ragas_keeps_numbers_that_are_ids() -> None:
     assert [one.id for one in trace.spans[0].passages or ()] == ["1", "9"]
     [bare] = ragas.parts({"user_input": "q?", "retrieved_contexts": [RIVER]}, "t")
     assert [one.id for one in bare.spans[0].passages or ()] == [None]
+
+
+def test_rows_of_a_spreadsheet_have_texts_or_ids(tmp_path: Path) -> None:
+    """An empty cell beside ids is no list of texts that lacks some, nor is one beside texts a list of ids."""
+    (tmp_path / "a.csv").write_text(
+        'id,answer,contexts,retrieved_context_ids\n1,x,"[""One."", ""Two.""]",\n2,x,,"[""d1"", ""d2""]"\n3,x,,\n',
+        encoding="utf-8",
+    )
+    assert [one.contexts for one in read_samples(tmp_path / "a.csv")] == [
+        (Chunk.nameless("One."), Chunk.nameless("Two.")), (Chunk("d1", ""), Chunk("d2", "")), (),
+    ]  # fmt: skip

@@ -321,7 +321,7 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
     names = _listed(ids, f"{place} (ids)") if ids != "" else None
     if value is None and names is None:
         return None
-    texts = _listed(value, place, forms)
+    texts = None if names and value == "" else _listed(value, place, forms)  # an empty cell beside ids is no text
     if texts is None:
         texts = [""] * len(names or ())
     if names is not None and len(names) != len(texts):
