@@ -291,7 +291,7 @@ def _field(name: Any) -> str:
 def _first(item: Mapping[str, Any], names: Sequence[str]) -> Any:
     """The first of the names that is there; NaN and None are not there."""
     for name in names:
-        value = item.get(name)
+        value: Any = item.get(name)
         if not _is_missing(value):
             return value.tolist() if hasattr(value, "tolist") else value
     return None

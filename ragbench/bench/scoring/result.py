@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +15,7 @@ from ragbench.answered_by import AnsweredBy
 from ragbench.bench.basics import bands, frames, interest, reasons, tabulation
 from ragbench.bench.basics.families import leading
 from ragbench.bench.basics.findings import Sureness, bounds, compare
-from ragbench.bench.scoring import telling
+from ragbench.bench.scoring import common_questions, telling
 from ragbench.bench.scoring.attendance import Attendances, facts, said
 from ragbench.bench.scoring.ledger import Answers, Columns, Ledger, Row, Values, columns_of, system_name
 from ragbench.bench.scoring.sets import Sets
@@ -147,26 +147,10 @@ class Scores:
         labels = frames.independent([clusters[one] or f"\0{one}" for one in ids])
         sureness = Sureness(self.level, self.resamples, self.seed)
         found = compare(values, self.singles, labels, sureness, self.leading, self.sets.hypotheses)
-        found = tuple(self._of_their_own(one) for one in found)
+        found = tuple(common_questions.without_others(one, self.columns) for one in found)
         order = {each.label: place for place, each in enumerate(self.metrics)}
         found = tuple(sorted(found, key=lambda one: (self.systems.index(one.comparison.challenger), order[one.metric])))
         return interest.told(found, settings.load().smallest_difference)
-
-    def _of_their_own(self, one: NamedComparison) -> NamedComparison:
-        """The comparison without the questions that neither of its systems was asked: other systems' are no loss."""
-        known = [self.columns.systems.get(name) for name in (one.comparison.baseline, one.comparison.challenger)]
-        asked = {sample for own in known if own is not None for sample in own.clusters}
-        n_dropped = min(one.comparison.n_dropped, max(len(asked) - one.comparison.n, 0))
-        return replace(one, comparison=replace(one.comparison, n_dropped=n_dropped)) if asked else one
-
-    def _unpaired(self, _: Translator) -> list[str]:
-        """Which systems share no question with the baseline, in a sentence; none where all do."""
-        own = [self.columns.systems.get(name, Answers()).clusters.keys() for name in self.systems]
-        names = [name for name, ids in zip(self.systems, own, strict=True) if ids and own[0] and ids.isdisjoint(own[0])]
-        if not names:
-            return []
-        given = {"baseline": self.systems[0], "systems": _.enumeration(names)}
-        return [_("Not compared with {baseline}, as both answered no question of the same id: {systems}.", **given)]
 
     def __getitem__(self, which: int | str) -> Row | list[float]:
         """A row by its place, or the values of a metric in the order of the samples, NaN where it was not measured.
@@ -347,7 +331,7 @@ class Scores:
         missing = chain(missing, of_sets)
         return means.with_notes(
             reasons.told(reasons.frequent(missing), _),
-            *self._unpaired(_),
+            *common_questions.unpaired(self.systems, self.columns, _),
             *said(self.attendances, _, self.systems),
             *self.said_of_injections(language),
             *telling.said(self.listeners, _),
