@@ -131,7 +131,7 @@ def _row(inputs: Any, outputs: Any, reference: Any) -> dict[str, Any]:
     row |= {name: value for name, value in wanted.items() if name.startswith("reference") or name == "rubric"}
     for field in ("contexts", "reference_contexts"):
         if isinstance(passages := row.get(field), list | tuple):
-            row[field] = [_text(passage) for passage in passages]
+            row[field] = [_passage(passage) for passage in passages]
     return row
 
 
@@ -147,6 +147,12 @@ def _named(given: Any, own: str, names: Sequence[str]) -> dict[str, Any]:
         if own not in found and name in given:
             found[own] = given[name]
     return found
+
+
+def _passage(given: Any) -> Any:
+    """The text of a passage with its id where it has one, whatever its shape."""
+    held = given if isinstance(given, Mapping) else {"id": getattr(given, "id", None)}
+    return _text(given) if held.get("id") is None else {"id": held["id"], "text": _text(given)}
 
 
 def _text(passage: Any) -> Any:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from numbers import Real
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
@@ -81,6 +83,44 @@ class Chunk:
     def passage(self) -> str:
         """The id of the passage that labels know: its own."""
         return self.id
+
+    @classmethod
+    def nameless(cls, text: str) -> Chunk:
+        """A passage that came without an id. Its id is made of its text, so that it is the same wherever that stands,
+        composed of whatever characters (NFC) and with whatever white space."""
+        return cls(_named_by_text(text), text)
+
+    @property
+    def is_nameless(self) -> bool:
+        """Whether it came without an id."""
+        return self.id == _named_by_text(self.text)
+
+    def is_same(self, other: Chunk) -> bool | None:
+        """Whether two passages are the same: by their ids where both have one, else by their texts.
+
+        None where that cannot be said: the one has no id, the other no text. What has neither is no other's same.
+        """
+        if not self.is_nameless and not other.is_nameless:
+            return self.id == other.id
+        if any(one.is_nameless and not one.text.strip() for one in (self, other)):
+            return False
+        if not self.text.strip() or not other.text.strip():
+            return None
+        return _named_by_text(self.text) == _named_by_text(other.text)
+
+    def is_among(self, others: Iterable[Chunk]) -> bool | None:
+        """Whether it is the same as any of these; None where it is none of which that can be said."""
+        said = {self.is_same(other) for other in others}
+        return True if True in said else None if None in said else False
+
+
+@lru_cache(maxsize=256)
+def _named_by_text(text: str) -> str:
+    plain = unicodedata.normalize("NFC", text)
+    if "  " in plain or not plain.isprintable():  # of all white space only the blank is printable
+        plain = " ".join(plain.split())
+    digest = hashlib.sha256(plain.strip().encode("utf-8", "surrogatepass")).hexdigest()
+    return f"context-{digest[:16]}"
 
 
 @dataclass(frozen=True, slots=True)

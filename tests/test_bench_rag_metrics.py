@@ -330,3 +330,32 @@ def test_the_hash_is_of_all_that_is_read() -> None:
     hashes = {digest([one]) for one in [base, *changed]}
     assert len(hashes) == 1 + len(changed)
     assert digest([base]) == digest(samples_of([base]))
+
+
+def scored(*systems: tuple[str, range]) -> Any:
+    """Systems that answered questions of these numbers, the first of them wrong where the number is even."""
+    table = [
+        {"id": f"q{n}", "system": name, "response": "a" if name != systems[0][0] or n % 2 else "b", "reference": "a"}
+        for name, numbers in systems
+        for n in numbers
+    ]
+    return ragbench.score(table, ["exact_match"], resamples=200)
+
+
+def test_questions_that_neither_of_two_systems_was_asked_are_no_loss_of_their_comparison() -> None:
+    """Of a and b: 20 common, 5 that only a answered; those of c are no pairs of theirs."""
+    found = scored(("a", range(25)), ("b", range(20)), ("c", range(24, 100)))
+    pairs = {one.comparison.challenger: one.comparison for one in found.comparisons}
+    assert (pairs["b"].n, pairs["b"].n_dropped) == (20, 5)
+    assert (pairs["c"].n, pairs["c"].n_dropped) == (1, 24 + 75)
+    alone = scored(("a", range(25)), ("b", range(20))).comparisons[0].comparison
+    assert (alone.n, alone.n_dropped, alone.difference) == (20, 5, pairs["b"].difference)
+
+
+def test_systems_without_a_common_question_are_named() -> None:
+    found = scored(("a", range(10)), ("b", range(8)), ("c", range(50, 60)), ("d", range(90, 99)))
+    assert [one.comparison.challenger for one in found.comparisons] == ["b"]
+    said = "Not compared with a, as both answered no question of the same id: c and d."
+    assert said in found.tables()[0].notes
+    assert "Не сравнивались с a" in " ".join(found.tables("ru")[0].notes)
+    assert not any("Not compared" in note for note in scored(("a", range(9)), ("b", range(8))).tables()[0].notes)

@@ -23,7 +23,8 @@ PRESENT = {
     "retrieved_contexts": ["Один.", "Два."],
 }
 OLDER = {"question": "Вопрос?", "answer": "Ответ.", "ground_truth": "Эталон.", "contexts": ["Один.", "Два."]}
-EXPECTED = Sample("1", "Вопрос?", "Ответ.", "Эталон.", (Chunk("1", "Один."), Chunk("2", "Два.")))
+ONE, TWO = Chunk("context-7e38a63956e5e27a", "Один."), Chunk("context-144b4c43d49f2d9f", "Два.")
+EXPECTED = Sample("1", "Вопрос?", "Ответ.", "Эталон.", (ONE, TWO))
 
 
 @pytest.mark.parametrize("row", [PRESENT, OLDER], ids=["present", "older"])
@@ -71,7 +72,7 @@ def test_tables_as_spreadsheets_write_them(tmp_path: Path, delimiter: str, encod
     with name.open("w", encoding=encoding, newline="") as file:
         csv.writer(file, delimiter=delimiter).writerows(rows)
     assert read_samples(name) == [
-        Sample("a", rows[1][1], rows[1][2], "", (Chunk("1", "Один."), Chunk("2", "Два.")), shown=False),
+        Sample("a", rows[1][1], rows[1][2], "", (ONE, TWO), shown=False),
         Sample("b", "", "", "Эталон.", ()),
         Sample("", "", "", "", ()),
     ]
@@ -105,7 +106,7 @@ def test_columns_go_by_many_names_and_those_of_no_field_are_named(tmp_path: Path
     )
     forms = Forms()
     assert read_samples(tmp_path / "a.csv", forms) == [
-        Sample("a", "Когда?", "В 8.", "В 9.", (Chunk("1", "Зал."),), system="v1")
+        Sample("a", "Когда?", "В 8.", "В 9.", (Chunk.nameless("Зал."),), system="v1")
     ]
     assert forms.unread == ["not read, as no field of a sample is called so: human_score"]
     assert samples_of({"Question": "a?", "question": "b?", "answer": "c"})[0].user_input == "b?"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragbench.datasets.brought import Brought, named_by
+from ragbench.datasets.brought import Brought
 from ragbench.datasets.cells import Forms
 from ragbench.datasets.files import DatasetError
 from ragbench.datasets.records import ChunkRecord, QuestionRecord
@@ -21,12 +21,22 @@ SYSTEM = "logged"
 def read(path: Path) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
     """The data set in a table of answers, and system → lines of what it retrieved and answered, question by question.
 
-    Every context becomes a chunk (equal texts the same); `reference_contexts` are the relevant ones. The answers of
-    several systems to one question must agree on its text and reference. The table is streamed: memory does not grow
-    with its rows.
+    Every context becomes a chunk, one without an id that of its text; `reference_contexts` are the relevant ones.
+    The answers of several systems to one question must agree on its text and reference; relevant is what any of them
+    labels. The table is streamed: memory does not grow with its rows.
     Raises DatasetError naming file, sample, field and what was expected.
     """
-    chunks, questions = _Chunks(), Shelf(QuestionRecord)
+    chunks, labels = _Chunks(Shelf()), dict[str, dict[str, float]]()
+    found = _read(path, chunks, labels)
+    ids = chunks.ids()
+    return _read(path, _Chunks(ids), labels) if ids or labels else found
+
+
+def _read(
+    path: Path, chunks: _Chunks, labels: dict[str, dict[str, float]]
+) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
+    """labels: what is relevant to questions that not all of their rows label alike; those that turn up are added."""
+    questions = Shelf(QuestionRecord)
     logged: dict[str, Shelf[dict[str, Any]]] = {}
     seen, forms = Shelf[None](), Forms()
     labelled = False
@@ -39,14 +49,15 @@ def read(path: Path) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
             raise DatasetError(f"{place}: user_input = {cut(sample.user_input)}: a question is expected")
         retrieved = chunks.named(sample.contexts or (), place)
         wanted = chunks.named(sample.reference_contexts or (), place)
+        relevant = dict.fromkeys(map(chunks.id_of, [*labels.get(sample.id, ()), *wanted]), 1.0)
         made = {
             "id": sample.id,
             "text": sample.user_input,
             "reference": sample.reference,
             "cluster": sample.cluster,
-            "relevant": dict.fromkeys(wanted, 1.0),
+            "relevant": relevant,
             "relevant_urls": {},
-            "answerable": True if wanted else None,
+            "answerable": True if relevant else None,
         }
         question = checked(QuestionRecord, made, place)
         if not questions.put(question.id, question):
@@ -55,7 +66,9 @@ def read(path: Path) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
                 raise DatasetError(
                     f"{place}: user_input and reference differ between systems; one question is expected"
                 )
-        labelled = labelled or bool(wanted)
+            if known.relevant != question.relevant:
+                labels[question.id] = {**known.relevant, **question.relevant}
+        labelled = labelled or bool(relevant)
         if sample.contexts is not None or sample.response is not None:
             line: dict[str, Any] = {"id": sample.id, "retrieved": retrieved}
             if sample.response is not None:
@@ -76,10 +89,11 @@ def read(path: Path) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
 
 
 class _Chunks:
-    """The contexts of a table as chunks. shelf: all of them."""
+    """The contexts of a table as chunks. shelf: all of them. given: ids by what their texts alone would be named."""
 
-    def __init__(self) -> None:
+    def __init__(self, given: Shelf[str]) -> None:
         self.shelf = Shelf(ChunkRecord, by_key=True)
+        self._given, self._named = given, Shelf[str]()
         self._recent: dict[str, int] = {}  # id → hash of its text
 
     def named(self, contexts: Sequence[Chunk], place: str) -> list[str]:
@@ -88,16 +102,31 @@ class _Chunks:
         for number, context in enumerate(contexts, 1):
             if not context.text.strip():
                 raise DatasetError(f"{place}: contexts.{number} = {context.text!r}: a text is expected")
-            identifier = named_by("context", context.text) if context.id == str(number) else context.id
+            identifier = self.id_of(context.id)
             if self._recent.get(identifier) != hash(context.text):
-                self._take(identifier, context.text, place)
+                self._take(identifier, context, place)
             found.append(identifier)
         return list(dict.fromkeys(found))
 
-    def _take(self, identifier: str, text: str, place: str) -> None:
-        made = checked(ChunkRecord, {"id": identifier, "text": text}, place)
-        if not self.shelf.put(identifier, made) and (self.shelf.get(identifier) or made).text != text:
-            raise DatasetError(f"{place}: the context {identifier!r} has another text elsewhere; one is expected")
+    def id_of(self, name: str) -> str:
+        """The id that the text of a chunk has elsewhere, where this one is made of its text."""
+        return (self._given.get(name) if self._given else None) or name
+
+    def ids(self) -> Shelf[str]:
+        """Of the texts that came with an id and without one: made of the text → given, the first of several."""
+        found = Shelf[str]()
+        for name, given in self._named.items():
+            if self.shelf.has(name):
+                found.put(name, given)
+        return found
+
+    def _take(self, identifier: str, context: Chunk, place: str) -> None:
+        made = checked(ChunkRecord, {"id": identifier, "text": context.text}, place)
+        is_new = self.shelf.put(identifier, made)
+        if not context.is_nameless:
+            if not is_new and (self.shelf.get(identifier) or made).text != context.text:
+                raise DatasetError(f"{place}: the context {identifier!r} has another text elsewhere; one is expected")
+            self._named.put(Chunk.nameless(context.text).id, identifier)
         if len(self._recent) >= RECENT:
             self._recent.clear()
-        self._recent[identifier] = hash(text)
+        self._recent[identifier] = hash(context.text)

@@ -291,10 +291,14 @@ def _field(name: Any) -> str:
 def _first(item: Mapping[str, Any], names: Sequence[str]) -> Any:
     """The first of the names that is there; NaN and None are not there."""
     for name in names:
-        value = item.get(name)
-        if value is not None and not (isinstance(value, float) and math.isnan(value)):
+        value: Any = item.get(name)
+        if not _is_missing(value):
             return value.tolist() if hasattr(value, "tolist") else value
     return None
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _text(value: Any, place: str) -> str | None:
@@ -311,12 +315,13 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
     """The contexts of a field: a text, a list or a mapping of texts, or the text of such a list in a cell.
 
     place: what an error names, the field behind its last comma. forms: is told how they were written. ids: theirs, as
-    many; else they are numbered from 1. None where neither is there. Raises DatasetError for anything else.
+    many; one without is named by its text (`Chunk.nameless`). None where neither is there. Raises DatasetError for
+    anything else.
     """
     names = _listed(ids, f"{place} (ids)") if ids != "" else None
     if value is None and names is None:
         return None
-    texts = _listed(value, place, forms)
+    texts = None if names and value == "" else _listed(value, place, forms)  # an empty cell beside ids is no text
     if texts is None:
         texts = [""] * len(names or ())
     if names is not None and len(names) != len(texts):
@@ -330,10 +335,12 @@ def _chunk(value: Any, identifier: Any, number: int, place: str) -> Chunk:
     if not isinstance(value, str) and isinstance(value, Mapping):
         identifier = value.get("id", identifier)
         value = value.get("text", value.get("page_content"))
-    value = getattr(value, "page_content", value)
+    elif hasattr(value, "page_content"):
+        identifier = getattr(value, "id", identifier)
+        value = value.page_content
     if not isinstance(value, str):
         raise DatasetError(f"{place}[{number}] = {cut(value)}: a text, or an object with a text, is expected")
-    return Chunk(str(number + 1) if identifier is None else str(identifier), value)
+    return Chunk.nameless(value) if _is_missing(identifier) or identifier == "" else Chunk(str(identifier), value)
 
 
 def _listed(value: Any, place: str, forms: Forms | None = None) -> list[Any] | None:

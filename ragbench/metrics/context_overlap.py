@@ -9,8 +9,9 @@ from ragbench.metric import metric
 from ragbench.metrics.alignment import edit_distance
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.known_reasons import CANNOT_BE_TOLD_APART
 from ragbench.metrics.strings import plain
-from ragbench.types import Chunk, Sample, Score
+from ragbench.types import Chunk, Sample, Score, Status
 
 FIELDS = ("contexts", "reference_contexts")
 By = Literal["id", "text"]
@@ -32,13 +33,12 @@ _LABEL_DIFF = "No judge is asked, so it can be compared with the judged metric o
 async def context_precision_by_label(sample: Sample, *, by: By = "id", threshold: float = 0.5) -> Score:
     """Share of the distinct retrieved contexts that are among the labelled ones; no judge is asked.
 
-    by: "id" compares identifiers; "text" takes two texts for one where 1 − edit distance / longer length reaches the
-    threshold, after NFKC and casefold. 0 to 1; copies of a chunk count once.
+    by: "id" compares identifiers, and texts where a context has none: two that differ in white space alone are one;
+    "text" takes two texts for one where 1 − edit distance / longer length reaches the threshold, after NFKC and
+    casefold. 0 to 1; copies of a chunk count once. Unmeasured where one side has no identifiers and the other no texts.
     """
-    _check(by, threshold)
-    inquiry = Inquiry(sample, None, *FIELDS)
-    wanted, found = _distinct(sample.reference_contexts or (), by), _distinct(inquiry.chunks, by)
-    matched = [chunk for chunk in found if _is_among(chunk, wanted, by, threshold)]
+    inquiry, wanted, found = _compared(sample, by, threshold)
+    matched = [chunk for chunk in found if _is_among(inquiry, chunk, wanted, by, threshold)]
     counted = share(len(matched), len(found))
     said = sentence("Retrieved contexts that are labelled: {part} of {whole}; {part} / {whole} = {value}.", **counted)
     return inquiry.score(counted["value"], [said], matched=[chunk.id for chunk in matched])
@@ -58,30 +58,37 @@ async def context_recall_by_label(sample: Sample, *, by: By = "id", threshold: f
 
     by, threshold: as in `context_precision_by_label`. 0 to 1.
     """
-    _check(by, threshold)
-    inquiry = Inquiry(sample, None, *FIELDS)
-    wanted, found = _distinct(sample.reference_contexts or (), by), _distinct(inquiry.chunks, by)
-    missing = [chunk for chunk in wanted if not _is_among(chunk, found, by, threshold)]
+    inquiry, wanted, found = _compared(sample, by, threshold)
+    missing = [chunk for chunk in wanted if not _is_among(inquiry, chunk, found, by, threshold)]
     counted = share(len(wanted) - len(missing), len(wanted))
     said = sentence("Labelled contexts that were retrieved: {part} of {whole}; {part} / {whole} = {value}.", **counted)
     return inquiry.score(counted["value"], [said], missing=[chunk.id for chunk in missing])
 
 
-def _check(by: str, threshold: float) -> None:
+def _compared(sample: Sample, by: By, threshold: float) -> tuple[Inquiry, list[Chunk], list[Chunk]]:
+    """Who asks, and the distinct labelled and retrieved contexts; by identifier they need no text."""
     if by not in ("id", "text"):
         raise ValueError(f"by = {by!r}; contexts are compared by id or by text")
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold = {threshold}; a likeness lies above 0 and up to 1")
+    inquiry = Inquiry(sample, None, *FIELDS, blank=by == "id")
+    for field in FIELDS:
+        if not getattr(sample, field):
+            raise inquiry.empty(field)
+    return inquiry, _distinct(sample.reference_contexts or (), by), _distinct(inquiry.chunks, by)
 
 
 def _distinct(chunks: Sequence[Chunk], by: By) -> list[Chunk]:
     return list({chunk.id if by == "id" else plain(chunk.text): chunk for chunk in reversed(chunks)}.values())[::-1]
 
 
-def _is_among(chunk: Chunk, others: Sequence[Chunk], by: By, threshold: float) -> bool:
-    if by == "id":
-        return any(chunk.id == other.id for other in others)
-    return any(_alike(plain(chunk.text), plain(other.text), threshold) for other in others)
+def _is_among(inquiry: Inquiry, chunk: Chunk, others: Sequence[Chunk], by: By, threshold: float) -> bool:
+    if by == "text":
+        return any(_alike(plain(chunk.text), plain(other.text), threshold) for other in others)
+    said = chunk.is_among(others)
+    if said is None:
+        raise inquiry.unmeasured(Status.MISSING_FIELD, CANNOT_BE_TOLD_APART)
+    return said
 
 
 def _alike(one: str, other: str, threshold: float) -> bool:

@@ -90,7 +90,11 @@ class Inquiry:
         if is_blank(value) and field == "response" and empty is not None:
             raise EndedError(self.score(empty, [sentence("empty answer")], unasked=True))
         if is_blank(value):
-            raise self.unmeasured(Status.EMPTY_INPUT, sentence("the field {field} is empty", field=field))
+            raise self.empty(field)
+
+    def empty(self, field: str) -> EndedError:
+        """The error for a field that holds nothing; to be raised."""
+        return self.unmeasured(Status.EMPTY_INPUT, sentence("the field {field} is empty", field=field))
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:

@@ -66,6 +66,9 @@ ANSWERED_ONCE = sentence("every question was answered once: repeats = 2 or more 
 ASKED_ONCE = sentence("every question was asked once: repeats = 2 or more are needed")
 FEWER_REPEATS = sentence("fewer answers than repeats were given: nothing can be compared")
 NOT_ASKED_AGAIN = sentence("what was logged cannot be asked again")
+CANNOT_BE_TOLD_APART = sentence(
+    "retrieved and labelled contexts cannot be compared: the ones have no identifiers, the others no texts"
+)
 KNOWN_REASONS = (
     sentence("shared words and letters: {share}"),
     sentence("sentences that share their words: {part} of {whole}"),
@@ -77,6 +80,7 @@ KNOWN_REASONS = (
     sentence("there is nothing to read"),
     sentence("the sample has no field {field}"),
     sentence("the field {field} is empty"),
+    CANNOT_BE_TOLD_APART,
     sentence("the reference names no entity"),
     sentence("the chunk has no text"),
     sentence("yes"),

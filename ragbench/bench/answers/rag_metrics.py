@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
@@ -29,7 +30,7 @@ from ragbench.measurement import QUESTION_COLUMNS, Measurement, NamedEstimate
 from ragbench.metric import Metric, parse
 from ragbench.progress import Progress
 from ragbench.settings import Settings
-from ragbench.types import Hit, Sample
+from ragbench.types import Chunk, Hit, Sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,6 +162,11 @@ def measurement_of(
     judgements["system"] = judgements["system"].fillna(SYSTEM)
     answered: list[Sample] = []
     questions = _questions(_taken(_firsts(found.samples), answered, told))
+    labelled = _labelled(answered)
+    questions["relevant"] = [
+        _relevant(labelled[sample]) if sample in labelled else own
+        for sample, own in zip(questions["sample"], questions["relevant"], strict=True)
+    ]
     if listed is not None:
         questions["listed"] = questions["sample"].map(listed.why)
     pairs = zip(questions["sample"], questions["cluster"], strict=True)
@@ -171,12 +177,13 @@ def measurement_of(
         facts=facts if listed is None else {**facts, "listing": listed.fact},
         scores=table,
         questions=questions,
-        retrieved=_retrieved(answered),
+        retrieved=_retrieved(answered, labelled),
         estimates=tuple(NamedEstimate(*place, estimate) for place, estimate in scores.estimates.items()),
         comparisons=scores.comparisons,
         extra={
             "judgements": judgements,
             "answers": _answers(answered),
+            "chunks": _texts(answered, labelled),
             **_repeated(scores),
         },
         placed=(
@@ -305,7 +312,7 @@ def _questions(samples: Iterable[Sample]) -> pd.DataFrame:
             sample.language,
             sample.cluster,
             None,
-            json.dumps({chunk.id: 1.0 for chunk in sample.reference_contexts or ()}, sort_keys=True),
+            _relevant(sample.reference_contexts or ()),
         )
         for sample in samples
     )
@@ -318,11 +325,64 @@ def _questions(samples: Iterable[Sample]) -> pd.DataFrame:
     return table.assign(**dict.fromkeys(empty))
 
 
-def _retrieved(samples: Sequence[Sample]) -> pd.DataFrame:
-    table = frames.retrieved(
-        (system_name(sample), sample.id, map(Hit, sample.contexts or ()), {}) for sample in samples
-    )
-    return table.astype({"rank": int, "similarity": float, "gain": float})
+def _relevant(labelled: Iterable[Chunk]) -> str:
+    return json.dumps({chunk.id: 1.0 for chunk in labelled}, sort_keys=True)
+
+
+def _labelled(samples: Sequence[Sample]) -> dict[str, list[Chunk]]:
+    """By question the passages that the rows of its answers label as relevant, each once. One that is labelled by its
+    id alone has the text that answers to the question were given under this id."""
+    texts: dict[tuple[str, str], set[str]] = {}
+    for sample in samples:
+        for chunk in (*(sample.contexts or ()), *(sample.reference_contexts or ())):
+            if chunk.text.strip():
+                texts.setdefault((sample.id, chunk.id), set()).add(chunk.text)
+    labels: dict[str, dict[str, Chunk]] = {}
+    for sample in samples:
+        own = labels.setdefault(sample.id, {})
+        for chunk in sample.reference_contexts or ():
+            known = texts.get((sample.id, chunk.id), set())
+            own[chunk.id] = replace(chunk, text=next(iter(known))) if len(known) == 1 else chunk
+    found: dict[str, list[Chunk]] = {}
+    for question, own in labels.items():
+        every = found[question] = []
+        for chunk in sorted(own.values(), key=lambda one: one.is_nameless):  # an id serves those without texts, too
+            if not chunk.is_among(every):
+                every.append(chunk)
+    return found
+
+
+def _once(chunks: Iterable[Chunk]) -> Iterable[Chunk]:
+    return {chunk.id: chunk for chunk in chunks}.values()
+
+
+def _retrieved(samples: Sequence[Sample], labelled: Mapping[str, Sequence[Chunk]]) -> pd.DataFrame:
+    """What stands in the contexts. gain: 1 of a passage that is labelled, by its own row where that labels any, else by
+    another answer's; 0 of others; NaN where that cannot be said: nothing is labelled, or only by ids that the retrieved
+    ones lack. `passage` is there where a labelled passage has another id than a retrieved one."""
+    gains = {True: 1.0, False: 0.0, None: math.nan}
+    told, passages = [], []
+    for sample in samples:
+        wanted, chunks = labelled[sample.id], sample.contexts or ()
+        own = sample.reference_contexts or wanted
+        found = {chunk.id: gains[chunk.is_among(own) if own else None] for chunk in _once(chunks)}
+        told.append((system_name(sample), sample.id, map(Hit, chunks), found))
+        passages += [next((one.id for one in wanted if chunk.is_same(one)), chunk.id) for chunk in chunks]
+    table = frames.retrieved(told).astype({"rank": int, "similarity": float, "gain": float})
+    return table if passages == table["chunk"].tolist() else table.assign(passage=passages)
+
+
+def _texts(samples: Iterable[Sample], labelled: Mapping[str, Sequence[Chunk]]) -> pd.DataFrame:
+    """`chunk` and `text` of the labelled passages; none of an id that stands for several texts."""
+    import pandas as pd
+
+    wanted = [chunk for chunks in labelled.values() for chunk in chunks if chunk.text.strip()]
+    texts = {chunk.id: chunk.text for chunk in wanted}
+    every = (*wanted, *(chunk for sample in samples for chunk in sample.contexts or ()))
+    for chunk in every:
+        if chunk.text.strip() and not chunk.is_nameless and chunk.text != texts.get(chunk.id):
+            texts.pop(chunk.id, None)
+    return pd.DataFrame(sorted(texts.items()), columns=["chunk", "text"])
 
 
 def _answers(samples: Sequence[Sample]) -> pd.DataFrame:

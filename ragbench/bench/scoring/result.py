@@ -15,7 +15,7 @@ from ragbench.answered_by import AnsweredBy
 from ragbench.bench.basics import bands, frames, interest, reasons, tabulation
 from ragbench.bench.basics.families import leading
 from ragbench.bench.basics.findings import Sureness, bounds, compare
-from ragbench.bench.scoring import telling
+from ragbench.bench.scoring import common_questions, telling
 from ragbench.bench.scoring.attendance import Attendances, facts, said
 from ragbench.bench.scoring.ledger import Answers, Columns, Ledger, Row, Values, columns_of, system_name
 from ragbench.bench.scoring.sets import Sets
@@ -147,6 +147,7 @@ class Scores:
         labels = frames.independent([clusters[one] or f"\0{one}" for one in ids])
         sureness = Sureness(self.level, self.resamples, self.seed)
         found = compare(values, self.singles, labels, sureness, self.leading, self.sets.hypotheses)
+        found = tuple(common_questions.without_others(one, self.columns) for one in found)
         order = {each.label: place for place, each in enumerate(self.metrics)}
         found = tuple(sorted(found, key=lambda one: (self.systems.index(one.comparison.challenger), order[one.metric])))
         return interest.told(found, settings.load().smallest_difference)
@@ -330,6 +331,7 @@ class Scores:
         missing = chain(missing, of_sets)
         return means.with_notes(
             reasons.told(reasons.frequent(missing), _),
+            *common_questions.unpaired(self.systems, self.columns, _),
             *said(self.attendances, _, self.systems),
             *self.said_of_injections(language),
             *telling.said(self.listeners, _),

@@ -41,7 +41,7 @@ def _passages(given: Mapping[str, Any], texts: str, ids: str) -> tuple[Passage, 
     found = contexts_of(given[texts], f"a sample, {texts}", None, given[ids])
     if found is None:
         return None
-    return tuple(Passage(one.text or None, None if one.id == str(n) else one.id) for n, one in enumerate(found, 1))
+    return tuple(Passage(one.text or None, None if one.is_nameless else one.id) for one in found)
 
 
 def _first(record: Mapping[str, Any], names: tuple[str, ...]) -> Any:

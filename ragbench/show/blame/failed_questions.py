@@ -72,7 +72,7 @@ def _item(blamed: Blamed, row: Row, answer: Row) -> Markup:
     ]
     body = html.all(
         *said,
-        instead(material, sample, row["system"], needed),
+        instead(material, sample, row["system"]),
         wanted(material, sample, needed, question) if needed else "",
         html.meta(shown(sample, 80)),
     )

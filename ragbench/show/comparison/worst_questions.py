@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.language import Translator
 from ragbench.show.basics.links import link
 from ragbench.show.basics.marks import legend, sign
 from ragbench.show.basics.material import Material
@@ -105,7 +106,7 @@ def _item(material: Material, sample: str, system: str, metric: str, prefix: str
     needed = relevant(row)
     more = html.link(f"#{anchor('q', sample)}", material.text("all values")) if "questions" in present else ""
     body = html.all(
-        instead(material, sample, system, needed),
+        instead(material, sample, system),
         wanted(material, sample, needed, row),
         html.meta(html.all(shown(sample, 80), " ", more)),
     )
@@ -118,24 +119,24 @@ def value_of(material: Material, sample: str, metric: str, system: str) -> Marku
     return html.value(shown(system), sign(material, system), number)
 
 
-def instead(material: Material, sample: str, system: str, needed: Mapping[str, float]) -> Markup:
-    """What the system retrieved first, each passage marked as relevant or not."""
+def instead(material: Material, sample: str, system: str) -> Markup:
+    """What the system retrieved first, each passage marked as relevant or not where that is known."""
     _ = material.text
     hits = material.retrieved.get((system, sample), [])
     if not hits:
         return html.p(_.html("<b>{system}</b> retrieved nothing.", system=shown(system)))
-    items = html.all(*(_hit(material, hit, needed) for hit in hits[:SHOWN_HITS]))
+    items = html.all(*(_hit(material, hit) for hit in hits[:SHOWN_HITS]))
     return html.lead(_.html("<b>{system}</b> retrieved first", system=shown(system))) + html.hit_list(items, "ol")
 
 
-def _hit(material: Material, hit: Mapping[str, Any], needed: Mapping[str, float]) -> Markup:
-    _ = material.text
-    good = _gain(hit) > 0 or document(material, hit) in needed
+def _hit(material: Material, hit: Mapping[str, Any]) -> Markup:
+    _, gain = material.text, _gain(hit)
+    good = gain is not None and gain > 0
     similarity = hit.get("similarity")
     near = ""
     if isinstance(similarity, float) and math.isfinite(similarity):
         near = _("similarity {value}", value=_.number(similarity))
-    label = html.span(_("relevant"), "rb-good") if good else _("not relevant")
+    label = "" if gain is None else html.span(_("relevant"), "rb-good") if good else _("not relevant")
     about = Markup(" · ").join(part for part in (label, shown(hit["chunk"], 80), near) if part)
     return html.hit(html.p(shown(hit["text"], EXCERPT)), about, "rb-hit-good" if good else "")
 
@@ -147,7 +148,9 @@ def wanted(material: Material, sample: str, needed: Mapping[str, float], row: Ma
         text = _("No passage of the knowledge base is labelled as relevant to this question.")
         return html.p(text)
     items = html.all(*(_needed(material, sample, chunk) for chunk in needed))
-    return html.lead(_("It needed")) + html.hit_list(items)
+    hits = (hit for name in material.systems for hit in material.retrieved.get((name, sample), []))
+    said = html.p(untold(_)) if any(_gain(hit) is None for hit in hits) else ""
+    return html.lead(_("It needed")) + html.hit_list(items) + said
 
 
 def _needed(material: Material, sample: str, chunk: str) -> Markup:
@@ -156,8 +159,7 @@ def _needed(material: Material, sample: str, chunk: str) -> Markup:
     for name in material.systems:
         hits = material.retrieved.get((name, sample), [])
         rank = next((int(hit["rank"]) for hit in hits if document(material, hit) == chunk), None)
-        where = _("rank {rank}", rank=rank) if rank is not None else _("not retrieved")
-        places.append(shown(name) + f": {where}")
+        places.append(shown(name) + f": {ranked(_, rank, map(_gain, hits))}")
     text = material.chunk_texts.get(chunk, "")
     return html.hit(html.p(shown(text, EXCERPT)) if text else "", Markup(" · ").join([shown(chunk, 80), *places]))
 
@@ -183,6 +185,20 @@ def relevant(row: Mapping[str, Any]) -> dict[str, float]:
     return {str(item): 1.0 for item in value}
 
 
-def _gain(hit: Mapping[str, Any]) -> float:
+def ranked(_: Translator, rank: int | None, gains: Iterable[float | None]) -> str:
+    """Where a needed passage stands among what was retrieved. gains: of all that was; None where it may be that one."""
+    if rank is not None:
+        return _("rank {rank}", rank=rank)
+    return _("not known") if None in gains else _("not retrieved")
+
+
+def untold(_: Translator) -> str:
+    """Why passages are marked neither as relevant nor as not relevant though some are labelled."""
+    return _("Labelled passages have only ids and retrieved ones only texts, or the other way round: those without a "
+             "mark may be relevant or not.")  # fmt: skip
+
+
+def _gain(hit: Mapping[str, Any]) -> float | None:
+    """None where it is not known whether a passage is relevant."""
     gain = hit.get("gain")
-    return float(gain) if isinstance(gain, int | float) and math.isfinite(gain) else 0.0
+    return float(gain) if isinstance(gain, int | float) and math.isfinite(gain) else None

@@ -15,7 +15,7 @@ from ragbench.metrics.rulings import SIDES
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean, shortened
 from ragbench.show.comparison.slices import dimension_name, slice_name
-from ragbench.show.comparison.worst_questions import relevant
+from ragbench.show.comparison.worst_questions import ranked, relevant, untold
 from ragbench.show.items.claims import Claim, claim
 from ragbench.show.items.contents import (
     APART,
@@ -44,14 +44,14 @@ STATEMENT, REASON, NAME = 600, 1000, 120
 
 
 class _Hit(NamedTuple):
-    """What was retrieved; document: what it counts as, its passage or its web page."""
+    """What was retrieved; document: what it counts as, its passage or its web page. gain: None where it is not known
+    whether it is relevant."""
 
     chunk: str
     document: str
     text: str
     rank: int
     similarity: float | None
-    good: bool
     gain: float | None
 
 
@@ -171,6 +171,8 @@ class _Questions:
         sections = told((_("Reference"), reference), (_("It needed"), needed))
         if retrieves and not needed:
             sections.append((_("No passage of the knowledge base is labelled as relevant to this question."), ""))
+        if needed and any(hit.gain is None for name in systems for hit in self._hits.get((name, sample), ())):
+            sections.append((untold(_), ""))
         sides: dict[str, list[Section]] = {}
         for name in systems:
             said, cited = self._claims(name, sample)
@@ -194,11 +196,8 @@ class _Questions:
         for place, row in enumerate(_rows(ordered, "system", "sample", "chunk", "url", "rank", passage, "text")):
             system, sample, chunk, url = map(str, row[:4])
             document = url if by_page and row[3] else str(row[5])
-            good = bool(gains[place]) or document in self._needs.get(sample, ())
             text = material.chunk_texts.get(chunk, row[6])
-            hit = _Hit(
-                chunk, document, text if isinstance(text, str) else "", int(row[4]), near[place], good, gains[place]
-            )
+            hit = _Hit(chunk, document, text if isinstance(text, str) else "", int(row[4]), near[place], gains[place])
             found.setdefault((system, sample), []).append(hit)
         return found
 
@@ -222,7 +221,7 @@ class _Questions:
         for system in self._material.systems if retrieves else ():
             hits = self._hits.get((system, sample), ())
             rank = next((hit.rank for hit in hits if hit.document == name), None)
-            said.append(f"{system}: {_('not retrieved') if rank is None else _('rank {rank}', rank=rank)}")
+            said.append(f"{system}: {ranked(_, rank, (hit.gain for hit in hits))}")
         return Entry(self._material.chunk_texts.get(name, ""), " · ".join(said), shared=True)
 
     def _claims(self, system: str, sample: str) -> tuple[tuple[Claim, ...], dict[str, tuple[Claim, ...]]]:
@@ -251,7 +250,9 @@ class _Questions:
         _, said = self._text, [shortened(hit.chunk, NAME)]
         if hit.similarity is not None:
             said.append(_("similarity {value}", value=_.number(hit.similarity)))
-        mark, kind = (_("relevant"), "rb-good") if hit.good else (_("not relevant"), "")
+        mark, kind = (_("relevant"), "rb-good") if hit.gain else (_("not relevant"), "")
+        if hit.gain is None:
+            mark = ""
         return Entry(hit.text, " · ".join(said), shared=True, mark=mark, kind=kind, gain=hit.gain, claims=claims)
 
     def _judged(self, line: Mapping[str, Any]) -> Section:

@@ -1,0 +1,39 @@
+"""Which questions two systems of a table of answers have in common: where each of several answered some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from ragbench.bench.scoring.ledger import Columns
+from ragbench.language import Translator
+from ragbench.measurement import NamedComparison
+
+
+def without_others(one: NamedComparison, columns: Columns) -> NamedComparison:
+    """The comparison without the questions that neither of its systems was asked: other systems' are no loss of it."""
+    asked = {*_ids(one.comparison.baseline, columns), *_ids(one.comparison.challenger, columns)}
+    if not asked:  # of whole sets, which are counted otherwise
+        return one
+    n_dropped = min(one.comparison.n_dropped, max(len(asked) - one.comparison.n, 0))
+    return replace(one, comparison=replace(one.comparison, n_dropped=n_dropped))
+
+
+def unpaired(systems: Sequence[str], columns: Columns, text: Translator) -> list[str]:
+    """Which systems share no question with the first, in a sentence; none where all do."""
+    _, first = text, set(_ids(systems[0], columns)) if systems else set()
+    names = [name for name in systems[1:] if first and (own := _ids(name, columns)) and first.isdisjoint(own)]
+    if not names:
+        return []
+    return [
+        _(
+            "Not compared with {baseline}, as both answered no question of the same id: {systems}.",
+            baseline=systems[0],
+            systems=_.enumeration(names),
+        )
+    ]
+
+
+def _ids(system: str, columns: Columns) -> Collection[str]:
+    own = columns.systems.get(system)
+    return () if own is None else own.clusters.keys()
