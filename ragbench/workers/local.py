@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -103,6 +104,7 @@ def serve(count: int, folder: Path) -> None:
         cluster.wait_for_workers(count, timeout=SECONDS)
         folders.write(folder / FILE, json.dumps({"address": cluster.scheduler_address}))
         sys.stdin.buffer.read()
+    shutil.rmtree(folder, ignore_errors=True)  # whoever made it may have been killed, and the key lies in it
 
 
 if __name__ == "__main__":
