@@ -215,6 +215,14 @@ def test_orders_of_the_two_conventions() -> None:
         trec.trec_eval_order(twice, where="q7")
 
 
+@pytest.mark.filterwarnings("error")
+def test_scores_too_large_for_trec_eval_are_equal_to_it(tmp_path: Path) -> None:
+    text = "q Q0 a 1 1e300 t\nq Q0 b 2 1e200 t\nq Q0 d 3 -1e300 t\nq Q0 e 4 -1e301 t\nq Q0 c 5 3 t\n"
+    read = trec.read_run(written(tmp_path, "r.run", text)).queries["q"]
+    assert trec.trec_eval_order(read).documents.to_pylist() == ["b", "a", "c", "e", "d"]
+    assert trec.listed_order(read).documents.to_pylist() == ["a", "b", "c", "d", "e"]
+
+
 def test_names_of_runs_are_distinct(tmp_path: Path) -> None:
     one = trec.read_run(written(tmp_path, "x.run", RUN))
     (tmp_path / "sub").mkdir()
