@@ -116,12 +116,13 @@ def test_a_scheduler_that_is_lost_is_named_with_what_goes_on() -> None:
             crew.map(sleep, 60.0, [0, 1])
 
 
-def test_workers_end_with_whoever_started_them_and_leave_no_key() -> None:
+def test_workers_end_with_whoever_started_them_and_leave_no_key(tmp_path: Path) -> None:
     program = (
         "import time\nfrom ragbench.workers import local\n"
         "with local.started(1) as file:\n    print(file, flush=True)\n    time.sleep(600)\n"
     )
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as starter:
+    there = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=there) as starter:
         assert starter.stdout is not None
         folder = Path(starter.stdout.readline().strip()).parent
         assert (folder / address.KEY).is_file()
@@ -130,7 +131,7 @@ def test_workers_end_with_whoever_started_them_and_leave_no_key() -> None:
         starter.kill()
         _, alive = psutil.wait_procs(children, 30)
     assert alive == []
-    assert not folder.exists()
+    assert list(tmp_path.iterdir()) == []
 
 
 class TestFitness:
