@@ -276,3 +276,56 @@ def test_one_budget_over_the_processes_of_a_run_and_over_its_resumption(
         assert 40 <= server.calls <= 50
         asked = {json.dumps(served.body["messages"]) for served in server.requests}
         assert len(asked) == server.calls, "no reply was paid for twice"
+
+
+class Heard:
+    """Accounts without a database: what they are told, while they can be reached."""
+
+    def __init__(self) -> None:
+        self.reachable = True
+        self.reserved: list[Parts] = []
+        self.replies: list[tuple[str, Parts | None]] = []
+
+    async def spend(
+        self, run: str, holder: str, limits: object, spent: Parts, reserved: Parts, wanted: list[Parts],
+        replies: list[tuple[str, Parts | None]],
+    ) -> tuple[int, Parts, Parts]:  # fmt: skip
+        if not self.reachable:
+            raise OSError("the database does not answer")
+        self.reserved.append(reserved)
+        self.replies += replies
+        return len(wanted), spent, reserved
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_what_could_not_be_told_is_told_with_the_next_step() -> None:
+    async def work() -> None:
+        accounts = Heard()
+        budget = SharedBudget(9, accounts=accounts, run="r")  # type: ignore[arg-type]
+        accounts.reachable = False
+        budget.found("key", Amount(1, 10.0, 0.1))
+        budget.claim("other")
+        with pytest.raises(OSError, match="does not answer"):
+            await budget.close()
+        accounts.reachable = True
+        await budget.close()
+        assert accounts.replies == [("key", (1, 10.0, 0.1)), ("other", None)]
+
+    asyncio.run(work())
+
+
+def test_no_rest_of_rounding_stays_reserved() -> None:
+    async def work() -> None:
+        accounts = Heard()
+        budget = SharedBudget(9, accounts=accounts, run="r")  # type: ignore[arg-type]
+        worst = Amount(1, 0.1, 0.1)
+        for _ in range(3):
+            await budget.reserve(worst)
+        for _ in range(3):
+            budget.settle(worst, Amount())
+        await budget.close()
+        assert accounts.reserved[-1] == (0, 0.0, 0.0)
+
+    asyncio.run(work())

@@ -178,3 +178,17 @@ def test_one_block_stays_small() -> None:
     draws.sign_flips(rows - 0.5, 60, np.random.default_rng(0))
     assert tracemalloc.get_traced_memory()[1] < 60e6
     tracemalloc.stop()
+
+
+@pytest.mark.parametrize("number", [1_000, 1_001, 4_000])
+def test_what_strata_lose_of_the_spread_is_given_back(number: int) -> None:
+    """A step in the middle of the widest stratum would be lost with it: a sixth of the standard error."""
+    sizes = histograms.strata(number, draws.MOST_CELLS)
+    edges = np.cumsum(sizes)
+    place = int(np.argmax(edges > 0.06 * number))
+    step = int(edges[place - 1] + sizes[place] // 2)
+    values = (np.arange(number) < step) + np.arange(number) * 1e-9
+    units = units_of(values[:, None], None)
+    means, ratios = draws.mean_draws(units, 10_000, 0, studentize=True)
+    assert np.std(means) == pytest.approx(np.std(values) / np.sqrt(number), rel=0.03)
+    assert np.std(ratios) == pytest.approx(1, rel=0.05)

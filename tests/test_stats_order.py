@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
 from ragbench import stats
+from ragbench.types import Array
 
 FAST = {"resamples": 300}
 SOME = [pytest.param(range(4), id="4 seeds"), pytest.param(range(4, 12), id="8 more", marks=pytest.mark.slow)]
@@ -167,3 +169,32 @@ def test_no_number_depends_on_the_order_of_rows(name: str, grouped: bool, seed: 
     rows = rows_of(seed, grouped)
     found, other = FUNCTIONS[name](rows), FUNCTIONS[name](shuffled(rows, seed + 1))
     assert repr(found) == repr(other)
+
+
+def test_no_number_depends_on_how_many_threads_multiply() -> None:
+    rng = np.random.default_rng(0)
+    many, later = rng.random((2, 12_000))
+    few, other, clusters = rng.random(3_000), rng.random(3_000), rng.integers(0, 750, 3_000)
+
+    def ratio(totals: Array) -> Array:
+        return totals[..., 0] / totals[..., 1]
+
+    def measured() -> list[object]:
+        return [
+            repr(stats.estimate(many, resamples=1_000)),
+            repr(stats.compare(many, later, resamples=1_000)),
+            repr(stats.estimate(many, clusters=(many * 2_000).astype(int), resamples=1_000)),
+            repr(stats.resample(ratio, np.column_stack([many, later]), resamples=1_000)),
+            repr(
+                stats.compare_statistic(
+                    ratio, np.column_stack([few, other]), np.column_stack([other, few]), clusters=clusters
+                )
+            ),
+        ]
+
+    found = []
+    for threads in (1, 2, 3):
+        with threadpool_limits(threads, "blas"):
+            found.append(measured())
+    assert found[1] == found[0]
+    assert found[2] == found[0]

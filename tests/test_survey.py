@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from array import array
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,13 +15,13 @@ import pytest
 
 from ragbench.bench.basics import frames
 from ragbench.bench.scoring import measure, survey
-from ragbench.bench.scoring.ledger import Ledger
+from ragbench.bench.scoring.ledger import Ledger, Row, Values
 from ragbench.datasets.files import DatasetError
 from ragbench.datasets.samples import read_samples
 from ragbench.llm import run
 from ragbench.report.exports import tabular
 from ragbench.settings import secrets
-from ragbench.types import Sample
+from ragbench.types import Sample, Score
 from tests.command_line import invoke
 from tests.small_project import write_lines
 
@@ -187,6 +189,25 @@ def test_a_ledger_is_the_sequence_of_its_rows(tmp_path: Path) -> None:
                                       other.drop(columns="seconds", errors="ignore"))  # fmt: skip
     assert repr(passed.worst(9)) == repr(held.worst(9))
     assert repr(passed) == repr(held)
+
+
+def test_a_sample_has_the_first_value_that_was_measured() -> None:
+    values = Values(["a", "b", "a", "c", "a", "c"], array("d", [math.nan, 0.5, 1.0, 0.0, 2.0, math.nan]))
+    found = values.on(["a", "c", "b", "d"])
+    assert found[:3].tolist() == [1.0, 0.0, 0.5]
+    assert math.isnan(found[3])
+
+
+def test_any_row_of_a_ledger_is_found_in_its_part() -> None:
+    ledger = Ledger()
+    metric = measure.applicable([Sample("", "q", "a", "r", ())], ["exact_match"])[0]
+    for size in (1, 3, 2):
+        first = len(ledger)
+        ledger.add([Row(Sample(f"s{first + place}"), metric, Score(float(first + place))) for place in range(size)])
+    assert [ledger[place].sample.id for place in (5, 0, 4, 1, 3, 2, -1, -6)] == [
+        "s5", "s0", "s4", "s1", "s3", "s2", "s5", "s0",
+    ]  # fmt: skip
+    assert [row.score.value for row in ledger[1:5]] == [1.0, 2.0, 3.0, 4.0]
 
 
 def test_what_needs_all_samples_at_once_is_held() -> None:

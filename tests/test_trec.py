@@ -171,6 +171,33 @@ def test_the_quick_way_says_what_the_strict_way_says_or_nothing(
             assert quick == in_columns(lines._checked(path, form))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeff\ufeffq1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\n",
+        "q1 Q0 a 1 2 t\n\ufeffq1 Q0 b 2 1 t",
+        "q1 Q0 a 1 2 t\n\ufeffq1 Q0 b 2 1 t\nq1 Q0 c 3 0 t\n",
+    ],
+)
+@pytest.mark.parametrize("block", [20, 1 << 25])
+def test_a_mark_of_byte_order_within_a_file_is_a_letter_to_both_ways(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, block: int
+) -> None:
+    monkeypatch.setattr(lines, "BLOCK", block)
+    run = trec.read_run(written(tmp_path, "r.run", text))
+    assert list(run.queries) == (["\ufeffq1", "q1"] if text.startswith("\ufeff") else ["q1", "\ufeffq1"])
+    assert run.queries["q1"].documents.to_pylist() == (
+        ["b"] if text.startswith("\ufeff") else ["a", "c"][: text.count("\n")]
+    )
+
+
+@pytest.mark.parametrize("gap", [" ", "\t"])
+def test_a_last_line_that_lacks_a_word_is_found_by_its_blank(tmp_path: Path, gap: str) -> None:
+    text = f"q1 Q0 a 1 2 t\nq1 Q0 b 2 1{gap}".replace(" ", gap)
+    with pytest.raises(trec.TrecError, match="line 2: 5 columns instead of 6"):
+        trec.read_run(written(tmp_path, "r.run", text))
+
+
 def test_the_quick_way_keeps_to_the_longest_line(tmp_path: Path) -> None:
     path = written(tmp_path, "r.run", RUN + f"q1 Q0 {'x' * 70_000} 4 1.0 mine\n")
     with pytest.raises(trec.TrecError, match="line 5: longer than 65536 bytes"):
@@ -186,6 +213,14 @@ def test_orders_of_the_two_conventions() -> None:
     twice = listed(["a", "a"], [2.0, 1.0])
     with pytest.raises(trec.TrecError, match="q7: document a is there twice"):
         trec.trec_eval_order(twice, where="q7")
+
+
+@pytest.mark.filterwarnings("error")
+def test_scores_too_large_for_trec_eval_are_equal_to_it(tmp_path: Path) -> None:
+    text = "q Q0 a 1 1e300 t\nq Q0 b 2 1e200 t\nq Q0 d 3 -1e300 t\nq Q0 e 4 -1e301 t\nq Q0 c 5 3 t\n"
+    read = trec.read_run(written(tmp_path, "r.run", text)).queries["q"]
+    assert trec.trec_eval_order(read).documents.to_pylist() == ["b", "a", "c", "e", "d"]
+    assert trec.listed_order(read).documents.to_pylist() == ["a", "b", "c", "d", "e"]
 
 
 def test_names_of_runs_are_distinct(tmp_path: Path) -> None:

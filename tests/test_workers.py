@@ -12,7 +12,7 @@ import pickle
 import random
 import socket
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -364,6 +364,20 @@ class TestTallies:
         counter.changed(Tally(asked=2, done=1, cost=0.25))
         together.heard(0, counter.state)
         assert (tallies[-1].asked, tallies[-1].done, tallies[-1].cost) == (7, 5, 0.75)
+
+    def test_every_counter_of_the_calls_is_told(self) -> None:
+        tallies: list[Tally] = []
+        together = Together(None, lambda tally: tallies.append(replace(tally)))
+        names = [each.name for each in fields(Tally) if each.name != "on_change"]
+        for part in (0, 1):
+            counter = Counter(lambda state: None)
+            counter.changed(Tally(**{name: place + part for place, name in enumerate(names)}))
+            together.heard(part, counter.state)
+        assert tallies[-1] == Tally(**{name: 2 * place + 1 for place, name in enumerate(names)})
+        unpriced = Tally(asked=1, done=1, calls=1, unpriced=1)
+        together.heard(0, {"done": 0, "calls": {"asked": 1, "unpriced": 1}})
+        together.heard(1, {"done": 0, "calls": {}})
+        assert tallies[-1].money == unpriced.money == "unknown"
 
     def test_a_part_that_is_done_anew_takes_nothing_back(self) -> None:
         steps: list[int] = []

@@ -21,7 +21,7 @@ import pytest
 import ragbench as rb
 from ragbench import llm, report, settings, workers
 from ragbench.store import Store
-from ragbench.workers import ClusterError, Crew, UnfitError, local
+from ragbench.workers import ClusterError, Crew, UnfitError, address, local
 from ragbench.workers.storage import elsewhere
 from tests.chat_server import ChatServer
 from tests.test_workers import samples
@@ -116,19 +116,22 @@ def test_a_scheduler_that_is_lost_is_named_with_what_goes_on() -> None:
             crew.map(sleep, 60.0, [0, 1])
 
 
-def test_workers_end_with_whoever_started_them() -> None:
+def test_workers_end_with_whoever_started_them_and_leave_no_key(tmp_path: Path) -> None:
     program = (
         "import time\nfrom ragbench.workers import local\n"
-        "with local.started(1):\n    print('there', flush=True)\n    time.sleep(600)\n"
+        "with local.started(1) as file:\n    print(file, flush=True)\n    time.sleep(600)\n"
     )
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as starter:
+    there = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=there) as starter:
         assert starter.stdout is not None
-        assert starter.stdout.readline() == "there\n"
+        folder = Path(starter.stdout.readline().strip()).parent
+        assert (folder / address.KEY).is_file()
         children = psutil.Process(starter.pid).children(recursive=True)
         assert len(children) >= 2
         starter.kill()
         _, alive = psutil.wait_procs(children, 30)
     assert alive == []
+    assert list(tmp_path.iterdir()) == []
 
 
 class TestFitness:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,6 +41,15 @@ def gathered(rows: Array, counts: NDArray[np.int64]) -> tuple[Array, NDArray[np.
     new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(ordered)]
     starts = np.flatnonzero(new)
     return ordered[starts], np.add.reduceat(counts[order], starts) if len(starts) else counts[order]
+
+
+def weighted_sum(counts: NDArray[Any], rows: NDArray[Any]) -> Array:
+    """counts @ rows: the sum of rows, of each as often as its count says; a number where a row is one.
+
+    Not as a product of matrices, whose last digits depend on how many threads a process has.
+    """
+    added: Array = np.multiply(counts, rows.T, order="C").sum(axis=-1)
+    return added
 
 
 def strata(number: int, most: int) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.stats.histograms import weighted_sum
 from ragbench.types import Array
 
 Interval = tuple[float, float]
@@ -59,7 +60,7 @@ def acceleration(residuals: Array, counts: NDArray[np.int64]) -> float:
     if not largest > 0:
         return math.nan
     scaled = residuals / largest  # cubes of tiny deviations would vanish
-    return float(counts @ scaled**3) / (6 * float(counts @ scaled**2) ** 1.5)
+    return float(weighted_sum(counts, scaled**3)) / (6 * float(weighted_sum(counts, scaled**2)) ** 1.5)
 
 
 def studentized(ratios: Array, value: float, variance: float, level: float) -> Interval | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ragbench.stats import intervals as kinds
 from ragbench.stats.draws import mean_draws
+from ragbench.stats.histograms import weighted_sum
 from ragbench.stats.intervals import Interval
 from ragbench.stats.samples import Units
 from ragbench.types import Array
@@ -63,8 +64,8 @@ class Mean:
         step: root mean square of the way from there of those that do not; by default, theirs.
         """
         apart = self.units.sums[:, 0] - centre
-        squares, n = float(self.units.counts @ apart**2), self.units.n
-        moved = float(self.units.counts @ (apart != 0))
+        squares, n = float(weighted_sum(self.units.counts, apart**2)), self.units.n
+        moved = float(weighted_sum(self.units.counts, apart != 0))
         second = squares + 2 * (squares / moved if moved else step**2)
         low, high = kinds.bonett_price(self.value - centre, second, n, self.units.freedom, level)
         return centre + low, centre + high

@@ -155,9 +155,9 @@ def cochran_q(hits: ArrayLike) -> tuple[float, float]:
     if not np.isin(matrix, (0.0, 1.0)).all():
         raise ValueError("hits are 0 or 1 (NaN where a question was not measured)")
     k, rows = matrix.shape[1], matrix.sum(axis=1)
-    below = k * rows.sum() - float(rows @ rows)
+    below = k * rows.sum() - float(np.sum(rows**2))
     if below <= 0:
         return math.nan, math.nan
     columns = matrix.sum(axis=0)
-    q = (k - 1) * (k * float(columns @ columns) - rows.sum() ** 2) / below
+    q = (k - 1) * (k * float(np.sum(columns**2)) - rows.sum() ** 2) / below
     return float(q), float(chdtrc(k - 1, q))

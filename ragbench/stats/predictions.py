@@ -249,7 +249,7 @@ def _error(influences: Array, groups: NDArray[np.int64], freedom: int) -> float:
     """Standard error of a sum of centred influences, whole clusters at a time."""
     _, place = np.unique(groups, return_inverse=True)
     totals = np.bincount(place, weights=influences)
-    return math.sqrt((freedom + 1) / freedom * float(totals @ totals))
+    return math.sqrt((freedom + 1) / freedom * float(np.sum(totals**2)))
 
 
 def _why_alone(y: Array, f: Array, rest: Array, units: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, get_args, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragbench.stats.histograms import by_content, gathered
+from ragbench.stats.histograms import by_content, gathered, weighted_sum
 from ragbench.types import Array, Better, Comparison
 
 FEWEST_FREEDOM = 4.0
@@ -108,7 +108,7 @@ class Units:
     @property
     def n(self) -> int:
         """How many values."""
-        return round(float(self.counts @ self.sizes))
+        return round(float(weighted_sum(self.counts, self.sizes)))
 
     @property
     def number(self) -> int:
@@ -118,7 +118,7 @@ class Units:
     @property
     def means(self) -> Array:
         """(metrics,) mean over single values."""
-        return (self.counts @ self.sums) / float(self.counts @ self.sizes)
+        return weighted_sum(self.counts, self.sums) / float(weighted_sum(self.counts, self.sizes))
 
     def residuals(self, means: Array | None = None) -> Array:
         """(units, metrics) sum of deviations from the mean: the influence of a unit, times n."""
@@ -134,10 +134,10 @@ class Units:
 
     def _alike(self) -> float:
         """Correlation of two values of one cluster, by the analysis of variance (Donner 1986); 0 where it is below."""
-        between = float(self.counts @ (self.residuals()[:, 0] ** 2 / self.sizes))
+        between = float(weighted_sum(self.counts, self.residuals()[:, 0] ** 2 / self.sizes))
         n, number = float(self.n), self.number
         within = max(float(self.deviations[0]) - between, 0.0) / max(n - number, 1.0)
-        alone = (n - float(self.counts @ self.sizes**2) / n) / (number - 1)
+        alone = (n - float(weighted_sum(self.counts, self.sizes**2)) / n) / (number - 1)
         shared = max(between / (number - 1) - within, 0.0) / alone
         return shared / (shared + within) if shared > 0 else 0.0
 
@@ -158,7 +158,7 @@ class Units:
         unbiased=False divides by C instead of C − 1 in the correction: the variance of the bootstrap.
         """
         number = self.number
-        raw = (self.counts @ self.residuals() ** 2) / float(self.n) ** 2
+        raw = weighted_sum(self.counts, self.residuals() ** 2) / float(self.n) ** 2
         return raw * (number / (number - 1)) if unbiased and number > 1 else raw
 
 
@@ -174,19 +174,21 @@ def effective_freedom(residuals: Array, sizes: Array, counts: Codes, alike: floa
     least, of the residuals over their standard deviations in that model. No fewer than the lesser of 4 and (C − 1) / 2,
     and 1. Clusters of one size are as independent values: C − 1.
     """
-    number, n = float(counts.sum()), float(counts @ sizes)
+    number, n = float(counts.sum()), float(weighted_sum(counts, sizes))
     if np.ptp(sizes) == 0:
         return max(number - 1, 1.0)
     spread = sizes * (1 + (sizes - 1) * alike)  # variance of a cluster's sum, in that of a value
-    total, once, twice = (float(counts @ (spread * sizes**power)) for power in range(3))
-    share = float(counts @ sizes**2) / n**2
+    total, once, twice = (float(weighted_sum(counts, spread * sizes**power)) for power in range(3))
+    share = float(weighted_sum(counts, sizes**2)) / n**2
     own = spread * (1 - 2 * sizes / n) + (sizes / n) ** 2 * total
     crossed = 2 * (total * twice + once**2) / n**2 - 4 * share * total * once / n + (share * total) ** 2
-    squares = float(counts @ (spread**2 * (1 - 2 * (2 * sizes / n - share)))) + crossed
-    freedom = float(counts @ own) ** 2 / squares
+    squares = float(weighted_sum(counts, spread**2 * (1 - 2 * (2 * sizes / n - share)))) + crossed
+    freedom = float(weighted_sum(counts, own)) ** 2 / squares
     standard = residuals**2 / own
-    second = float(counts @ standard) / number
-    kurtosis = float(counts @ standard**2) / number / second**2 if second**2 > 0 else 3.0  # 1e-170 has no square
+    second = float(weighted_sum(counts, standard)) / number
+    kurtosis = (
+        float(weighted_sum(counts, standard**2)) / number / second**2 if second**2 > 0 else 3.0
+    )  # 1e-170 has no square
     return max(freedom * 2 / max(kurtosis - 1, 2.0), min(FEWEST_FREEDOM, (number - 1) / 2), 1.0)
 
 
@@ -216,7 +218,7 @@ def units_of(matrix: Array, codes: Codes | None, counts: Codes | None = None) ->
 def _deviations(column: Array, counts: Codes) -> float:
     order = np.argsort(column, kind="stable")
     ordered, weight = column[order], counts[order]
-    return float(weight @ (ordered - (weight @ ordered) / max(float(weight.sum()), 1.0)) ** 2)
+    return float(weighted_sum(weight, (ordered - weighted_sum(weight, ordered) / max(float(weight.sum()), 1.0)) ** 2))
 
 
 class Paired(NamedTuple):

@@ -163,7 +163,7 @@ def _covariances(found: SetValues) -> Array:
     apart = np.where(kept, found.draws - found.draws[kept].mean(), 0.0)
     total, start = np.zeros(len(found.sizes)), 0
     for block in unit_draws(len(found.sizes), len(found.draws), found.seed):
-        total += apart[start : start + len(block)] @ block
+        total += np.einsum("i,ij->j", apart[start : start + len(block)], block.astype(np.float64))
         start += len(block)
     moves: Array = total / int(kept.sum())
     return moves - moves.mean()

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import Hypothesis
 from ragbench.stats.draws import total_draws
+from ragbench.stats.histograms import weighted_sum
 from ragbench.stats.samples import (
     Labels,
     Units,
@@ -94,12 +95,12 @@ def resample_units(
     if not units.n:
         return Estimate(math.nan, None, None, level, "none", 0, unmeasured, note="empty")
     units = units.gathered()
-    value = float(_values(statistic, (units.counts @ units.sums)[None])[0])
+    value = float(_values(statistic, weighted_sum(units.counts, units.sums)[None])[0])
     found: dict[str, tuple[float, float]] = {}
     note = "few" if units.number < 2 else "undefined" if math.isnan(value) else ""
     if not note:
         moves = influences(statistic, units)
-        error = math.sqrt(float(units.counts @ np.nan_to_num(moves) ** 2))
+        error = math.sqrt(float(weighted_sum(units.counts, np.nan_to_num(moves) ** 2)))
         if error <= 1e-9 * max(abs(value), 1e-9):
             note = "no_spread"
         else:
@@ -126,9 +127,9 @@ def _clustered(statistic: Statistic, units: Units, value: float, moves: Array, e
     """The standard error and its degrees of freedom; those of the delta interval where units are independent."""
     if not units.clustered:
         return error, units.number - 1
-    left = _values(statistic, units.counts @ units.sums - units.sums) - value
+    left = _values(statistic, weighted_sum(units.counts, units.sums) - units.sums) - value
     left = np.where(np.isfinite(left), left, -np.nan_to_num(moves))
-    spread = (units.number - 1) / units.number * float(units.counts @ left**2)
+    spread = (units.number - 1) / units.number * float(weighted_sum(units.counts, left**2))
     return math.sqrt(spread), effective_freedom(left, units.sizes, units.counts)
 
 
@@ -147,11 +148,11 @@ def influences(statistic: Statistic, units: Units) -> Array:
 
     Their squares add up to the variance; the sum of cubes gives BCa its acceleration.
     """
-    total = units.counts @ units.sums
-    centred = units.sums - total / units.number
+    whole = weighted_sum(units.counts, units.sums)
+    centred = units.sums - whole / units.number
 
     def moved(step: float) -> Array:
-        return _values(statistic, total + step * centred)
+        return _values(statistic, whole + step * centred)
 
     return (8 * (moved(STEP) - moved(-STEP)) - (moved(2 * STEP) - moved(-2 * STEP))) / (12 * STEP)
 

@@ -144,7 +144,8 @@ def trec_eval_order(retrieved: Retrieved, *, where: str = "") -> Retrieved:
             f"{where or 'the query'}: document {twice} is there twice, which trec_eval refuses; "
             "without --compatible the first place counts"
         )
-    scores = retrieved.scores.astype(np.float32)
+    with np.errstate(over="ignore"):  # what is too large is infinite there
+        scores = retrieved.scores.astype(np.float32)
     if (scores[1:] < scores[:-1]).all():
         return retrieved
     names = retrieved.documents.to_pylist()

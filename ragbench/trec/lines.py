@@ -137,7 +137,7 @@ def _is_plain(block: bytes) -> bool:
     """Whether Arrow sees the same words and lines in it as `str.split` does, and no line is a comment."""
     if (b" " in block and b"\t" in block) or any(one in block for one in STRANGE):
         return False
-    if block[0] <= ord(" ") or block[:1] == b"#" or (b"#" in block and b"\n#" in block):
+    if block[0] <= ord(" ") or block[-1:] in (b" ", b"\t") or block[:1] == b"#" or (b"#" in block and b"\n#" in block):
         return False
     blank = np.frombuffer(block, np.uint8) <= ord(" ")
     doubled = np.count_nonzero(blank[1:] & blank[:-1])
@@ -148,6 +148,8 @@ def _is_plain(block: bytes) -> bool:
     try:
         letters = set(block.decode())
     except UnicodeDecodeError:
+        return False
+    if MARK.decode() in letters:  # Arrow drops one where it begins to read, and another before a last line
         return False
     return not any(letter.isspace() for letter in letters if not letter.isascii())
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -85,7 +86,8 @@ def serve(count: int, folder: Path) -> None:
     }  # is told to who asks
     memory = {"distributed.worker.memory.terminate": False, "distributed.worker.memory.pause": False}
     # else a worker that was killed, and is not back within seconds, is given up for good
-    dask.config.set({**memory, **nothing, "distributed.deploy.lost-worker-timeout": "1 day"})
+    own_place = {"temporary-directory": str(folder)}
+    dask.config.set({**memory, **nothing, **own_place, "distributed.deploy.lost-worker-timeout": "1 day"})
     own = Security.temporary()
     for path, content in ((CERTIFICATE, own.tls_ca_file), (KEY, own.tls_client_key)):
         folders.write(folder / path, str(content))
@@ -103,6 +105,7 @@ def serve(count: int, folder: Path) -> None:
         cluster.wait_for_workers(count, timeout=SECONDS)
         folders.write(folder / FILE, json.dumps({"address": cluster.scheduler_address}))
         sys.stdin.buffer.read()
+    shutil.rmtree(folder, ignore_errors=True)  # whoever made it may have been killed, and the key lies in it
 
 
 if __name__ == "__main__":

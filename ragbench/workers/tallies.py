@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ragbench.llm import Tally
 from ragbench.workers.task import Tell
 
-COUNTERS = ("asked", "done", "journaled", "failed", "in_flight", "calls", "retries", "input_tokens", "output_tokens",
-            "cost")  # fmt: skip
+COUNTERS = tuple(each.name for each in fields(Tally) if each.name != "on_change")
 
 
 @dataclass
