@@ -17,6 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from tests import sources
+
+pytestmark = pytest.mark.law
 ROOT = Path(__file__).parent.parent
 
 FLOORS = (
@@ -71,16 +74,11 @@ class Module:
 
     @cached_property
     def text(self) -> str:
-        return self.path.read_text(encoding="utf-8")
+        return sources.text(self.path)
 
-    @cached_property
-    def tree(self) -> ast.Module:
-        return ast.parse(self.text)
-
-    @cached_property
-    def nodes(self) -> list[ast.AST]:
-        """All of its tree, walked once for every law."""
-        return list(ast.walk(self.tree))
+    @property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        return sources.nodes(self.path)
 
     @cached_property
     def imports(self) -> frozenset[str]:
