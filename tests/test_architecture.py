@@ -91,15 +91,20 @@ class Module:
                 assert node.level == 0, f"{self.name}:{node.lineno}: relative import"
                 house = f"{node.module}.".startswith("ragbench.")
                 for alias in node.names:
-                    full = Path(self.root, *f"{node.module}.{alias.name}".split("."))
-                    is_module = house and (full.with_suffix(".py").exists() or full.is_dir())
-                    found.add(f"{node.module}.{alias.name}" if is_module else str(node.module))
+                    full = f"{node.module}.{alias.name}"
+                    found.add(full if house and is_module(self.root, full) else str(node.module))
         return frozenset(found)
 
     @property
     def inner(self) -> Iterator[str]:
         """What it imports of the house."""
         return (name for name in self.imports if name.startswith("ragbench."))
+
+
+@functools.cache
+def is_module(root: Path, name: str) -> bool:
+    path = root.joinpath(*name.split("."))
+    return path.with_suffix(".py").exists() or path.is_dir()
 
 
 class House:
