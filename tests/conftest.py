@@ -66,6 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(str(error)) from error
         if any(one.row == asked for one in tried):
             of_the_row.append(item)
+    items.sort(key=lambda item: item.get_closest_marker("law") is None)  # one process has them, and parses once
     if asked is not None:
         config.hook.pytest_deselected(items=[item for item in items if item not in of_the_row])
         items[:] = of_the_row
@@ -76,6 +77,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+    gc.set_threshold(20_000, 20, 20)  # tests make much and keep little of it: as seldom as memory allows
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """Every intended difference from ragas 0.4.3 and from Spring AI RAGAS 0.3.3, once; run as a program, writes the page.
 
 `python -m tests.differences` makes docs/differences.md of it. A difference names the test that shows it, or is named by
-cases of tests/spring_ai_ragas_cases.py; tests/test_differences.py holds all three together.
+cases of tests/spring_ai_ragas_cases.py and its neighbours; tests/test_differences.py holds all three together.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests import ragas_cases, spring_ai_ragas_cases
+from tests import ragas_cases
+from tests.spring_ai_ragas_cases import COUNTED, DEFAULTS
+from tests.spring_ai_ragas_judged import JUDGED
+from tests.spring_ai_ragas_texts import RELATIONS, TEXTS
 
 PAGE = Path(__file__).parent.parent / "docs" / "differences.md"
 
@@ -345,13 +348,13 @@ def _lines() -> Iterator[str]:
     yield "| metrics | ragas | here | as ragas with |\n|---|---|---|---|\n"
     for each in RAGAS.values():
         yield f"| {_names(each)} | {each.there} | {each.here} | {f'`{each.option}`' if each.option else ''} |\n"
-    cases, used = spring_ai_ragas_cases, counted()
-    tests = sum(cases.COUNTED.values())
-    texts = len(cases.TEXTS) + len(cases.RELATIONS)
+    used = counted()
+    tests = sum(COUNTED.values())
+    texts = len(TEXTS) + len(RELATIONS)
     yield "\n## Spring AI RAGAS 0.3.3\n\n"
-    counts = f"{len(cases.JUDGED)} of judged metrics, {texts} of texts and {len(cases.DEFAULTS)} of defaults"
+    counts = f"{len(JUDGED)} of judged metrics, {texts} of texts and {len(DEFAULTS)} of defaults"
     yield (
-        f"Its {len(cases.COUNTED)} test classes of metrics of answers, contexts and texts hold {tests} tests.\n"
+        f"Its {len(COUNTED)} test classes of metrics of answers, contexts and texts hold {tests} tests.\n"
         f"Those that ask for a value, or that there be none, are cases here: {counts}.\n"
         "The other tests are about Java (builders, records, names, prompts' placeholders). Where there is no value\n"
         "there, null or an exception, a value here is unmeasured with its reason.\n"
@@ -368,8 +371,7 @@ def _names(difference: Difference) -> str:
 
 def counted() -> Counter[str]:
     """How many cases of that library differ, by the key of the difference."""
-    cases = spring_ai_ragas_cases
-    named = [case.differs for case in (*cases.JUDGED, *cases.TEXTS)] + [differs for *_, differs in cases.DEFAULTS]
+    named = [case.differs for case in (*JUDGED, *TEXTS)] + [differs for *_, differs in DEFAULTS]
     return Counter(each for each in named if each)
 
 

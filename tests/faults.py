@@ -7,6 +7,7 @@ without importing it: so the page is the same on a machine that lacks a browser 
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -195,21 +196,22 @@ class MarkerError(ValueError):
     """A marker that the page cannot be made of."""
 
 
-def trials(folder: Path = TESTS) -> list[Trial]:
+@functools.cache
+def trials(folder: Path = TESTS) -> tuple[Trial, ...]:
     """What the tests below a folder say they try. Raises MarkerError."""
     found = []
     for path in sorted(folder.rglob("test_*.py")):
         source = path.read_text(encoding="utf-8")
         if "mark.fault" in source:
             found += [_trial(call, f"{path.relative_to(folder)}:{call.lineno}") for call in _markers(ast.parse(source))]
-    return found
+    return tuple(found)
 
 
 def _markers(tree: ast.Module) -> Iterator[ast.Call]:
     """In the order of the file, wherever they stand: above a test, above a class, in the marks of a parameter."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=lambda one: one.lineno):
-        if ast.unparse(call.func) == "pytest.mark.fault":
+        if getattr(call.func, "attr", "") == "fault" and ast.unparse(call.func) == "pytest.mark.fault":
             yield call
 
 

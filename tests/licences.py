@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import tomllib
 from dataclasses import dataclass
@@ -84,6 +85,7 @@ def licence_of(name: str) -> str:
     return " AND ".join(sorted(by_classifier)) or _FREE.get(said.lower(), "unknown")
 
 
+@functools.cache
 def needed() -> set[str]:
     """The names of all packages that ragbench needs to run, here."""
     found: set[str] = set()
@@ -109,6 +111,7 @@ def needed() -> set[str]:
     return found
 
 
+@functools.cache
 def packages() -> list[Licensed]:
     """All locked packages, each once, by name."""
     runs = needed()

@@ -17,6 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from tests import sources
+
+pytestmark = pytest.mark.law
 ROOT = Path(__file__).parent.parent
 
 FLOORS = (
@@ -71,16 +74,11 @@ class Module:
 
     @cached_property
     def text(self) -> str:
-        return self.path.read_text(encoding="utf-8")
+        return sources.text(self.path)
 
-    @cached_property
-    def tree(self) -> ast.Module:
-        return ast.parse(self.text)
-
-    @cached_property
-    def nodes(self) -> list[ast.AST]:
-        """All of its tree, walked once for every law."""
-        return list(ast.walk(self.tree))
+    @property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        return sources.nodes(self.path)
 
     @cached_property
     def imports(self) -> frozenset[str]:
@@ -93,15 +91,20 @@ class Module:
                 assert node.level == 0, f"{self.name}:{node.lineno}: relative import"
                 house = f"{node.module}.".startswith("ragbench.")
                 for alias in node.names:
-                    full = Path(self.root, *f"{node.module}.{alias.name}".split("."))
-                    is_module = house and (full.with_suffix(".py").exists() or full.is_dir())
-                    found.add(f"{node.module}.{alias.name}" if is_module else str(node.module))
+                    full = f"{node.module}.{alias.name}"
+                    found.add(full if house and is_module(self.root, full) else str(node.module))
         return frozenset(found)
 
     @property
     def inner(self) -> Iterator[str]:
         """What it imports of the house."""
         return (name for name in self.imports if name.startswith("ragbench."))
+
+
+@functools.cache
+def is_module(root: Path, name: str) -> bool:
+    path = root.joinpath(*name.split("."))
+    return path.with_suffix(".py").exists() or path.is_dir()
 
 
 class House:

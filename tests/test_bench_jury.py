@@ -13,8 +13,8 @@ import ragbench as rb
 from ragbench import metric as declarations
 from tests.chat_server import ChatServer
 from tests.command_line import ragbench
+from tests.polite_answers import ROWS, kept_nowhere, verdict
 from tests.small_project import add, write_lines
-from tests.test_own_metrics import ROWS, kept_nowhere, verdict
 
 
 @pytest.fixture(scope="module")

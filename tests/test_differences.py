@@ -17,7 +17,9 @@ from ragbench.types import Sample, Score, Status
 from tests import differences
 from tests.scripted_embedder import ScriptedEmbedder
 from tests.scripted_judge import ScriptedJudge
-from tests.spring_ai_ragas_cases import DEFAULTS, JUDGED, NONE, RELATIONS, TEXTS, Case, Expected, Relation
+from tests.spring_ai_ragas_cases import DEFAULTS, NONE, Case, Expected, Relation
+from tests.spring_ai_ragas_judged import JUDGED
+from tests.spring_ai_ragas_texts import RELATIONS, TEXTS
 
 CASES = [*JUDGED, *TEXTS]
 TESTS = Path(__file__).parent

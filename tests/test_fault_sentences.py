@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from ragbench.__main__ import _is_for_people, _words, application
 from ragbench.expectations import expectation, kind, shown
-from tests import foreign_files
+from tests import foreign_files, sources
 
 PACKAGE = Path(__file__).parent.parent / "ragbench"
 OF_PYTHON = re.compile(
@@ -83,8 +83,8 @@ def sentences() -> tuple[Said, ...]:
 
 
 def _sentences() -> Iterator[Said]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in sources.package():
+        for node in sources.nodes(path):
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
                 name = ast.unparse(node.exc.func).split(".")[-1]
                 words = node.exc.args[1:] if name in ("Fault", "CallFailed") else node.exc.args[:1]
@@ -103,19 +103,23 @@ def constant(node: ast.expr) -> str:
     return "{}"
 
 
+@pytest.mark.law
 def test_there_are_sentences() -> None:
     assert len([one for one in sentences() if len(one.text.split()) > 3]) > 400
 
 
+@pytest.mark.law
 def test_no_sentence_names_a_class_of_python() -> None:
     assert [one for one in sentences() if OF_PYTHON.search(one.text)] == []
 
 
+@pytest.mark.law
 def test_no_sentence_is_empty_and_all_end_alike() -> None:
     assert [one.place for one in sentences() if not one.text.strip()] == []
     assert [one for one in sentences() if one.text.endswith(NOT_AN_END) or one.text != one.text.lstrip()] == []
 
 
+@pytest.mark.law
 def test_no_text_stands_for_two_causes() -> None:
     places: dict[str, list[str]] = {}
     for one in sentences():
@@ -125,12 +129,13 @@ def test_no_text_stands_for_two_causes() -> None:
     assert {text: where for text, where in several.items() if text not in ONE_CAUSE} == {}
 
 
+@pytest.mark.law
 def test_classes_are_named_only_to_those_who_wrote_the_code() -> None:
     """Anywhere in the package, so that no detour through a variable hides one."""
     found = set()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        source = path.read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(source)) if "name__" in source or "__class__" in source else ():
+    for path in sources.package():
+        source = sources.text(path)
+        for node in sources.nodes(path) if "name__" in source or "__class__" in source else ():
             if isinstance(node, ast.FormattedValue) and re.search(
                 r"\.(__name__|__class__|__qualname__)", ast.unparse(node)
             ):
@@ -138,11 +143,10 @@ def test_classes_are_named_only_to_those_who_wrote_the_code() -> None:
     assert found - set(KEPT_FOR_PROGRAMMERS) == set()
 
 
+@pytest.mark.law
 def test_what_pydantic_says_is_said_in_one_place() -> None:
     raw = re.compile(r"""\[["']msg["']\]""")
-    found = {
-        str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py") if raw.search(path.read_text(encoding="utf-8"))
-    }
+    found = {str(path.relative_to(PACKAGE)) for path in sources.package() if raw.search(sources.text(path))}
     assert found == {"expectations.py", *TOLD_TO_A_MODEL}
 
 

@@ -13,10 +13,12 @@ import pytest
 from tests import faults
 
 
+@pytest.mark.law
 def test_the_page_is_what_the_markers_say() -> None:
     assert faults.PAGE.read_text(encoding="utf-8") == faults.made(faults.trials()), "`make faults` writes it anew"
 
 
+@pytest.mark.law
 def test_every_row_has_a_line_and_every_trial_is_counted() -> None:
     known = faults.trials()
     lines = faults.made(known).split("|---|---|---|---:|---|\n")[1].split("\n\n")[0].splitlines()

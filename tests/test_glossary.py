@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import pytest
@@ -53,6 +54,7 @@ FULL_MARKS = re.compile(r"высш\w+ балл|(?:^|\s)пят\w+ балл")
 """Of a scale of marks, which a score is none of."""
 
 
+@functools.cache
 def pairs() -> list[tuple[str, str]]:
     found = language.catalogue(language.LOCALE / "ru" / "LC_MESSAGES" / "ragbench.po")
     return [

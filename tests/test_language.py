@@ -22,6 +22,7 @@ def russian() -> dict[str | tuple[str, ...], object]:
     return {message.id: message for message in found if message.id}
 
 
+@pytest.mark.law
 def test_texts_are_found_at_all() -> None:
     found = {text for _, text in texts_of_code()}
     assert "Nothing was measured." in found
@@ -29,6 +30,7 @@ def test_texts_are_found_at_all() -> None:
     assert "All pages of this run" in found
 
 
+@pytest.mark.law
 def test_every_text_is_translated(russian: dict) -> None:
     missing = {text: place for place, text in all_texts() if text not in russian or not all(_strings(russian[text]))}
     assert not missing, "`python -m tests.texts` adds them to the catalogue:\n" + "\n".join(
@@ -36,6 +38,7 @@ def test_every_text_is_translated(russian: dict) -> None:
     )
 
 
+@pytest.mark.law
 def test_a_missing_text_would_be_found(russian: dict) -> None:
     places = {text: place for place, text in all_texts()}
     for text in ("Nothing was measured.", "## What this does not show", "1 / rank of the first relevant passage"):
@@ -44,6 +47,7 @@ def test_a_missing_text_would_be_found(russian: dict) -> None:
     assert {place.partition(":")[0] for place in places.values()} >= {path.name for path in NOTEBOOKS}
 
 
+@pytest.mark.law
 def test_the_catalogue_holds_nothing_else(russian: dict) -> None:
     wanted = {text for _, text in all_texts()}
     assert not [text for text in russian if text not in wanted]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests import licences
 from tests.licences import PAGE, Licensed, packages
 
 
+@pytest.mark.law
 def test_every_licence_is_compatible_with_ours() -> None:
     assert [one for one in packages() if not one.is_compatible] == []
 
@@ -21,11 +24,13 @@ def test_what_runs_is_held_to_more_than_what_only_tests() -> None:
         assert Licensed("x", "1", licence, runs).is_compatible == fits, licence
 
 
+@pytest.mark.law
 def test_nothing_under_the_gpl_is_needed_to_run() -> None:
     assert not {one.name for one in packages() if one.runs and re.search(r"\b(A?GPL)-", one.licence)}
     assert "numpy" in licences.needed()
     assert "pytest" not in licences.needed()
 
 
+@pytest.mark.law
 def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == licences.page(packages()), "run `make licences`"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,6 +25,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.view import VIEWS
 from ragbench.tables import Spoken, Style
 from ragbench.types import Comparison, Estimate, Verdict
+from tests import sources
 from tests.measurements import measurement
 from tests.texts import PACKAGE, all_texts
 
@@ -67,8 +69,13 @@ def faults(page: str, tongue: str, data: str = "$^") -> list[str]:
     return found
 
 
-def said() -> Iterator[tuple[str, str]]:
+@functools.cache
+def said() -> tuple[tuple[str, str], ...]:
     """The texts of people in each language, as the code and the catalogue have them."""
+    return tuple(_said())
+
+
+def _said() -> Iterator[tuple[str, str]]:
     for _, text in all_texts():
         for one in (text,) if isinstance(text, str) else text:
             yield "en", one
@@ -78,10 +85,12 @@ def said() -> Iterator[tuple[str, str]]:
                 yield "ru", one
 
 
+@pytest.mark.law
 def test_no_text_says_a_word_twice_or_has_two_spaces() -> None:
     assert not [text for _, text in said() if TWICE.search(text) or re.search(r"\S {2,}\S", text)]
 
 
+@pytest.mark.law
 def test_russian_texts_have_russian_signs() -> None:
     """A no-break space before %, a decimal comma, and «» but around what is typed as it stands."""
     russian = [text for tongue, text in said() if tongue == "ru"]
@@ -175,7 +184,7 @@ RAISED = {"Fault", "MalformedError", "CallFailed", "ProviderRefused", "ProviderU
 def reasons_of_code() -> Iterator[tuple[str, str]]:
     """Where a reason is raised, and its text with a 7 for all that is filled in."""
     for path in sorted(path for room in ("llm", "judge") for path in (PACKAGE / room).glob("*.py")):
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for call in sources.nodes(path):
             if isinstance(call, ast.Call) and getattr(call.func, "id", "") in RAISED:
                 for given in call.args:
                     parts = given.values if isinstance(given, ast.JoinedStr) else [given]
@@ -185,6 +194,7 @@ def reasons_of_code() -> Iterator[tuple[str, str]]:
                         yield f"{path.name}:{call.lineno}", text
 
 
+@pytest.mark.law
 def test_reasons_of_judges_and_endpoints_are_said_in_the_readers_language() -> None:
     found = dict(reasons_of_code())
     assert len(found) > 25
@@ -263,6 +273,7 @@ def test_a_path_below_the_project_is_not_cut_in_two() -> None:
     assert "/home/me" not in told
 
 
+@pytest.mark.law
 def test_metrics_speak_of_passages() -> None:
     """A passage is what people read; chunks are meant where their ids are told, documents where texts are whole."""
     whole = ("inverse document frequency", "Questions on documents", "{chunk}", "the chunk has no text")
@@ -312,7 +323,7 @@ def test_methods_of_intervals_have_names(tongue: str) -> None:
 
 METHODS = {
     node.value
-    for node in ast.walk(ast.parse((PACKAGE / "stats" / "estimates.py").read_text(encoding="utf-8")))
+    for node in sources.nodes(PACKAGE / "stats" / "estimates.py")
     if isinstance(node, ast.Constant) and node.value in ("bca", "percentile", "studentized", "wilson", "t", "fisher",
                                                          "clopper_pearson", "bonett_price", "bonett_wright")
 }  # fmt: skip
@@ -334,7 +345,7 @@ def test_commands_count_passages() -> None:
     found = [
         f"{path.name}:{node.lineno}"
         for path in (PACKAGE / "commands").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in sources.nodes(path)
         if isinstance(node, ast.JoinedStr)
         for before, after in zip(node.values, node.values[1:], strict=False)
         if isinstance(before, ast.FormattedValue) and isinstance(after, ast.Constant)

@@ -14,7 +14,7 @@ from ragbench.metric import parse
 from ragbench.metrics import catalogue
 from ragbench.types import SLOT, Prompt
 from tests.chat_server import ChatServer, asked_schema
-from tests.test_own_metrics import kept_nowhere
+from tests.polite_answers import kept_nowhere
 
 LABELS = ("rubrics_score", "simple_criteria", 'aspect_critique(aspect="Is it polite?")')
 PROMPTS: dict[str, Prompt[Any]] = {

@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
-from babel.messages.extract import extract_from_file
 from babel.messages.pofile import write_po
 
 import ragbench.metrics
@@ -28,10 +27,12 @@ from ragbench.bench.scoring import functions
 from ragbench.metric import GOALS, Metric, registered
 from ragbench.metrics.criterion import Criterion
 from ragbench.settings import Band
+from tests import sources
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "ragbench"
-KEYWORDS = {"_": None, "text": None, "html": None, "sentence": None, "plural": (1, 2)}
+KEYWORDS = {"_": 1, "text": 1, "html": 1, "sentence": 1, "plural": 2}
+"""Whose calls begin with so many texts for people."""
 _TEMPLATE_TEXT = re.compile(r"""\b_\(\s*(["'])(.+?)\1""")
 NOT_PROSE = re.compile(r"^(```|\$\$)")
 
@@ -48,22 +49,15 @@ def _texts_of_code() -> Iterator[tuple[str, str | tuple[str, str]]]:
         *sorted(PACKAGE.glob("*.py")),
         *(p for name in folders for p in sorted((PACKAGE / name).rglob("*.py"))),
     ]:
-        for line, message, _, _ in extract_from_file("python", str(path), keywords=KEYWORDS):
-            yield f"{path.relative_to(ROOT)}:{line}", message
-        yield from _texts_within_strings(path)
+        calls = [node for node in sources.nodes(path) if isinstance(node, ast.Call)]
+        for call in sorted(calls, key=lambda one: (one.lineno, one.col_offset)):
+            wanted = KEYWORDS.get(getattr(call.func, "id", getattr(call.func, "attr", "")), 0)
+            texts = [getattr(given, "value", None) for given in call.args[:wanted]]
+            if wanted and len(texts) == wanted and all(isinstance(text, str) and text for text in texts):
+                yield f"{path.relative_to(ROOT)}:{call.lineno}", texts[0] if wanted == 1 else tuple(texts)
     for path in sorted((PACKAGE / "report_template").rglob("*.j2")):
         for found in _TEMPLATE_TEXT.finditer(path.read_text(encoding="utf-8")):
             yield str(path.relative_to(ROOT)), found[2]
-
-
-def _texts_within_strings(path: Path) -> Iterator[tuple[str, str]]:
-    """`f"{_('n')}: 3"`: before Python 3.12 a string is one token, and what it calls is not seen in it."""
-    for whole in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        for call in ast.walk(whole) if isinstance(whole, ast.JoinedStr) else ():
-            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "_" and len(call.args) == 1:
-                text = getattr(call.args[0], "value", None)
-                if isinstance(text, str):
-                    yield f"{path.relative_to(ROOT)}:{call.lineno}", text
 
 
 def texts_of_notebooks() -> Iterator[tuple[str, str]]:
