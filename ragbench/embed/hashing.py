@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ragbench.embed import ngrams
 from ragbench.embed.texts import Arrays, Keep, check_texts, content_hash, prefixed
+from ragbench.embed.threads import one_thread
 from ragbench.settings import EmbedderSettings
-from ragbench.threads import one_thread
 from ragbench.types import EmbeddingError, TextKind, Vectors
 
 VERSION = 1  # of the procedure: a change of any vector raises it

@@ -18,8 +18,8 @@ import numpy as np
 
 from ragbench.embed import wheels
 from ragbench.embed.texts import check_texts, prefixed
+from ragbench.embed.threads import one_thread
 from ragbench.settings import EmbedderSettings
-from ragbench.threads import one_thread
 from ragbench.types import Array, EmbeddingError, TextKind, Vectors
 
 VERSION = 1  # of the procedure: a change of any vector raises it

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from ragbench.embed import wheels
 from ragbench.embed.texts import Keep, check_texts, content_hash, prefixed
+from ragbench.embed.threads import Shared
 from ragbench.settings import EmbedderSettings, project_folder
-from ragbench.threads import Shared
 from ragbench.types import EmbeddingError, TextKind, Vectors
 
 Purpose = Literal["embedder", "cross_encoder", "encoder"]

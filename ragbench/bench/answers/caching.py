@@ -15,6 +15,7 @@ from ragbench.bench.basics.families import Sureness
 from ragbench.bench.retrieval.own_tables import REAL
 from ragbench.datasets import Dataset, PastQuestion
 from ragbench.datasets.wording import plain
+from ragbench.embed.threads import one_thread
 from ragbench.judge.words import numbers
 from ragbench.measurement import NamedEstimate
 from ragbench.metrics.cache import (
@@ -28,7 +29,6 @@ from ragbench.metrics.cache import (
     served_wrongly,
     wrong_hit_rate,
 )
-from ragbench.threads import one_thread
 from ragbench.types import Array, Estimate, Vectors
 
 LOWEST, STEPS = 0.5, 26  # of the curve: thresholds from here to 1

@@ -22,12 +22,12 @@ from ragbench.bench.retrieval.own_tables import REAL
 from ragbench.bench.retrieval.real_users import as_question
 from ragbench.bench.retrieval.tier1_retrieval import told
 from ragbench.datasets import Dataset
+from ragbench.embed.threads import one_thread
 from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.metrics import sources as formulas
 from ragbench.metrics.sources import TopicCoverage, Usage
 from ragbench.rankings.coverage import LabelledText
 from ragbench.settings import Settings
-from ragbench.threads import one_thread
 from ragbench.types import Chunk, Estimate, Question, Vectors
 
 if TYPE_CHECKING:

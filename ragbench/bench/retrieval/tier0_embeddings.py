@@ -19,11 +19,11 @@ from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import Session
 from ragbench.bench.retrieval import projection, spread, topics
 from ragbench.embed import wheels
+from ragbench.embed.threads import one_thread
 from ragbench.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.metrics.distances import Distance
 from ragbench.metrics.embedding_space import Geometry
 from ragbench.settings import Settings
-from ragbench.threads import one_thread
 from ragbench.types import Chunk, Question, Status, Vectors
 
 if TYPE_CHECKING:

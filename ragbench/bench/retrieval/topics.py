@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragbench.threads import one_thread
+from ragbench.embed.threads import one_thread
 
 Labels = NDArray[np.int64]
 

@@ -12,8 +12,8 @@ import threadpoolctl
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragbench.embed.threads import Shared, one_thread
 from ragbench.metrics.cache import nearest
-from ragbench.threads import Shared, one_thread
 
 
 def blas() -> set[int]:
