@@ -137,12 +137,14 @@ def test_a_field_that_is_not_there_is_named_and_nobody_is_asked() -> None:
 
 
 def test_a_field_that_holds_nothing_is_unmeasured_and_nobody_is_asked() -> None:
-    """But for an empty answer held against a reference, or to be shown: that is worth the least there is."""
+    """But for an empty answer held against a reference, or to be shown: that is worth the least there is; and passages
+    that have ids, where labels are compared by them."""
     for each, field in NEEDED:
         for nothing in NOTHING.get(field, ("", " \n")):
             asked = ScriptedJudge()
             (found,) = run([each], replace(SAMPLE, **{field: nothing}), asked)
             counts = field == "response" and each.name in {*LOWEST, "show_decision"}
+            counts |= bool(nothing) and not isinstance(nothing, str) and each.name.endswith("_by_label")
             assert found.status is (Status.OK if counts else Status.EMPTY_INPUT), (each, field, found)
             assert not asked.calls, (each, field)
 
