@@ -23,6 +23,7 @@ from sqlalchemy import Connection, Engine, Identity, text
 
 from ragbench.expectations import expectation
 from ragbench.folders import whole
+from ragbench.settings.secrets import excerpt
 from ragbench.store.copying import cursor_of
 from ragbench.store.engine import MIGRATING, head, prepare_schema, upgrade_to, version_of, versions
 from ragbench.store.errors import StoreError, first_line, told_plainly
@@ -145,8 +146,8 @@ def restore(engine: Engine, path: Path, *, replace: bool = False) -> dict[str, i
     with _opened(path) as (file, about):
         if about.version not in versions():
             raise StoreError(
-                f"{path} was made by a newer ragbench (tables of version {about.version[:20]!r}; this one knows "
-                f"versions up to {head()}): upgrade ragbench, then restore it"
+                f"{path} was made by a newer ragbench (tables of version {excerpt(about.version, 20)!r}; this one "
+                f"knows versions up to {head()}): upgrade ragbench, then restore it"
             )
         with told_plainly(f"restoring {path.name}"), engine.begin() as connection:
             connection.execute(text("SET LOCAL statement_timeout = 0"))
@@ -249,7 +250,7 @@ def _opened(path: Path) -> Iterator[tuple[zipfile.ZipFile, _About]]:
             for info in file.infolist():
                 if info.file_size > MOST_UNPACKED and info.file_size > MOST_RATIO * info.compress_size:
                     raise StoreError(
-                        f"{path} is no dump: {info.filename[:80]!r} would unpack to {info.file_size:,} bytes"
+                        f"{path} is no dump: {excerpt(info.filename, 80)!r} would unpack to {info.file_size:,} bytes"
                     )
             if missing:
                 raise StoreError(f"{path} is no dump: {missing[0]}.copy is not in it")
@@ -257,6 +258,8 @@ def _opened(path: Path) -> Iterator[tuple[zipfile.ZipFile, _About]]:
     except ValidationError as error:
         first: Any = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or ABOUT
-        raise StoreError(f"{path} is no dump of this ragbench: {place}: {expectation(first)}"[:300]) from None
+        raise StoreError(
+            f"{path} is no dump of this ragbench: {excerpt(place, 80)}: {excerpt(expectation(first), 200)}"
+        ) from None
     except (zipfile.BadZipFile, KeyError, EOFError, zlib.error, NotImplementedError, json.JSONDecodeError) as error:
         raise StoreError(f"{path} is no dump, or is cut: {first_line(error)}") from None
