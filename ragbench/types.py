@@ -48,18 +48,20 @@ class Status(StrEnum):
 
 class Verdict(StrEnum):
     """The word a comparison earns. `same` only ever comes from an equivalence test with its margin given;
-    `cannot be shown`: with so few independent groups no difference whatever could have been shown."""
+    `cannot be shown`: with so few independent groups no difference whatever could have been shown. `cannot be told`:
+    what was not measured, or not identified, leaves room for another word; `Comparison.withheld` says what."""
 
     BETTER = "better"
     WORSE = "worse"
     SAME = "same"
     NOT_SHOWN = "not shown"
     CANNOT_BE_SHOWN = "cannot be shown"
+    CANNOT_BE_TOLD = "cannot be told"
 
     @property
     def unshown(self) -> bool:
         """Whether it leaves open which of the two is better, and whether they are the same."""
-        return self in (Verdict.NOT_SHOWN, Verdict.CANNOT_BE_SHOWN)
+        return self in (Verdict.NOT_SHOWN, Verdict.CANNOT_BE_SHOWN, Verdict.CANNOT_BE_TOLD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +314,9 @@ class Comparison:
     effect_size: mean difference / standard deviation of the differences; NaN without spread.
     verdict: in the metric's direction (`better` says which way is good), from p_adjusted where there is one.
     n, n_dropped: pairs used, and pairs left out because one side was unmeasured.
+    least, most: the difference over all n + n_dropped pairs if every unmeasured value lay at that end of its scale
+        which makes it smallest, or largest; None on an open scale, and where nothing is known of it.
+    withheld: why there is no verdict although there is a p, in English words that `known_reasons` knows; else "".
     minimum_detectable: the smallest true difference that this n shows with 80 % power, at the threshold of its family;
         None if not computable, or if no difference can be shown.
     questions_needed: how many questions in all would show a true difference of `margin` with 80 % power, at the same
@@ -341,6 +346,9 @@ class Comparison:
     n: int
     n_dropped: int = 0
     better: Better = "higher"
+    least: float | None = None
+    most: float | None = None
+    withheld: str = ""
     p_adjusted: float | None = None
     clusters: int | None = None
     minimum_detectable: float | None = None
