@@ -51,8 +51,10 @@ def withheld(one: Comparison, reason: str) -> Comparison:
     """
     if math.isnan(one.p):
         return one
-    nothing = dict.fromkeys(("minimum_detectable", "questions_needed", "groups_needed"))
-    return replace(one, verdict=Verdict.CANNOT_BE_TOLD, withheld=reason, **nothing)
+    return replace(
+        one, verdict=Verdict.CANNOT_BE_TOLD, withheld=reason,
+        minimum_detectable=None, questions_needed=None, groups_needed=None,
+    )  # fmt: skip
 
 
 def agreeing(one: Comparison) -> Comparison:
