@@ -181,8 +181,8 @@ ROWS: Mapping[str, Row] = {
         "it is given nothing, and each difference is named with what mends it; data come from the command alone",
     ),
     "two-versions": Row(
-        "an older and a newer ragbench use one database",
-        "the older one refuses a database that it does not know, and says which is newer; neither spoils it",
+        "two versions of ragbench use one database",
+        "each refuses tables of the other in one sentence, and leaves them alone",
     ),
 }
 

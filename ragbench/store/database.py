@@ -20,7 +20,7 @@ from ragbench.store.address import masked
 from ragbench.store.arrays import Arrays
 from ragbench.store.blocks import Block, nearest_in_blocks, nearest_of_all
 from ragbench.store.embeddings import Progress
-from ragbench.store.engine import connect, migrate
+from ragbench.store.engine import connect, make_tables
 from ragbench.store.errors import StoreError, told_plainly
 from ragbench.store.journal import DatabaseJournal
 from ragbench.store.runs import Runs
@@ -79,13 +79,15 @@ class Store:
 
     @classmethod
     def open(cls, settings: Settings, elsewhere: Elsewhere | None = None) -> Store:
-        """Find or start the server, and bring its schema up to date. Raises StoreError, never with a password in it.
+        """Find or start the server, and make the tables where there are none.
+
+        Raises StoreError, never with a password in it.
 
         elsewhere: who computes vectors, if not this process.
         """
         server.required(settings)
         engine = connect(server.address(settings), settings.database)
-        migrate(engine)
+        make_tables(engine)
         return cls(engine, settings.database, elsewhere)
 
     @property

@@ -88,7 +88,7 @@ def export(name: str | Path, to: Path) -> Packed:
     manifest = kept.manifest_of(folder)
     keys = uses.of_run(folder)
     if keys is None:
-        raise PackError(f"{folder} does not say which replies it used, as runs of earlier versions: run it once more")
+        raise PackError(f"{folder} does not say which replies it used: run it once more")
     about = {"format": 1, "run": folder.name, "ragbench": version("ragbench"), "data": manifest.get("data", {})}
     with tempfile.TemporaryDirectory() as work:
         replies = Path(work) / REPLIES
