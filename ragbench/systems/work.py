@@ -175,16 +175,12 @@ class Estimate:
 
     def _clocked(self, system: ConfiguredSystem, demand: Demand, written: Written) -> list[Task]:
         """What the clock is read at, where that is not kept: each question embedded by itself, whatever is stored."""
-        far = [one for one in system.embedding.values() if isinstance(one.asking, EndpointEmbedder)]
-        if not (demand.timed and far) or (key := demand.unread(system, self.store)) is None:
+        counts = [one.asking.requests for one in system.embedding.values() if isinstance(one.asking, EndpointEmbedder)]
+        if not (demand.timed and counts) or (key := demand.unread(system, self.store)) is None:
             return []
-        asked = [[one.text] if system.dense else list(written[one.id]) for one in demand.timed] * len(far)
-        calls = sum(
-            dense.asking.requests(part, "query")
-            for dense in far
-            for part in asked[: len(demand.timed)]  # type: ignore[attr-defined]
-        )
-        return [Task(("timed", key), "timed", system.name, sum(map(len, asked)), calls)]
+        asked = [[one.text] if system.dense else list(written[one.id]) for one in demand.timed]
+        calls = sum(count(part, "query") for count in counts for part in asked)
+        return [Task(("timed", key), "timed", system.name, len(counts) * sum(map(len, asked)), calls)]
 
     def _again(self, system: ConfiguredSystem, demand: Demand, written: Written) -> list[Task]:
         """What every run asks at the repeats: by each system, and by each of its parts."""
