@@ -103,6 +103,10 @@ ROWS: Mapping[str, Row] = {
         "API keys and passwords of database addresses",
         "they come from the environment only, and stand in no log, notebook, page, error, manifest or database",
     ),
+    "cut": Row(
+        "an error or a reply with a key in it that is too long to be shown whole",
+        "it is masked before it is cut: no part of the key is left, wherever it stands",
+    ),
     "markup": Row(
         "HTML and scripts in data, in answers, in names of models and files",
         "they stay text on every page: nothing runs, no dialog opens, nothing is fetched",
@@ -177,8 +181,8 @@ ROWS: Mapping[str, Row] = {
         "it is given nothing, and each difference is named with what mends it; data come from the command alone",
     ),
     "two-versions": Row(
-        "an older and a newer ragbench use one database",
-        "the older one refuses a database that it does not know, and says which is newer; neither spoils it",
+        "two versions of ragbench use one database",
+        "each refuses tables of the other in one sentence, and leaves them alone",
     ),
 }
 

@@ -102,7 +102,7 @@ def _comparisons(measurements: Mapping[str, Measurement]) -> Iterable[Mapping[st
 def with_depths(record: RunRecord) -> RunRecord:
     """The same with `mrr` of a notebook that looked at ten documents as mrr@10, which it is.
 
-    Runs of earlier versions left the depth unsaid. Only metrics without published cut-offs went by such a name.
+    Results of other tools leave the depth unsaid. Only metrics without published cut-offs went by such a name.
     """
     depths = {part.notebook: part.facts["k"] for part in record.parts if part.unit and part.facts.get("k")}
 

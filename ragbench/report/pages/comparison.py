@@ -59,14 +59,9 @@ def write(comparison: RunComparison, folder: Path, language: str) -> Path:
 
 
 def draw(folder: Path, language: str) -> None:
-    """Draw the pages of a comparison from what lies in its folder; the same bytes every time.
-
-    Raises ValueError for a comparison that an earlier version made: its runs are to be compared again.
-    """
+    """Draw the pages of a comparison from what lies in its folder; the same bytes every time."""
     _ = translator(language)
     whole = Measurement.load(folder / "parts" / OVERALL)
-    if "settings" not in whole.extra:
-        raise ValueError(f"{folder}: an earlier version made this comparison; make it again with `ragbench compare`")
     runs, rest = whole.facts["runs"], Page(whole, language=language)
     over = _("Runs against run {letter}", letter=runs[0]["letter"])
     blocks = [Block(sheets.views(rest, "runs", "refused"))]
