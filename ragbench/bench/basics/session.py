@@ -172,8 +172,8 @@ def told(made: Measurement) -> Measurement:
     return replace(
         made,
         facts={**made.facts, **{key: value for key, value in more.items() if value}},
-        comparisons=interest.told(made.comparisons, known.smallest_difference),
-        placed=interest.told(made.placed, known.smallest_difference),
+        comparisons=interest.told(made.comparisons, known.smallest_difference, made.facts.get(interest.REACHABLE)),
+        placed=interest.told(made.placed, known.smallest_difference, made.facts.get(interest.REACHABLE)),
     )
 
 

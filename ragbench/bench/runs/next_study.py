@@ -10,7 +10,7 @@ import numpy as np
 
 from ragbench import stats
 from ragbench.bench.basics.choices import BenchError
-from ragbench.bench.basics.interest import of_interest
+from ragbench.bench.basics.interest import REACHABLE, of_interest
 from ragbench.bench.basics.paired import clusters_of, column_of, samples_of
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
@@ -148,7 +148,7 @@ def _planned(
     first, second = (column_of(made, name, label) for name in (baseline, challenger))
     assert first is not None, "it has scores"
     assert second is not None, "it has scores"
-    asked = tuple(ask.differences) or tuple(filter(None, [of_interest(label, matters)]))
+    asked = tuple(ask.differences) or tuple(filter(None, [of_interest(label, matters, made.facts.get(REACHABLE))]))
     if not asked:
         raise BenchError(
             f"{label} has no scale with two ends, and no share of it is a difference of interest: say --difference, in "

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ragbench import settings as configuration
+from ragbench.bench.basics.findings import NOTHING
 from ragbench.bench.basics.paired import clusters_of
 from ragbench.measurement import Measurement, without_nan
 from ragbench.metric import Metric
@@ -114,7 +115,11 @@ def with_depths(record: RunRecord) -> RunRecord:
 
     numbers = tuple(replace(value, metric=deep(value.notebook, value.metric)) for value in record.values)
     columns = tuple(
-        replace(one, values={(name, deep(one.notebook, label)): own for (name, label), own in one.values.items()})
+        replace(
+            one,
+            values={(name, deep(one.notebook, label)): own for (name, label), own in one.values.items()},
+            void={(name, deep(one.notebook, label)): own for (name, label), own in one.void.items()},
+        )
         for one in record.scores
     )
     return replace(record, values=numbers, scores=columns)
@@ -132,7 +137,13 @@ def scores(made: Measurement) -> RunScores:
     }
     known = fingerprints(made.questions)
     prints = tuple(known.get(name, "") for name in samples)
-    return RunScores(made.notebook, samples, prints, clusters_of(made, samples), by_name)
+    places = {name: place for place, name in enumerate(samples)}
+    empty = table[table["value"].isna() & table["status"].isin(NOTHING)]
+    void = {
+        (str(system), str(metric)): tuple(places[name] for name in part["sample"])
+        for (system, metric), part in empty.groupby(["system", "metric"], sort=False)
+    }
+    return RunScores(made.notebook, samples, prints, clusters_of(made, samples), by_name, void)
 
 
 def fingerprints(questions: pd.DataFrame) -> dict[str, str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragbench import stats
+from ragbench.bench.basics import paired
 from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.findings import bounds
 from ragbench.bench.basics.session import part
@@ -256,7 +257,8 @@ def _differences(
             (_array(first, labelled), _array(second, labelled)),
             (_array(first, rest), _array(second, rest)),
             better=_better(metric), clusters=_clusters(measurement, labelled, rest), level=level, seed=seed,
-            names=(str(baseline), system),
+            names=(str(baseline), system), bounds=_bounds(metric),
+            lacking=_lacking(measurement, (str(baseline), system), metric),
         )  # fmt: skip
         found.append((metric, one))
     # Holm: each has labels of its own, and no test by flips is known of a mean that is partly predicted
@@ -264,7 +266,7 @@ def _differences(
     return [
         NamedComparison(
             metric,
-            one if one.p_adjusted is not None else replace(one, verdict=Verdict.NOT_SHOWN),
+            one if one.p_adjusted is not None else replace(one, verdict=Verdict.NOT_SHOWN, withheld=""),
             {"mean": "corrected"},
         )
         for (metric, _), one in zip(found, adjusted, strict=True)
@@ -274,6 +276,20 @@ def _differences(
 def _better(metric: str) -> Better:
     declared = _declared(metric)
     return (declared.better if declared is not None else None) or "higher"
+
+
+def _bounds(metric: str) -> tuple[float, float] | None:
+    declared = _declared(metric)
+    return None if declared is None else bounds(declared)
+
+
+def _lacking(measurement: Measurement, systems: tuple[str, str], metric: str) -> int:
+    """How many pairs the judge has no value of on either side, though there was something to measure."""
+    pair = paired.values(measurement, *systems, metric)
+    if pair is None:
+        return 0
+    known = ~np.isnan(pair.challenger - pair.baseline)
+    return int((~known if pair.void is None else ~known & ~pair.void).sum())
 
 
 def _array(column: Column, samples: Sequence[str]) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ragbench.bench.basics.families import PRIMARY, merged, said
+from ragbench.bench.basics.verdicts import beyond, lacking
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean
 from ragbench.show.sentences import judges, repeats
@@ -23,7 +24,9 @@ def of_a_table(material: Material) -> list[str]:
         found = [one.comparison for one in made.comparisons]
         marks = {
             Verdict.BETTER: _("↑ better than the baseline"),
+            Verdict.SLIGHTLY_BETTER: _("↗ better, by less than matters"),
             Verdict.WORSE: _("↓ worse than the baseline"),
+            Verdict.SLIGHTLY_WORSE: _("↘ worse, by less than matters"),
             Verdict.SAME: _("≈ the same within the margin"),
         }
         there = [text for verdict, text in marks.items() if any(one.verdict is verdict for one in found)]
@@ -75,7 +78,19 @@ def of_values(material: Material) -> list[str]:
 def of_comparisons(material: Material) -> list[str]:
     """What is to be read with the numbers: what could have been shown where nothing was, who corrected the numbers,
     and what repeats add to the primary metric's."""
-    return [*_detectable(material), *_planned(material), *judges.corrected(material), *_repeats(material)]
+    return [*_lacking(material), *_detectable(material), *_planned(material), *judges.corrected(material),
+            *_repeats(material)]  # fmt: skip
+
+
+def _lacking(material: Material) -> list[str]:
+    """What unmeasured pairs leave open, and what the scale has no room for, once for all that say the same."""
+    by_text: dict[str, list[Listed]] = {}
+    for metric in material.metrics:
+        for name in material.challengers:
+            if (c := material.comparison(name, metric)) is not None:
+                for text in (lacking(c, material.text, material.digits(metric)), beyond(c, material.text)):
+                    by_text.setdefault(text, []).append((metric, name, ""))
+    return [f"{text[:1].upper()}{text[1:]}: {_listed(material, own)}." for text, own in by_text.items() if text]
 
 
 def _open(material: Material) -> list[tuple[str, str, Comparison]]:
