@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 from ragbench.expectations import kind
+from ragbench.settings.secrets import excerpt
 from ragbench.systems.retrieval import RetrievalError
 from ragbench.types import Chunk, Hit
 
@@ -103,5 +104,4 @@ def _score(value: Any) -> float:
 
 
 def _shown(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 80 else shown[:80] + "…"
+    return excerpt(repr(value), 80)
