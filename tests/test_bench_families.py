@@ -298,7 +298,13 @@ def everything_told(made: Measurement) -> Iterator[Told]:
         for line in articles.latex_table(made, english).splitlines():
             parts = line.removesuffix(r" \\").split(" & ")
             if len(parts) == 5 and "[\\num" in parts[2]:
-                signs = {"uparrow": "better", "nearrow": "better", "downarrow": "worse", "searrow": "worse", "?": WITHHELD}
+                signs = {
+                    "uparrow": "better",
+                    "nearrow": "better",
+                    "downarrow": "worse",
+                    "searrow": "worse",
+                    "?": WITHHELD,
+                }
                 word = next((word for sign, word in signs.items() if sign in parts[2]), "not shown")
                 interval, p = (re.sub(r"\\num\{([^}]*)\}", r"\1", part) for part in parts[2:4])
                 yield Told("LaTeX", word, interval.split("{}")[-1].removesuffix(r"\end{tabular}").replace("$", ""), p)

@@ -2,11 +2,15 @@
 
 A pair with an unmeasured side may lie anywhere on the scale. Over all pairs, the difference then lies between two ends,
 where every unmeasured value is put at that end of its scale which makes the difference smallest, or largest (Manski
-1989, Journal of Human Resources 24; Horowitz, Manski 2000, JASA 95). A pair with one side measured can only move as
-far as the other side can. Nothing is supposed of why values are missing: if the true difference is none or the other
-way, the completion that speaks most against the word has no larger a mean than what would have been measured, so a test
-of that completion errs no more often than its level says (Imbens, Manski 2004, Econometrica 72; one-sided, and so twice
-as strict as a two-sided p). A word is said only where that test, at the threshold of the same family, allows it too.
+1989, Journal of Human Resources 24; Horowitz, Manski 2000, JASA 95). A pair with one side measured can only move as far
+as the other side can. A word is said only where the completion that speaks most against it is shown too, by the same
+test at the same step of its family.
+
+The p of signs falls with every difference that is raised towards the word: a pattern of signs is as far out as what was
+seen exactly if the differences whose sign it turns add up to 0 or less. So no completion has a larger p than that one,
+and where it is shown, all are. Nothing is supposed of why values are missing: the true completion is one of them, and
+where there is no difference, the one that speaks most against the word has no larger mean, so that it is shown no more
+often than the level says (Imbens, Manski 2004, Econometrica 72).
 """
 
 from __future__ import annotations
@@ -73,7 +77,8 @@ def bounded(
     """The comparison with the ends of its difference over all pairs, and with what its tests say there; and the column
     of the completion that speaks most against the difference.
 
-    columns: (questions,) both completions, NaN for what is no pair. p_of, equivalence_of: the tests, of such a column.
+    columns: (questions,) both completions, NaN for what is no pair. p_of, equivalence_of: the tests, of such a column;
+    equivalence is tested with the missing values at both ends by turns too, where they vary most.
     values: the differences of the completions, where they are no means.
     """
     least, most = (exact_mean(each[~np.isnan(each)]) for each in columns) if values is None else values
@@ -81,7 +86,8 @@ def bounded(
     worst, against = (columns[0], least > 0) if up else (columns[1], most < 0)
     equal = None
     if equivalence_of is not None and one.p_equivalence is not None:
-        tried = [one.p_equivalence, *map(equivalence_of, columns)]
+        turns = np.where(np.cumsum(columns[0] != columns[1]) % 2, *columns)
+        tried = [one.p_equivalence, *map(equivalence_of, (*columns, turns))]
         equal = 1.0 if any(map(math.isnan, tried)) else max(tried)
     p = p_of(worst) if against else 1.0
     return replace(one, least=least, most=most, p_worst=p, p_equivalence_worst=equal), worst
