@@ -45,7 +45,7 @@ OUTSIDE = ("fsspec", "psycopg", "sqlalchemy", "openai", "aiohttp", "httpx", "htt
 MAY_REACH_OUTSIDE = {"llm", "embed", "store", "remotes", "workers"}
 KNOWN_BY = {"metrics": {"types", "waves", "metric", "metrics"}, "stats": {"types", "stats"}}
 CATALOGUE = "metrics"
-MODULES_OF_A_ROOM = 25
+MODULES_OF_A_ROOM = 40
 ENDINGS = (
     "ations", "ation", "ings", "ing", "ers", "er", "ors", "or", "ies", "ed", "es", "s", "y", "e",
 )  # fmt: skip

@@ -146,8 +146,12 @@ class Scores:
         }
         labels = frames.independent([clusters[one] or f"\0{one}" for one in ids])
         sureness = Sureness(self.level, self.resamples, self.seed)
-        found = compare(values, self.singles, labels, sureness, self.leading, self.sets.hypotheses)
-        found = tuple(common_questions.without_others(one, self.columns) for one in found)
+        nothing = {
+            name: {each.label: self.columns.systems[name].nothing(each.label, ids) for each in self.singles}
+            for name in self.systems
+            if name in self.columns.systems
+        }
+        found = compare(values, self.singles, labels, sureness, self.leading, self.sets.hypotheses, nothing)
         order = {each.label: place for place, each in enumerate(self.metrics)}
         found = tuple(sorted(found, key=lambda one: (self.systems.index(one.comparison.challenger), order[one.metric])))
         return interest.told(found, settings.load().smallest_difference)
