@@ -79,8 +79,7 @@ class RunScores:
 
     samples: the questions' ids. fingerprints: one hash a question of its text, its reference and what is relevant to
     it; where two runs have the same, it is the same question. clusters: the group of each question, None where all are
-    independent. values: (system, metric) → (questions,) values, NaN where one was not measured. void: by the same,
-    places of the questions of which there was nothing to measure.
+    independent. values: (system, metric) → (questions,) values, NaN where one was not measured.
     """
 
     notebook: str
@@ -88,7 +87,6 @@ class RunScores:
     fingerprints: tuple[str, ...]
     clusters: tuple[str, ...] | None
     values: Mapping[tuple[str, str], Array]
-    void: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         lengths = {len(self.samples), len(self.fingerprints), *map(len, self.values.values())}

@@ -79,14 +79,7 @@ class Runs:
                 row = (name, scores.notebook, list(scores.samples), list(scores.fingerprints), clusters)
                 _copy(connection, run_question, [row])
                 columns = (
-                    (
-                        name,
-                        scores.notebook,
-                        system,
-                        metric,
-                        np.asarray(values, float).tolist(),
-                        list(scores.void.get((system, metric), ())),
-                    )
+                    (name, scores.notebook, system, metric, np.asarray(values, float).tolist())
                     for (system, metric), values in scores.values.items()
                 )
                 _copy(connection, run_score, columns)
@@ -259,6 +252,5 @@ def _scores(row: Any, columns: Sequence[Any]) -> RunScores:
         for one in columns
         if one.notebook == row.notebook
     }
-    void = {(one.system, one.metric): tuple(one.void) for one in columns if one.notebook == row.notebook and one.void}
     clusters = None if row.clusters is None else tuple(row.clusters)
-    return RunScores(row.notebook, tuple(row.samples), tuple(row.fingerprints), clusters, own, void)
+    return RunScores(row.notebook, tuple(row.samples), tuple(row.fingerprints), clusters, own)

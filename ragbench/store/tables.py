@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 SCHEMA = "ragbench"
-VERSION = 2
+VERSION = 1
 """Of these tables; a database of another version is refused, so whatever changes them raises it."""
 metadata = MetaData(schema=SCHEMA)
 
@@ -284,7 +284,6 @@ run_score = Table(
     Column("system", Text, primary_key=True),
     Column("metric", Text, primary_key=True),
     Column("values", ARRAY(Double), nullable=False),
-    Column("void", ARRAY(Integer), nullable=False),  # places of the questions with nothing to measure
 )
 
 # the keys of the replies that a run was made of; a run that does not know them has no row

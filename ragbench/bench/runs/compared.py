@@ -13,7 +13,7 @@ from ragbench.bench.basics.families import Sureness, in_families, placed
 from ragbench.bench.basics.findings import Flags, bounds
 from ragbench.bench.basics.interest import REACHABLE, told
 from ragbench.bench.runs.changes import Refusal, Setting, refusal, said, settings_of
-from ragbench.bench.runs.record import with_depths
+from ragbench.bench.runs.record import VOID, with_depths
 from ragbench.bench.runs.summarized import (
     LETTERS,
     Beside,
@@ -155,6 +155,7 @@ def _pairs(
     for empty in [each for each in pairings if not each.samples]:
         refused[empty.notebook] = Refusal(empty.notebook, "questions", first.id, second.id, run=second.id)
         pairings.remove(empty)
+    pairings = [replace(each, void=_void(first, second, each)) for each in pairings]
     barred = _barred(first, second)
     corrected = _corrected(first) | _corrected(second)
     by_question = [left for each in pairings if (left := _uncorrected(each, corrected)).values]
@@ -232,12 +233,25 @@ def _pair(first: RunScores | None, second: RunScores | None, beside: Beside) -> 
         altered=len(common) - len(same),
         clusters=None if first.clusters is None else tuple(first.clusters[a] for a, _ in same),
         values=values,
-        void={
-            metric: np.isin(left, first.void.get((systems[0], metric), ()))
-            & np.isin(right, second.void.get((systems[1], metric), ()))
-            for metric in values
-        },
     )
+
+
+def _void(first: RunRecord, second: RunRecord, pairing: Pairing) -> dict[str, Flags]:
+    """By metric, of which common questions there was nothing to measure in either run."""
+    own, other = (
+        {
+            metric: set(ids)
+            for name, metric, ids in (part.facts.get(VOID) or () if part is not None else ())
+            if name == system
+        }
+        for part, system in zip(
+            (first.part(pairing.notebook), second.part(pairing.notebook)), pairing.systems, strict=True
+        )
+    )
+    return {
+        metric: np.array([one in own[metric] and one in other[metric] for one in pairing.samples], dtype=bool)
+        for metric in own.keys() & other.keys()
+    }
 
 
 def _barred(first: RunRecord, second: RunRecord) -> dict[tuple[str, str, str], str]:

@@ -72,7 +72,7 @@ def _parts(manifest: Mapping[str, Any], measurements: Mapping[str, Measurement])
             unit=facts.get("unit"),
             systems=tuple(dict.fromkeys(e.system for e in measurements[name].estimates)) if facts else (),
             baseline=facts.get("baseline"),
-            facts=without_nan(dict(facts)),
+            facts=without_nan({**facts, VOID: void(measurements[name])} if name in measurements else {}),
         )
 
 
@@ -115,11 +115,7 @@ def with_depths(record: RunRecord) -> RunRecord:
 
     numbers = tuple(replace(value, metric=deep(value.notebook, value.metric)) for value in record.values)
     columns = tuple(
-        replace(
-            one,
-            values={(name, deep(one.notebook, label)): own for (name, label), own in one.values.items()},
-            void={(name, deep(one.notebook, label)): own for (name, label), own in one.void.items()},
-        )
+        replace(one, values={(name, deep(one.notebook, label)): own for (name, label), own in one.values.items()})
         for one in record.scores
     )
     return replace(record, values=numbers, scores=columns)
@@ -137,13 +133,20 @@ def scores(made: Measurement) -> RunScores:
     }
     known = fingerprints(made.questions)
     prints = tuple(known.get(name, "") for name in samples)
-    places = {name: place for place, name in enumerate(samples)}
-    empty = table[table["value"].isna() & table["status"].isin(NOTHING)]
-    void = {
-        (str(system), str(metric)): tuple(places[name] for name in part["sample"])
+    return RunScores(made.notebook, samples, prints, clusters_of(made, samples), by_name)
+
+
+VOID = "void"
+"""The fact of a part that tells what there was nothing to measure of: [system, metric, ids of questions] each."""
+
+
+def void(made: Measurement) -> list[tuple[str, str, list[str]]]:
+    """What stands at VOID."""
+    empty = made.scores[made.scores["value"].isna() & made.scores["status"].isin(NOTHING)]
+    return [
+        (str(system), str(metric), sorted(map(str, set(part["sample"]))))
         for (system, metric), part in empty.groupby(["system", "metric"], sort=False)
-    }
-    return RunScores(made.notebook, samples, prints, clusters_of(made, samples), by_name, void)
+    ]
 
 
 def fingerprints(questions: pd.DataFrame) -> dict[str, str]:
