@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 NOTEBOOK = "rag_metrics"
 LINE: Mapping[str, type[str] | type[float]] = {
     "system": str, "id": str, "metric": str, "judge": str, "value": float, "status": str, "reason": str,
-    "seconds": float, "suspected_injection": str,
+    "seconds": float, "suspected_injection": str, "cluster": str, "language": str,
 }  # fmt: skip
 """What stands in a line of the long table of scores, and of which kind it is."""
 
@@ -377,12 +377,13 @@ def by_system(samples: Iterable[Sample], baseline: str = "") -> dict[str, list[S
 def _lines(row: Row) -> Sequence[dict[str, Any]]:
     """One line for each judge of a panel, and one for what they come to."""
     named = {"id": row.sample.id, "system": system_name(row.sample), "metric": row.metric.label}
+    about = {"cluster": row.sample.cluster, "language": row.sample.language}
     lines = []
     for judge, kept in row.score.detail.get("judges", {}).items():
         value = None if math.isnan(kept["value"]) else kept["value"]
         shown = {key: kept[key] for key in ("status", "reason", "seconds")}
         flags = "; ".join(rulings.suspected(kept["detail"]))
-        lines.append({**named, "judge": judge, "value": value, **shown, "suspected_injection": flags})
+        lines.append({**named, "judge": judge, "value": value, **shown, "suspected_injection": flags, **about})
     value = None if math.isnan(row.score.value) else row.score.value
     lines.append(
         {
@@ -393,6 +394,7 @@ def _lines(row: Row) -> Sequence[dict[str, Any]]:
             "reason": row.score.reason,
             "seconds": row.score.seconds,
             "suspected_injection": "; ".join(row.flags),
+            **about,
         }
     )
     return lines
