@@ -38,9 +38,11 @@ if TYPE_CHECKING:
 NOTEBOOK = "rag_metrics"
 LINE: Mapping[str, type[str] | type[float]] = {
     "system": str, "id": str, "metric": str, "judge": str, "value": float, "status": str, "reason": str,
-    "seconds": float, "suspected_injection": str, "cluster": str, "language": str,
+    "seconds": float, "suspected_injection": str,
 }  # fmt: skip
 """What stands in a line of the long table of scores, and of which kind it is."""
+FILED: Mapping[str, type[str] | type[float]] = {**LINE, "cluster": str, "language": str}
+"""What stands there in a file, which tells all that estimates and comparisons are made from."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -314,6 +316,12 @@ class Scores:
         """The rows of `to_pandas()`, one by one, with the keys of LINE; None for a value that there is none of."""
         return (line for row in self.rows for line in _lines(row))
 
+    def filed(self) -> Iterator[dict[str, Any]]:
+        """The same with the keys of FILED."""
+        for row in self.rows:
+            about = {"cluster": row.sample.cluster, "language": row.sample.language}
+            yield from ({**line, **about} for line in _lines(row))
+
     def _ids(self) -> list[str]:
         return list(dict.fromkeys(one.id for one in self.sets.samples) or self.columns.clusters)
 
@@ -377,13 +385,12 @@ def by_system(samples: Iterable[Sample], baseline: str = "") -> dict[str, list[S
 def _lines(row: Row) -> Sequence[dict[str, Any]]:
     """One line for each judge of a panel, and one for what they come to."""
     named = {"id": row.sample.id, "system": system_name(row.sample), "metric": row.metric.label}
-    about = {"cluster": row.sample.cluster, "language": row.sample.language}
     lines = []
     for judge, kept in row.score.detail.get("judges", {}).items():
         value = None if math.isnan(kept["value"]) else kept["value"]
         shown = {key: kept[key] for key in ("status", "reason", "seconds")}
         flags = "; ".join(rulings.suspected(kept["detail"]))
-        lines.append({**named, "judge": judge, "value": value, **shown, "suspected_injection": flags, **about})
+        lines.append({**named, "judge": judge, "value": value, **shown, "suspected_injection": flags})
     value = None if math.isnan(row.score.value) else row.score.value
     lines.append(
         {
@@ -394,7 +401,6 @@ def _lines(row: Row) -> Sequence[dict[str, Any]]:
             "reason": row.score.reason,
             "seconds": row.score.seconds,
             "suspected_injection": "; ".join(row.flags),
-            **about,
         }
     )
     return lines

@@ -48,15 +48,19 @@ KNOWN = ("cluster", "kind", "language", "source")
 """What the table of scores says of each question: the group that it is drawn and flipped with, and its slices."""
 
 
-def scores(measurements: Mapping[str, Measurement]) -> pd.DataFrame:
+def scores(measurements: Mapping[str, Measurement], *, told: bool = False) -> pd.DataFrame:
     """One long table over all notebooks of a run: a row a notebook, system, metric and question.
 
-    With what is known of the question (KNOWN) and, where people labelled answers, `label`, the mean of theirs: all that
-    the run's estimates and comparisons of single scores are made from.
+    told: with what is known of the question (KNOWN) and, where people labelled answers, `label`, the mean of theirs:
+    all that the run's estimates and comparisons of single scores are made from.
     """
     import pandas as pd
 
-    filled = [_told(made).assign(notebook=name) for name, made in measurements.items() if len(made.scores)]
+    filled = [
+        (_told(made) if told else made.scores).assign(notebook=name)
+        for name, made in measurements.items()
+        if len(made.scores)
+    ]
     if not filled:
         return without_rows(("notebook", *SCORE_COLUMNS))
     table = pd.concat(filled, ignore_index=True)
