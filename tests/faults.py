@@ -165,8 +165,12 @@ ROWS: Mapping[str, Row] = {
     ),
     "cloned-projects": Row(
         "a project or a report that somebody else wrote",
-        "opening or drawing it runs none of its code and sends no key to an address of its choosing without "
-        "being asked",
+        "before one answer for its folder nothing of it runs, no data or database that lies elsewhere is opened, and "
+        "nothing is sent; after that a host that is new asks again. No file of it takes the place of a module",
+    ),
+    "metadata": Row(
+        "an address, a name or a redirect leads to where clouds keep a machine's credentials",
+        "link-local addresses are never asked, whoever trusts the project",
     ),
     "personal-data": Row(
         "people's names, addresses and numbers in a log of questions",

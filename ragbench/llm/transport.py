@@ -19,6 +19,7 @@ from pydantic import SecretStr
 from pydantic_core import PydanticSerializationError, to_json
 
 from ragbench.llm.errors import Fault
+from ragbench.remotes import sockets
 from ragbench.settings import ConfigurationError, WebSettings
 from ragbench.settings.endpoints import Patience
 from ragbench.settings.secrets import Mask, masker_of
@@ -88,7 +89,7 @@ class Transport:
         taken = {name.lower() for name in own}
         usual = {name: value for name, value in _HEADERS.items() if name.lower() not in taken}
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=connections, ttl_dns_cache=300),
+            connector=aiohttp.TCPConnector(limit=connections, ttl_dns_cache=300, socket_factory=sockets.opened),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,  # a part of a packed response can be of any size once unpacked
             headers=usual | own,
@@ -139,6 +140,8 @@ class Transport:
         except aiohttp.ClientSSLError as error:
             raise Fault("fatal", f"no secure connection: {self._hide(str(error))}") from None
         except aiohttp.ClientConnectorError as error:
+            if isinstance(error.os_error, sockets.MetadataAddressError):
+                raise Fault("fatal", str(error.os_error.strerror)) from None
             raise Fault("connection", _unreached(error, self._address)) from None
         except (aiohttp.ClientError, OSError) as error:
             raise Fault("connection", self._hide(str(error)) or "the connection broke") from None
