@@ -303,5 +303,3 @@ def test_a_question_that_no_json_holds_costs_no_neighbour() -> None:
     with ChatServer().running() as server:
         first, bad, third = asyncio.run(work(server.url))
     assert (first.status, bad.status, third.status) == (Status.OK, Status.JUDGE_ERROR, Status.OK)
-
-
