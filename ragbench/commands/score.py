@@ -299,7 +299,7 @@ def _measured(
 
 
 def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
-    from ragbench.bench.scoring.result import LINE
+    from ragbench.bench.scoring.result import FILED
     from ragbench.commands.console import outputs
 
     if json_file is not None:
@@ -311,4 +311,4 @@ def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
 
         out.mkdir(parents=True, exist_ok=True)
         outputs.write(out / "summary.json", found.as_parts())
-        tabular.write_rows(out / "scores", found.lines(), LINE)
+        tabular.write_rows(out / "scores", found.filed(), FILED)

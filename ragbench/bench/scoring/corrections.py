@@ -34,11 +34,13 @@ labelled, and Krippendorff's α among them; NaN where there is none."""
 class Corrections:
     """findings: each labelled mean as the judge, people, and both together see it (`mean` in their place is "judge",
     "people", "corrected"), and differences of corrected means; n counts labels, of the judge's mean scores.
-    labels: rows of CORRECTED, one a labelled mean.
+    labels: rows of CORRECTED, one a labelled mean. people: a row a labelled answer and metric: system, metric, sample,
+    label (the mean of those who labelled it).
     """
 
     findings: tuple[Finding, ...]
     labels: pd.DataFrame
+    people: pd.DataFrame
 
 
 def corrected(measurement: Measurement, labels: str | Path | pd.DataFrame, *, seed: int | None = None) -> Measurement:
@@ -59,11 +61,12 @@ def corrected(measurement: Measurement, labels: str | Path | pd.DataFrame, *, se
     judged = measurement.judged_alone()
     found = corrections(judged, table, seed=seed)
     others = (one for one in judged.placed if set(one.where) != {"mean"})
-    extra = {**judged.extra, "corrected": found.labels}
+    extra = {**judged.extra, "corrected": found.labels, "labels": found.people}
     made = replace(judged, placed=(*others, *found.findings), extra=extra).with_people_first()
     if folder is not None and folder.is_dir():
         made.save_findings(folder)
         # last: with this table all that was corrected is there, also after a kill in the middle
+        write_table(folder / "extra-labels.parquet", found.people)
         write_table(folder / "extra-corrected.parquet", found.labels)
     return made
 
@@ -92,7 +95,12 @@ def corrections(measurement: Measurement, labels: pd.DataFrame, *, seed: int | N
     ]
     differences = _differences(measurement, wide, people, level, seed)
     return Corrections(
-        (*(one for three in means for one in three), *differences), pd.DataFrame(about, columns=list(CORRECTED))
+        (*(one for three in means for one in three), *differences),
+        pd.DataFrame(about, columns=list(CORRECTED)),
+        pd.DataFrame(
+            [(*key, sample, value) for key, own in people.items() for sample, value in own.items()],
+            columns=["system", "metric", "sample", "label"],
+        ),
     )
 
 
