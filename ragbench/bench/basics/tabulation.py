@@ -30,6 +30,7 @@ def estimates(
         "no_spread": _("all values are equal"),
         "undefined": _("not defined for these values"),
         "constant": _("a rater who always says the same agrees with nobody beyond chance"),
+        "by_construction": _("by construction: it could not have been otherwise"),
         "identical": _("both rate every item alike"),
         "open_scale": _("all categories of the scale are not known: name them"),
         "slow": _("its function is too slow"),
