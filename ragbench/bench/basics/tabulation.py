@@ -99,6 +99,9 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
             _("needed: about so many questions show a difference of {sizes}, the smallest of interest", sizes=sizes)
         )
     notes += filter(None, dict.fromkeys(verdicts.needed(one, _) for _metric, one in pairs))
+    for metric, one in pairs:
+        told = [verdicts.lacking(one, _, digits), verdicts.beyond(one, _)]
+        notes += [f"{metric}: {text}" for text in told if text]
     title = compared[0] if len(set(compared)) == 1 else ""
     return Table(tuple(columns), tuple(rows), title, tuple(notes), digits, _.language)
 
