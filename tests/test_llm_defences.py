@@ -195,3 +195,27 @@ def test_no_redirect_is_followed(status: int, monkeypatch: pytest.MonkeyPatch) -
             ask(server, ["x"], key_variable="TEST_KEY")
     assert server.requests[0].headers["authorization"] == "Bearer sk-canary-0123456789"
     assert (server.calls, other.calls) == (1, 0)
+
+
+@pytest.mark.fault("redirects", tried="a cookie that an endpoint sets is sent to nobody", count=1)
+def test_no_cookie_is_kept() -> None:
+    """By a name and not an address: jars take no cookies from those anyway."""
+    body = b'{"choices": [{"message": {"content": "{}"}}]}'
+    head = f"HTTP/1.1 200 X\r\nSet-Cookie: who=canary; Path=/\r\nContent-Length: {len(body)}\r\n\r\n"
+    with answering(head.encode() + body).running() as server:
+        ask(server.url.replace("127.0.0.1", "localhost"), ["one", "two", "three"], concurrency=1)
+    assert len(server.requests) >= 3
+    assert not [request for request in server.requests if "cookie" in request.headers]
+
+
+@pytest.mark.fault("denied", tried="an account without money, said by 429", count=1)
+def test_an_account_without_money_stops_at_once() -> None:
+    """Providers say it by the code of those that only are to slow down; waiting brings no money."""
+    body = b'{"error": {"code": "insufficient_quota", "message": "You exceeded your current quota."}}'
+    head = f"HTTP/1.1 429 X\r\nRetry-After: 0\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with (
+        answering(head + body).running() as server,
+        pytest.raises(ProviderRefused, match=r"insufficient_quota .*the account has no money left"),
+    ):
+        ask(server, [f"question {n}" for n in range(20)], attempts=5, first_wait_seconds=0)
+    assert server.calls == 1
