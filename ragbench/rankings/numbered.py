@@ -45,15 +45,16 @@ def from_numbers(
     if depth is not None:
         lengths = np.minimum(lengths, depth)
     ranks = ranks[: int(lengths.max(initial=0))]
-    worth = gains if raw else np.maximum(gains, 0.0)
-    found, judged = _looked_up(ranks, questions, documents, worth)
+    worth, known = gains if raw else np.maximum(gains, 0.0), gains >= 0
+    asked = slice(None) if raw or known.all() else known  # of what is below 0 nobody said anything
+    found, judged = _looked_up(ranks, questions[asked], documents[asked], worth[asked])
     poor = gains <= 0
     return Ranking(
         gains=found.T,
         ideal=_ideal(len(retrieved), questions[~poor], gains[~poor]).T,
         lengths=lengths,
         judged=judged.T if poor.any() else None,
-        nonrelevant=np.bincount(questions[poor], minlength=len(retrieved)) if poor.any() else None,
+        nonrelevant=np.bincount(questions[gains == 0], minlength=len(retrieved)) if poor.any() else None,
     )
 
 
