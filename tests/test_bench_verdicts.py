@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -70,6 +71,45 @@ def test_pages_say_it_with_what_it_takes_and_name_no_smallest_difference(page: M
         assert "хватило бы" not in html
     assert verdicts.said(few(), text) in str(show.about.overview(Page(over({"tier": page}), language=language)).html())
     assert verdicts.said(few(), text) in articles.summary({"notebooks": [{"name": "t"}]}, {"t": page}, None, text)
+
+
+WITHHELD = "24 of 60 pairs unmeasured"
+
+
+def test_a_verdict_that_is_withheld_is_said_with_the_reason_on_every_output(tmp_path: Path) -> None:
+    made = measurement(metrics=("mrr", "recall"))
+    made = replace(
+        made,
+        comparisons=tuple(
+            replace(one, comparison=stats.withheld(one.comparison, WITHHELD)) for one in made.comparisons
+        ),
+    )
+    made.save(tmp_path)
+    assert Measurement.load(tmp_path).comparisons == made.comparisons
+    one = made.comparisons[0].comparison
+    assert (one.verdict, one.verdict.unshown, one.questions_needed) == (Verdict.CANNOT_BE_TOLD, True, None)
+    assert stats.with_margin(one, 0.1).questions_needed is None
+    assert made.comparisons[0].summary()["withheld"] == WITHHELD
+    for language, said in (
+        ("en", f"cannot be told: {WITHHELD}"),
+        ("ru", "нельзя сказать: без измерения 24 из 60 пар"),
+    ):
+        text, shown = translator(language), Page(made, language=language)
+        overview = Page(over({"tier": made}), language=language)
+        outputs = [
+            show.comparison.answer(shown).html(),
+            show.comparison.table(shown).html(),
+            show.about.overview(overview).html(),
+            articles.summary({"notebooks": [{"name": "t"}]}, {"t": made}, None, text),
+            articles.latex_table(made, text),
+            repr(tabulation.comparisons([(each.metric, each.comparison) for each in made.comparisons], text)),
+        ]
+        assert [str(output).count(said) > 0 for output in outputs] == [True] * len(outputs), language
+
+
+def test_what_has_no_p_has_no_verdict_to_withhold() -> None:
+    nothing = stats.compare([math.nan], [1.0])
+    assert (stats.withheld(nothing, WITHHELD).verdict, nothing.withheld) == (nothing.verdict, "")
 
 
 def test_an_article_s_table_marks_it(page: Measurement) -> None:

@@ -180,6 +180,7 @@ KNOWN_REASONS = (
     sentence("nothing was measured"),
     sentence("{part} of {whole} could not be measured, at most {share}% may be"),
     sentence("{name} was not compared with {who} question by question"),
+    sentence("{part} of {whole} pairs unmeasured"),
     sentence("there is no interval of the difference"),
     sentence("{part} of {whole} values are of fewer judges than the panel has"),
     sentence("the whole interval of the difference is within the margin"),

@@ -28,7 +28,7 @@ from ragbench.stats.studies import StudyPlan, plan_study
 from ragbench.stats.summaries import Summary, compare_summaries
 from ragbench.stats.sums import compare_statistic, resample, statistic_hypothesis
 from ragbench.stats.systems import compare_many
-from ragbench.stats.verdicts import with_margin
+from ragbench.stats.verdicts import with_margin, withheld
 
 __all__ = [
     "Hypothesis",
@@ -83,4 +83,5 @@ __all__ = [
     "statistic_hypothesis",
     "variance_split",
     "with_margin",
+    "withheld",
 ]

@@ -43,6 +43,20 @@ def by_signs(one: Comparison) -> Comparison:
     return replace(found, intervals={**found.intervals, "alone": (found.low, found.high)})
 
 
+def withheld(one: Comparison, reason: str) -> Comparison:
+    """The comparison without a verdict, for a reason that is said beside the word; its numbers stay.
+
+    reason: English words that `metrics.known_reasons` knows, so that every reader gets them in their language. What it
+    could have shown is not said either: more questions alike would tell no more. One without a p has no verdict anyway.
+    """
+    if math.isnan(one.p):
+        return one
+    return replace(
+        one, verdict=Verdict.CANNOT_BE_TOLD, withheld=reason,
+        minimum_detectable=None, questions_needed=None, groups_needed=None,
+    )  # fmt: skip
+
+
 def agreeing(one: Comparison) -> Comparison:
     """The comparison with an interval that holds 0 exactly if no difference is shown; see the module."""
     low, high = one.low, one.high
@@ -104,8 +118,9 @@ def _with_power(one: Comparison) -> Comparison:
 
 def _questions_for(one: Comparison, margin: float | None) -> int | None:
     """How many questions show a difference of `margin`; None where no number does, or it cannot be told."""
-    known = margin is not None and one.groups_needed is None and one.threshold is not None and not math.isnan(one.error)
-    return Spread.of(one).questions(margin) if known else None  # type: ignore[arg-type]
+    if margin is None or one.withheld or one.groups_needed is not None:
+        return None
+    return None if one.threshold is None or math.isnan(one.error) else Spread.of(one).questions(margin)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from ragbench.language import Translator
+from ragbench.metrics.known_reasons import reason_in
 from ragbench.types import Comparison, Verdict
 
 
@@ -17,17 +18,21 @@ def word(verdict: Verdict, _: Translator) -> str:
         Verdict.SAME: _("same"),
         Verdict.NOT_SHOWN: _("not shown"),
         Verdict.CANNOT_BE_SHOWN: _("cannot be shown"),
+        Verdict.CANNOT_BE_TOLD: _("cannot be told"),
     }
     return words[verdict]
 
 
 def said(one: Comparison, _: Translator) -> str:
-    """The verdict of a comparison; where nothing can be shown, with how many groups, or questions, that is so."""
-    return said_of(one.verdict, one.n, one.clusters, _)
+    """The verdict of a comparison; where nothing can be shown, with how many groups, or questions, that is so; where it
+    is withheld, with the reason."""
+    return said_of(one.verdict, one.n, one.clusters, _, one.withheld)
 
 
-def said_of(verdict: Verdict, n: int, clusters: int | None, _: Translator) -> str:
+def said_of(verdict: Verdict, n: int, clusters: int | None, _: Translator, withheld: str = "") -> str:
     """The same for a verdict whose comparison is known only by its pairs and groups."""
+    if verdict is Verdict.CANNOT_BE_TOLD and withheld:
+        return _("cannot be told: {reason}", reason=reason_in(withheld, _))
     if verdict is not Verdict.CANNOT_BE_SHOWN:
         return word(verdict, _)
     if clusters is None:
@@ -37,7 +42,8 @@ def said_of(verdict: Verdict, n: int, clusters: int | None, _: Translator) -> st
 
 def is_equal(one: Comparison) -> bool:
     """Whether both sides have the same value at every question that both measured, of one or more."""
-    return one.difference == 0 and one.note == "no_spread" and one.method not in ("prediction_powered", "people")
+    corrected = one.method in ("prediction_powered", "people")
+    return one.difference == 0 and one.note == "no_spread" and not corrected and not one.withheld
 
 
 def equal(known: Iterable[Comparison], _: Translator) -> str:

@@ -27,8 +27,9 @@ def of_a_table(material: Material) -> list[str]:
             Verdict.SAME: _("≈ the same within the margin"),
         }
         there = [text for verdict, text in marks.items() if any(one.verdict is verdict for one in found)]
-        few = dict.fromkeys(material.verdict(one) for one in found if one.verdict is Verdict.CANNOT_BE_SHOWN)
-        there += [f"∅ {text}" for text in few]
+        for verdict, sign in ((Verdict.CANNOT_BE_SHOWN, "∅"), (Verdict.CANNOT_BE_TOLD, "?")):
+            why = dict.fromkeys(material.verdict(one) for one in found if one.verdict is verdict)
+            there += [f"{sign} {text}" for text in why]
         notes += [f"{'; '.join(there)}."] if there else []
         named = sorted(dict.fromkeys(one.family for one in found), key=lambda name: not name.startswith(PRIMARY))
         families = "; ".join(filter(None, (said(name, _) for name in named)))

@@ -135,6 +135,8 @@ def _tests(material: Material) -> list[str]:
                 "large the difference."
             )
         )
+    if any(c.verdict is Verdict.CANNOT_BE_TOLD for c in comparisons):
+        said.append(_("“Cannot be told”: what is missing, which is said beside it, leaves room for another word."))
     if any(c.verdict is Verdict.NOT_SHOWN for c in comparisons):
         said.append(
             _("“Not shown” is not “same”: the smallest difference that could have been shown stands beside it.")

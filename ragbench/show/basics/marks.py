@@ -13,7 +13,7 @@ SERIES = 8
 SYMBOLS = ("circle", "circle", "diamond", "square", "triangle-up", "circle-open", "diamond-open", "square-open")
 GLYPHS = ("●", "●", "◆", "■", "▲", "○", "◇", "□")
 MARKS = {Verdict.BETTER: "▲", Verdict.WORSE: "▼", Verdict.SAME: "≈", Verdict.NOT_SHOWN: "○",
-         Verdict.CANNOT_BE_SHOWN: "∅"}  # fmt: skip
+         Verdict.CANNOT_BE_SHOWN: "∅", Verdict.CANNOT_BE_TOLD: "?"}  # fmt: skip
 
 
 def legend(material: Material) -> Markup:

@@ -63,6 +63,9 @@ def sentence(material: Material, challenger: str, metric: str) -> Markup:
         Verdict.CANNOT_BE_SHOWN: _(
             "On {metric}, a difference between <b>{challenger}</b> and {baseline} {verdict}: {difference}, {p}."
         ),
+        Verdict.CANNOT_BE_TOLD: _(
+            "On {metric}, whether <b>{challenger}</b> is better or worse than {baseline} {verdict} ({difference}, {p})."
+        ),
     }
     return Markup(texts[comparison.verdict]).format(  # noqa: S704 - our own text; what it is filled with is escaped
         metric=shown(metric),
