@@ -77,7 +77,10 @@ def test_a_runnable_is_asked_as_its_schema_says() -> None:
 
 def test_query_engines_and_retrievers_of_llama_index() -> None:
     nodes = [node("one", 0.5), node("two", None, id="c2", url="https://b")]
-    read = [{"id": "made-up", "text": "one", "score": 0.5}, {"id": "c2", "stored_id": "made-up", "text": "two", "url": "https://b"}]
+    read = [
+        {"id": "made-up", "text": "one", "score": 0.5},
+        {"id": "c2", "stored_id": "made-up", "text": "two", "url": "https://b"},
+    ]
     response = SimpleNamespace(response="yes", source_nodes=nodes)
     whole = {"answer": "yes", "retrieved": read}
     both = of("llama_index.core.query_engine", query=lambda _: response, retrieve=None)

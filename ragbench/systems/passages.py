@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -74,7 +74,7 @@ class Passages:
     `by_id` and `urls` are there at once; texts are read when the first item comes that has no known id.
     """
 
-    _known: WeakValueDictionary[int, Passages] = WeakValueDictionary()
+    _known: ClassVar[WeakValueDictionary[int, Passages]] = WeakValueDictionary()
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self.chunks = chunks
