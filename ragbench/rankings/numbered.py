@@ -45,10 +45,11 @@ def from_numbers(
     if depth is not None:
         lengths = np.minimum(lengths, depth)
     ranks = ranks[: int(lengths.max(initial=0))]
-    worth, known = gains if raw else np.maximum(gains, 0.0), gains >= 0
-    asked = slice(None) if raw or known.all() else known  # of what is below 0 nobody said anything
-    found, judged = _looked_up(ranks, questions[asked], documents[asked], worth[asked])
+    found, judged = _looked_up(ranks, questions, documents, gains)
     poor = gains <= 0
+    if (gains < 0).any():
+        judged &= found >= 0
+        found = found if raw else np.maximum(found, 0.0)
     return Ranking(
         gains=found.T,
         ideal=_ideal(len(retrieved), questions[~poor], gains[~poor]).T,
