@@ -103,6 +103,10 @@ ROWS: Mapping[str, Row] = {
         "API keys and passwords of database addresses",
         "they come from the environment only, and stand in no log, notebook, page, error, manifest or database",
     ),
+    "cut": Row(
+        "an error or a reply with a key in it that is too long to be shown whole",
+        "it is masked before it is cut: no part of the key is left, wherever it stands",
+    ),
     "markup": Row(
         "HTML and scripts in data, in answers, in names of models and files",
         "they stay text on every page: nothing runs, no dialog opens, nothing is fetched",

@@ -204,10 +204,9 @@ def confusable(house: House) -> list[str]:
 
 
 def endless(house: House) -> list[str]:
-    """Files above 600 lines, and above 400 where that is no longer rare."""
+    """Files above 600 lines."""
     lines = {module.name: module.text.count("\n") for module in house.modules}
-    long = [f"{name}: {number}" for name, number in lines.items() if number > 400]
-    return [f"{name}: {number}" for name, number in lines.items() if number > 600] + (long if len(long) > 2 else [])
+    return [f"{name}: {number}" for name, number in lines.items() if number > 600]
 
 
 LAWS: dict[Callable[[House], list[str]], dict[str, str]] = {

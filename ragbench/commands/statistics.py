@@ -61,7 +61,11 @@ def agree(
         typer.Option(help="The rater whose ratings hold the truth (of two); else the first, by file and by name."),
     ] = None,
     categories: Annotated[
-        str | None, typer.Option(help="All categories in their order, comma-separated, if they do not sort themselves.")
+        str | None,
+        typer.Option(
+            help="All categories of the scale in their order, comma-separated; of labels on a metric that declares "
+            "them, the metric's. AC1, AC2 and weighted κ have no interval without them."
+        ),
     ] = None,
     cluster: Annotated[str | None, typer.Option(help="Column with the group an item belongs to (dialogue).")] = None,
     level: options.Level = 0.95,
@@ -76,7 +80,7 @@ def agree(
 
     Examples:
 
-    - `ragbench agree ratings.csv --item item --rater rater --value score --scale ordinal`
+    - `ragbench agree ratings.csv --item item --rater rater --value score --scale ordinal --categories 1,2,3,4,5`
     - `ragbench agree labels/anna.csv labels/boris.csv --metric faithfulness --scale interval`
     """
     from ragbench import stats
@@ -87,9 +91,11 @@ def agree(
     from ragbench.measurement import without_nan
 
     order = _categories(categories, scale)
-    numeric = scale.numeric or (scale is Scale.ORDINAL and order is None)
+    numeric = scale.numeric or (scale is Scale.ORDINAL and not any(isinstance(one, str) for one in order or ()))
     columns = Columns(value, item, rater, metric, cluster)
     found = Ratings.read(tables, columns, numeric=numeric, categories=order)
+    if order is None and metric is not None and not scale.numeric:
+        order = _declared(metric, {cell for cell in found.given.values() if cell is not None})
     raters = list(found.raters)
     if len(raters) < 2:
         files = ", ".join(map(str, tables))
@@ -113,6 +119,7 @@ def agree(
         made = {name: one if one.n else replace(one, note="incomplete") for name, one in made.items()}
     report: dict[str, Any] = {
         "scale": scale.value, "items": len(found.items), "raters": raters,
+        "categories": order, "folded": found.folded,
         "statistics": {name: asdict(one) for name, one in made.items()},
     }  # fmt: skip
     if as_json:
@@ -120,6 +127,8 @@ def agree(
             report |= _pairs(found, raters, how)
         terminal.dump(without_nan(report), indent=2)
         return
+    for chosen, spellings in found.folded.items():
+        terminal.say(f"one class, {chosen!r}: {', '.join(map(repr, spellings))}", err=True, colour="yellow")
     terminal.say(f"{counted(len(found.items), 'item')}, raters {', '.join(raters)}, {scale.value} scale")
     if len(raters) == 2:
         biased = f"; bias is {raters[1]} − {raters[0]}" if "bias" in made else ""
@@ -222,12 +231,35 @@ def significance(
 
 
 def _categories(text: str | None, scale: Scale) -> list[Any] | None:
+    """Those of the option; numbers on an ordinal scale whose categories are all numbers."""
     if text is None:
         return None
     names = [name.strip() for name in text.split(",")]
     if scale.numeric:
         raise ValueError(f"--categories belongs to nominal and ordinal scales; and {scale.value} is a scale of numbers")
+    if scale is Scale.ORDINAL:
+        try:
+            return [float(name) for name in names]
+        except ValueError:
+            return names
     return names
+
+
+def _declared(metric: str, given: set[Any]) -> list[Any] | None:
+    """The grades that a metric declares, as they are given; None where it declares none or others were given."""
+    from ragbench.metric import parse
+    from ragbench.metrics import catalogue
+
+    catalogue()
+    try:
+        grades = parse(metric).grades
+    except ValueError:
+        return None
+    texts = any(isinstance(one, str) for one in given)
+    by_number = {float(one): one for one in given if not texts or one.replace(".", "", 1).isdigit()}
+    if not grades or len(by_number) < len(given) or not set(by_number) <= set(grades):
+        return None
+    return [by_number.get(grade, f"{grade:g}" if texts else grade) for grade in grades]
 
 
 def _pairs(found: Ratings, raters: list[str], how: dict[str, Any]) -> dict[str, Any]:

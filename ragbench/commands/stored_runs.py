@@ -349,6 +349,6 @@ def _told(count: int | None) -> str:
 
 def _short(kept: str) -> str:
     from ragbench.bench.runs.changes import readable
+    from ragbench.settings.secrets import excerpt
 
-    text = readable(kept)
-    return text if len(text) <= 80 else text[:79] + "…"
+    return excerpt(readable(kept), 80)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from rapidfuzz.distance import Levenshtein
+
 from ragbench.metric import metric
-from ragbench.metrics.alignment import edit_distance
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.known_reasons import CANNOT_BE_TOLD_APART
@@ -96,4 +97,4 @@ def _alike(one: str, other: str, threshold: float) -> bool:
     longest = max(len(one), len(other))
     if not longest or min(len(one), len(other)) / longest < threshold:
         return False
-    return one == other or 1 - edit_distance(one, other) / longest >= threshold
+    return one == other or 1 - Levenshtein.distance(one, other) / longest >= threshold

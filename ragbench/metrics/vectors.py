@@ -108,7 +108,7 @@ def embedded(embed: Embed, texts: Sequence[str], kind: TextKind, fatal: Fatal = 
             raise
         except Exception as error:
             guilty = [at for at in error.positions if at < len(part)] if isinstance(error, EmbeddingError) else []
-            reason = error.reason if isinstance(error, EmbeddingError) else f"{type(error).__name__}: {error}"[:200]
+            reason = error.reason if isinstance(error, EmbeddingError) else f"{type(error).__name__}: {error}"
             alone += len(part) == 1
             if guilty:
                 faults |= {part[place]: reason for place in guilty}

@@ -61,8 +61,8 @@ def refusing(url: Url, what: str) -> Iterator[None]:
             raise RemoteError(f"{url}: {no_permission(what)}") from None
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        said = (str(error).splitlines() or [""])[0][:300]
-        reason = secrets.masker()(f"{type(error).__name__}: {said}" if said else type(error).__name__)
+        said = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}".removesuffix(": ")
+        reason = secrets.excerpt(said, 300)
         raise RemoteError(f"{url}: cannot be {what}: {reason}") from None
 
 

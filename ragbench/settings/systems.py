@@ -139,7 +139,7 @@ class SystemSettings(IndexSettings, Patience):
             json.loads(filled(given, {"question": r"a \" b", "k": "1"}))
         except ValueError:
             raise ValueError(
-                f'body = {given!r:.200} is not JSON once it is filled; write "{{question}}" in quotes and {{k}} without'
+                f'body = {given!r} is not JSON once it is filled; write "{{question}}" in quotes and {{k}} without'
             ) from None
         return given
 

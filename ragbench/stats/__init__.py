@@ -19,7 +19,7 @@ from ragbench.stats.panels import cochran_q, fleiss_kappa, fleiss_kappa_of_count
 from ragbench.stats.power import minimum_detectable_difference, power_of_mcnemar, power_of_mean, sample_size
 from ragbench.stats.predictions import prediction_powered, prediction_powered_comparison
 from ragbench.stats.quantiles import quantile
-from ragbench.stats.raters import agreement, confusion, spearman
+from ragbench.stats.raters import Scale, agreement, confusion, spearman
 from ragbench.stats.repeats import VarianceSplit, variance_split
 from ragbench.stats.samples import MetricComparison, Paired, Source
 from ragbench.stats.sets import SetValues, set_draws, set_estimate, set_hypothesis
@@ -34,6 +34,7 @@ __all__ = [
     "Hypothesis",
     "MetricComparison",
     "Paired",
+    "Scale",
     "SetValues",
     "Source",
     "StudyPlan",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, text
 
 from ragbench.settings import DatabaseSettings, Settings
-from ragbench.store import arrays, collections, embeddings, footprint, server, timings
+from ragbench.store import arrays, collections, embeddings, server, timings
 from ragbench.store import chunks as chunk_rows
 from ragbench.store.address import masked
 from ragbench.store.arrays import Arrays
@@ -312,14 +312,6 @@ class Store:
         with told_plainly("looking for an index"), self.engine.connect() as connection:
             (data, _), (number, _) = chunk_rows.find(connection, content_hash), embeddings.find(connection, embedder)
             return collections.is_made(connection, data, number, index)
-
-    def seconds_of_keeping(self, vectors: Vectors) -> float:
-        """See `ragbench.store.footprint`."""
-        return footprint.seconds_of_keeping(self.engine, vectors)
-
-    def seconds_of_building(self, width: int, index: Index, rows: int) -> float:
-        """See `ragbench.store.footprint`."""
-        return footprint.seconds_of_building(self.engine, width, index, rows)
 
     def close(self) -> None:
         """Give all connections back. The server goes on running."""

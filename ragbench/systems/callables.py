@@ -18,6 +18,7 @@ from ragbench import settings, trust, waves
 from ragbench.expectations import kind
 from ragbench.folders import write
 from ragbench.llm.loop import run
+from ragbench.settings.secrets import excerpt
 from ragbench.systems.frameworks import adapted
 from ragbench.systems.hands import Hands, OutOfTimeError
 
@@ -145,7 +146,7 @@ def told(raised: Exception) -> str:
     """One error of a user's function, of several at once the first, in one line of SHOWN_CHARACTERS at most."""
     error = waves.first(raised)
     name = "" if type(error).__module__.startswith("ragbench.") else f"{type(error).__name__}: "
-    return " ".join(f"{name}{error}".split())[:SHOWN_CHARACTERS]
+    return excerpt(f"{name}{error}", SHOWN_CHARACTERS)
 
 
 def _imported(name: str, folder: str) -> ModuleType:

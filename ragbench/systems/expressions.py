@@ -11,7 +11,7 @@ from typing import Any
 from ragbench.expectations import kind
 from ragbench.llm.reply import storable
 from ragbench.settings import SystemSettings
-from ragbench.settings.secrets import masked
+from ragbench.settings.secrets import excerpt, masked
 from ragbench.systems.items import ItemReader
 from ragbench.systems.passages import Passages
 from ragbench.systems.retrieval import RetrievalError
@@ -126,5 +126,5 @@ def _refused(name: str) -> float:
 
 
 def _beginning(text: str) -> str:
-    shown = " ".join("".join(letter if letter.isprintable() else " " for letter in text[:1000]).split())
-    return shown if len(shown) <= SHOWN_CHARACTERS else shown[:SHOWN_CHARACTERS] + "…"
+    begins = excerpt(text, SHOWN_CHARACTERS)
+    return "".join(letter if letter.isprintable() else " " for letter in begins)

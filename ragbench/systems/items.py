@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 from ragbench.expectations import kind
+from ragbench.settings.secrets import excerpt
 from ragbench.systems.passages import How, Passages
 from ragbench.systems.retrieval import RetrievalError
 from ragbench.types import Chunk, Hit
@@ -71,7 +72,7 @@ class ItemReader:
             "dropped_beyond_k": self.beyond_k,
             **({f"known_by_{how}": self.known[how] for how in KNOWN} if self.known.keys() - {How.ID} else {}),
             "unknown_ids": self.unknown.total(),
-            "unknown_ids_first": [_cut(name) for name in sorted(self.unknown)[:SHOWN]],
+            "unknown_ids_first": [excerpt(name, 80) for name in sorted(self.unknown)[:SHOWN]],
         }
         return {name: value for name, value in facts.items() if value}
 
@@ -136,8 +137,4 @@ def _score(value: Any) -> float:
 
 
 def _shown(value: object) -> str:
-    return _cut(repr(value))
-
-
-def _cut(shown: str) -> str:
-    return shown if len(shown) <= 80 else shown[:80] + "…"
+    return excerpt(repr(value), 80)

@@ -29,6 +29,9 @@ def estimates(
         "few": _("too few values"),
         "no_spread": _("all values are equal"),
         "undefined": _("not defined for these values"),
+        "constant": _("a rater who always says the same agrees with nobody beyond chance"),
+        "identical": _("both rate every item alike"),
+        "open_scale": _("all categories of the scale are not known: name them"),
         "slow": _("its function is too slow"),
         "incomplete": _("no item was rated by all"),
     }
@@ -115,6 +118,7 @@ def interval_name(method: str, _: Translator) -> str:
         "t_effective": _("Student's t interval for unequal groups"),
         "delta": _("normal interval"),
         "jackknife": _("jackknife interval"),
+        "bayesian": _("Bayesian bootstrap interval"),
         "u_statistic": _("interval of a U-statistic"),
         "prediction_powered": _("corrected by people's labels (PPI++)"),
         "people": _("people's labels"),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import settings as configuration
+from ragbench.settings.secrets import excerpt
 
 SECONDS = 120.0
 
@@ -40,4 +41,4 @@ def told(code: str, given: Mapping[str, Any]) -> dict[str, str]:
         if out.is_file():
             return dict(json.loads(out.read_text(encoding="utf-8")))
     lines = done.stderr.strip().splitlines() or ["it said nothing"]
-    raise ProcessError(f"ends the process: {lines[-1][:200]}")
+    raise ProcessError(f"ends the process: {excerpt(lines[-1], 200)}")

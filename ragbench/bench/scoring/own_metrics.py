@@ -25,6 +25,7 @@ from ragbench.metrics.criterion import Criterion, Example, name_of
 from ragbench.names import meant
 from ragbench.settings import ConfigurationError, MetricSettings, Settings
 from ragbench.settings.metrics import NEEDS, YES_NO, scale, texts
+from ragbench.settings.secrets import excerpt
 from ragbench.systems import callables
 from ragbench.types import SLOT, Prompt
 
@@ -231,7 +232,7 @@ def _text(prompt: Prompt[Any], language: str, given: str) -> str:
         path = configuration.project_folder() / Path(given)
         if not path.is_file():
             raise ValueError(
-                f"{place} = {given!r:.100}: a file, or a text with the places "
+                f"{place} = {excerpt(repr(given), 100)}: a file, or a text with the places "
                 f"{', '.join(f'{{{slot}}}' for slot in sorted(prompt.slots))}, is expected; there is no such file"
             )
         text, place = path.read_text(encoding="utf-8"), f"{place} ({given})"
@@ -278,4 +279,4 @@ def value_of(given: Any) -> Metric:
         return declarations.parse(given)
     if callable(given):
         return functions.declared(given)
-    raise ValueError(f"metrics: {given!r:.80} is no metric, no name of one and no function")
+    raise ValueError(f"metrics: {excerpt(repr(given), 80)} is no metric, no name of one and no function")

@@ -114,6 +114,7 @@ def explained(material: Material, note: str, method: str, lender: str = "") -> s
         "few_draws": _("the function takes too long to be called on resamples; so questions were left out one by one"),
         "slow": _("the function takes too long to be called often enough for an interval"),
         "undefined": _("the number is not defined on some resamples"),
+        "constant": _("a rater who always says the same agrees with nobody beyond chance"),
         "always_the_same": _("a judge that always decides the same reaches one half, whatever the answers"),
     }
     name = interval_name(method, _)

@@ -18,6 +18,7 @@ from ragbench.llm.errors import Fault
 from ragbench.llm.loop import run
 from ragbench.llm.transport import Transport, patiently, read_key
 from ragbench.settings import ConfigurationError, RerankerSettings, project_folder
+from ragbench.settings.secrets import excerpt
 from ragbench.store import Store
 from ragbench.store.timings import Readings
 from ragbench.systems.callables import of_table
@@ -91,7 +92,7 @@ def checked(scores: Sequence[float], number: int) -> Array:
     """The scores of so many texts. Raises UnreadableError for what is not one finite number a text."""
     found = np.asarray(scores, float)
     if found.shape != (number,) or not np.isfinite(found).all():
-        raise UnreadableError(f"{found.tolist()!r:.80}: {_expected(number)}")
+        raise UnreadableError(f"{excerpt(found.tolist(), 80)}: {_expected(number)}")
     return found
 
 
@@ -143,7 +144,7 @@ class CrossEncoderReranker:
             source = str(self._folder) if self._folder.is_dir() else self._named
             return CrossEncoder(source, num_labels=1, trust_remote_code=False)
         except Exception as error:
-            said = " ".join(str(error).split())[:200]
+            said = excerpt(error, 200)
             raise RetrievalError(f"rerankers.{self.name}.model = {self._named!r} cannot be loaded: {said}") from None
 
 
