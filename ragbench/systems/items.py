@@ -10,7 +10,7 @@ from typing import Any
 
 from ragbench.expectations import kind
 from ragbench.settings.secrets import excerpt
-from ragbench.systems.passages import How, Passages
+from ragbench.systems.passages import How, Passages, is_short
 from ragbench.systems.retrieval import RetrievalError
 from ragbench.types import Chunk, Hit
 
@@ -118,8 +118,9 @@ class ItemReader:
             return Hit(chunk), How.ID
         if chunk := known.with_text(text, url, title, wanted):
             return Hit(chunk), How.TEXT
-        is_name = names == [text]
-        if piece := known.shown_in(text, wanted) or (None if is_name else known.headed(text, wanted)):
+        is_name = names == [text]  # it may be somebody else's id, though it stands in a passage
+        piece = None if is_name and is_short(text) else known.shown_in(text, wanted)
+        if piece := piece or (None if is_name else known.headed(text, wanted)):
             return Hit(piece), How.OVERLAP
         if chunk := known.named(sources):
             return Hit(chunk), How.ID

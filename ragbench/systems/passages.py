@@ -269,6 +269,11 @@ def letters(text: str) -> str:
     return "".join(text.split())
 
 
+def is_short(text: str) -> bool:
+    """Whether a text is too short to be told by windows that begin anywhere."""
+    return len(letters(text)) < WINDOW + STEP - 1
+
+
 def _bare(text: str) -> str:
     """Its letters and digits alone: what is left where a page was turned to plain text, or marks were set anew."""
     return _MARKS.sub("", unicodedata.normalize("NFKC", _HIDDEN.sub("", text)))
