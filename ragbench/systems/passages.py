@@ -34,6 +34,7 @@ GAP = 32  # letters of a passage that may differ between two parts that are one
 MOST = 64  # passages that are looked at for one text, and passages from which on a window is common to all
 LETTERS_AT_ONCE = 1 << 20
 _HIDDEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+_WORD_AFTER = re.compile(r"\s+(?=\S)")
 _MARKS = re.compile(r"[\W_]+")
 _STARTLESS = "\u1160", "\u11ff"  # vowels and finals of Hangul, which are composed with what stands before them
 _SEED = 2654435761
@@ -139,13 +140,18 @@ class Passages:
 
     def _piece(self, text: str, part: Part) -> Piece:
         chunk = self.chunks[part.place]
-        places = _places(chunk.text)
+        places, plain = _places(chunk.text), letters(text)
         if part.is_whole or len(places) != part.length:
             start, end = 0, len(chunk.text)
         else:
             start, end = places[part.start][0], places[part.end - 1][1]
+            own = letters(chunk.text)[part.start : part.end]
+            if not plain.startswith(own[:SHORT_WINDOW]):  # behind other words, whose last letters may be the same
+                start = _word_from(chunk.text, start, end)
+            if not plain.endswith(own[-SHORT_WINDOW:]):
+                end = _word_up_to(chunk.text, start, end)
         name = f"{chunk.id}#{start:05}-{end:05}"  # as that of a piece that was cut here
-        if part.end - part.start != len(plain := letters(text)):
+        if part.end - part.start != len(plain):
             name += "~" + hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         return Piece(name, text, chunk.url, chunk.title, chunk.section, chunk.id, start, end)
 
@@ -305,6 +311,22 @@ def _places(text: str) -> list[Span]:
 def _is_composed(character: str) -> bool:
     """Whether it is a part of the character before it."""
     return bool(unicodedata.combining(character)) or _STARTLESS[0] <= character <= _STARTLESS[1]
+
+
+def _word_from(text: str, start: int, end: int) -> int:
+    """Where the first whole word begins; as it is where there is none."""
+    if start == 0 or text[start - 1].isspace():
+        return start
+    found = _WORD_AFTER.search(text, start, end)
+    return start if found is None else found.end()
+
+
+def _word_up_to(text: str, start: int, end: int) -> int:
+    """Where the last whole word ends; as it is where there is none."""
+    if end == len(text) or text[end].isspace():
+        return end
+    whole = text[start:end].rsplit(None, 1)
+    return start + len(whole[0]) if len(whole) == 2 else end
 
 
 def _codes(text: str) -> Codes:
