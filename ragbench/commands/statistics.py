@@ -15,7 +15,7 @@ from ragbench.commands.console import options
 
 if TYPE_CHECKING:
     from ragbench.commands.tables.ratings import Ratings
-    from ragbench.types import Better
+    from ragbench.types import Array, Better
 
 MOST_PAIRS = 15
 
@@ -164,6 +164,14 @@ def significance(
         float | None,
         typer.Option(help="Largest difference that would not matter; plans for it, and tests for equivalence."),
     ] = None,
+    scale: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            metavar="LOW HIGH",
+            help="Ends of the scale, which bound what unmeasured values could be; else those of the metric that a "
+            "column is named after, or 0 and 1 where all values lie between them.",
+        ),
+    ] = None,
     level: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
@@ -209,8 +217,9 @@ def significance(
         labels = first.labels(cluster)
         groups = [labels[row] for row in rows[0]]
     titles = (first.name, second.name) if first.name != second.name else (str(baseline), str(challenger))
+    scales = {name: _scale(name, [side[name] for side in sides], scale) for name in names}
     tested = stats.hypotheses(
-        sides[0], sides[1], clusters=groups, better=better,
+        sides[0], sides[1], clusters=groups, better=better, bounds=scales,
         margin=margin, level=level, resamples=resamples, seed=seed, names=titles,
     )  # fmt: skip
     sureness = families.Sureness(level, resamples, seed)
@@ -228,6 +237,25 @@ def significance(
         terminal.say(f"{name} is not compared: {why}", err=True, colour="yellow")
     terminal.say(f"{counted(len(ids), 'question')} in both files, {unmatched} in one only")
     tabulation.comparisons(adjusted.items(), translator("en"), 4).say()
+
+
+def _scale(name: str, columns: list[Array], given: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The ends of a column's scale: those given, those of the metric of its name, else 0 and 1 where no value lies
+    outside; None where nobody knows them."""
+    import numpy as np
+
+    from ragbench.bench.basics.findings import bounds
+    from ragbench.metrics import declaration
+
+    values = np.concatenate(columns)
+    known = values[~np.isnan(values)]
+    declared = declaration(name)
+    if given is not None:
+        return given
+    for each in ((bounds(declared) if declared is not None else None), (0.0, 1.0)):
+        if each is not None and len(known) and each[0] <= known.min() and known.max() <= each[1]:
+            return each
+    return None
 
 
 def _categories(text: str | None, scale: Scale) -> list[Any] | None:

@@ -95,6 +95,7 @@ def _is_among(inquiry: Inquiry, chunk: Chunk, others: Sequence[Chunk], by: By, t
 def _alike(one: str, other: str, threshold: float) -> bool:
     """Whether the likeness reaches the threshold; the distance is computed only where lengths leave it open."""
     longest = max(len(one), len(other))
-    if not longest or min(len(one), len(other)) / longest < threshold:
+    least = threshold * longest - 1e-9  # whole signs, and a threshold that is no binary fraction
+    if not longest or min(len(one), len(other)) < least:
         return False
-    return one == other or 1 - Levenshtein.distance(one, other) / longest >= threshold
+    return one == other or longest - Levenshtein.distance(one, other) >= least

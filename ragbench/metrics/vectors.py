@@ -138,6 +138,17 @@ def cosine(first: Array | Vectors, second: Array | Vectors) -> float:
     return float(np.clip(float(one @ other) / lengths, -1.0, 1.0)) if lengths else math.nan
 
 
+SINGLE = 2.0**-22
+"""Vectors are kept in single precision: by so little a cosine in double precision may miss that of the vectors that
+were meant. (0.8, 0.6) and (1, 0) have 0.8, and as they are kept 0.80000001."""
+
+
+def reaches(value: float, threshold: float) -> bool:
+    """Whether a cosine of kept vectors is at the threshold or above; one that differs from it by what single precision
+    leaves out is at it."""
+    return value >= threshold - SINGLE
+
+
 def single_cosine(first: Vectors, second: Vectors) -> float:
     """The cosine in the precision that the vectors have, each divided by its length first, as ragas takes it."""
     one, other = (vector / np.linalg.norm(vector) for vector in (first, second))

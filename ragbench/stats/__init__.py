@@ -28,7 +28,7 @@ from ragbench.stats.studies import StudyPlan, plan_study
 from ragbench.stats.summaries import Summary, compare_summaries
 from ragbench.stats.sums import compare_statistic, resample, statistic_hypothesis
 from ragbench.stats.systems import compare_many
-from ragbench.stats.verdicts import with_margin, withheld
+from ragbench.stats.verdicts import gaps, reach, with_margin, withheld, withheld_by_gaps
 
 __all__ = [
     "Hypothesis",
@@ -59,6 +59,7 @@ __all__ = [
     "estimate_systems",
     "fleiss_kappa",
     "fleiss_kappa_of_counts",
+    "gaps",
     "holm",
     "hypotheses",
     "icc",
@@ -75,6 +76,7 @@ __all__ = [
     "quantile",
     "randomization_p",
     "rank_test_p",
+    "reach",
     "resample",
     "sample_size",
     "set_draws",
@@ -85,4 +87,5 @@ __all__ = [
     "variance_split",
     "with_margin",
     "withheld",
+    "withheld_by_gaps",
 ]

@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import Hypothesis
 from ragbench.stats.draws import BLOCK, total_draws, weighted_rows
+from ragbench.stats.estimates import Bounds
 from ragbench.stats.histograms import weighted_sum
+from ragbench.stats.missing import at_ends, bounded
 from ragbench.stats.samples import (
     Labels,
     Units,
@@ -33,6 +35,9 @@ from ragbench.types import Array, Better, Comparison, Estimate, Verdict
 
 Statistic = Callable[[Array], Array]
 """(…, columns) totals to (…,) values; NaN where the statistic does not exist."""
+
+Completed = tuple[tuple[ArrayLike, ArrayLike], tuple[ArrayLike, ArrayLike]]
+"""The tables of baseline and challenger where the difference is smallest, and where it is largest."""
 
 Method = Literal["auto", "bca", "percentile", "delta"]
 
@@ -170,7 +175,8 @@ def bayesian(
     Every unit counts by an exponential weight, which for independent items in categories are draws of Dirichlet's
     distribution of their shares; pseudo-items count by gamma weights of their shapes, so that what was not seen is not
     taken for impossible. Ends are quantiles, on Fisher's z as far from the median as Student's quantile is farther out
-    than the normal one; the value itself always lies within.
+    than the normal one, and as the spread of C clusters is larger than that of their weights, √((C + 1) / (C − 1)); the
+    value itself always lies within.
     """
     rng, drawn, done = np.random.default_rng(seed), np.empty(resamples), 0
     step = max(1, BLOCK // max(units.sums.shape[1], len(units.counts), len(pseudo.shapes)))
@@ -187,6 +193,8 @@ def bayesian(
     tails = [(1 - level) / 2, 0.5, (1 + level) / 2]
     low, middle, high = np.arctanh(np.quantile(kept, tails).clip(-1 + 1e-12, 1 - 1e-12))
     farther = kinds.t_quantile((1 + level) / 2, freedom) / kinds.normal_quantile((1 + level) / 2)
+    if units.clustered:
+        farther *= math.sqrt((units.number + 1) / (units.number - 1))
     ends = (math.tanh(middle - (middle - low) * farther), math.tanh(middle + (high - middle) * farther))
     return min(ends[0], value), max(ends[1], value)
 
@@ -236,6 +244,9 @@ def compare_statistic(
     resamples: int = 10_000,
     seed: int = 0,
     names: tuple[str, str] = ("baseline", "challenger"),
+    bounds: Bounds | None = None,
+    completed: Completed | None = None,
+    void: ArrayLike | None = None,
 ) -> Comparison:
     """Two systems by a corpus statistic: a test of its equality, and a paired bootstrap.
 
@@ -244,10 +255,15 @@ def compare_statistic(
     two systems' sentences (Riezler, Maxwell 2005) would test that the systems are the same in all: two with one F1 but
     other errors are not, and it finds them to differ too often. The interval is of the difference on the same drawn
     sentences, and so is the standard error from which it is told what could have been shown.
+    bounds: the ends of the statistic's scale: no end of an interval is farther from 0 than its width, and where rows
+    are unmeasured, no word is said that they could contradict (`ragbench.stats.missing`). completed: tables of both
+    without gaps, where every unmeasured row is such that the difference is smallest, and where it is largest; without
+    it a row is taken to add as much as a value at either end of the scale would to a mean. void: (sentences,) which
+    are no pairs, because there is nothing in them to measure.
     """
     return statistic_hypothesis(
         statistic, baseline, challenger, clusters=clusters, better=better, level=level, resamples=resamples, seed=seed,
-        names=names,
+        names=names, bounds=bounds, completed=completed, void=void,
     ).alone  # fmt: skip
 
 
@@ -262,6 +278,9 @@ def statistic_hypothesis(
     resamples: int = 10_000,
     seed: int = 0,
     names: tuple[str, str] = ("baseline", "challenger"),
+    bounds: Bounds | None = None,
+    completed: Completed | None = None,
+    void: ArrayLike | None = None,
 ) -> Hypothesis:
     """The hypothesis of `compare_statistic`, to be tested together with others by `families.jointly`."""
     check_level(level)
@@ -280,14 +299,24 @@ def statistic_hypothesis(
     def gap(totals: Array) -> Array:
         return _values(statistic, totals[..., columns:]) - _values(statistic, totals[..., :columns])
 
+    none = np.zeros(len(present), dtype=bool) if void is None else np.asarray(void, dtype=bool) & ~present
     kept = None if codes is None else codes[present]
     interval = resample_units(gap, units_of(both, kept), level=level, resamples=resamples, seed=seed)
+
+    def added(rows: Array, value: float) -> Array:
+        """(rows,) pseudo-values of the difference."""
+        each = Units(rows, np.ones(len(rows)), np.ones(len(rows), dtype=np.int64), False, np.zeros(2 * columns))
+        return np.asarray(value + len(rows) * np.nan_to_num(influences(gap, each)))
+
+    def flipped(column: Array) -> tuple[float, str, Units]:
+        known = ~np.isnan(column)
+        units = units_of(column[known][:, None], None if codes is None else codes[known])
+        return *tested(units, resamples, seed), units
+
     pseudo, p, used, freedom = np.full(len(present), np.nan), math.nan, "none", None
     if len(both) and not math.isnan(interval.value):
-        each = Units(both, np.ones(len(both)), np.ones(len(both), dtype=np.int64), False, np.zeros(2 * columns))
-        pseudo[present] = interval.value + len(both) * np.nan_to_num(influences(gap, each))
-        units = units_of(pseudo[present][:, None], kept)
-        p, used = tested(units, resamples, seed)
+        pseudo[present] = added(both, interval.value)
+        p, used, units = flipped(pseudo)
         freedom = units.freedom if units.clustered else None
     found = Comparison(
         *names,
@@ -301,14 +330,26 @@ def statistic_hypothesis(
         math.nan,
         Verdict.NOT_SHOWN,
         len(both),
-        int((~present).sum()),
+        int((~present & ~none).sum()),
         better,
         clusters=interval.clusters,
         error=_error(interval),
         seed=seed,
         note=interval.note,
+        width=None if bounds is None else bounds[1] - bounds[0],
     )
-    return Hypothesis(by_signs(found) if len(both) else found, pseudo, freedom)
+    worst = None
+    if found.n_dropped and bounds is not None and not math.isnan(p):
+        columns_at, values = at_ends(pseudo, ~present & ~none, bounds[1] - bounds[0]), None
+        if completed is not None:
+            asked = ~none
+            tables = [np.hstack([_table(each, "completed")[0][asked] for each in pair]) for pair in completed]
+            low, high = (float(gap(rows.sum(axis=0)[None])[0]) for rows in tables)
+            values = low, high
+            for column, rows, value in zip(columns_at, tables, values, strict=True):
+                column[asked] = added(rows, value)
+        found, worst = bounded(found, columns_at, lambda column: flipped(column)[0], values=values)
+    return Hypothesis(by_signs(found) if len(both) else found, pseudo, freedom, worst)
 
 
 def _error(interval: Estimate) -> float:

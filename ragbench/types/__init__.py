@@ -46,12 +46,15 @@ class Status(StrEnum):
 
 
 class Verdict(StrEnum):
-    """The word a comparison earns. `same` only ever comes from an equivalence test with its margin given;
+    """The word a comparison earns. `by less than matters`: the whole interval of a difference that is shown lies within
+    the smallest difference of interest. `same` only ever comes from an equivalence test with its margin given;
     `cannot be shown`: with so few independent groups no difference whatever could have been shown. `cannot be told`:
     what was not measured, or not identified, leaves room for another word; `Comparison.withheld` says what."""
 
     BETTER = "better"
+    SLIGHTLY_BETTER = "better, by less than matters"
     WORSE = "worse"
+    SLIGHTLY_WORSE = "worse, by less than matters"
     SAME = "same"
     NOT_SHOWN = "not shown"
     CANNOT_BE_SHOWN = "cannot be shown"
@@ -61,6 +64,16 @@ class Verdict(StrEnum):
     def unshown(self) -> bool:
         """Whether it leaves open which of the two is better, and whether they are the same."""
         return self in (Verdict.NOT_SHOWN, Verdict.CANNOT_BE_SHOWN, Verdict.CANNOT_BE_TOLD)
+
+    @property
+    def is_better(self) -> bool:
+        """Whether it is shown to be better, by however much."""
+        return self in (Verdict.BETTER, Verdict.SLIGHTLY_BETTER)
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether it is shown to be worse, by however much."""
+        return self in (Verdict.WORSE, Verdict.SLIGHTLY_WORSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +295,7 @@ class Estimate:
     intervals: every interval that was computed, by method, the printed one among them.
     floor, ceiling: the value if every unmeasured one lay at the lower or upper end of the scale; None without bounds.
     note: a machine-readable word on why the printed interval is not the bootstrap's ("few", "ceiling", "no_spread",
-        "borrowed_spread", "few_clusters", "ties"), or "".
+        "equal_groups", "borrowed_spread", "borrowed_between", "few_clusters", "ties"), or "".
     lender: where all values are equal ("borrowed_spread"), the metric whose design effect was taken.
     """
 
@@ -314,8 +327,11 @@ class Comparison:
     verdict: in the metric's direction (`better` says which way is good), from p_adjusted where there is one.
     n, n_dropped: pairs used, and pairs left out because one side was unmeasured.
     least, most: the difference over all n + n_dropped pairs if every unmeasured value lay at that end of its scale
-        which makes it smallest, or largest; None on an open scale, and where nothing is known of it.
+        which makes it smallest, or largest; None where none is unmeasured, and on an open scale.
+    p_worst: of the same test with them where they speak most against the difference, and after the same correction; 1
+        where the difference would be none or the other way. p_equivalence_worst: of the equivalence test likewise.
     withheld: why there is no verdict although there is a p, in English words that `known_reasons` knows; else "".
+    width: of the metric's scale, which no difference exceeds; None where it is open.
     minimum_detectable: the smallest true difference that this n shows with 80 % power, at the threshold of its family;
         None if not computable, or if no difference can be shown.
     questions_needed: how many questions in all would show a true difference of `margin` with 80 % power, at the same
@@ -347,7 +363,10 @@ class Comparison:
     better: Better = "higher"
     least: float | None = None
     most: float | None = None
+    p_worst: float | None = None
+    p_equivalence_worst: float | None = None
     withheld: str = ""
+    width: float | None = None
     p_adjusted: float | None = None
     clusters: int | None = None
     minimum_detectable: float | None = None
@@ -367,6 +386,12 @@ class Comparison:
     def alone(self) -> tuple[float, float]:
         """The interval of this comparison by itself: the printed one where it has no family."""
         return self.intervals.get("alone", (self.low, self.high))
+
+    @property
+    def beyond_scale(self) -> bool:
+        """Whether nothing is shown, and no difference that the scale has room for would have been."""
+        known = self.width is not None and self.threshold is not None and self.error > 0
+        return self.verdict is Verdict.NOT_SHOWN and known and self.minimum_detectable is None and self.groups > 1
 
     @property
     def groups(self) -> int:

@@ -14,7 +14,9 @@ def word(verdict: Verdict, _: Translator) -> str:
     """The verdict's word alone."""
     words = {
         Verdict.BETTER: _("better"),
+        Verdict.SLIGHTLY_BETTER: _("better, by less than matters"),
         Verdict.WORSE: _("worse"),
+        Verdict.SLIGHTLY_WORSE: _("worse, by less than matters"),
         Verdict.SAME: _("same"),
         Verdict.NOT_SHOWN: _("not shown"),
         Verdict.CANNOT_BE_SHOWN: _("cannot be shown"),
@@ -80,13 +82,14 @@ def beside(one: Comparison, _: Translator, digits: int) -> list[str]:
     """What is said beside the verdict of a comparison; empty where the word says it all.
 
     Of a verdict that leaves it open: what could have been shown, and how many questions show a difference that matters;
-    of `same`: within which margin. digits: decimals of the metric's numbers.
+    of `same`: within which margin; of any, what unmeasured pairs leave open. digits: decimals of the metric's numbers.
     """
+    found = [text for text in [lacking(one, _, digits), needed(one, _)] if text]
     if one.verdict is Verdict.SAME and one.margin is not None:
-        return [_("the same within ±{margin}", margin=_.number(one.margin, digits))]
+        return [_("the same within ±{margin}", margin=_.number(one.margin, digits)), *found]
     if not one.verdict.unshown:
-        return []
-    found = [text for text in [needed(one, _)] if text]
+        return found
+    found += [text for text in [beyond(one, _)] if text]
     if one.minimum_detectable is not None and one.method in ("prediction_powered", "people"):
         found.append(
             _.plural(
@@ -106,6 +109,47 @@ def beside(one: Comparison, _: Translator, digits: int) -> list[str]:
             )
         )
     return found + [text for text in [planned(one, _)] if text]
+
+
+def beyond(one: Comparison, _: Translator) -> str:
+    """That no difference which the scale has room for would have been shown; empty where one would."""
+    if not one.beyond_scale:
+        return ""
+    if one.clusters is None:
+        return _.plural(
+            "a difference that would have been shown is more than this scale can show with {n} question",
+            "a difference that would have been shown is more than this scale can show with {n} questions",
+            one.n,
+        )
+    return _.plural(
+        "a difference that would have been shown is more than this scale can show with {n} group",
+        "a difference that would have been shown is more than this scale can show with {n} groups",
+        one.clusters,
+    )
+
+
+def lacking(one: Comparison, _: Translator, digits: int) -> str:
+    """Between which ends the difference lies over all pairs, where some are unmeasured; on a scale without ends, that
+    they are in no number. Empty where nothing is missing."""
+    if not one.n_dropped or not one.n:
+        return ""
+    if one.least is not None and one.most is not None:
+        ends = {"least": _.number(one.least, digits, signed=True), "most": _.number(one.most, digits, signed=True)}
+        if one.verdict is Verdict.CANNOT_BE_TOLD and one.least * one.most > 0 and one.p_worst is not None:
+            return _(
+                "with what is unmeasured, the difference lies between {least} and {most}; at the end nearer to 0 it is "
+                "not shown ({p})",
+                p=_.p_value(one.p_worst, relation=True),
+                **ends,
+            )
+        return _("with what is unmeasured, the difference lies between {least} and {most}", **ends)
+    if one.width is not None or one.verdict.unshown:
+        return ""
+    return _.plural(
+        "{n} unmeasured pair, on a scale without ends, could say otherwise",
+        "{n} unmeasured pairs, on a scale without ends, could say otherwise",
+        one.n_dropped,
+    )
 
 
 def planned(one: Comparison, _: Translator) -> str:

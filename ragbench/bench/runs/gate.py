@@ -13,7 +13,7 @@ from ragbench import stats
 from ragbench.bench.basics import withholding
 from ragbench.bench.basics.bands import band_for
 from ragbench.bench.basics.choices import BenchError
-from ragbench.bench.basics.interest import of_interest
+from ragbench.bench.basics.interest import REACHABLE, of_interest
 from ragbench.bench.basics.paired import compared
 from ragbench.bench.basics.verdicts import decision
 from ragbench.bench.scoring import attendance
@@ -30,7 +30,7 @@ ALONE: str = sentence(
     "have to hold."
 )["text"]
 """What tells it from the corrected one of the page."""
-_BOUND = re.compile(r"\s*(?P<metric>[^<>=]+(?:\(.*\))?(?:@\d+)?)\s*(?P<sign>>=|<=)\s*(?P<limit>-?\d+(?:\.\d+)?)\s*")
+_BOUND = re.compile(r"(?P<metric>[^<>=(]++(?:\(.*\)[^<>=()]*+)?)(?P<sign>>=|<=)\s*+(?P<limit>-?\d++(?:\.\d++)?)\s*+")
 
 
 class Outcome(StrEnum):
@@ -128,7 +128,7 @@ def faults(settings: Settings) -> Iterator[str]:
 def bound(text: str) -> tuple[str, GateSettings]:
     """A bound that a metric's interval has to keep, `faithfulness>=0.8`, as a gate named by it. Raises ValueError."""
     found = _BOUND.fullmatch(text)
-    if found is None:
+    if found is None or not found["metric"].strip():
         raise ValueError(f"--gate {text!r}: a gate is written METRIC>=NUMBER or METRIC<=NUMBER")
     side = {">=": "at_least", "<=": "at_most"}[found["sign"]]
     return text, GateSettings.model_validate({"metric": found["metric"].strip(), side: float(found["limit"])})
@@ -181,7 +181,7 @@ def _checks(
             judged = alone.estimate if isinstance(alone, NamedEstimate) else one.estimate
             strange = withholding.why(made.facts, [one.system], one.metric, one.where)
             for sign, limit, strict, text in _limits(gate, one.metric, known):
-                check = Check(*place, text, distance=of_interest(one.metric, matters))
+                check = Check(*place, text, distance=of_interest(one.metric, matters, made.facts.get(REACHABLE)))
                 found = _bound(check, one.estimate, judged, sign, limit, strict, gate)
                 yield _marked(_unknown(found, strange), few)
             baseline = gate.baseline or made.facts.get("baseline")
@@ -271,6 +271,11 @@ def _not_worse(
         return replace(check, why="there is no interval of the difference")
     sign = 1 if made_of.better == "higher" else -1
     worst, best = sorted((sign * low, sign * high))
+    far, near = sorted(sign * end for end in stats.reach(made_of))
+    if made_of.withheld and not stats.withheld_by_gaps(made_of):
+        return replace(check, why=made_of.withheld)
+    if (worst > -margin >= far) or (best < -margin <= near):
+        return replace(check, why=stats.gaps(made_of))
     if worst > -margin:
         return replace(check, outcome=Outcome.HOLDS, why="the whole interval of the difference is within the margin")
     if best < -margin:

@@ -115,7 +115,7 @@ def _tests(material: Material) -> list[str]:
     comparisons = [c.comparison for c in material.measurement.comparisons]
     if not comparisons:
         return []
-    names = _test_names(material, [c.test for c in comparisons])
+    names = test_names(material, [c.test for c in comparisons])
     said = [_("Differences are paired by question; p, two-sided: {names}.", names=_.enumeration(names))]
     families = dict.fromkeys(c.family for c in comparisons if c.p_adjusted is not None and c.family)
     said += [text for text in [_correction(material, list(families))] if text]
@@ -162,7 +162,7 @@ def _correction(material: Material, families: Sequence[str]) -> str:
     )
 
 
-def _test_names(material: Material, tests: Sequence[str]) -> list[str]:
+def test_names(material: Material, tests: Sequence[str]) -> list[str]:
     """Each test once; one that was done to two kinds of values is not named twice."""
     _ = material.text
     names = list(dict.fromkeys(test_name(material, test) for test in tests))

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from ragbench import raised, unidentified
+from ragbench import raised, stand_ins, unidentified
 from ragbench.bench.basics import reasons
+from ragbench.metrics.known_reasons import reason_in
 from ragbench.show.about.overview import Facts, Overview, href
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -97,7 +98,10 @@ def _good(found: Overview) -> str:
     _ = found.text
     every = found.material.measurement.estimates_by("page")
     held = [one for one in every if one.metric in bands.of(found.material)]
-    reached = [met for one in held if (met := bands.reached(found.material, one.metric, one.estimate)).stretches]
+    pages = {str(page["name"]): page for page in found.pages}
+    made = [stand_ins.of(pages.get(str(one.where["page"]), {}), one.system, one.metric) for one in held]
+    met = [bands.reached(found.material, one.metric, one.estimate, by) for one, by in zip(held, made, strict=True)]
+    reached = [each for each in met if each.stretches]
     if not reached:
         return _("No number on these pages has a threshold.")
     whole = [met.stretches[0].word for met in reached if met.whole]
@@ -122,7 +126,8 @@ def _better(found: Overview) -> list[Markup]:
     earned: dict[tuple[str, str], list[tuple[Verdict, str]]] = {}
     for page, metric, rows in told:
         for one in rows:
-            where = f"{found.short(page)}: {metric}"
+            why = f", {reason_in(one.withheld, found.text)}" if one.withheld else ""
+            where = f"{found.short(page)}: {metric}{why}"
             earned.setdefault((one.challenger, one.baseline), []).append((one.verdict, where))
     alike: dict[tuple[str, tuple[tuple[Verdict, str], ...]], list[str]] = {}
     for (system, baseline), own in earned.items():

@@ -184,7 +184,7 @@ def _value(columns: Columns, system: str, metric: str, present: frozenset[str], 
     content += (
         columns.notes.mark(estimate)
         + columns.notes.unidentified(system, metric)
-        + bands.below(material, metric, estimate)
+        + bands.below(material, metric, estimate, system)
     )
     content += small(material.judge_alone(system, metric))
     return html.cell(label, content + small(material.text("not measured") if math.isnan(estimate.value) else ""))
