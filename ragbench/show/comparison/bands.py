@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from markupsafe import Markup
@@ -27,7 +28,13 @@ def of(material: Material) -> dict[str, Band]:
     return {label: Band(**known) for label, known in found.items()}
 
 
-def reached(material: Material, metric: str, estimate: Estimate, system: str, facts: Mapping[str, Any]) -> Met:
+def reached(
+    material: Material,
+    metric: str,
+    estimate: Estimate,
+    system: str = "",
+    facts: Mapping[str, Any] = MappingProxyType({}),
+) -> Met:
     """The bands that a number's interval reaches, worst first: of the page's set where it names the metric, else those
     that the metric's source published; none without an interval, none of what only stand-ins made, and none where too
     much of what was retrieved is unknown. facts: of the page that the number is on."""
