@@ -184,6 +184,18 @@ ROWS: Mapping[str, Row] = {
         "a worker of a cluster has another version, other packages or files, or no key",
         "it is given nothing, and each difference is named with what mends it; data come from the command alone",
     ),
+    "numbers": Row(
+        "a number that nobody can mean in a reply, a header or a file of others",
+        "it is not believed, or refused by name; no neighbour's reply is lost, and the command goes on",
+    ),
+    "patterns": Row(
+        "a text that is written to keep a pattern busy",
+        "every pattern of the package takes time in proportion to the text",
+    ),
+    "received": Row(
+        "a received run that somebody has changed, cut or spoilt",
+        "it is taken, or refused in one sentence; nothing of a refused one stays",
+    ),
     "two-versions": Row(
         "two versions of ragbench use one database",
         "each refuses tables of the other in one sentence, and leaves them alone",

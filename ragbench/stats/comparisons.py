@@ -360,7 +360,7 @@ def _choose(intervals: Mapping[str, Interval], mean: Mean, column: Array) -> tup
     if _is_sparse(mean, column) and "bonett_price" in intervals:
         return "bonett_price", "few_moved" if moved else "no_spread"
     if mean.variance <= 0:
-        return "none", "no_spread" if units.n > 1 else "few"
+        return "none", mean.no_spread if units.n > 1 else "few"
     student = "t_effective" if "t_effective" in intervals else "t"
     if mean.few_clusters:
         return student, "few_clusters" if units.number < FEWEST_CLUSTERS else "few"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +12,11 @@ from ragbench.llm.reply import storable
 from ragbench.settings import SystemSettings
 from ragbench.settings.secrets import excerpt, masked
 from ragbench.systems.items import ItemReader
+from ragbench.systems.passages import Passages
 from ragbench.systems.retrieval import RetrievalError
 
+MOST_MS = 24 * 3600 * 1000
+"""What a service says that it took: a day. More is no time of one answer."""
 SHOWN_CHARACTERS = 200  # of a reply that is not what was expected
 LISTS = {"ids": "id", "passages": "text", "scores": "score"}
 """Expressions that give a list, and what one of its items is called in what is retrieved."""
@@ -93,8 +95,8 @@ class Expressions:
         if "latency" not in values:
             return None
         taken = values["latency"]
-        if not isinstance(taken, int | float) or isinstance(taken, bool) or not 0 <= taken < math.inf:
-            raise self._misfit("latency", "milliseconds from 0", taken, text)
+        if not isinstance(taken, int | float) or isinstance(taken, bool) or not 0 <= taken <= MOST_MS:
+            raise self._misfit("latency", f"milliseconds from 0 to {MOST_MS:,}", taken, text)
         return float(taken)
 
     def _items(self, values: Mapping[str, Any], text: str) -> list[dict[str, Any]] | None:
@@ -111,7 +113,7 @@ class Expressions:
             raise RetrievalError(f"lists of one length are expected; got {counts}; the reply begins {_beginning(text)}")
         rows = zip(*lists.values(), strict=True)
         items = [dict(zip((LISTS[name] for name in lists), row, strict=True)) for row in rows]
-        ItemReader(()).hits(items, len(items))  # refuses ids and scores that are none
+        ItemReader(Passages(())).hits(items, len(items))  # refuses ids and scores that are none
         return items
 
     def _misfit(self, name: str, expected: str, found: Any, text: str) -> RetrievalError:
