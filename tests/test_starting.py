@@ -117,3 +117,10 @@ def test_a_projects_own_metrics_are_known_to_commands_that_open_little(tmp_path:
         capture_output=True, text=True, cwd=tmp_path, env=environment, check=False,
     )  # fmt: skip
     assert done.stdout.split() == ["polite", "ndcg(gain=exponential)@10"], done.stderr
+
+
+def test_no_module_is_loaded_by_its_first_attribute() -> None:
+    """A C module that is (`importlib.util.LazyLoader`) asks itself for its specification without end, from Python
+    3.12.3 on."""
+    lazy = [path for path in PACKAGE.rglob("*.py") if "LazyLoader" in path.read_text(encoding="utf-8")]
+    assert lazy == []
