@@ -402,7 +402,7 @@ class Comparison:
     def joint(self) -> bool:
         """Whether one test of several comparisons together (max-T) set the threshold."""
         number, _comma, method = self.family.rpartition(": ")[2].partition(", ")
-        return method == "max-T" and number != "1"
+        return method.startswith("max-T") and number != "1"
 
 
 @dataclass(frozen=True)
@@ -460,6 +460,9 @@ class LexicalReader(Protocol):
 
     def supported(self, claim: str, texts: Sequence[str]) -> bool:
         """Whether `support` reaches the reader's threshold."""
+
+    def denies(self, claim: str, text: str) -> bool:
+        """Whether a text that is like the claim has other numbers, or denies what the claim affirms, or the reverse."""
 
     def similarity(self, first: str, second: str) -> float:
         """How much two texts share, symmetric, 0 to 1."""

@@ -177,15 +177,16 @@ def test_name(material: Material, test: str) -> str:
     """The name of a test for people."""
     _ = material.text
     name, _comma, exact = test.partition(",")
+    flips = _("sign-flip randomization")
     names = {
-        "sign flips": _("sign-flip randomization"),
+        "sign flips": _("sign-flip randomization (saddlepoint)") if "saddlepoint" in exact else flips,
         "McNemar": _("McNemar's test (mid-p)") if "mid-p" in exact else _("exact McNemar test"),
         "Wilcoxon": _("Wilcoxon signed-rank test"),
         "sign": _("sign test"),
     }
     if test.endswith("of the prediction-powered difference"):
         return _("Student's t of the difference corrected by people's labels")
-    if name.endswith("of pseudo-values"):
+    if test.endswith("of pseudo-values"):
         return _("sign-flip randomization of pseudo-values")
     return names.get(name, test)
 
@@ -229,6 +230,13 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
     names = {
         "embedder": _("embedder"),
         "duplicates_dropped": _("duplicates dropped"),
+        "dropped_beyond_k": _("passages beyond the depth that were dropped"),
+        "known_by_id": _("passages known by their ids"),
+        "known_by_text": _("passages known by their texts"),
+        "known_by_overlap": _("passages known by the part of one that they show"),
+        "known_by_url": _("passages of which only the page is known"),
+        "unknown_ids": _("passages that are none of the data set's"),
+        "unknown_ids_first": _("the first of them"),
         "retriever": _("retriever"),
         "variant": _("variant"),
         "stems": _("stems"),
