@@ -134,6 +134,9 @@ def _people() -> Iterator[Cell]:
         said = "Krippendorff's α, three raters" + ("" if number is None else ", clusters of 5")
         yield Cell(topic, said, len(codes), study, ITEMS, number)
     yield from _near_the_ends(topic)
+    for number in (3, 5):
+        study = studies.other_judges(50, number, 0.15)
+        yield Cell(topic, f"{number} judges of many, who differ by .15 on the systems", 50, study, T, weight=2)
 
 
 def _near_the_ends(topic: str) -> Iterator[Cell]:

@@ -502,6 +502,26 @@ def icc_of_all(table: Array) -> float:
     return float((items - rest) / (items + (k - 1) * rest + k * (raters - rest) / n))
 
 
+def other_judges(n: int, judges: int, apart: float, better: float = 0.3) -> Study:
+    """Judges, each with a liking of its own for one of two systems (`apart` its standard deviation), of whom some are
+    asked: is it the judges' mean over all that there are? The textbook takes those that were asked for all."""
+
+    def study(rng: Rng, seed: int) -> Mapping[str, float]:
+        noise = rng.normal(0, 0.3, (n, 1)) + rng.normal(0, apart, (1, judges)) + rng.normal(0, 0.2, (n, judges))
+        one, p = stats.over_judges(noise)
+        _other, found = stats.over_judges(noise + better)
+        return {
+            "coverage": holds(one, 0.0),
+            "level": p <= 0.05,
+            "power": found <= 0.05,
+            "textbook_coverage": within(t_interval(noise.mean(axis=1)), 0.0),
+            "textbook_level": t_p(noise.mean(axis=1)) <= 0.05,
+            "textbook_power": t_p(noise.mean(axis=1) + better) <= 0.05,
+        }
+
+    return study
+
+
 def slow_tenth(n: int) -> Study:
     """The 90th percentile of latency."""
 

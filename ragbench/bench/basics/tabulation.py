@@ -124,6 +124,7 @@ def interval_name(method: str, _: Translator) -> str:
         "t_effective": _("Student's t interval for unequal groups"),
         "delta": _("normal interval"),
         "jackknife": _("jackknife interval"),
+        "crossed": _("interval over questions and judges"),
         "bayesian": _("Bayesian bootstrap interval"),
         "u_statistic": _("interval of a U-statistic"),
         "prediction_powered": _("corrected by people's labels (PPI++)"),
