@@ -165,8 +165,12 @@ ROWS: Mapping[str, Row] = {
     ),
     "cloned-projects": Row(
         "a project or a report that somebody else wrote",
-        "opening or drawing it runs none of its code and sends no key to an address of its choosing without "
-        "being asked",
+        "before one answer for its folder nothing of it runs, no data or database that lies elsewhere is opened, and "
+        "nothing is sent; after that a host that is new asks again. No file of it takes the place of a module",
+    ),
+    "metadata": Row(
+        "an address, a name or a redirect leads to where clouds keep a machine's credentials",
+        "link-local addresses are never asked, whoever trusts the project",
     ),
     "personal-data": Row(
         "people's names, addresses and numbers in a log of questions",
@@ -179,6 +183,18 @@ ROWS: Mapping[str, Row] = {
     "other-worker": Row(
         "a worker of a cluster has another version, other packages or files, or no key",
         "it is given nothing, and each difference is named with what mends it; data come from the command alone",
+    ),
+    "numbers": Row(
+        "a number that nobody can mean in a reply, a header or a file of others",
+        "it is not believed, or refused by name; no neighbour's reply is lost, and the command goes on",
+    ),
+    "patterns": Row(
+        "a text that is written to keep a pattern busy",
+        "every pattern of the package takes time in proportion to the text",
+    ),
+    "received": Row(
+        "a received run that somebody has changed, cut or spoilt",
+        "it is taken, or refused in one sentence; nothing of a refused one stays",
     ),
     "two-versions": Row(
         "two versions of ragbench use one database",

@@ -320,7 +320,6 @@ WITHIN = {
     "ragbench.remotes.copies:brought": "which copy a run reads, for as long as it runs",
     "ragbench.remotes.deliveries:_write": "at a URL",
     "ragbench.workers.local:started": "what workers say, in a folder that goes with them",
-    "ragbench.trust.record:grant": "a file that is its user's alone from its first byte, on the disk before its name",
     "ragbench.labelling.panel:_take": "a temporary copy of what was handed over, to be read",
 }
 

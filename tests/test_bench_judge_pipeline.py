@@ -240,6 +240,27 @@ def test_logged_decisions_and_what_is_missing_in_them(labelled: Path) -> None:
     assert "not in said.jsonl" in html
 
 
+def test_a_judge_that_decides_nothing_at_all_is_said_first_and_gets_no_verdict(labelled: Path) -> None:
+    """Forty unreadable replies were `worse than show-all`: they are no decisions, of which nothing can be said."""
+    path = labelled / "silent.jsonl"
+    write_lines(path, [{"id": row["id"], "show": "perhaps, perhaps not"} for row in cases()])
+    made = bench.tier_judge_pipeline(judges="silent.jsonl, own_judge:exact")
+    assert {each.comparison.challenger for each in made.comparisons} == {"own_judge:exact"}
+    assert not [each for each in made.comparisons_by("constant") if each.comparison.challenger == "silent"]
+    silent = [each.estimate for each in made.estimates if each.system == "silent"]
+    assert all(math.isnan(one.value) and one.low is None and one.n_unmeasured == ROWS for one in silent)
+    for language, first in (
+        ("en", "silent gave no usable decision on any of 40 cases: a reply of the wrong shape (40)."),
+        ("ru", "silent не дал ни одного пригодного решения, всего случаев 40: ответ не той формы (40)."),
+    ):
+        text = re.sub(r"<[^>]+>", "", show.comparison.answer(Page(made, language=language)).html())
+        assert " ".join(text.split()).startswith(first)
+        assert "silent is worse" not in text
+        drawn = re.sub(r"<[^>]+>", "", show.answers.confusion(Page(made, language=language)).html())
+        assert first in " ".join(drawn.split())
+        assert "no passage" not in drawn
+
+
 def test_a_model_behind_an_endpoint_with_replies_that_decide_nothing(labelled: Path) -> None:
     def reply(body: dict[str, Any]) -> Any:
         text = str(body["messages"])

@@ -282,3 +282,37 @@ def test_bad_scores_are_named(scores: tuple[pandas.DataFrame, pandas.DataFrame],
     ):
         with pytest.raises(ValueError, match=message):
             run("significance", *arguments)
+
+
+def halves(name: str, tmp_path: Path, scale: float = 1.0, won: int = 8) -> list[Path]:
+    """100 questions in both files; of 48 the challenger has no value, and of the other 52 it wins 8."""
+    first = np.r_[np.ones(20), np.zeros(32), np.ones(20), np.zeros(28)]
+    second = np.r_[np.ones(20 + won), np.zeros(32 - won), np.full(48, np.nan)]
+    ids = [f"q{n}" for n in range(100)]
+    return [
+        write(pandas.DataFrame({"id": ids, name: column * scale}), tmp_path / f"{side}.csv")
+        for side, column in (("a", first), ("b", second))
+    ]
+
+
+def test_half_of_the_values_missing_leave_the_word_open(tmp_path: Path) -> None:
+    files = halves("hit", tmp_path)
+    said = run("significance", *files)
+    assert "cannot be told: 48 of 100 pairs unmeasured" in said
+    assert "better" not in said
+    assert "hit: with what is unmeasured, the difference lies between −0.1200 and +0.3600" in said
+    found = run("significance", *files, "--json")["statistics"]["hit"]
+    assert (found["verdict"], found["withheld"]) == ("cannot be told", "48 of 100 pairs unmeasured")
+    assert (found["least"], found["most"]) == (pytest.approx(-0.12), pytest.approx(0.36))
+
+
+def test_the_ends_of_a_scale_are_given_or_those_of_the_metric_of_that_name(tmp_path: Path) -> None:
+    ratings = halves("stars", tmp_path, scale=4.0)
+    said = run("significance", *ratings)
+    assert "48 unmeasured pairs, on a scale without ends, could say otherwise" in said
+    assert "better" in said
+    bounded = run("significance", *ratings, "--scale", "0", "4", "--json")["statistics"]["stars"]
+    assert (bounded["least"], bounded["most"]) == (pytest.approx(-0.48), pytest.approx(1.44))
+    assert bounded["withheld"] == "48 of 100 pairs unmeasured"
+    named = run("significance", *halves("semantic_similarity", tmp_path), "--json")["statistics"]["semantic_similarity"]
+    assert named["width"] == 2, "a cosine lies between -1 and 1"

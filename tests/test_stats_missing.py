@@ -241,3 +241,34 @@ def test_what_a_ranking_can_reach_is_what_the_best_one_gets(label: str, relevant
     found = reachable(rankings.from_lists([["x", "y"], ["d0"]], [judged, {}], depth=10), [parse(label)])
     assert found[label][0] == pytest.approx(most)
     assert math.isnan(found[label][1]), "without anything relevant nothing can be reached"
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+def test_the_worse_completions_are_tested_together_as_if_they_had_been_measured(clustered: bool) -> None:
+    """Six metrics, of each other answers refused: p_worst is what the family of the completed tables gives."""
+    rng = np.random.default_rng(8)
+    first = rng.random((60, 6)) * 0.7
+    second = np.clip(first + rng.normal(0.12, 0.25, first.shape), 0, 1)
+    clusters = [n // 2 for n in range(60)] if clustered else None
+    gone = rng.random(first.shape) < 0.05
+    gappy = np.where(gone, math.nan, second)
+    how = {"bounds": (0.0, 1.0), "resamples": 2000, "seed": 3, "clusters": clusters}
+    tested = [stats.hypotheses({"": a}, {"": b}, **how)[""] for a, b in zip(first.T, gappy.T, strict=True)]
+    filled = [
+        stats.hypotheses({"": a}, {"": np.where(lost, 0.0, b)}, **how)[""]
+        for a, b, lost in zip(first.T, second.T, gone.T, strict=True)
+    ]
+    found, expected = (jointly(each, clusters, resamples=2000, seed=3) for each in (tested, filled))
+    lacking = gone.any(axis=0).tolist()
+    assert sum(lacking) > 3, "most metrics have gaps"
+
+    def of_gaps(values: list[float | None]) -> list[float | None]:
+        return [value if gap else None for value, gap in zip(values, lacking, strict=True)]
+
+    assert [one.p_worst for one in found] == of_gaps([one.p_adjusted for one in expected])
+    holm = stats.adjust([one.alone for one in tested]), stats.adjust([one.alone for one in filled])
+    assert [one.p_worst for one in holm[0]] == of_gaps([one.p_adjusted for one in holm[1]])
+    words = {one.verdict for one in found}
+    assert words <= {Verdict.BETTER, Verdict.CANNOT_BE_TOLD, Verdict.NOT_SHOWN}
+    for one, other, gap in zip(found, expected, lacking, strict=True):
+        assert not gap or (one.verdict is Verdict.BETTER) == (other.verdict is Verdict.BETTER)

@@ -179,7 +179,7 @@ def send(
 
     if not to:
         known = settings.load()
-        consent.required(trust.of_storage(known), trusted)
+        consent.required(trust.of_settings(known, lambda item: item.name == "reports"), trusted)
         to = options.url(known.reports or "")
     if not to:
         raise typer.BadParameter("no URL is named, and ragbench.toml has no `reports`", param_hint="--to")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
+from ragbench.remotes import sockets
 from ragbench.settings import secrets
 from ragbench.settings.urls import PACKAGES, Url
 
@@ -31,7 +32,7 @@ def opened(url: Url) -> tuple[Any, str]:
         from aiohttp import ClientTimeout
 
         limits = ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=SILENT_SECONDS)
-        given["client_kwargs"] = {"timeout": limits}
+        given |= {"client_kwargs": {"timeout": limits}, "get_client": _client}
     with refusing(url, "read"):
         try:
             kind = fsspec.get_filesystem_class(url.scheme)
@@ -42,6 +43,12 @@ def opened(url: Url) -> tuple[Any, str]:
             ) from None
         given |= kind._get_kwargs_from_urls(str(url))
         return kind(**given), str(kind._strip_protocol(str(url)))
+
+
+async def _client(**given: Any) -> Any:
+    from aiohttp import ClientSession, TCPConnector
+
+    return ClientSession(**given, connector=TCPConnector(socket_factory=sockets.opened))
 
 
 @contextlib.contextmanager

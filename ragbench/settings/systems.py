@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from ragbench.settings.addresses import without_credentials
+from ragbench.settings.addresses import refuse_metadata, without_credentials
 from ragbench.settings.endpoints import Patience
 from ragbench.settings.tables import PARTS, IndexSettings
 
@@ -114,6 +114,7 @@ class SystemSettings(IndexSettings, Patience):
             raise ValueError(
                 f"url = {shown!r} holds a user, a password, a key or a fragment: name its variable in `headers`"
             )
+        refuse_metadata("url", given)
         _check_slots("url", given)
         return given
 

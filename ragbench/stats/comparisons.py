@@ -372,7 +372,7 @@ def _choose(intervals: Mapping[str, Interval], mean: Mean, column: Array, leanin
     if _is_sparse(mean, column) and "bonett_price" in intervals:
         return "bonett_price", "few_moved"
     if mean.variance <= 0:
-        return "none", "no_spread" if units.n > 1 else "few"
+        return "none", mean.no_spread if units.n > 1 else "few"
     student = "t_effective" if "t_effective" in intervals else "t"
     if leaning and "studentized" in intervals and 2 * moved > len(column):
         return "studentized_and_t", "skewed"

@@ -320,7 +320,6 @@ def _run_as(
         command,
         env=environment,
         cwd=folder,
-        umask=0o077,
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,

@@ -68,12 +68,12 @@ class ServerStatus:
 def start(settings: Settings) -> ServerStatus:
     """Start the embedded server, or find it running; safe for any number of processes at once.
 
-    Raises StoreError when no server answers within twice database.connect_seconds, UntrustedError where its files are
-    those of a project that its user does not trust.
+    Raises StoreError when no server answers within twice database.connect_seconds, UntrustedError where a project that
+    nobody has answered for says where its files are.
     """
     if settings.database_url is not None:
         return status(settings)
-    trust.require(trust.of_server(settings), lambda: trust.of_project(settings))
+    trust.require(trust.of_server(settings))
     cluster = cluster_of(settings)
     seconds = settings.database.connect_seconds
     if _problem(cluster, seconds) is None:
@@ -102,6 +102,7 @@ def stop(settings: Settings) -> ServerStatus:
     """Stop the embedded server, whoever started it, and end every process of it. Your own server is left alone."""
     if settings.database_url is not None:
         raise StoreError("RAGBENCH_DATABASE_URL names your own server: ragbench neither starts nor stops that one")
+    trust.require(trust.of_server(settings))
     cluster = cluster_of(settings)
     if cluster.data.is_dir():
         with cluster.locked(2 * settings.database.connect_seconds):

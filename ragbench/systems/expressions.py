@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,8 @@ from ragbench.settings.secrets import excerpt, masked
 from ragbench.systems.items import ItemReader
 from ragbench.systems.retrieval import RetrievalError
 
+MOST_MS = 24 * 3600 * 1000
+"""What a service says that it took: a day. More is no time of one answer."""
 SHOWN_CHARACTERS = 200  # of a reply that is not what was expected
 LISTS = {"ids": "id", "passages": "text", "scores": "score"}
 """Expressions that give a list, and what one of its items is called in what is retrieved."""
@@ -93,8 +94,8 @@ class Expressions:
         if "latency" not in values:
             return None
         taken = values["latency"]
-        if not isinstance(taken, int | float) or isinstance(taken, bool) or not 0 <= taken < math.inf:
-            raise self._misfit("latency", "milliseconds from 0", taken, text)
+        if not isinstance(taken, int | float) or isinstance(taken, bool) or not 0 <= taken <= MOST_MS:
+            raise self._misfit("latency", f"milliseconds from 0 to {MOST_MS:,}", taken, text)
         return float(taken)
 
     def _items(self, values: Mapping[str, Any], text: str) -> list[dict[str, Any]] | None:

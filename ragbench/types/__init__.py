@@ -295,7 +295,7 @@ class Estimate:
     intervals: every interval that was computed, by method, the printed one among them.
     floor, ceiling: the value if every unmeasured one lay at the lower or upper end of the scale; None without bounds.
     note: a machine-readable word on why the printed interval is not the bootstrap's ("few", "ceiling", "no_spread",
-        "borrowed_spread", "few_clusters", "ties"), or "".
+        "equal_groups", "borrowed_spread", "borrowed_between", "few_clusters", "ties"), or "".
     lender: where all values are equal ("borrowed_spread"), the metric whose design effect was taken.
     """
 

@@ -28,8 +28,10 @@ def estimates(
         "empty": _("nothing was measured"),
         "few": _("too few values"),
         "no_spread": _("all values are equal"),
+        "equal_groups": _("the means of all groups are equal"),
         "undefined": _("not defined for these values"),
         "constant": _("a rater who always says the same agrees with nobody beyond chance"),
+        "by_construction": _("by construction: it could not have been otherwise"),
         "identical": _("both rate every item alike"),
         "open_scale": _("all categories of the scale are not known: name them"),
         "slow": _("its function is too slow"),
@@ -67,6 +69,7 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
         "empty": _("no question was measured on both sides"),
         "few": _("too few questions"),
         "no_spread": _("all differences are equal"),
+        "equal_groups": _("the mean differences of all groups are equal"),
     }
     columns = [
         Column(_("metric")), Column(_("difference"), "number", signed=True),

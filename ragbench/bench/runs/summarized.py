@@ -149,4 +149,5 @@ def _with_power(one: Summarized, after: Comparison, matters: DifferenceSettings)
     strict = _two_samples(one, after.better, 1 - after.threshold, of_interest(one.metric, matters))
     assert strict is not None, "it was compared"
     power = {name: getattr(strict, name) for name in ("minimum_detectable", "margin", "questions_needed")}
-    return replace(after, **power)
+    told = stats.with_margin(after, strict.margin)
+    return replace(told, **power)

@@ -74,8 +74,7 @@ def check() -> None:
     UntrustedError where their modules are not trusted."""
     declare()
     known = configuration.load()
-    for module in known.metrics.modules:
-        trust.require(trust.of_module(module), lambda: trust.of_project(known))
+    trust.require(trust.of_metrics(known))
     if found := faults():
         raise ConfigurationError("\n".join(found))
 
@@ -93,9 +92,7 @@ def untrusted() -> tuple[str, ...]:
 
 
 def _untrusted(known: Settings) -> tuple[str, ...]:
-    return tuple(
-        name for name in known.metrics.modules if trust.doubts(trust.of_module(name), lambda: trust.of_project(known))
-    )
+    return known.metrics.modules if trust.doubts(trust.of_metrics(known)) else ()
 
 
 def _kept(work: Callable[..., None], *given: Any) -> None:

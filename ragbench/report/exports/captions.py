@@ -12,7 +12,7 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean
 from ragbench.show.sentences import judges, repeats
 from ragbench.stand_ins import caveat, of
-from ragbench.types import Comparison, Verdict
+from ragbench.types import Comparison, Estimate, Verdict
 
 Listed = tuple[str, str, str]
 """Metric, challenger, and the number that is told of both."""
@@ -102,9 +102,10 @@ def how(material: Material) -> str:
     """By which test, with which intervals, and over how many independent groups, in a line."""
     _, made = material.text, material.measurement
     compared = [one.comparison for one in made.comparisons]
-    methods = dict.fromkeys(one.method for one in (*(e.estimate for e in made.estimates), *compared))
+    found: list[Estimate | Comparison] = [*(e.estimate for e in made.estimates), *compared]
+    methods = dict.fromkeys(one.method for one in found)
     groups = sorted({one.groups for one in compared} or {e.estimate.clusters or e.estimate.n for e in made.estimates})
-    clustered = any(one.clusters is not None for one in (*(e.estimate for e in made.estimates), *compared))
+    clustered = any(one.clusters is not None for one in found)
     tests = "; ".join(test_names(material, [one.test for one in compared]))
     kinds = "; ".join(interval_name(one, _) for one in methods if one != "none")
     parts = [

@@ -176,9 +176,9 @@ def summaries(comparison: RunComparison) -> list[dict[str, Any]]:
 
 def folder_of(name: str | Path) -> Path | None:
     """The folder of the comparison that a name means: a path, or a name below reports/comparisons; None for none."""
-    from ragbench import settings
+    from ragbench import trust
 
-    shelf = settings.project_folder() / settings.load().reports_folder / "comparisons"
+    shelf = trust.folder_of("reports_folder") / "comparisons"
     there = [Path(name)] if Path(name).name != str(name) else [shelf / name, Path(name)]
     return next((one for one in there if (one / "parts" / OVERALL / "findings.json").is_file()), None)
 
@@ -187,7 +187,7 @@ SUMMARY = (
     "notebook", "run", "first", "second", "metric",
     *(f"{key}_{side}" for side in SIDES for key in ("value", "low", "high", "n")),
     "difference", "low", "high", "p", "verdict", "effect_size", "minimum_detectable", "margin",
-    "questions_needed", "why",
+    "questions_needed", "withheld", "why",
 )  # fmt: skip
 
 
@@ -201,9 +201,10 @@ def _summary(one: Summarized) -> dict[str, Any]:
     c = one.comparison
     if c is not None:
         p = c.p if c.p_adjusted is None else c.p_adjusted
-        told = ("difference", "low", "high", "effect_size", "minimum_detectable", "margin", "questions_needed")
+        told = ("difference", "low", "high", "effect_size", "minimum_detectable", "margin", "questions_needed",
+                "withheld")  # fmt: skip
         known |= {name: getattr(c, name) for name in told} | {"p": p, "verdict": str(c.verdict)}
-    return {key: known.get(key, "" if key in ("verdict", "why") else math.nan) for key in SUMMARY}
+    return {key: known.get(key, "" if key in ("verdict", "withheld", "why") else math.nan) for key in SUMMARY}
 
 
 def measurement(comparison: RunComparison, pairings: Sequence[Pairing], name: str) -> Measurement:

@@ -88,4 +88,4 @@ def _value(
     if math.isnan(estimate.value):
         content += small(material.text("not measured"))
     content += small(counted(estimate, material.text, material.digits(metric)))
-    return html.cell(label, content + bands.below(material, metric, estimate))
+    return html.cell(label, content + bands.below(material, metric, estimate, system))

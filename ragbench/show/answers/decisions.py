@@ -8,18 +8,18 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.bench.basics.verdicts import said_of
 from ragbench.language import DASH
 from ragbench.metrics.decisions import Cell
 from ragbench.show.basics import chart
 from ragbench.show.basics.entries import entry, rows_of, shortened
 from ragbench.show.basics.links import behind, left, link
-from ragbench.show.basics.marks import SYMBOLS, chip_of, named, series
+from ragbench.show.basics.marks import SYMBOLS, chip, named, series
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.items.decided_answers import cell_link
 from ragbench.show.sentences.constants import COST, is_constant
+from ragbench.show.sentences.judges import undecided
 from ragbench.show.view import view
 
 SUMMARY, EXCERPT = 110, 900
@@ -49,7 +49,8 @@ def _judge(
         [_cases(material, prefix, each, by_cell[each], count) for each in places if by_cell[each]]
         for places in (ERRORS, RIGHT)
     )
-    unmeasured = sum(not one["cell"] for one in rows)
+    nothing = undecided(material).get(name)
+    unmeasured = 0 if nothing else sum(not one["cell"] for one in rows)
     said = _.plural(
         "{n} case is unmeasured: it has no passage, and this judge decides by nothing else.",
         "{n} cases are unmeasured: they have no passage, and this judge decides by nothing else.",
@@ -57,7 +58,7 @@ def _judge(
     )
     return html.all(
         html.heading(html.b(named(material, name))),
-        _matrix(material, present, name, by_cell),
+        html.p(nothing) if nothing else _matrix(material, present, name, by_cell),
         html.meta(said) if unmeasured else "",
         html.panels(map(html.div, wrong)) if wrong else "",
         html.fold(_("Cases that were decided rightly"), html.panels(map(html.div, right))) if right else "",
@@ -213,7 +214,7 @@ def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Marku
         gain = material.comparison(name, COST, threshold="chosen")
         if gain is not None:
             line.append(_spread(material, gain.difference, gain.low, gain.high, signed=True))
-            line.append(chip_of(gain.verdict, said_of(gain.verdict, gain.n, gain.clusters, _)))
+            line.append(chip(material, gain))
         constants = [_.number(float(one[key]), 3) for key in ("show_all", "show_none")]
         body.append([named(material, name), said, *line, *constants])
     note = _(
