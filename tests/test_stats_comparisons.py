@@ -181,7 +181,7 @@ def test_pairs_with_a_gap_are_dropped_and_counted() -> None:
 
 
 def test_hits_get_tangos_score_interval() -> None:
-    """Bentur et al. (2009), as Fagerland, Lydersen, Laake (2014) print it: 1 of 21 moved up and 7 down, −.517 to −.026."""
+    """Bentur et al. (2009), in Fagerland, Lydersen, Laake (2014): 1 of 21 moved up, 7 down, −.517 to −.026."""
     first = np.repeat([0.0, 1.0, 1.0, 0.0], [1, 7, 1, 12])
     second = np.repeat([1.0, 0.0, 1.0, 0.0], [1, 7, 1, 12])
     one = stats.compare(first, second)
@@ -191,7 +191,7 @@ def test_hits_get_tangos_score_interval() -> None:
 
 @pytest.mark.parametrize(("up", "down", "n"), [(6, 2, 100), (0, 9, 80), (12, 2, 50), (0, 0, 50), (5, 11, 16)])
 def test_tangos_ends_are_where_the_likeliest_shares_put_the_score(up: int, down: int, n: int) -> None:
-    """The score at each end is the normal quantile, with the standard error of the likeliest table of that difference."""
+    """The score at each end is the normal quantile, with the standard error of that difference's likeliest table."""
     quantile = scipy.stats.norm.ppf(0.975)
     for end in tango(up, down, n, 0.95):
 

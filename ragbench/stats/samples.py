@@ -138,7 +138,10 @@ class Units:
 
     @property
     def alike(self) -> float:
-        """Of one metric, the correlation of two values of one cluster, by the analysis of variance (Donner 1986); 0 where it is below."""
+        """Correlation of two values of one cluster, of one metric, by the analysis of variance (Donner 1986).
+
+        0 where it is below.
+        """
         between = float(weighted_sum(self.counts, self.residuals()[:, 0] ** 2 / self.sizes))
         n, number = float(self.n), self.number
         within = max(float(self.deviations[0]) - between, 0.0) / max(n - number, 1.0)
