@@ -127,6 +127,26 @@ class TestProbes:
             "passed",
         ]
 
+    def test_what_was_not_seen_could_have_moved_either_way(self) -> None:
+        """Twenty equal shifts of 0: as many as go unseen could be up or down, so that the ends are as far from 0."""
+        one = probed("j", "padding", Effect(np.zeros(20), None), (-0.05, 0.05), SURE).effect
+        assert one.low is not None
+        assert one.high is not None
+        assert one.low == pytest.approx(-one.high)
+        assert one.high > 0.05
+
+    def test_a_correlation_by_fisher_s_z(self) -> None:
+        """Twelve ranks, three pairs exchanged: r = 1 − 6 · 6 / (12 · 143); the error of z is 1 / √(12 − 3)."""
+        first = np.arange(12.0)
+        second = first.copy()
+        second[[0, 1, 4, 5, 8, 9]] = first[[1, 0, 5, 4, 9, 8]]
+        r = 1 - 6 * 6 / (12 * 143)
+        made = probed("j", "disguise", Effect(np.column_stack([first, second]), None, "correlation"), (-1, 0.5), SURE)
+        assert made.effect.value == pytest.approx(r)
+        ends = [math.tanh(math.atanh(r) + side * 1.959964 / 3) for side in (-1, 1)]
+        assert [made.effect.low, made.effect.high] == pytest.approx(ends, abs=1e-6)
+        assert made.p == pytest.approx(0.5 * math.erfc(3 * (math.atanh(r) - math.atanh(0.5)) / math.sqrt(2)))
+
     def test_too_few_and_nothing(self) -> None:
         limits = -math.inf, 0.05
         assert probed("j", "key", Effect(np.zeros(9), None, "share"), limits, SURE).why == "few"

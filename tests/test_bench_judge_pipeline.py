@@ -13,10 +13,11 @@ from sklearn import metrics as sklearn_metrics
 
 from ragbench import bench, report, settings, show
 from ragbench.bench import BenchError
+from ragbench.bench.basics.families import Sureness
 from ragbench.bench.decisions.deciders import read, title
 from ragbench.bench.decisions.decision_measures import METRICS, guarded
-from ragbench.bench.decisions.thresholds import Costs, candidates, cheapest, halves, mean_costs
-from ragbench.measurement import Measurement
+from ragbench.bench.decisions.thresholds import Costs, candidates, cheapest, chosen_and_scored, halves, mean_costs
+from ragbench.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.metrics.decisions import Cell, accuracy, decision_recall, f1_score
 from ragbench.show import Page
 from ragbench.types import Status, Verdict
@@ -433,6 +434,35 @@ def test_a_threshold_is_scored_where_it_was_not_chosen(labelled: Path) -> None:
     [gain] = [one.comparison for one in made.comparisons_by("threshold")]
     assert gain.difference == pytest.approx(cost["chosen"] - cost["own"])
     assert "0.800" in show.answers.costs(Page(made)).html()
+
+
+def test_a_chosen_threshold_beside_both_constants_by_hand() -> None:
+    """Of 40 cases 28 should be shown: showing all of the other half costs 1 for each of its others, showing none 10."""
+    truth = np.arange(40) % 10 < 7
+    scores = np.where(truth, 0.8, 0.2)
+    costs, clusters = Costs(shown=1.0, hidden=10.0), [str(place) for place in range(40)]
+    made = chosen_and_scored("j", scores, np.zeros(40, dtype=bool), truth, clusters, costs, Sureness(0.95, 500, 0))
+    assert made is not None
+    share = float(truth[~halves(clusters, 0)].mean())
+    assert 0 < share < 1
+    name, threshold, n_chosen, n_scored, least, show_all, show_none = made.row
+    assert (name, n_chosen, n_scored, least) == ("j", 20, 20, 0.0)
+    assert threshold == pytest.approx(0.5)
+    assert (show_all, show_none) == (pytest.approx(1 - share), pytest.approx(10 * share))
+    own, chosen = (one.estimate for one in made.findings if isinstance(one, NamedEstimate))
+    assert (own.value, chosen.value) == (pytest.approx(10 * share), 0.0)
+    assert own.high is not None
+    assert own.value < own.high <= 10
+    [gain] = [one.comparison for one in made.findings if isinstance(one, NamedComparison)]
+    assert (gain.difference, gain.better, gain.verdict) == (pytest.approx(-10 * share), "lower", Verdict.BETTER)
+
+
+@pytest.mark.parametrize(("number", "is_enough"), [(20, True), (18, False)])
+def test_ten_cases_of_a_half_are_enough_to_choose_a_threshold(number: int, is_enough: bool) -> None:
+    scores = np.tile([0.1, 0.9], number // 2)
+    truth, clusters = scores > 0.5, [str(place) for place in range(number)]
+    made = chosen_and_scored("j", scores, truth, truth, clusters, Costs(1.0, 1.0), Sureness(0.95, 200, 0))
+    assert (made is not None) == is_enough
 
 
 def test_noise_chosen_on_one_half_shows_no_gain_on_the_other() -> None:

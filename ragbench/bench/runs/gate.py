@@ -29,7 +29,7 @@ ALONE: str = sentence(
     "have to hold."
 )["text"]
 """What tells it from the corrected one of the page."""
-_BOUND = re.compile(r"\s*(?P<metric>[^<>=]+(?:\(.*\))?(?:@\d+)?)\s*(?P<sign>>=|<=)\s*(?P<limit>-?\d+(?:\.\d+)?)\s*")
+_BOUND = re.compile(r"(?P<metric>[^<>=(]++(?:\(.*\)[^<>=()]*+)?)(?P<sign>>=|<=)\s*+(?P<limit>-?\d++(?:\.\d++)?)\s*+")
 
 
 class Outcome(StrEnum):
@@ -127,7 +127,7 @@ def faults(settings: Settings) -> Iterator[str]:
 def bound(text: str) -> tuple[str, GateSettings]:
     """A bound that a metric's interval has to keep, `faithfulness>=0.8`, as a gate named by it. Raises ValueError."""
     found = _BOUND.fullmatch(text)
-    if found is None:
+    if found is None or not found["metric"].strip():
         raise ValueError(f"--gate {text!r}: a gate is written METRIC>=NUMBER or METRIC<=NUMBER")
     side = {">=": "at_least", "<=": "at_most"}[found["sign"]]
     return text, GateSettings.model_validate({"metric": found["metric"].strip(), side: float(found["limit"])})
