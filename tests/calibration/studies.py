@@ -560,7 +560,8 @@ def shifted(draw: Draw, better: float, plain: Callable[[Array], float] = t_p) ->
 
     def study(rng: Rng, seed: int) -> Mapping[str, float]:
         none, moved = draw(rng), draw(rng) + (better if seed % 2 else -better)
-        shown = [stats.compare(np.zeros(len(one)), one, resamples=RESAMPLES, seed=seed) for one in (none, moved)]
+        asked = (none, moved) if better else (none,)
+        shown = [stats.compare(np.zeros(len(one)), one, resamples=RESAMPLES, seed=seed) for one in asked]
         right = Verdict.BETTER if seed % 2 else Verdict.WORSE
         seen: dict[str, float] = {
             "coverage": within(shown[0].alone, 0.0),
