@@ -188,6 +188,7 @@ KNOWN_REASONS = (
     sentence("{part} of {whole} could not be measured, at most {share}% may be"),
     sentence("{name} was not compared with {who} question by question"),
     sentence("{part} of {whole} pairs unmeasured"),
+    sentence("{part} of {whole} passages that {name} retrieved ({share}%) are none of the data set's"),
     sentence("{part} pairs unmeasured"),
     sentence("{part} values unmeasured"),
     sentence("there is no interval of the difference"),

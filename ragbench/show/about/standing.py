@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from ragbench import raised, stand_ins
+from ragbench import raised, stand_ins, unidentified
 from ragbench.bench.basics import reasons
 from ragbench.bench.basics.verdicts import doubted
 from ragbench.metrics.known_reasons import reason_in
@@ -33,7 +33,10 @@ def standing(material: Material, present: frozenset[str]) -> Markup:
     found = Overview(material)
     good, first = _good(found), [*_better(found), *_blamed(found)]
     failed = raised.sentences((one for page in found.pages for one in raised.of(page)), found.text)
-    more = [*([good] if first else []), *_missing(found), *(f"{text}." for text in failed)]
+    strange = unidentified.sentences(
+        (one for page in found.pages for one in unidentified.of(page).values()), found.text
+    )
+    more = [*([good] if first else []), *_missing(found), *(f"{text}." for text in failed), *strange]
     said = [*(map(html.p, first) if first else [html.p(good)]), *map(html.more, more)]
     return html.div(html.all(*said), "rb-says")
 
