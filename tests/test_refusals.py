@@ -10,9 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragbench import bench, settings
+from ragbench.bench import BenchError
+from ragbench.language import translator
+from ragbench.show.sentences import refusing
 from ragbench.systems.refusals import RECOGNISED, is_refusal
+from tests import answer_project
 from tests import written_refusals as written
 from tests.benchmarks import real_refusals
+from tests.chat_server import ChatServer, asked_schema
 
 REFUSALS = (*written.ENGLISH_REFUSALS, *written.RUSSIAN_REFUSALS)
 ANSWERS = (*written.ENGLISH_ANSWERS, *written.RUSSIAN_ANSWERS)
@@ -96,3 +102,82 @@ def test_any_text_is_one_or_the_other(answer: str) -> None:
 @pytest.mark.parametrize("word", ["i ", "the context ", "не ", "information ", "there is no ", "a, "])
 def test_long_texts_of_one_word_come_to_an_end(word: str) -> None:
     assert is_refusal(word * 20_000) in (True, False)
+
+
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_both_rates_are_said_with_what_they_were_counted_on(language: str) -> None:
+    facts = {"by": "rule", **RECOGNISED._asdict(), "recall": RECOGNISED.recall, "precision": RECOGNISED.precision}
+    said = refusing.told(translator(language), facts)
+    for number in (
+        "338",
+        "327",
+        "340",
+        "0.967" if language == "en" else "0,967",
+        "0.962" if language == "en" else "0,962",
+    ):
+        assert number in said
+    assert "strict" in refusing.told(translator(language), {"by": "strict"})
+    assert refusing.told(translator(language), None) == ""
+
+
+def test_the_page_of_judges_has_the_figures(shared_data: Callable[[str], Path]) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "explanation" / "judges.md").read_text(encoding="utf-8")
+    found = real_refusals.labelled(shared_data(real_refusals.LABELLED).parent)
+    systems = list(dict.fromkeys(one.system for one in found))
+    parts = [[one for one in found if one.system == system] for system in systems]
+    left = [
+        real_refusals.recognised(part, real_refusals.Rule(real_refusals.shown_by_others(found, part[0].system)))
+        for part in parts
+    ]
+    counted = [real_refusals.recognised(part) for part in parts]
+    rows = [f"| {one.refusals} | {one.recall:.3f} | {one.precision:.3f} |" for one in (*counted, RECOGNISED)]
+    names = ("answers", "systems", "refusals", "taken", "found")
+    whole = type(RECOGNISED)(*(sum(getattr(one, name) for one in left) for name in names))
+    rows.append(f"| {whole.refusals} | {whole.recall:.3f} | {whole.precision:.3f} |")
+    table = [line for line in page.splitlines() if line.startswith("|")][2:]
+    assert [line[line.index("|", 1) :] for line in table] == rows
+
+
+def test_a_judge_says_which_answers_are_refusals(
+    tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the function gives verbatim: "I do not know." where nothing is at hand. The judge says the opposite of the
+    rule, and of one answer nothing at all."""
+
+    def reply(body: dict[str, object]) -> object:
+        text = str(body["messages"])
+        if "library closes" in text:
+            return "no verdict at all"
+        return (
+            {"reason": "so it is", "verdict": "no" if "I do not know" in text else "yes"} if asked_schema(body) else "x"
+        )
+
+    with ChatServer(answer=reply).running() as server:
+        path = answer_project.make(tmp_path, database_folder)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f'[judges.strict]\nbase_url = "{server.url}"\nmodel = "judge"\n')
+        monkeypatch.setenv("RAGBENCH_CONFIG", str(path))
+        monkeypatch.chdir(tmp_path)
+        settings.load.cache_clear()
+        asked = {"systems": "function", "metrics": "rouge1_f", "repeats": 1, "resamples": 200}
+        by_rule = bench.tier2_generation(**asked)
+        with pytest.raises(BenchError, match="'strickt': \"rule\" or one model is expected; judges are strict"):
+            bench.tier2_generation(**asked, refusals="strickt")
+        calls = server.calls
+        assert calls == 0
+        by_judge = bench.tier2_generation(**asked, refusals="strict")
+        assert bench.tier2_generation(**asked, refusals="strict").extra["answers"].equals(by_judge.extra["answers"])
+    refused = {
+        name: dict(zip(found.extra["answers"]["sample"], found.extra["answers"]["refused"], strict=True))
+        for name, found in (("rule", by_rule), ("judge", by_judge))
+    }
+    assert refused["rule"] == {"q1": False, "q2": False, "q3": False, "q4": False, "q5": True}
+    assert {name: one for name, one in refused["judge"].items() if name != "q3"} == {
+        "q1": True, "q2": True, "q4": True, "q5": False,
+    }  # fmt: skip
+    assert refused["judge"]["q3"] is None, "nobody said it"
+    shares = {one.where["group"]: one.estimate for one in by_judge.estimates_by("group")}
+    assert (shares["answerable"].value, shares["answerable"].n, shares["answerable"].n_unmeasured) == (1.0, 3, 1)
+    assert (shares["unanswerable"].value, shares["unanswerable"].n) == (0.0, 1)
+    assert (by_rule.facts["refusals"]["by"], by_judge.facts["refusals"]["by"]) == ("rule", "strict")
+    assert by_rule.facts["refusals"]["recall"] == RECOGNISED.recall
