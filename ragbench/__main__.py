@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 if __name__ == "__main__":
+    import os
+    import sys
+
+    if sys.path[:1] in ([os.getcwd()], [""]):  # noqa: PTH109 - pathlib would come from there: `python -m` looks there first
+        del sys.path[0]
     from ragbench.commands.console.interruption import program
 
     program()
@@ -147,7 +152,7 @@ def main() -> None:
         if not _is_for_people(error):
             raise
         terminal.tell(f"ragbench: {_words(error)}", err=True, colour="red")
-        sys.exit(2)
+        sys.exit(getattr(error, "exit_code", 2))
 
 
 def _reduced(arguments: list[str]) -> typer.Typer:

@@ -60,7 +60,7 @@ def kinship(asked: str, served: str) -> Kinship:
 
 
 def of(known: Mapping[str, Any]) -> tuple[AnsweredBy, ...]:
-    """The models of a measurement's facts whose replies said who gave them; older replies do not."""
+    """The models of a measurement's facts whose replies said who gave them."""
     found: dict[tuple[Role, str], AnsweredBy] = {}
     judges = [one for one in known.get("judges") or () if isinstance(one, Mapping)]
     generators = [one for one in (known.get("generators") or {}).values() if isinstance(one, Mapping)]

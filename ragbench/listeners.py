@@ -82,7 +82,9 @@ def refuse(listener: Any, place: str = "listeners") -> None:
     """Raises ValueError for what is no plain function."""
     call = listener if inspect.isroutine(listener) else getattr(listener, "__call__", None)  # noqa: B004
     if call is None:
-        raise ValueError(f"{place}: {listener!r:.80} is no function; a function of one event is expected")
+        raise ValueError(
+            f"{place}: {secrets.excerpt(repr(listener), 80)} is no function; a function of one event is expected"
+        )
     if inspect.iscoroutinefunction(call):
         raise ValueError(f"{place}: {name_of(listener)} is a coroutine; a plain function of one event is expected")
 
@@ -129,7 +131,7 @@ class _Line:
                 self._listener(event)
             except BaseException as error:  # whatever it ends with is its own
                 self._failed += 1
-                self._why = self._why or f"{type(error).__name__}: {error}"[:300]
+                self._why = self._why or secrets.excerpt(f"{type(error).__name__}: {error}", 300)
             self._since = None
             self._done += 1
 

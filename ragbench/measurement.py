@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench import older_measurements, stand_ins, terminal
+from ragbench import stand_ins, terminal
 from ragbench.counts import alone, counted
 from ragbench.folders import write, write_by
 from ragbench.language import translator
@@ -33,7 +33,7 @@ ESTIMATE_COLUMNS = (
 COMPARISON_COLUMNS = (
     "baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test",
     "verdict", "minimum_detectable", "margin", "questions_needed", "groups_needed", "n", "n_dropped", "clusters",
-    "family",
+    "family", "least", "most", "withheld",
 )  # fmt: skip
 """What summaries say of an estimate, and of a comparison."""
 ESTIMATE_ROW = ("system", "metric", *(each.name for each in fields(Estimate) if each.name != "intervals"))
@@ -267,7 +267,7 @@ class Measurement:
 
     @classmethod
     def load(cls, folder: Path) -> Measurement:
-        """Read what `save` wrote, also before findings were long frames."""
+        """Read what `save` wrote."""
         import pandas as pd
 
         about = json.loads((folder / FINDINGS).read_text(encoding="utf-8"))
@@ -275,16 +275,11 @@ class Measurement:
         extra = {
             path.stem.removeprefix("extra-"): pd.read_parquet(path) for path in sorted(folder.glob("extra-*.parquet"))
         }
-        if "estimates" in about:
-            rows = older_measurements.of_the_whole(about)
-        else:
-            rows = (_read_findings(folder / ESTIMATES), _read_findings(folder / COMPARISONS))
-        rows = older_measurements.findings(*rows, extra, about["facts"])
         estimates = [
             NamedEstimate(row["system"], row["metric"], Estimate(**_fields(row, Estimate, ("value",))), row["where"])
-            for row in rows[0]
+            for row in _read_findings(folder / ESTIMATES)
         ]
-        comparisons = [_comparison(row) for row in rows[1]]
+        comparisons = [_comparison(row) for row in _read_findings(folder / COMPARISONS)]
         made = cls(
             notebook=about["notebook"],
             facts=about["facts"],

@@ -39,6 +39,19 @@ _registry: dict[str, Metric] = {}
 _declarers: list[Callable[[], object]] = []
 
 
+MOST_GRADES = 11
+"""A scale of more whole numbers is as good as continuous."""
+
+
+def grades(low: float | None, high: float | None) -> tuple[float, ...]:
+    """The whole numbers of a short scale such as 1 to 5, worst to best as they stand; none of another scale."""
+    if low is None or high is None or low < 0 or not 1 < high - low < MOST_GRADES:
+        return ()
+    if not (float(low).is_integer() and float(high).is_integer()):
+        return ()
+    return tuple(float(value) for value in range(int(low), int(high) + 1))
+
+
 @dataclass(frozen=True)
 class Metric:
     """A measure as a value: comparable, printable, callable.
@@ -119,6 +132,11 @@ class Metric:
     def _written(head: str, cutoff: int | None, options: Mapping[str, Any]) -> str:
         said = ",".join(f"{key}={notation.written(value)}" for key, value in sorted(options.items()))
         return head + (f"({said})" if said else "") + (f"@{cutoff}" if cutoff else "")
+
+    @property
+    def grades(self) -> tuple[float, ...]:
+        """The values that it takes where they are few: its levels, or the whole numbers of its scale; none else."""
+        return self.levels or grades(*self.bounds)
 
     @property
     def signature(self) -> str:

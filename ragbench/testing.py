@@ -27,7 +27,7 @@ from ragbench.report.pages.assembly import Measurements
 from ragbench.show import Page
 from ragbench.show.basics.material import Material
 from ragbench.show.sentences.findings import sentence
-from ragbench.types import Judge, Sample, Verdict
+from ragbench.types import Judge, Sample
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
@@ -62,7 +62,8 @@ def assert_gate(measured: Measured, *bounds: str) -> None:
 def assert_better(measured: Measured, challenger: str, *, baseline: str = "", metric: str = "") -> None:
     """Pass where the challenger is better than the baseline; otherwise fail with the sentence of the report.
 
-    Better is what a paired randomization test shows at the page's level, corrected over the family of its comparisons.
+    Better is what a paired randomization test shows at the page's level, corrected over the family of its comparisons,
+    by however little, and what nothing unmeasured can contradict.
     baseline: as it was measured, if not given. metric: the primary one, if not given. Of a run, every page that has
     the metric and both systems has to show it.
 
@@ -87,7 +88,7 @@ def assert_better(measured: Measured, challenger: str, *, baseline: str = "", me
         raise ValueError(
             f"nothing compares {wanted}{near(wanted, pairs)}; compared are {'; '.join(sorted(pairs)) or 'none'}"
         )
-    lines = [str(said.striptags()) for one, said in found if one.verdict is not Verdict.BETTER]
+    lines = [str(said.striptags()) for one, said in found if not one.verdict.is_better]
     if lines:
         raise AssertionError("\n".join([*lines, *_caveats(made)]))
 

@@ -98,7 +98,7 @@ def _nobody_is_asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     """The projects of tests are trusted, and what a test itself trusts is kept in a folder of this session's own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        patch.setenv("RAGBENCH_TRUST", "all")
+        patch.setenv("RAGBENCH_TRUST", "/")
         yield
 
 

@@ -103,6 +103,10 @@ ROWS: Mapping[str, Row] = {
         "API keys and passwords of database addresses",
         "they come from the environment only, and stand in no log, notebook, page, error, manifest or database",
     ),
+    "cut": Row(
+        "an error or a reply with a key in it that is too long to be shown whole",
+        "it is masked before it is cut: no part of the key is left, wherever it stands",
+    ),
     "markup": Row(
         "HTML and scripts in data, in answers, in names of models and files",
         "they stay text on every page: nothing runs, no dialog opens, nothing is fetched",
@@ -161,8 +165,12 @@ ROWS: Mapping[str, Row] = {
     ),
     "cloned-projects": Row(
         "a project or a report that somebody else wrote",
-        "opening or drawing it runs none of its code and sends no key to an address of its choosing without "
-        "being asked",
+        "before one answer for its folder nothing of it runs, no data or database that lies elsewhere is opened, and "
+        "nothing is sent; after that a host that is new asks again. No file of it takes the place of a module",
+    ),
+    "metadata": Row(
+        "an address, a name or a redirect leads to where clouds keep a machine's credentials",
+        "link-local addresses are never asked, whoever trusts the project",
     ),
     "personal-data": Row(
         "people's names, addresses and numbers in a log of questions",
@@ -176,9 +184,21 @@ ROWS: Mapping[str, Row] = {
         "a worker of a cluster has another version, other packages or files, or no key",
         "it is given nothing, and each difference is named with what mends it; data come from the command alone",
     ),
+    "numbers": Row(
+        "a number that nobody can mean in a reply, a header or a file of others",
+        "it is not believed, or refused by name; no neighbour's reply is lost, and the command goes on",
+    ),
+    "patterns": Row(
+        "a text that is written to keep a pattern busy",
+        "every pattern of the package takes time in proportion to the text",
+    ),
+    "received": Row(
+        "a received run that somebody has changed, cut or spoilt",
+        "it is taken, or refused in one sentence; nothing of a refused one stays",
+    ),
     "two-versions": Row(
-        "an older and a newer ragbench use one database",
-        "the older one refuses a database that it does not know, and says which is newer; neither spoils it",
+        "two versions of ragbench use one database",
+        "each refuses tables of the other in one sentence, and leaves them alone",
     ),
 }
 

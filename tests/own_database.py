@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ragbench.settings import DatabaseSettings, Settings
 from ragbench.store import server
-from ragbench.store.cluster import Cluster
+from ragbench.store.cluster import MAJOR, Cluster
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def initialised_once() -> Iterator[Callable[..., subprocess.CompletedProcess[str
         return subprocess.run(["cp", "-a", f"{source}/.", str(target)], check=True, capture_output=True, text=True)
 
     def run(cluster: Cluster, program: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        made = kept / str(cluster.major)
+        made = kept / str(MAJOR)
         if program == "initdb" and made.exists():
             return copy(made, cluster.folder / arguments[1])
         done = real(cluster, program, *arguments, check=check)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,23 @@ def test_the_markdown_of_a_comparison_is_found_again_and_no_longer_than_a_commen
     assert len(text) < 65_536
     assert r"page\_0" in text
     assert ("Left out, as this would be too long:" in text) == (number == 400)
+
+
+def test_a_caption_names_test_intervals_and_groups_in_one_line_and_which_way_is_good() -> None:
+    english, russian = translator("en"), translator("ru")
+    made = measurement(metrics=("mrr", "noise_sensitivity", "retrieval_latency_ms"))
+    way = ("higher", "lower", "lower")
+    turned = zip(made.comparisons, way, strict=True)
+    made = replace(made, comparisons=tuple(replace(c, comparison=replace(c.comparison, better=b)) for c, b in turned))
+    latex, markdown = (
+        articles.latex_table(made, english),
+        articles.summary({"notebooks": [{"name": "t"}]}, {"t": made}, None, english),
+    )
+    for text in (latex, markdown.replace("\\", "")):
+        assert re.search(r"Test: [^.]*, intervals: bootstrap interval \(BCa\), independent questions: 40\.", text), text
+        plain = text.replace("\\allowbreak{}", "").replace("\\", "")
+        assert "Higher is better: mrr. Lower is better: noise_sensitivity, retrieval_latency_ms." in plain, text
+    assert "Чем ниже, тем лучше: noise" in articles.latex_table(made, russian)
+    grouped = tuple(replace(c, comparison=replace(c.comparison, clusters=7)) for c in made.comparisons)
+    assert "independent groups: 7." in articles.latex_table(replace(made, comparisons=grouped), english)
+    assert "Higher is better." in articles.latex_table(measurement(), english)

@@ -305,7 +305,8 @@ def test_systems_are_compared_part_by_part_as_one_family() -> None:
     assert found.loc["not_retrieved", "verdict"] == "better"
     assert found.loc["not_retrieved", "difference"] == pytest.approx((10 - 60) / 160)
     assert found.loc["good", "verdict"] == "better"
-    assert found.loc["beyond", "verdict"] == "worse"
+    assert found.loc["beyond", "verdict"] == "cannot be told", "the 10 that are unmeasured may all have been beyond too"
+    assert (found.loc["beyond", "withheld"], found.loc["beyond", "least"]) == ("10 of 170 pairs unmeasured", 0.0)
     assert set(found["n"]) == {160}
     assert set(found["n_dropped"]) == {10}
     assert (found["p_adjusted"] >= found["p"]).all()

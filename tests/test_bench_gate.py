@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ragbench import stats
 from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import find
@@ -256,3 +257,28 @@ def test_a_decision_is_plain_json() -> None:
     assert said["outcome"] == "not enough evidence"
     assert said["checks"][0]["condition"] == "hit_rate@1 >= 0.7"
     assert said["checks"][0]["outcome"] == "not enough evidence"
+
+
+def test_what_is_missing_decides_no_gate_on_a_difference() -> None:
+    """Seven of 60 answers are refused: measured, the new one is better; with them it may be worse than is allowed."""
+    old = [0.5, 0.7] * 30
+    report = made("faithfulness", old=old, new=[0.62] * 53 + [math.nan] * 7)
+    found, check = decided(report, metric="faithfulness", not_worse_by=0.05, most_unmeasured=0.2)
+    assert (found.exit_code, check.outcome, check.why) == (2, Outcome.UNDECIDED, "7 of 60 pairs unmeasured")
+    assert check.low is not None
+    assert check.low > -0.05, "of what was measured the whole interval is within the margin"
+    assert "7 of 60 pairs unmeasured" in line(check)
+    assert decided(report, metric="faithfulness", not_worse_by=0.2, most_unmeasured=0.2)[0].exit_code == 0
+    worse = made("faithfulness", old=old, new=[0.5] * 53 + [math.nan] * 7)
+    assert decided(worse, metric="faithfulness", not_worse_by=0.05, most_unmeasured=0.2)[1].outcome is Outcome.UNDECIDED
+    lost = made("faithfulness", old=old, new=[0.1] * 53 + [math.nan] * 7)
+    assert decided(lost, metric="faithfulness", not_worse_by=0.05, most_unmeasured=0.2)[0].exit_code == 1
+
+
+def test_a_comparison_whose_word_is_withheld_for_another_reason_decides_no_gate() -> None:
+    report = made("mrr", old=shares(20, 60), new=shares(50, 60))
+    assert decided(report, metric="mrr", not_worse_by=0.05)[0].exit_code == 0
+    why = "225 of 300 retrieved passages unmatched"
+    withheld = tuple(replace(one, comparison=stats.withheld(one.comparison, why)) for one in report.comparisons)
+    found, check = decided(replace(report, comparisons=withheld), metric="mrr", not_worse_by=0.05)
+    assert (found.exit_code, check.why) == (2, why)

@@ -132,7 +132,7 @@ def cut(name: str, day: int, value: float, label: str, **facts: Any) -> RunRecor
 
 @pytest.mark.parametrize("asked", [(), ("mrr",), ("mrr@10",)])
 def test_what_was_cut_without_saying_so_goes_on_under_its_depth(asked: tuple[str, ...]) -> None:
-    """Earlier versions called mrr what was mrr@10: one line, not two."""
+    """Another tool calls mrr what is mrr@10: one line, not two."""
     made = history([cut("a", 1, 0.4, "mrr", k=10), cut("b", 2, 0.5, "mrr@10", k=10)], metrics=asked)
     points = made.extra["points"]
     assert list(points["metric"]) == ["mrr@10", "mrr@10"]

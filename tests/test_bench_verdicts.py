@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,11 +23,14 @@ from ragbench.bench.runs.overview import over
 from ragbench.commands import statistics, trec
 from ragbench.language import translator
 from ragbench.measurement import COMPARISON_COLUMNS, Measurement, NamedComparison
+from ragbench.metric import metric as declare
+from ragbench.metric import withdraw
 from ragbench.report.exports import articles
 from ragbench.settings import ConfigurationError, DifferenceSettings
 from ragbench.show import Page
 from ragbench.show.basics.text import clean
-from ragbench.types import Comparison, Verdict
+from ragbench.show.view import View
+from ragbench.types import Comparison, Sample, Score, Status, Verdict
 from tests import small_project
 from tests.measurements import measurement
 
@@ -70,6 +76,45 @@ def test_pages_say_it_with_what_it_takes_and_name_no_smallest_difference(page: M
         assert "хватило бы" not in html
     assert verdicts.said(few(), text) in str(show.about.overview(Page(over({"tier": page}), language=language)).html())
     assert verdicts.said(few(), text) in articles.summary({"notebooks": [{"name": "t"}]}, {"t": page}, None, text)
+
+
+WITHHELD = "24 of 60 pairs unmeasured"
+
+
+def test_a_verdict_that_is_withheld_is_said_with_the_reason_on_every_output(tmp_path: Path) -> None:
+    made = measurement(metrics=("mrr", "recall"))
+    made = replace(
+        made,
+        comparisons=tuple(
+            replace(one, comparison=stats.withheld(one.comparison, WITHHELD)) for one in made.comparisons
+        ),
+    )
+    made.save(tmp_path)
+    assert Measurement.load(tmp_path).comparisons == made.comparisons
+    one = made.comparisons[0].comparison
+    assert (one.verdict, one.verdict.unshown, one.questions_needed) == (Verdict.CANNOT_BE_TOLD, True, None)
+    assert stats.with_margin(one, 0.1).questions_needed is None
+    assert made.comparisons[0].summary()["withheld"] == WITHHELD
+    for language, said in (
+        ("en", f"cannot be told: {WITHHELD}"),
+        ("ru", "нельзя сказать: без измерения 24 из 60 пар"),
+    ):
+        text, shown = translator(language), Page(made, language=language)
+        overview = Page(over({"tier": made}), language=language)
+        outputs = [
+            show.comparison.answer(shown).html(),
+            show.comparison.table(shown).html(),
+            show.about.overview(overview).html(),
+            articles.summary({"notebooks": [{"name": "t"}]}, {"t": made}, None, text),
+            articles.latex_table(made, text),
+            repr(tabulation.comparisons([(each.metric, each.comparison) for each in made.comparisons], text)),
+        ]
+        assert [str(output).count(said) > 0 for output in outputs] == [True] * len(outputs), language
+
+
+def test_what_has_no_p_has_no_verdict_to_withhold() -> None:
+    nothing = stats.compare([math.nan], [1.0])
+    assert (stats.withheld(nothing, WITHHELD).verdict, nothing.withheld) == (nothing.verdict, "")
 
 
 def test_an_article_s_table_marks_it(page: Measurement) -> None:
@@ -183,3 +228,91 @@ def test_every_output_of_what_is_not_shown_plans_for_the_smallest_difference_of_
     assert any("show a difference of 0.04, the smallest of interest" in note for note in table.notes)
     row = found.comparisons[0].summary()
     assert (row["margin"], row["questions_needed"]) == (0.04, planned.questions_needed)
+
+
+@pytest.fixture
+def picky() -> Iterator[str]:
+    """A metric that refuses answers that are bad, and takes any other for its own value."""
+
+    @declare(source="the test", fields=("response",))
+    def picky(sample: Sample) -> Score:
+        """What the answer says of itself; refused where it is bad."""
+        text = sample.response or ""
+        return Score.unmeasured(Status.REFUSED, "no") if text == "bad" else Score(float(text))
+
+    yield picky.name
+    withdraw(picky.name)
+
+
+def test_a_judge_that_refuses_the_bad_answers_leaves_it_open_on_every_output(picky: str) -> None:
+    """24 of 60 answers of v2 are refused: no output says better."""
+    rows = [
+        {"id": f"q{n}", "question": "?", "system": system, "answer": answer}
+        for system in ("v1", "v2")
+        for n in range(60)
+        for answer in ["0.75" if system == "v1" else "0.95" if n < 36 else "bad"]
+    ]
+    found = ragbench.score(rows, metrics=[picky], resamples=500)
+    [one] = found.comparisons
+    assert (one.comparison.verdict, one.comparison.withheld) == (Verdict.CANNOT_BE_TOLD, WITHHELD)
+    assert one.comparison.least == pytest.approx((36 * 0.2 - 24 * 0.75) / 60)
+    for text in (repr(found), found._repr_html_()):
+        assert f"cannot be told: {WITHHELD}" in text
+        assert "better" not in text.replace("is better", "")
+        assert "between −0.180 and +0.220" in text
+    assert found.as_json()["comparisons"][0]["withheld"] == WITHHELD
+
+
+def test_what_matters_is_a_share_of_what_can_be_reached(tmp_path: Path) -> None:
+    """Ten of each kind of ranking: precision@10 with one relevant document ends at 0.1, and 5 % of that is 0.005."""
+    chosen = DifferenceSettings()
+    assert interest.of_interest("precision@10", chosen) == pytest.approx(0.05)
+    assert interest.of_interest("precision@10", chosen, {"precision@10": 0.1}) == pytest.approx(0.005)
+    for name, place in (("a", 9), ("b", 1)):
+        lines = [
+            f"q{n} Q0 {'d' if rank == place else f'x{rank}'} {rank} {20 - rank} {name}\n"
+            for n in range(8)
+            for rank in range(1, 11)
+        ]
+        (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "qrels.txt").write_text("".join(f"q{n} 0 d 1\n" for n in range(8)), encoding="utf-8")
+    runs = [str(tmp_path / f"{name}.run") for name in "ab"]
+    metrics = "precision@10,precision@1,recall@10,mrr"
+    said = CliRunner().invoke(application, ["trec", str(tmp_path / "qrels.txt"), *runs, "-m", metrics, "--json", "-"])
+    margins = {row["metric"]: row["margin"] for row in json.loads(said.stdout)["comparisons"]}
+    assert margins == pytest.approx({"precision@10": 0.005, "precision@1": 0.05, "recall@10": 0.05, "mrr": 0.05})
+
+
+def test_counts_of_better_leave_out_what_does_not_matter() -> None:
+    """Two of three metrics are better, one of them by less than the smallest difference of interest."""
+    rng = np.random.default_rng(3)
+    base = rng.random((3, 80)) * 0.6
+    moved = base + np.array([[0.3], [0.01], [0.0]]) + rng.normal(0, [[0.1], [0.01], [0.3]], (3, 80))
+    names = ("mrr", "recall", "precision")
+    made = measurement(metrics=names)
+    compared = [
+        stats.with_margin(stats.compare(a, b, names=("ivfflat", "hnsw")), 0.05)
+        for a, b in zip(base, moved, strict=True)
+    ]
+    made = replace(
+        made, comparisons=tuple(NamedComparison(name, one) for name, one in zip(names, compared, strict=True))
+    )
+    assert [one.verdict for one in compared] == [Verdict.BETTER, Verdict.SLIGHTLY_BETTER, Verdict.NOT_SHOWN]
+    english, page = translator("en"), Page(made)
+
+    def plain(view: View) -> str:
+        return " ".join(re.sub(r"<[^>]+>", "", clean(str(view.html()))).split())
+
+    tally = "better on 1 (mrr); better, by less than matters on 1 (recall); not shown on 1 (precision)"
+    assert tally in plain(show.comparison.answer(page))
+    assert "hnsw is better than ivfflat on 1 of 3 metrics" in plain(show.comparison.intervals(page))
+    assert "better, by less than matters" in plain(show.comparison.table(page))
+    assert r"$\nearrow$" in articles.latex_table(made, english)
+    assert "(better, by less than matters)" in articles.markdown_table(made, english)
+    assert "лучше, но меньше, чем важно" in articles.markdown_table(made, translator("ru"))
+    slightly = replace(made, comparisons=made.comparisons[1:2], facts={**made.facts, "primary": "recall"})
+    said = plain(show.comparison.answer(Page(slightly)))
+    assert "On recall, hnsw is better than ivfflat, by less than matters (±0.050): +0.0" in said
+    assert "No difference between hnsw and ivfflat that matters is shown" in plain(
+        show.comparison.intervals(Page(slightly))
+    )

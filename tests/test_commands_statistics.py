@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from ragbench import stats
 from ragbench.commands import statistics
+from ragbench.datasets import DatasetError
 
 application = typer.Typer()
 application.command("agree")(statistics.agree)
@@ -87,6 +88,58 @@ def test_words_need_their_order_and_the_truth_its_name(tmp_path: Path) -> None:
         ["mid", "high", "low"], ["low", "high", "low"], scale="ordinal", categories=["low", "mid", "high"]
     )
     assert report["statistics"]["cohen_kappa_linear"]["value"] == pytest.approx(expected["cohen_kappa_linear"].value)
+
+
+def test_one_class_in_two_spellings_is_one_class(tmp_path: Path) -> None:
+    """Anna writes `Yes`, Boris `yes ` and `YES`: they agree on all items, which is said once."""
+    said = [("Yes", "yes "), ("No", "no"), ("Yes", "YES"), ("No", "no"), ("don\u2019t  know", "Don\u2019t know")]
+    rows = [(f"i{i}", who, value) for i, pair in enumerate(said) for who, value in zip("ab", pair, strict=True)]
+    path = write(pandas.DataFrame(rows, columns=["item", "rater", "value"]), tmp_path / "classes.csv")
+    report = run("agree", path, "--json")
+    assert report["statistics"]["accuracy"]["value"] == report["statistics"]["cohen_kappa"]["value"] == 1
+    assert report["folded"] == {
+        "Don\u2019t know": ["Don\u2019t know", "don\u2019t  know"], "No": ["No", "no"], "Yes": ["YES", "Yes", "yes"]
+    }  # fmt: skip
+    done = CliRunner().invoke(application, ["agree", str(path)])
+    assert done.output.count("one class, 'Yes': 'YES', 'Yes', 'yes'") == 1
+    assert "all categories of the scale are not known" in " ".join(done.output.split()), "of AC1"
+    told = run("agree", path, "--categories", "YES,no,don\u2019t know,not asked", "--json")
+    assert told["statistics"]["gwet_ac1"]["low"] is not None
+    assert told["folded"]["YES"] == ["YES", "Yes", "yes"], "written as the category is"
+    with pytest.raises(DatasetError, match="one of yes, no is expected"):
+        run("agree", path, "--categories", "yes,no")
+
+
+def test_numbers_keep_their_statistics_beside_their_categories(grades: pandas.DataFrame, tmp_path: Path) -> None:
+    path = write(grades, tmp_path / "ratings.csv")
+    levels = sorted(grades.value.dropna().unique())
+    written = ",".join(f"{level:g}" for level in [*levels, levels[-1] + 1])
+    found = run("agree", path, "--scale", "ordinal", "--categories", written, "--truth", "people", "--json")
+    people, judge = (grades.value[grades.rater == name].tolist() for name in ("people", "judge"))
+    expected = stats.agreement(people, judge, scale="ordinal", categories=[*levels, levels[-1] + 1])
+    assert set(found["statistics"]) == set(expected)
+    for name in ("gwet_ac2", "cohen_kappa_quadratic", "icc"):
+        assert found["statistics"][name]["value"] == pytest.approx(expected[name].value)
+        assert found["statistics"][name]["low"] == pytest.approx(expected[name].low)
+    with pytest.raises(DatasetError, match="is expected"):
+        run("agree", path, "--scale", "ordinal", "--categories", "101,102")
+
+
+def test_labels_on_a_metric_are_on_the_metric_s_scale(tmp_path: Path) -> None:
+    """answer_correctness_rating goes from 1 to 5: AC₂ counts the 1 and the 2 that nobody gave."""
+    pairs = [(3, 3), (4, 5), (5, 5), (4, 4), (3, 4), (5, 4)]
+    rows = [
+        (f"q{i}", "answer_correctness_rating", who, value)
+        for i, pair in enumerate(pairs)
+        for who, value in zip("ab", pair, strict=True)
+    ]
+    path = write(pandas.DataFrame(rows, columns=["id", "metric", "annotator", "value"]), tmp_path / "labels.csv")
+    found = run("agree", path, "--metric", "answer_correctness_rating", "--scale", "ordinal", "--json")
+    assert found["categories"] == [1, 2, 3, 4, 5]
+    a, b = zip(*pairs, strict=True)
+    expected = stats.agreement(a, b, scale="ordinal", categories=[1, 2, 3, 4, 5])["gwet_ac2"]
+    assert found["statistics"]["gwet_ac2"]["value"] == pytest.approx(expected.value)
+    assert found["statistics"]["gwet_ac2"]["low"] == pytest.approx(expected.low)
 
 
 def test_three_raters_get_alpha_and_every_pair(tmp_path: Path) -> None:
@@ -229,3 +282,37 @@ def test_bad_scores_are_named(scores: tuple[pandas.DataFrame, pandas.DataFrame],
     ):
         with pytest.raises(ValueError, match=message):
             run("significance", *arguments)
+
+
+def halves(name: str, tmp_path: Path, scale: float = 1.0, won: int = 8) -> list[Path]:
+    """100 questions in both files; of 48 the challenger has no value, and of the other 52 it wins 8."""
+    first = np.r_[np.ones(20), np.zeros(32), np.ones(20), np.zeros(28)]
+    second = np.r_[np.ones(20 + won), np.zeros(32 - won), np.full(48, np.nan)]
+    ids = [f"q{n}" for n in range(100)]
+    return [
+        write(pandas.DataFrame({"id": ids, name: column * scale}), tmp_path / f"{side}.csv")
+        for side, column in (("a", first), ("b", second))
+    ]
+
+
+def test_half_of_the_values_missing_leave_the_word_open(tmp_path: Path) -> None:
+    files = halves("hit", tmp_path)
+    said = run("significance", *files)
+    assert "cannot be told: 48 of 100 pairs unmeasured" in said
+    assert "better" not in said
+    assert "hit: with what is unmeasured, the difference lies between −0.1200 and +0.3600" in said
+    found = run("significance", *files, "--json")["statistics"]["hit"]
+    assert (found["verdict"], found["withheld"]) == ("cannot be told", "48 of 100 pairs unmeasured")
+    assert (found["least"], found["most"]) == (pytest.approx(-0.12), pytest.approx(0.36))
+
+
+def test_the_ends_of_a_scale_are_given_or_those_of_the_metric_of_that_name(tmp_path: Path) -> None:
+    ratings = halves("stars", tmp_path, scale=4.0)
+    said = run("significance", *ratings)
+    assert "48 unmeasured pairs, on a scale without ends, could say otherwise" in said
+    assert "better" in said
+    bounded = run("significance", *ratings, "--scale", "0", "4", "--json")["statistics"]["stars"]
+    assert (bounded["least"], bounded["most"]) == (pytest.approx(-0.48), pytest.approx(1.44))
+    assert bounded["withheld"] == "48 of 100 pairs unmeasured"
+    named = run("significance", *halves("semantic_similarity", tmp_path), "--json")["statistics"]["semantic_similarity"]
+    assert named["width"] == 2, "a cosine lies between -1 and 1"

@@ -171,10 +171,13 @@ def test_a_comparison_in_words() -> None:
     assert (words(same)[-1], words(same)[4]) == ("same within ±0.3", "—")
     neither = comparison(Verdict.NOT_SHOWN, margin=0.3, p_equivalence=0.5)
     assert words(neither)[-1] == "not shown; p of equivalence within ±0.3: 0.5000"
-    for verdict in set(Verdict) - {Verdict.BETTER, Verdict.WORSE, Verdict.SAME, Verdict.NOT_SHOWN}:
-        few = comparison(verdict, clusters=7, minimum_detectable=None)
-        assert words(few)[-1] == f"{verdict} with 7 groups"
-        assert words(comparison(verdict, n=1))[-1] == f"{verdict} with 1 question"
+    few = comparison(Verdict.CANNOT_BE_SHOWN, clusters=7, minimum_detectable=None)
+    assert words(few)[-1] == "cannot be shown with 7 groups"
+    assert words(comparison(Verdict.CANNOT_BE_SHOWN, n=1))[-1] == "cannot be shown with 1 question"
+    gaps = comparison(Verdict.CANNOT_BE_TOLD, withheld="2 of 42 pairs unmeasured")
+    assert words(gaps)[-1] == "cannot be told: 2 of 42 pairs unmeasured"
+    for verdict in (Verdict.SLIGHTLY_BETTER, Verdict.SLIGHTLY_WORSE):
+        assert words(comparison(verdict))[-1] == str(verdict)
     alone = comparison(Verdict.NOT_SHOWN, low=float("nan"), high=float("nan"), note="no_spread", clusters=1)
     assert words(alone)[1] == "— a single group"
 

@@ -421,6 +421,23 @@ def two_people(folder: Path, made: Measurement) -> None:
             give(panel, choice, f"{annotator} says {choice}")
 
 
+def test_grades_of_two_people_have_the_ordinal_alpha_and_shares_the_interval_one(project: Path) -> None:
+    """Ratings from 1 to 5 are ranks; equal steps of a share are numbers. The sentence says which."""
+    for metric, scale in (("faithfulness_rating", "ordinal"), ("faithfulness", "interval")):
+        made = replace(measurement(questions=8), scores=measurement(questions=8).scores.assign(metric=metric))
+        for annotator, given_ in (("anna", [0, 1, 4, 3, 4, 0, 4, 4]), ("boris", [0, 4, 4, 3, 4, 4, 3, 1])):
+            panel = label(made, metric, annotator, count=8).panel
+            for choice in given_:
+                give(panel, choice)
+        found = agreement(made, metric, language="en")
+        rows = [[one.value for one in found.of(item)] for item in found.shared]
+        values = {name: stats.krippendorff_alpha(rows, scale=name).value for name in ("ordinal", "interval")}  # type: ignore[arg-type]
+        assert abs(values["ordinal"] - values["interval"]) > 0.01
+        assert found.alpha.value == pytest.approx(values[scale])
+        assert found.scale == scale
+        assert f"Krippendorff’s α ({scale} scale) of anna and boris" in found.sentences()[0]
+
+
 def test_two_annotators_settle_what_differs_and_the_correction_takes_it(project: Path) -> None:
     made = measurement(questions=10)
     with pytest.raises(ValueError, match=r"labels of two annotators are to be compared, and there are those of 0"):

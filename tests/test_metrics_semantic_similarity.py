@@ -190,3 +190,30 @@ def test_ragas_embeds_a_space_for_an_empty_text() -> None:
     assert found.value == pytest.approx(0.6, abs=1e-7)
     plain = score(semantic_similarity(Sample("s", response="", reference="b"), embedder=embedder))
     assert (plain.value, plain.reason) == (0.0, "empty answer")
+
+
+@pytest.mark.parametrize(
+    ("vectors", "threshold"),
+    [
+        (([1.0, 0.0], [0.8, 0.6]), 0.8), (([1.0, 0.0], [0.6, 0.8]), 0.6), (([0.8, 0.6], [0.8, -0.6]), 0.28),
+        (([1.0, 0.0], [0.28, 0.96]), 0.28), (([5.0, 12.0], [12.0, 5.0]), 120 / 169),
+        (([1.0, 1.0], [0.0, 1.0]), 0.5**0.5),
+    ],
+)  # fmt: skip
+def test_a_cosine_that_is_its_threshold_reaches_it(vectors: tuple[list[float], list[float]], threshold: float) -> None:
+    """Also where single precision keeps the vectors a hair nearer or farther; 1e-6 more is not reached."""
+    embedder = ScriptedEmbedder({"a": vectors[0], "b": vectors[1]})
+    one = Sample("q", response="a", reference="b")
+    for scale in (1.0, 0.1, 1 / 3):
+        embedder.vectors = {"a": vectors[0], "b": [scale * each for each in vectors[1]]}
+        assert score(semantic_similarity(one, embedder=embedder, threshold=threshold)).value == 1.0
+        assert score(semantic_similarity(one, embedder=embedder, threshold=threshold + 1e-6)).value == 0.0
+
+
+def test_texts_that_are_as_like_as_the_threshold_are_alike() -> None:
+    from ragbench.metrics.context_overlap import _alike
+
+    for same in range(1, 10):
+        one, other = "a" * same + "b" * (10 - same), "a" * 10
+        assert _alike(one, other, same / 10), same
+        assert not _alike(one, other, same / 10 + 0.01), same

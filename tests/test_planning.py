@@ -14,7 +14,6 @@ import pytest
 from ragbench.commands.console import workloads
 from ragbench.llm import Experience, Outlook, planning
 from ragbench.settings import (
-    ChunkerSettings,
     EmbedderSettings,
     GeneratorSettings,
     JudgeSettings,
@@ -23,9 +22,8 @@ from ragbench.settings import (
     Settings,
     SystemSettings,
 )
-from ragbench.store import Store, footprint
+from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
-from ragbench.store.search import Index
 from ragbench.systems import make
 from ragbench.systems.work import Demand, Estimate, Task, Work
 from tests import judged_project
@@ -94,38 +92,12 @@ class TestOutlooks:
 
 
 class TestWork:
-    """What systems have yet to compute, on the sample of `tests.test_systems`."""
+    """What systems would ask of endpoints, on the sample of `tests.test_systems`."""
 
-    @staticmethod
-    def tasks(work: Work) -> dict[str, tuple[int, int, int]]:
-        return {task.what: (task.whole, task.left, task.rows) for task in work.tasks}
-
-    def test_all_that_is_stored_is_left_out_of_the_next_plan(self, store: Store) -> None:
-        known = Settings(embedders={"e": EmbedderSettings(max_characters=8_000)},
-                         chunkers={"small": ChunkerSettings(size=4)},
-                         systems={"mine": SystemSettings(embedder="e", chunker="small")})  # fmt: skip
-        demand = Demand(tuple(QUESTIONS), repeats=3, compared=True)
-        before = Estimate(known, store, DATASET).of_system("mine", [demand])
-        pieces = 8
-        assert self.tasks(before) == {
-            "rows": (pieces, pieces, pieces), "passages": (pieces, pieces, pieces), "questions": (3, 3, 3),
-        }  # fmt: skip
-        timed = replace(demand, timed=tuple(QUESTIONS))
-        searched = Estimate(known, store, DATASET).of_system("mine", [timed])
-        assert self.tasks(searched) == self.tasks(before) | {"index": (pieces, pieces, pieces)}
-        assert all(task.seconds is not None and task.seconds >= 0 for task in before.tasks)
-        assert all(task.bytes for task in before.tasks)
-        assert [(task.what, task.left, task.seconds is not None) for task in before.anew] == [("questions", 6, True)]
-        again = Estimate(known, store, DATASET).of_system("mine", [demand])
-        assert self.tasks(again) == self.tasks(before), "a plan writes nothing"
-        system = make("mine", known, store, DATASET)
-        system.retrieve(QUESTIONS, 2)
-        after = Estimate(known, store, DATASET).of_system("mine", [demand])
-        assert {task.left for task in after.tasks} == {0}
-        assert {task.left for task in Estimate(known, store, DATASET).of_system("mine", [timed]).tasks} == {0, pieces}
-        system.retrieve_one(QUESTIONS[0], 2)  # type: ignore[attr-defined]
-        assert {task.left for task in Estimate(known, store, DATASET).of_system("mine", [timed]).tasks} == {0}
-        assert {task.seconds for task in after.tasks} == {0.0}
+    def test_what_is_computed_here_is_no_part_of_it(self, store: Store) -> None:
+        known = Settings(embedders={"e": EmbedderSettings()}, systems={"mine": SystemSettings(embedder="e")})
+        demand = Demand(tuple(QUESTIONS), repeats=3, timed=tuple(QUESTIONS), compared=True)
+        assert Estimate(known, store, DATASET).of_system("mine", [demand]) == Work("mine", ())
 
     def test_calls_of_parts_are_counted_and_nobody_is_called(
         self, store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -138,16 +110,14 @@ class TestWork:
                 embedders={"far": EmbedderSettings(kind="openai", model="plan", base_url=server.url)},
                 systems={"mine": SystemSettings(embedder="far", rewriter="it", reranker="it")},
             )
-            work = Estimate(known, store, DATASET).of_system("mine", [Demand(QUESTIONS, timed=QUESTIONS)])
-            assert {what: one[:2] for what, one in self.tasks(work).items()} == {
-                "rewriter": (3, 3), "rows": (4, work.tasks[1].left), "passages": (4, 4), "questions": (3, 3),
-                "index": (4, 4), "reranker": (3, 3),
+            demand = Demand(QUESTIONS, timed=QUESTIONS)
+            work = Estimate(known, store, DATASET).of_system("mine", [demand])
+            assert {task.what: (task.left, task.calls) for task in work.tasks} == {
+                "passages": (4, 1), "questions": (3, 1), "reranker": (3, 3),
             }  # fmt: skip
+            assert Estimate(known, store, DATASET).of_system("mine", [demand]) == work, "a plan writes nothing"
             assert work.outlook is not None
             assert len(work.outlook.missing) == 3
-            sources = {task.what: (task.seconds, task.calls, task.source) for task in work.tasks}
-            assert sources["passages"] == (2.0, 1, "2 s assumed for each")
-            assert sources["index"][0] is None
             monkeypatch.setenv(planning.PLAN_FOLDER, str(tmp_path))
             found = make("mine", known, store, DATASET).retrieve(QUESTIONS, 2)
             assert [row[0].chunk.id for row in found.hits] == [min(one.relevant) for one in QUESTIONS]
@@ -156,49 +126,23 @@ class TestWork:
             true = make("mine", known, store, DATASET).retrieve(QUESTIONS, 2)
             paid = chat.calls, len(server.requests)
             after = Estimate(known, store, DATASET).of_system("mine", [Demand(QUESTIONS, repeats=2)])
-            assert {task.left for task in after.tasks} == {0}
-            assert (
-                "as 4 took the last time"
-                in Estimate(known, store, DATASET)._of_endpoint(
-                    make("mine", known, store, DATASET).retriever.embedder,
-                    10,
-                    1,
-                    1,  # type: ignore[attr-defined]
-                )[1]
-            )
+            assert {(task.left, task.calls) for task in after.tasks} == {(0, 0)}
+            assert [(task.left, task.calls) for task in after.anew] == [(3, 1)]
             monkeypatch.setenv(planning.PLAN_FOLDER, str(tmp_path))
             assert make("mine", known, store, DATASET).retrieve(QUESTIONS, 2).hits == true.hits, "all of it is kept"
             assert (chat.calls, len(server.requests)) == paid
 
     def test_what_systems_share_is_counted_once(self, capsys: pytest.CaptureFixture[str]) -> None:
-        same = Task(("passages", "e", "d"), "passages", "e", 10, 4, 4, 4e6, 60.0, "1 ms a text")
-        own = [Task(("reranker", n), "reranker", n, 3, 3, seconds=None, source="a function") for n in "ab"]
+        same = Task(("passages", "e", "d"), "passages", "e", 4, 2)
+        own = [Task(("reranker", n), "reranker", f"r-{n}", 3, 3) for n in "ab"]
         workloads.show([Work(name, (same, task)) for name, task in zip("ab", own, strict=True)])
-        lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-        assert " ".join(lines[1]) == "a e 10 6 4 — — — 3 4 4.0 ≥ 1.0 —"
-        assert " ".join(lines[3]) == "all, what is shared once e 10 6 4 — — — 6 4 4.0 ≥ 1.0 —"
-        assert ["passages", "e:", "1", "ms", "a", "text"] in lines
-        assert ["reranker", "a:", "minutes", "not", "known:", "a", "function"] in lines
-        for both in ((same, replace(same, seconds=1.0)), (replace(same, seconds=1.0, left=3), same)):
-            [whole] = workloads.shared(both)
-            assert (whole.left, whole.seconds) == (4, 60.0), "what is fitted once for both is in the time of one"
-        workloads.show([Work("a", (replace(same, left=0),))])
-        assert capsys.readouterr().out.startswith("nothing to compute")
-
-
-@pytest.mark.parametrize(
-    ("width", "kind", "bytes_"),
-    [(301, "exact", 1400.8), (384, "exact", 1673.2), (1024, "exact", 8226.8), (1024, "ivfflat", 16429.1),
-     (384, "ivfflat", 3317.8)],
-)  # fmt: skip
-def test_room_is_foreseen_as_it_was_measured(width: int, kind: Any, bytes_: float) -> None:
-    """Bytes a row of 4,000 vectors, by pg_total_relation_size."""
-    assert footprint.searched_vector(width, Index(kind)) == pytest.approx(bytes_, rel=0.05)
-
-
-@pytest.mark.parametrize(("width", "bytes_"), [(301, 1452.0), (384, 1712.1), (768, 4227.1), (1024, 5691.4)])
-def test_the_room_of_kept_vectors_is_foreseen(width: int, bytes_: float) -> None:
-    assert footprint.stored_vector(width) == pytest.approx(bytes_, rel=0.05)
+        lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+        assert lines[1] == "a e, r-a 4 — — 3 — 5"
+        assert lines[3] == "all, what is shared once e, r-a, r-b 4 — — 6 — 8"
+        [whole] = workloads.shared((replace(same, left=3, calls=1), same))
+        assert (whole.left, whole.calls) == (4, 2)
+        workloads.show([Work("a", (replace(same, left=0, calls=0),))])
+        assert capsys.readouterr().out == ""
 
 
 class TestAskedAgain:

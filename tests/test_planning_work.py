@@ -1,4 +1,4 @@
-"""The work that `--plan` foresees, held to what pages then embed here, counted, and ask a real server over HTTP."""
+"""What `--plan` foresees of endpoints, held to what pages then ask a real server over HTTP."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from ragbench.bench.basics.requests import Request
 from ragbench.bench.retrieval.tier0_embeddings import Tier0Request, tier0_embeddings
 from ragbench.bench.retrieval.tier1_retrieval import Tier1Request, tier1_retrieval
 from ragbench.commands.console import workloads
-from ragbench.embed.hashing import HashingEmbedder
 from ragbench.systems.work import Task, Work
 from tests.servers import embeddings_server
 from tests.small_project import add
@@ -66,25 +65,17 @@ def once(work: Iterable[Work]) -> list[Task]:
             *workloads.shared(task for one in found for task in one.anew)]  # fmt: skip
 
 
-def embedded(tasks: Iterable[Task], near: bool) -> Counter[str]:
-    """Texts that are embedded on this machine, or elsewhere, by what they are for, and requests."""
+def embedded(tasks: Iterable[Task]) -> Counter[str]:
+    """Texts that are embedded elsewhere, and requests."""
     found = Counter[str]()
     for task in tasks:
-        if task.what in ("passages", "questions", "timed") and (task.who in ("hashing", *NEAR)) is near:
-            found += Counter(texts=task.left, requests=task.calls)
+        found += Counter(texts=task.left, requests=task.calls)
     return found
 
 
 def test_pages_embed_as_many_texts_in_as_many_requests_as_were_planned(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    here: list[int] = []
-    right = HashingEmbedder.embed
-
-    def embed(self: Any, texts: Any, *, kind: Any = "passage") -> Any:
-        here.append(len(texts))
-        return right(self, texts, kind=kind)
-
     with embeddings_server() as server:
         far = f'[embedders.far]\nkind = "openai"\nmodel = "counted"\nbase_url = "{server.url}"\nbatch = 2\n'
         add(project, far + SYSTEMS)
@@ -99,28 +90,23 @@ def test_pages_embed_as_many_texts_in_as_many_requests_as_were_planned(
         for _ in range(2):
             plan = planned(asked)
             assert not server.requests, "a plan asks nobody"
-            with monkeypatch.context() as patch:
-                patch.setattr(HashingEmbedder, "embed", embed)
-                for page in asked:
-                    tier1_retrieval(**page.model_dump())
-            rounds.append((plan, Counter(texts=len(server.texts), requests=len(server.requests)), sum(here)))
+            for page in asked:
+                tier1_retrieval(**page.model_dump())
+            rounds.append((plan, Counter(texts=len(server.texts), requests=len(server.requests))))
             server.requests.clear()
-            here.clear()
-    for plan, elsewhere, texts in rounds:
-        assert embedded(once(plan), near=False) == elsewhere
-        assert embedded(once(plan), near=True)["texts"] == texts
+    for plan, elsewhere in rounds:
+        assert embedded(once(plan)) == elsewhere
     n, pages = 3, 5
-    (first, elsewhere, texts), (second, again, texts_again) = rounds
+    (first, elsewhere), (_, again) = rounds
     assert again == Counter(texts=(4 * 2 + 1) * n, requests=(4 * 2 + 1) * 2), "each system asks an endpoint anew"
-    assert texts_again == 2 * n + 2 * n + n, "systems of one embedder and one cutting embed a repeat once, page by page"
     pieces, timed = 6, 4 * 2 * n + 2 * 2
     assert elsewhere["texts"] - again["texts"] == pages + pieces + n + timed
     workloads.show(first)
-    said = capsys.readouterr().out
-    assert f"far, at every run: {3 * n} texts embedded once more in 6 requests, to see" in said
-    assert "all, what is shared once, at every run: 42 texts embedded once more in 18 requests, to see" in said
-    workloads.show(second)
-    assert capsys.readouterr().out.startswith("nothing to compute")
+    said = [line.split() for line in capsys.readouterr().out.splitlines()]
+    [own] = [line for line in said if line[:2] == ["far", "far"]]
+    assert own[-2] == str(3 * n)
+    [whole] = [line for line in said if line[:5] == ["all,", "what", "is", "shared", "once"]]
+    assert whole[-2:] == [str((4 * 2 + 1) * n), f"{elsewhere['requests']:,}"]
 
 
 @pytest.mark.parametrize(("texts", "count"), [("chunks", 5), ("questions", 4)])
@@ -132,7 +118,7 @@ def test_a_page_of_embedders_embeds_what_it_looks_at(
         asked = {"embedders": "far", "texts": texts, "projected": 0, "resamples": 100}
         plan = planned([Tier0Request(**asked)])
         tier0_embeddings(**asked)
-        assert embedded(once(plan), near=False) == Counter(texts=len(server.texts), requests=len(server.requests))
+        assert embedded(once(plan)) == Counter(texts=len(server.texts), requests=len(server.requests))
         assert len(server.texts) == count
 
 
@@ -147,9 +133,7 @@ def test_an_embedder_whose_passages_a_system_embeds_has_no_line_of_its_own_unles
 
 def test_texts_that_only_some_systems_embed_are_added_up() -> None:
     """Where a question is put anew by one of them, say."""
-    plain = Task(("questions", "e"), "questions", "e", 2, 2, 2, 2e3, 4.0, data="d", texts=frozenset("ab"))
-    other = replace(plain, whole=3, left=3, rows=3, bytes=3e3, seconds=6.0, texts=frozenset("bcd"))
+    plain = Task(("questions", "e"), "questions", "e", 2, 2, data="d", texts=frozenset("ab"))
+    other = replace(plain, left=3, calls=3, texts=frozenset("bcd"))
     [both] = workloads.shared([plain, other])
-    assert (both.left, both.rows, both.bytes, both.seconds, both.whole) == (4, 4, 4e3, 8.0, 3)
-    [apart] = workloads.shared([plain, replace(other, data="pieces of d")])
-    assert apart.whole == 5
+    assert (both.left, both.calls) == (4, 4)

@@ -347,12 +347,9 @@ class TestTrust:
         )
         settings.load.cache_clear()
         found = settings.load()
-        said = [f"{one.name}: {one.says}" for one in trust.of_settings(found).asked]
-        assert said == [
-            "dataset: reads memory://b/kb with your access",
-            "reports: sends every run to memory://b/r with your access",
-        ]  # fmt: skip
-        with pytest.raises(UntrustedError, match="reads memory://b/kb with your access"):
+        said = [str(one) for one in trust.of_settings(found).items]
+        assert said == ["dataset: reads memory://b/kb, as you", "reports: sends every run to memory://b/r, as you"]
+        with pytest.raises(UntrustedError, match="reads memory://b/kb, as you"):
             dataset_of(found.dataset, found)
         with pytest.raises(RemoteError, match="there is no such data set"):  # named by its user: not asked for
             dataset_of("memory://b/other", found)

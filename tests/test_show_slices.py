@@ -70,7 +70,5 @@ def test_slices_with_any_values(dimension: str, values: list[Any], tmp_path: Pat
 
 
 def test_questions_without_the_column_have_no_list_of_that_slice(tmp_path: Path) -> None:
-    """Runs of earlier versions kept slices by source, but not the sources."""
     made = sliced("source", ["a", "b"])
-    older = replace(made, questions=made.questions.drop(columns="source"))
-    assert deaths(older) == []
+    assert deaths(replace(made, questions=made.questions.drop(columns="source"))) == []

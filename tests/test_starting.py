@@ -16,7 +16,7 @@ from ragbench import bench, datasets, llm, store, systems
 from ragbench.__main__ import application, main
 
 PACKAGE = Path(bench.__file__).parent.parent
-DATABASE = ("sqlalchemy", "psycopg", "pgvector", "alembic")
+DATABASE = ("sqlalchemy", "psycopg", "pgvector")
 TABLES = ("pandas", "sklearn", "scipy.stats", "plotly")
 
 

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 import scipy.stats
 import sklearn.metrics
+from hypothesis import given
+from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa, to_table
 
 from ragbench import stats
@@ -196,17 +198,104 @@ def test_a_sure_interval_of_twenty_labels_is_wide() -> None:
 
 
 def test_perfect_agreement_and_one_category() -> None:
-    perfect = stats.agreement([0, 1, 2, 1], [0, 1, 2, 1], scale="ordinal")
-    assert perfect["cohen_kappa"].value == 1
-    assert perfect["cohen_kappa"].low is None
-    assert perfect["cohen_kappa"].note == "no_spread"
+    """Four items on which both agree may be four of many on which they do not always: there is a width. Numbers have
+    no cells that could have been seen, and none."""
+    perfect = stats.agreement([0, 1, 2, 1], [0, 1, 2, 1], scale="ordinal", categories=[0, 1, 2])
+    for name in ("cohen_kappa", "cohen_kappa_quadratic", "krippendorff_alpha", "spearman", "kendall", "gwet_ac2"):
+        one = perfect[name]
+        assert (one.value, one.high, one.method) == (pytest.approx(1), pytest.approx(1), "bayesian"), name
+        assert one.low is not None
+        assert -1 < one.low < 0.6, name
+    for name in ("pearson", "icc"):
+        assert (perfect[name].value, perfect[name].low, perfect[name].note) == (pytest.approx(1), None, "identical")
     assert perfect["accuracy"].low is not None
     assert perfect["accuracy"].low < 0.6
     single = stats.agreement([1, 1, 1], [1, 1, 1], scale="ordinal")
     for name in ("cohen_kappa", "krippendorff_alpha", "spearman", "pearson", "icc"):
         assert math.isnan(single[name].value), name
-        assert single[name].note == "undefined"
+        assert single[name].note == ("undefined" if name == "krippendorff_alpha" else "constant")
     assert single["accuracy"].value == 1
+
+
+@pytest.mark.parametrize("said", [3, 0.1, 1e-9, 1e9])
+@pytest.mark.parametrize("groups", [None, 6])
+def test_a_rater_who_always_says_the_same_agrees_with_nobody(said: float, groups: int | None) -> None:
+    """κ of people and a judge that always says 3 was `0.0000 [−0.0000, 0.0000]`: rounding, which is no spread."""
+    rng = np.random.default_rng(2)
+    people = said * rng.integers(1, 6, 48).astype(float)
+    clusters = None if groups is None else np.repeat(np.arange(groups), 48 // groups)
+    for scale in ("ordinal", "interval"):
+        for a, b in ((people, np.full(48, said)), (np.full(48, said), people)):
+            found = stats.agreement(a, b, scale=scale, clusters=clusters, **FAST)  # type: ignore[arg-type]
+            wanted = {"spearman", "kendall", "pearson", "icc"}
+            wanted |= {name for name in found if name.startswith("cohen")}
+            for name in wanted:
+                one = found[name]
+                assert math.isnan(one.value), name
+                assert (one.low, one.high, one.method, one.note, one.n) == (None, None, "none", "constant", 48), name
+            for name, one in found.items():
+                assert name == "bias" or one.low is None or one.high - one.low > 1e-6, name  # type: ignore[operator]
+    assert stats.icc(np.column_stack([people, np.full(48, said)]), **FAST).note == "constant"
+    panel = np.column_stack([people, np.full(48, said), np.full(48, 2 * said)])
+    assert math.isnan(stats.icc(panel, **FAST).value), "one rater who varies goes with nobody"
+    assert stats.spearman(people, np.full(48, said), clusters=clusters, **FAST).note == "constant"
+
+
+@given(unit=st.floats(-9, 9), seed=st.integers(0, 1_000))
+def test_no_unit_makes_or_hides_a_spread(unit: float, seed: int) -> None:
+    """Ratings in millionths or millions have the coefficients of ratings in ones."""
+    rng = np.random.default_rng(seed)
+    a = rng.normal(size=20)
+    b = a + rng.normal(size=20)
+    plain, scaled = (stats.agreement(a * size, b * size, scale="interval", **FAST) for size in (1.0, 10.0**unit))
+    for name in ("pearson", "icc", "krippendorff_alpha"):
+        assert scaled[name].value == pytest.approx(plain[name].value, abs=1e-9)
+        assert scaled[name].low == pytest.approx(plain[name].low, abs=1e-6)
+
+
+def test_categories_are_the_scale_s_and_never_those_that_were_used() -> None:
+    """AC₂ of five levels, of which these items use four: another number than of four, and no interval unless told."""
+    a, b = [1, 2, 2, 4, 4, 5, 5, 5, 1, 4], [1, 2, 4, 4, 5, 5, 5, 4, 2, 4]
+    told = stats.agreement(a, b, scale="ordinal", categories=[1, 2, 3, 4, 5], **FAST)
+    seen = stats.agreement(a, b, scale="ordinal", **FAST)
+    apart = np.array(a) - np.array(b)
+    shares = (np.bincount(a, minlength=6) + np.bincount(b, minlength=6))[1:] / 20
+    weights = 1 - np.subtract.outer(np.arange(5), np.arange(5)) ** 2 / 16
+    chance = weights.sum() / 20 * np.sum(shares * (1 - shares))
+    assert told["gwet_ac2"].value == pytest.approx((np.mean(1 - apart**2 / 16) - chance) / (1 - chance), abs=1e-12)
+    for name in ("gwet_ac1", "gwet_ac2", "cohen_kappa_linear", "cohen_kappa_quadratic"):
+        assert told[name].low is not None
+        assert (seen[name].low, seen[name].method, seen[name].note) == (None, "none", "open_scale")
+    assert seen["cohen_kappa"].low is not None
+    booleans = stats.agreement([True] * 12, [True] * 12, **FAST)["gwet_ac1"]
+    assert booleans.value == 1
+    assert booleans.low is not None, "of booleans both values are known, seen or not"
+
+
+def test_kendall_over_clusters_has_the_error_of_leaving_each_out_in_turn() -> None:
+    """Ten clusters of 26: the interval of τ stands on what each cluster moves, not on there being ten of them."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(10), 26)
+    shared = rng.normal(size=260)
+    a, b = shared + rng.normal(size=260), shared + rng.normal(size=260)
+
+    def tau(kept: np.ndarray) -> float:
+        return float(scipy.stats.kendalltau(a[kept], b[kept]).statistic)
+
+    value = tau(groups >= 0)
+    moved = np.array([tau(groups != left) for left in range(10)]) - value
+    half = scipy.stats.t.ppf(0.975, 9) * math.sqrt(0.9 * np.sum(moved**2)) / (1 - value**2)
+    found = stats.agreement(a, b, scale="interval", clusters=groups, **FAST)
+    one = found["kendall"]
+    ends = np.tanh(np.arctanh(value) + np.array([-half, half]))
+    assert (one.low, one.high) == pytest.approx(tuple(ends), abs=1e-9)
+    assert (one.method, one.clusters, one.n) == ("fisher", 10, 260)
+    rho = found["spearman"]
+    assert rho.low is not None
+    assert rho.high is not None
+    by_number = 2 * 1.96 * math.sqrt(0.437 / 6)
+    assert one.high - one.low < by_number / 4  # type: ignore[operator]
+    assert 0.5 < (one.high - one.low) / (rho.high - rho.low) < 1.5, "of the same data"  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval"])
@@ -250,7 +339,7 @@ def test_alpha_over_clusters_has_the_error_of_leaving_each_out_in_turn() -> None
     table = np.where(rng.random((len(codes), 3)) < 0.75, truth[:, None], rng.integers(0, 3, (len(codes), 3)))
 
     def alpha(kept: np.ndarray) -> float:
-        return float(krippendorff.alpha(table[kept].T, level_of_measurement="nominal"))
+        return float(krippendorff.alpha(table[kept].T, level_of_measurement="interval"))
 
     value = alpha(codes >= 0)
     moved = np.array([alpha(codes != left) for left in range(15)]) - value
@@ -262,11 +351,11 @@ def test_alpha_over_clusters_has_the_error_of_leaving_each_out_in_turn() -> None
     freedom = np.trace(covariance) ** 2 / np.trace(covariance @ covariance) * 2 / max(kurtosis - 1, 2)
     half = scipy.stats.t.ppf(0.975, freedom) * error / (1 - value**2)
     ends = np.tanh(np.arctanh(value) + np.array([-half, half]))
-    one = stats.krippendorff_alpha(table, clusters=codes, resamples=100)
+    one = stats.krippendorff_alpha(table, scale="interval", clusters=codes, resamples=100)
     assert (one.method, one.clusters) == ("fisher", 15)
     assert (one.low, one.high) == pytest.approx(tuple(ends), abs=1e-9)
     order = rng.permutation(n)
-    again = stats.krippendorff_alpha(table[order], clusters=codes[order], resamples=100)
+    again = stats.krippendorff_alpha(table[order], scale="interval", clusters=codes[order], resamples=100)
     assert (again.low, again.high) == pytest.approx((one.low, one.high), rel=1e-12)
 
 

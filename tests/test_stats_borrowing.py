@@ -9,6 +9,7 @@ import pytest
 from scipy.special import ndtri
 
 from ragbench import stats
+from ragbench.bench.basics import verdicts
 from ragbench.stats.intervals import t_quantile, wilson
 
 N = 296
@@ -126,3 +127,22 @@ def test_coverage_near_the_ceiling_with_thirty_clusters(share: float, near: floa
         borrowed += one.note == "borrowed_spread"
     assert right / 400 >= 0.93
     assert borrowed > 0 or share < 0.99
+
+
+def test_equal_means_of_groups_are_not_called_equal_values() -> None:
+    """Ten groups of a 0 and a 1 (also as 0.1 and 0.9 or 0.3 and 0.7, whose sums differ in the last bit)."""
+    groups = [n // 2 for n in range(20)]
+    for pairs in ([(0.0, 1.0)] * 10, [(0.1, 0.9), (0.3, 0.7)] * 5):
+        values = [value for pair in pairs for value in pair]
+        one = stats.estimate(values, clusters=groups, bounds=(0.0, 1.0))
+        assert (one.note, one.method) == ("equal_groups", "wilson")
+        difference = stats.compare([0.5] * 20, values, clusters=groups, bounds=(0.0, 1.0))
+        assert (difference.note, difference.difference) == ("equal_groups", pytest.approx(0, abs=1e-15))
+        assert not verdicts.is_equal(difference), "no question is equal"
+    same = stats.estimate([0.5] * 20, clusters=groups, bounds=(0.0, 1.0))
+    assert same.note == "no_spread"
+    found = stats.estimate_systems(
+        {"a": {"m": np.array([0.0, 1.0] * 10), "n": np.r_[np.zeros(10), np.ones(10)]}}, clusters=groups,
+        bounds={"m": (0.0, 1.0), "n": (0.0, 1.0)},
+    )  # fmt: skip
+    assert (found["a", "m"].note, found["a", "m"].lender) == ("borrowed_between", "n")

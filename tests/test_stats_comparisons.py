@@ -143,7 +143,10 @@ def test_the_four_words() -> None:
     assert stats.compare(first, level).verdict is Verdict.NOT_SHOWN
     assert stats.compare(first, level, margin=0.1).verdict is Verdict.SAME
     assert stats.compare(first, level, margin=0.001).verdict is Verdict.NOT_SHOWN
-    assert stats.compare(first, up, margin=2.0).verdict is Verdict.BETTER, "a shown difference is never called the same"
+    slightly = stats.compare(first, up, margin=2.0).verdict
+    assert slightly is Verdict.SLIGHTLY_BETTER, "a shown difference is never called the same"
+    assert stats.compare(first, up, margin=2.0, better="lower").verdict is Verdict.SLIGHTLY_WORSE
+    assert stats.compare(first, up, margin=0.3).verdict is Verdict.BETTER, "its interval reaches beyond the margin"
 
 
 def test_not_shown_says_what_could_have_been_shown() -> None:

@@ -20,7 +20,7 @@ from ragbench.types import Array, Comparison, Verdict
 from tests import real_retrieval
 from tests.real_retrieval import PRIMARY, Runs, westfall_young
 
-SHOWN = {Verdict.BETTER, Verdict.WORSE}
+SHOWN = {Verdict.BETTER, Verdict.WORSE, Verdict.SLIGHTLY_BETTER, Verdict.SLIGHTLY_WORSE}
 
 
 def pairs(first: Array, second: Array, **options: object) -> list[Hypothesis]:
@@ -35,6 +35,8 @@ def agrees(one: Comparison) -> bool:
     """Whether the interval holds 0 exactly if no difference is shown; both intervals, where there are two."""
     if math.isnan(one.low):
         return True
+    if one.verdict is Verdict.CANNOT_BE_TOLD:
+        return (one.low <= 0 <= one.high) != ((one.p if one.p_adjusted is None else one.p_adjusted) < 1 - one.level)
     return (one.low <= 0 <= one.high) != (one.verdict in SHOWN)
 
 

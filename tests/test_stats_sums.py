@@ -190,14 +190,49 @@ def test_few_items_get_the_interval_on_fishers_z() -> None:
     a = rng.integers(0, 3, 40)
     b = np.where(rng.random(40) < 0.7, a, rng.integers(0, 3, 40))
     one = stats.agreement(a, b)["cohen_kappa"]
+    assert (one.method, one.note) == ("bayesian", "few")
     low, high = one.intervals["delta"]
     error = (high - low) / 2 / 1.959963984540054
     half = scipy.stats.t.ppf(0.975, 39) * error / (1 - one.value**2)
     expected = math.tanh(math.atanh(one.value) - half), math.tanh(math.atanh(one.value) + half)
-    assert (one.method, one.note) == ("fisher", "few")
-    assert (one.low, one.high) == pytest.approx(expected, abs=1e-12)
-    many = stats.agreement(np.tile(a, 5), np.tile(b, 5))["cohen_kappa"]
+    assert one.intervals["fisher"] == pytest.approx(expected, abs=1e-12)
+    noisy = b + rng.normal(size=40)
+    numbers = stats.agreement(a, noisy, scale="interval")["pearson"]
+    assert (numbers.method, numbers.note) == ("fisher", "few")
+    many = stats.agreement(np.tile(a, 5), np.tile(noisy, 5), scale="interval")["pearson"]
     assert many.method == "bca"
+
+
+def test_the_bayesian_bootstrap_of_two_categories_is_dirichlet_s() -> None:
+    """κ of 30 items in a table of four cells: quantiles of κ over Dirichlet's shares, three eighths beside each cell,
+    Student's quantile farther from the median on Fisher's z."""
+    a = np.repeat([True, True, False, False], [20, 3, 2, 5])
+    b = np.repeat([True, False, True, False], [20, 3, 2, 5])
+    one = stats.agreement(a, b, resamples=100_000)["cohen_kappa"]
+    shares = np.random.default_rng(9).dirichlet(np.array([5, 2, 3, 20]) + 3 / 8, size=200_000)
+    same = shares[:, 0] + shares[:, 3]
+    first, second = shares[:, 2] + shares[:, 3], shares[:, 1] + shares[:, 3]
+    chance = first * second + (1 - first) * (1 - second)
+    low, middle, high = np.arctanh(np.quantile((same - chance) / (1 - chance), [0.025, 0.5, 0.975]))
+    farther = scipy.stats.t.ppf(0.975, 29) / scipy.stats.norm.ppf(0.975)
+    ends = np.tanh([middle - (middle - low) * farther, middle + (high - middle) * farther])
+    assert (one.low, one.high) == pytest.approx(tuple(ends), abs=0.01)
+
+
+def test_rounding_is_no_spread_whatever_the_value() -> None:
+    """A statistic that is 0 for any units, and one that is 0 for these: only the second moves with them."""
+    rows = np.random.default_rng(1).random((40, 2)) * 1e6
+
+    def nothing(totals: np.ndarray) -> np.ndarray:
+        return totals[..., 0] / totals[..., 1] - (3 * totals[..., 0]) / (3 * totals[..., 1])
+
+    def zero(totals: np.ndarray) -> np.ndarray:
+        return totals[..., 0] / totals[..., 1] - rows[:, 0].sum() / rows[:, 1].sum()
+
+    for statistic, note in ((nothing, "no_spread"), (zero, "")):
+        one = stats.resample(statistic, rows, resamples=200)
+        assert abs(one.value) < 1e-12
+        assert (one.note, one.low is None) == (note, note != "")
 
 
 @pytest.mark.parametrize("method", ["delta", "percentile", "bca"])

@@ -87,7 +87,7 @@ def test_many_processes_start_it_at_once_and_share_one(own: Settings) -> None:
             """
             from sqlalchemy import text
             with Store.open(settings) as store, store.engine.connect() as connection:
-                print(connection.scalar(text("SELECT count(*) FROM ragbench.alembic_version")))
+                print(connection.scalar(text("SELECT count(*) FROM ragbench.version")))
             """,
             own,
         )

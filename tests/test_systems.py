@@ -126,7 +126,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(tmp_path))
 
     def write(text: str) -> str:
-        name = f"my_retriever_{abs(hash(text))}"
+        name = f"my_retriever_{abs(hash((tmp_path, text)))}"
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
         return name
 

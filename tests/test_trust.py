@@ -1,4 +1,4 @@
-"""What a project would run and send: found without running it, asked about once, and again when it changes."""
+"""One question a folder: what it names is found without running it, the answer is kept, and new hosts ask again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import nbformat
 import pytest
@@ -17,21 +17,23 @@ import pytest
 from ragbench import report, settings, trust
 from ragbench.bench.basics import session
 from ragbench.systems import callables
+from ragbench.trust import reach as reaching
 from ragbench.trust import record
-from tests import own_notebooks
 from tests.chat_server import ChatServer
-from tests.command_line import invoke as ran
+from tests.command_line import invoke, ragbench
 from tests.small_project import add
 
 ROOT = Path(__file__).parent.parent
 CANARY = "CANARY"
 SEARCH = "import ranks\ndef find(question, k):\n    return ranks.best(k)\n"
 RANKS = "from pathlib import Path\nPath('CANARY').touch()\ndef best(k):\n    return ['a1', 'b1'][:k]\n"
+CODE = '[systems.mine]\ncallable = "search:find"\n'
+JUDGE = '[judges.far]\nbase_url = "https://far.example/v1"\nmodel = "m"\nkey_variable = "FAR_KEY"\n'
 
 
 @pytest.fixture
 def asked(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Nothing is trusted, as at a first run; the state folder of this test's own is given."""
+    """Nobody has answered for anything, as at a first run; the state folder of this test's own is given."""
     state = tmp_path_factory.mktemp("state")
     monkeypatch.setenv("XDG_STATE_HOME", str(state))
     monkeypatch.delenv("RAGBENCH_TRUST")
@@ -43,8 +45,12 @@ Write = Callable[..., trust.Reach]
 
 
 @pytest.fixture
-def own(project: Path, asked: Path) -> Write:
-    """Adds lines to the project's settings and files to its folder; what the project would run and send is given."""
+def own(project: Path, asked: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Adds lines to the project's settings and files to its folder; what the project would run and send is given.
+
+    Where the database is, its user says.
+    """
+    monkeypatch.setenv("RAGBENCH_DATABASE__FOLDER", str(database_folder))
 
     def write(lines: str = "", **files: str) -> trust.Reach:
         add(project, lines)
@@ -58,322 +64,312 @@ def own(project: Path, asked: Path) -> Write:
     return write
 
 
-CODE = '[systems.mine]\ncallable = "search:find"\n'
-JUDGE = '[judges.far]\nbase_url = "https://far.example/v1"\nmodel = "m"\nkey_variable = "FAR_KEY"\n'
+def again(monkeypatch: pytest.MonkeyPatch) -> trust.Reach:
+    """What a process that begins now sees of the project."""
+    monkeypatch.setattr(record, "_here", {})
+    settings.load.cache_clear()
+    return trust.of_project(settings.load())
 
 
-def titles(reach: trust.Reach) -> list[str]:
-    return [item.title for item in reach.items]
-
-
-def notebook(path: Path, *cells: str) -> Path:
-    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell, id=f"c{n}") for n, cell in enumerate(cells)])
-    nbformat.write(made, path)
-    return path
-
-
-def test_a_project_without_code_and_keys_is_never_asked_about(own: Write) -> None:
-    near = '[judges.near]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
-    reach = own(near + '[embedders.hub]\nkind = "sentence_transformers"\nmodel = "some/model"\n')
-    assert titles(reach) == ["texts embedders.hub", "texts judges.near"]
-    assert not reach.asked
-    assert reach.digest == ""
-    trust.require(reach)
-
-
-def test_our_own_project_is_never_asked_about(asked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    reach = trust.of_project(settings.load()) | report.reach(sorted((ROOT / "notebooks").glob("*.ipynb")), {})
-    assert reach.items == ()
-
-
-def test_our_own_notebooks_are_known_by_their_code() -> None:
-    noted = own_notebooks.NOTED.read_text(encoding="utf-8")
-    assert noted == own_notebooks.listed(), "a notebook's code changed: run `python -m tests.own_notebooks`"
-
-
-def test_texts_outputs_and_metadata_of_a_notebook_are_no_code(own: Write, project: Path) -> None:
-    path = project / "copy.ipynb"
-    known = json.loads((ROOT / "notebooks" / "tier1_retrieval.ipynb").read_text(encoding="utf-8"))
-    known["metadata"]["edited"] = True
-    known["cells"].insert(0, {"cell_type": "markdown", "id": "x", "metadata": {}, "source": ["Mine."]})
-    path.write_text(json.dumps(known), encoding="utf-8")
-    assert not trust.of_notebooks([path]).items
-    known["cells"][1:1] = [{"cell_type": "code", "id": "y", "metadata": {}, "outputs": [], "source": "import os"}]
-    path.write_text(json.dumps(known), encoding="utf-8")
-    assert titles(trust.of_notebooks([path])) == ["notebook copy.ipynb"]
-
-
-def test_a_notebook_of_another_format_is_told_by_every_byte(own: Write, project: Path) -> None:
-    path = project / "old.ipynb"
-    path.write_text('{"nbformat": 3, "worksheets": [1]}', encoding="utf-8")
-    (before,) = trust.of_notebooks([path]).items
-    path.write_text('{"nbformat": 3, "worksheets": [2]}', encoding="utf-8")
-    (after,) = trust.of_notebooks([path]).items
-    assert before.digest != after.digest
-
-
-@pytest.mark.fault("cloned-projects", tried="what a project would run or send is named without running it", count=9)
-def test_all_that_a_project_would_run_and_send_is_named_and_nothing_of_it_runs(own: Write, project: Path) -> None:
-    shared = '[providers.p]\nbase_url = "https://shared.example/v1"\nkey_variable = "SHARED_KEY"\n'
-    judges = '[judges.two]\nprovider = "p"\nmodel = "m"\n' + JUDGE
-    more = '[embedders.api]\nkind = "openai"\nmodel = "e"\nbase_url = "https://e.example/v1"\nkey_variable = "E_KEY"\n'
-    writer = '[generators.g]\nkind = "callable"\ncallable = "lib.write.deep:answer"\n'
-    base = '[databases.d]\nurl_variable = "D_URL"\n'
-    reach = own(
-        shared + judges + more + writer + base + CODE + '[systems.shell]\ncallable = "subprocess:Popen"\n',
-        search=SEARCH, ranks=RANKS, later="", hidden="",
-        **{
-            "lib/__init__": "import later", "lib/write/__init__": "", "lib/near": "",
-            "lib/write/deep": "from ..near import x\nimport importlib\nimportlib.import_module('hidden')",
-        },
-    )  # fmt: skip
-    reach |= trust.of_notebooks([notebook(project / "mine.ipynb", "%matplotlib inline\nimport used", "x = 1")])
-    (project / "used.py").touch()
-    reach |= trust.of_notebooks([project / "mine.ipynb"])
-    assert titles(reach) == [
-        "callable lib.write.deep:answer", "callable search:find", "callable subprocess:Popen",
-        "database databases.d",
-        "file hidden.py", "file later.py", "file lib/__init__.py", "file lib/near.py", "file lib/write/__init__.py",
-        "file lib/write/deep.py", "file ranks.py", "file search.py", "file used.py",
-        "key embedders.api", "key judges.far", "key judges.two", "notebook mine.ipynb",
-    ]  # fmt: skip
-    said = {item.name: item.says for item in reach.items}
-    assert said["judges.two"] == "sends the value of SHARED_KEY to https://shared.example/v1"
-    assert said["embedders.api"] == "sends the value of E_KEY to https://e.example/v1"
-    assert said["subprocess:Popen"] == "a function of an installed package, named by systems.shell"
-    assert not (project / CANARY).exists()
-    assert "search" not in sys.modules
-
-
-@pytest.mark.fault("cloned-projects", tried="commands at a project that is not trusted", count=5)
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("run",),
-        ("run", "tier1_retrieval"),
-        ("run", "--plan"),
-        ("lab", "--no-browser"),
-        ("run", "-p", "judges=search:find"),
-    ],
-    ids=" ".join,
-)
-def test_a_command_names_everything_and_runs_nothing(own: Write, project: Path, asked: Path, words: Any) -> None:
-    reach = own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
-    done = ran(*words)
-    assert done.exit_code == 2
-    for name in ("search:find", "ranks.py", "FAR_KEY", "https://far.example/v1", "ragbench trust", "--trust"):
-        assert name in done.stderr
-    assert f"RAGBENCH_TRUST={trust.pin(reach)}" in done.stderr
-    assert not (project / CANARY).exists()
-    assert not (project / "reports").exists()
-    assert not list(asked.rglob("*.json"))
-
-
-def test_score_asks_only_where_a_model_would_be_asked(own: Write, project: Path) -> None:
-    own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
-    (project / "a.jsonl").write_text(
-        '{"user_input": "What?", "response": "That.", "reference": "That.", "retrieved_contexts": ["That."]}\n',
-        encoding="utf-8",
-    )
-    assert ran("score", "a.jsonl", "-m", "faithfulness", "--judge", "lexical").exit_code == 0
-    refused = ran("score", "a.jsonl", "-m", "faithfulness")
-    assert refused.exit_code == 2
-    assert "sends the value of FAR_KEY to https://far.example/v1" in refused.stderr
-    assert not (project / CANARY).exists()
-
-
-def test_the_doctor_runs_nothing_of_what_is_not_trusted(own: Write, project: Path) -> None:
-    own('[systems.mine]\ncallable = "search:fnd"\n', search=SEARCH, ranks=RANKS)
-    said = ran("doctor")
-    assert "not trusted yet" in said.output
-    assert not (project / CANARY).exists()
-    trust.grant(trust.of_project(settings.load()))
-    assert "systems.mine.callable = 'search:fnd': there is no fnd; there are find" in ran("doctor").output
-    assert (project / CANARY).exists()
-
-
-@pytest.mark.fault("cloned-projects", tried="in Python, without a command that could ask", count=3)
-def test_nothing_of_it_runs_from_python_either(own: Write, project: Path) -> None:
-    own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
-    with pytest.raises(trust.UntrustedError, match=r"search:find.*FAR_KEY.*ragbench trust"):
-        session.chosen()
-    with pytest.raises(trust.UntrustedError, match=r"ranks\.py"):
-        callables.find("search:find", "(question, k)", 60, "")
-    with pytest.raises(trust.UntrustedError):
-        report.run(["tier1_retrieval"], {})
-    assert not (project / CANARY).exists()
-
-
-CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a callable's file": (lambda p: (p / "search.py").write_text(SEARCH + "# new"), "search.py: code"),
-    "a file that it imports": (lambda p: (p / "ranks.py").write_text(RANKS + "# new"), "ranks.py: code"),
-    "a file more": (lambda p: [(p / "ranks.py").write_text("import late"), (p / "late.py").touch()], "late.py: code"),
-    "a notebook": (lambda p: notebook(p / "nb" / "mine.ipynb", "x = 2"), "nb/mine.ipynb: a notebook"),
-    "the address": (
-        lambda p: _swap(p, "//far.example", "//evil.example"),
-        "to https://evil.example/v1 (changed; trusted was: sends the value of FAR_KEY to https://far.example/v1)",
-    ),
-    "the key variable": (lambda p: _swap(p, "FAR_KEY", "AWS_SECRET_ACCESS_KEY"), "AWS_SECRET_ACCESS_KEY"),
-    "another callable": (lambda p: _swap(p, "search:find", "os:system"), "os:system"),
-}
-
-
-def _swap(project: Path, old: str, new: str) -> None:
+def swap(project: Path, old: str, new: str) -> None:
     path = project / "ragbench.toml"
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
 
 
-@pytest.mark.fault("cloned-projects", tried="what was trusted changes: asked again, and the change is named", count=7)
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_change_asks_again_and_says_what_changed(own: Write, project: Path, name: str) -> None:
-    (project / "nb").mkdir()
-    notebook(project / "nb" / "mine.ipynb", "x = 1")
-    _swap(project, f'notebooks_folder = "{ROOT / "notebooks"}"', 'notebooks_folder = "nb"')
-    own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
-    assert ran("trust").exit_code == 0
-    reach = trust.of_project(settings.load())
-    assert not trust.doubts(reach)
-    change, said = CHANGES[name]
-    change(project)
-    settings.load.cache_clear()
-    record._here.clear()
-    done = ran("run", "mine")
-    assert done.exit_code == 2
-    assert said in done.stderr
-    assert ("has changed since you trusted it" in done.stderr) is (name != "another callable")
-    assert not (project / CANARY).exists()
+def notebook(path: Path, *cells: str) -> Path:
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell, id=f"c{n}") for n, cell in enumerate(cells)])
+    path.parent.mkdir(exist_ok=True)
+    nbformat.write(made, path)
+    return path
 
 
-def test_what_is_trusted_is_kept_for_this_user_alone_and_never_in_the_project(
-    own: Write, project: Path, asked: Path
-) -> None:
-    reach = own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
-    before = {path for path in project.rglob("*") if path.is_file()}
-    shown = ran("trust")
-    assert "search:find" in shown.output
-    assert f"RAGBENCH_TRUST={trust.pin(reach)}" in shown.output
-    (kept,) = asked.rglob("*.json")
-    assert kept.stat().st_mode & 0o777 == 0o600
-    assert {path for path in project.rglob("*") if path.is_file()} == before
-    record._here.clear()
-    trust.require(reach)
-    assert str(project.resolve()) in ran("trust", "--list").output
-    assert "trusted no more" in ran("trust", "--revoke").output
-    assert not list(asked.rglob("*.json"))
-    with pytest.raises(trust.UntrustedError):
+class TestWhatIsNamed:
+    def test_our_own_project_asks_nothing(self, asked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(ROOT)
+        reach = trust.of_project(settings.load()) | report.reach(sorted((ROOT / "notebooks").glob("*.ipynb")), {})
+        assert reach.items == ()
+
+    def test_the_shipped_kinds_ask_nothing(self, own: Write) -> None:
+        reach = own('[embedders.a]\nkind = "auto"\n[retrievers.d]\nkind = "dense"\nembedder = "a"\n')
+        assert not [item for item in reach.items if item.own]
         trust.require(reach)
-    assert ran("trust", "--list").output == "you trust no project yet\n"
 
+    def test_everything_is_named_and_nothing_of_it_runs(self, own: Write, project: Path) -> None:
+        shared = '[providers.p]\nbase_url = "https://shared.example/v1"\nkey_variable = "SHARED_KEY"\n'
+        notebook(project / "nb" / "mine.ipynb", "import used")
+        swap(project, f'notebooks_folder = "{ROOT / "notebooks"}"', 'notebooks_folder = "nb"')
+        reach = own(
+            shared + CODE + JUDGE
+            + '[systems.service]\nurl = "http://10.0.0.7/ask"\nids = "ids"\nheaders = {X-Key = "{SERVICE_KEY}"}\n'
+            + '[generators.g]\nkind = "callable"\ncallable = "write:answer"\nprompt = "../prompt.txt"\n'
+            + '[embedders.hub]\nkind = "sentence_transformers"\nmodel = "some/model"\n'
+            + '[databases.d]\nurl_variable = "D_URL"\n[databases.e]\n'
+            + '[metrics]\nmodules = ["mine.metrics"]\nlisteners = ["mine.told:it"]\n',
+            search=SEARCH, ranks=RANKS,
+        )  # fmt: skip
+        outside = (project / "../prompt.txt").resolve()
+        assert [str(item) for item in reach.items if item.own] == [
+            "judges.far: sends texts and the value of FAR_KEY to https://far.example/v1",
+            "providers.p: sends texts and the value of SHARED_KEY to https://shared.example/v1",
+            "systems.service: sends texts and the value of SERVICE_KEY to http://10.0.0.7/ask",
+            "mine.metrics: runs this code (metrics.modules)",
+            "mine.told:it: runs this code (metrics.listeners)",
+            "search:find: runs this function (systems.mine)",
+            "write:answer: runs this function (generators.g)",
+            "databases.d: reads the database that D_URL names",
+            "databases.e: reads the database of ragbench",
+            f"generators.g.prompt: reads {outside}",
+            "embedders.hub: loads the model some/model",
+            "nb/mine.ipynb: runs this notebook",
+        ]
+        assert reach.hosts == {"far.example", "shared.example", "10.0.0.7", "huggingface.co"}
+        assert not (project / CANARY).exists()
+        assert "search" not in sys.modules
 
-def test_a_copy_at_another_place_is_another_project(own: Write, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own(CODE, search=SEARCH, ranks=RANKS)
-    assert ran("trust").exit_code == 0
-    copy = project.parent / f"{project.name}-copy"
-    shutil.copytree(project, copy)
-    monkeypatch.setenv("RAGBENCH_CONFIG", str(copy / "ragbench.toml"))
-    settings.load.cache_clear()
-    assert trust.doubts(trust.of_project(settings.load()))
+    def test_what_the_environment_says_its_user_has_said(self, own: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+        own(JUDGE)
+        monkeypatch.setenv("RAGBENCH_JUDGES__FAR__BASE_URL", "https://mine.example/v1")
+        monkeypatch.setenv("RAGBENCH_CLUSTER", "tcp://10.1.1.1:8786")
+        settings.load.cache_clear()
+        reach = trust.of_project(settings.load())
+        assert {(item.host, item.own) for item in reach.items if item.host} == {
+            ("mine.example", False),
+            ("10.1.1.1", False),
+        }
+        assert not trust.doubts(reach)
 
+    def test_texts_outputs_and_metadata_of_a_notebook_are_no_code(self, own: Write, project: Path) -> None:
+        path = project / "copy.ipynb"
+        known = json.loads((ROOT / "notebooks" / "tier1_retrieval.ipynb").read_text(encoding="utf-8"))
+        known["metadata"]["edited"] = True
+        known["cells"].insert(0, {"cell_type": "markdown", "id": "x", "metadata": {}, "source": ["Mine."]})
+        path.write_text(json.dumps(known), encoding="utf-8")
+        assert not trust.of_notebooks([path]).items
+        known["cells"][1:1] = [{"cell_type": "code", "id": "y", "metadata": {}, "outputs": [], "source": "import os"}]
+        path.write_text(json.dumps(known), encoding="utf-8")
+        assert [item.name for item in trust.of_notebooks([path]).items] == ["copy.ipynb"]
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"project": 1}', '{"project": "/", "items": {"a": [1]}}'])
-def test_a_damaged_record_trusts_nothing(own: Write, asked: Path, content: str) -> None:
-    reach = own(CODE, search=SEARCH, ranks=RANKS)
-    trust.grant(reach)
-    (kept,) = asked.rglob("*.json")
-    kept.write_text(content, encoding="utf-8")
-    record._here.clear()
-    assert trust.doubts(reach)
-    trust.grant(reach)
-    record._here.clear()
-    assert not trust.doubts(reach)
+    @pytest.mark.parametrize("content", ['{"nbformat": 3, "cells": []}', "{", "[]", '{"cells": 1, "nbformat": 4}'])
+    def test_what_is_no_notebook_of_the_present_format_is_asked_about(
+        self, own: Write, project: Path, content: str
+    ) -> None:
+        (project / "old.ipynb").write_text(content, encoding="utf-8")
+        assert trust.of_notebooks([project / "old.ipynb"]).items
 
-
-def test_a_record_cannot_be_written(own: Write, asked: Path, project: Path) -> None:
-    reach = own(CODE, search=SEARCH, ranks=RANKS)
-    (asked / "ragbench").write_text("a file where a folder should be", encoding="utf-8")
-    with pytest.raises(OSError, match="ragbench"):
-        trust.grant(reach)
-    assert not trust.doubts(reach), "what was trusted holds for this process"
-
-
-@pytest.mark.parametrize(
-    ("value", "works"), [("all", True), ("PIN", True), ("abc,PIN", True), ("1", False), ("", False), ("PIN8", False)]
-)
-def test_the_variable_trusts_exactly_what_it_pins(
-    own: Write, monkeypatch: pytest.MonkeyPatch, value: str, works: bool
-) -> None:
-    reach = own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
-    pin = trust.pin(reach)
-    monkeypatch.setenv("RAGBENCH_TRUST", value.replace("PIN8", pin[:8]).replace("PIN", pin))
-    part = trust.of_callable("search:find")
-    assert (not trust.doubts(part, lambda: trust.of_project(settings.load()))) is works
-    changed = own(search=SEARCH + "# new")
-    monkeypatch.setattr(record, "_here", {})
-    assert bool(trust.doubts(changed)) is (value != "all")
-
-
-def test_names_of_a_project_draw_no_line_of_their_own(own: Write) -> None:
-    own(CODE.replace("search:find", "search:find\\n\\u001b[2K\\u202eAll is well."), search=SEARCH)
-    lines = ran("run", "tier1_retrieval").stderr.splitlines()
-    assert any("All is well." in line and "search:find" in line for line in lines)
-    assert not any(line.startswith("All is well") or "\x1b" in line or "\u202e" in line for line in lines)
-
-
-def test_a_database_of_the_project_is_code(own: Write, project: Path) -> None:
-    path = project / "ragbench.toml"
-    lines = path.read_text(encoding="utf-8").splitlines()
-    text = "\n".join(f'folder = "{project / "pg"}"' if line.startswith("folder") else line for line in lines)
-    path.write_text(text, encoding="utf-8")
-    reach = own()
-    assert titles(reach) == ["server database.folder"]
-    done = ran("db", "start")
-    assert isinstance(done.exception, trust.UntrustedError)
-    assert not (project / "pg").exists()
-
-
-@pytest.mark.fault("cloned-projects", tried="files named like packages, under our own notebooks", count=6)
-@pytest.mark.slow
-def test_a_file_never_takes_the_place_of_a_package(own: Write, project: Path) -> None:
-    names = ("pandas", "numpy", "plotly", "jinja2", "json", "ragbench")
-    own(CODE, search="def find(question, k):\n    return ['a1']\n")
-    for name in names:
-        (project / f"{name}.py").write_text(f"open({str(project / name)!r}, 'w')", encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "ragbench", "run", "tier1_retrieval", "--trust", "-p", "resamples=200"],
-        cwd=project, capture_output=True, text=True, timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    @pytest.mark.parametrize(
+        ("address", "host"),
+        [
+            ("https://User.Example:8443/v1", "user.example"), ("http://[::1]:8000/v1", "::1"),
+            ("s3://bucket/reports", "s3://bucket"), ("tls://10.0.0.1:8786", "10.0.0.1"), ("kept.json", "kept.json"),
+        ],
     )  # fmt: skip
-    assert "reports" in done.stdout, done.stderr
-    assert not [name for name in names if (project / name).exists()]
+    def test_who_is_behind_an_address(self, address: str, host: str) -> None:
+        assert reaching._host(address) == host
 
 
-def test_files_named_like_packages_are_asked_about_before_jupyterlab_opens(own: Write, project: Path) -> None:
-    folder = project / "nb"
-    shutil.copytree(ROOT / "notebooks", folder)
-    _swap(project, f'notebooks_folder = "{ROOT / "notebooks"}"', 'notebooks_folder = "nb"')
-    assert not own().asked
-    (folder / "mine_alone.py").touch()
-    assert not trust.of_namesakes(folder).items
-    (folder / "pandas.py").touch()
-    done = ran("lab", "--no-browser")
-    assert done.exit_code == 2
-    assert "nb/pandas.py: code in the place of an installed package" in done.stderr
+class TestTheQuestion:
+    @pytest.mark.fault("cloned-projects", tried="commands in a folder that nobody has answered for", count=6)
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("run",),
+            ("run", "tier1_retrieval"),
+            ("ask", "What?"),
+            ("lab", "--no-browser"),
+            ("doctor", "--online"),
+            ("run", "-p", "judges=search:find"),
+        ],
+        ids=" ".join,
+    )
+    def test_a_command_names_everything_and_runs_nothing(
+        self, own: Write, project: Path, asked: Path, words: Any
+    ) -> None:
+        own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
+        done = ragbench(*words)
+        assert done.returncode == 5
+        for name in ("search:find", "FAR_KEY", "https://far.example/v1", "`ragbench trust`", "--trust"):
+            assert name in done.stderr
+        assert f"RAGBENCH_TRUST={project.resolve()}" in done.stderr.replace("\n", "")
+        assert not (project / CANARY).exists()
+        assert not (project / "reports").exists()
+        assert not list(asked.rglob("*.json"))
+
+    def test_score_asks_only_where_a_model_would_be_asked(self, own: Write, project: Path) -> None:
+        own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
+        (project / "a.jsonl").write_text(
+            '{"user_input": "What?", "response": "That.", "reference": "That.", "retrieved_contexts": ["That."]}\n',
+            encoding="utf-8",
+        )
+        assert ragbench("score", "a.jsonl", "-m", "faithfulness", "--judge", "lexical").returncode == 0
+        refused = ragbench("score", "a.jsonl", "-m", "faithfulness")
+        assert refused.returncode == 5
+        assert "sends texts and the value of FAR_KEY to https://far.example/v1" in refused.stderr
+        assert not (project / CANARY).exists()
+
+    def test_the_doctor_runs_nothing_of_what_is_not_trusted(self, own: Write, project: Path) -> None:
+        own('[systems.mine]\ncallable = "search:fnd"\n', search=SEARCH, ranks=RANKS)
+        assert "not trusted yet: search:fnd" in ragbench("doctor").stdout
+        assert not (project / CANARY).exists()
+        trust.grant(trust.of_project(settings.load()))
+        assert "systems.mine.callable = 'search:fnd': there is no fnd; there are find" in ragbench("doctor").stdout
+        assert (project / CANARY).exists()
+
+    @pytest.mark.fault("cloned-projects", tried="in Python, without a command that could ask", count=4)
+    def test_nothing_of_it_runs_from_python_either(self, own: Write, project: Path) -> None:
+        own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
+        with pytest.raises(trust.UntrustedError, match=r"FAR_KEY.*search:find.*ragbench trust"):
+            session.chosen()
+        with pytest.raises(trust.UntrustedError, match="search:find: runs this function"):
+            callables.find("search:find", "(question, k)", 60, "")
+        for notebooks in (["tier1_retrieval"], ["tier2_generation"]):
+            with pytest.raises(trust.UntrustedError):
+                report.run(notebooks, {})
+        assert not (project / CANARY).exists()
+
+    def test_names_of_a_project_draw_no_line_of_their_own(self, own: Write) -> None:
+        own(CODE.replace("search:find", "search:find\\n\\u001b[2K\\u202eAll is well."), search=SEARCH)
+        lines = ragbench("run", "tier1_retrieval").stderr.splitlines()
+        assert any("All is well." in line and "search:find" in line for line in lines)
+        assert not any(line.startswith("All is well") or "\x1b" in line or "\u202e" in line for line in lines)
 
 
-def test_a_module_of_the_project_comes_first_where_it_is_named(own: Write, project: Path) -> None:
-    own(search="def find(question, k):\n    return ['a1']\n", smtplib="def find(question, k):\n    return ['c1']\n")
-    trust.grant(trust.of_callable("smtplib:find"))
-    sys.modules.pop("smtplib", None)
-    try:
-        assert callables.find("smtplib:find", "(question, k)", 60, "")("?", 1) == ["c1"]
-        assert sys.path.index(str(project)) == len(sys.path) - 1
-    finally:
-        sys.modules.pop("smtplib", None)
-        sys.path.remove(str(project))
+class TestTheAnswer:
+    CHANGES: ClassVar[dict[str, Callable[[Path], object]]] = {
+        "a callable's file": lambda p: (p / "search.py").write_text(SEARCH + "# new"),
+        "a file that it imports": lambda p: (p / "ranks.py").write_text(RANKS + "# new"),
+        "a compiled file": lambda p: (p / "ranks.pyc").write_bytes(b""),
+        "a notebook": lambda p: notebook(p / "nb" / "mine.ipynb", "x = 2"),
+        "a notebook more": lambda p: notebook(p / "nb" / "other.ipynb", "x = 2"),
+        "another callable": lambda p: swap(p, "search:find", "os:system"),
+        "a module of metrics": lambda p: add(p, '[metrics]\nmodules = ["ranks"]\n'),
+        "another path on the same host": lambda p: swap(p, "far.example/v1", "far.example/v2"),
+        "another key variable": lambda p: swap(p, "FAR_KEY", "OTHER_KEY"),
+        "another judge of the same host": lambda p: add(p, JUDGE.replace("judges.far", "judges.near")),
+        "data elsewhere": lambda p: add(p, '[generators.g]\nprompt = "../prompt.txt"\n'),
+    }
+
+    @pytest.mark.fault("cloned-projects", tried="the owner's edits and pull requests: nothing is asked", count=11)
+    @pytest.mark.parametrize("name", CHANGES)
+    def test_the_owners_edits_ask_nothing(
+        self, own: Write, project: Path, name: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        notebook(project / "nb" / "mine.ipynb", "x = 1")
+        swap(project, f'notebooks_folder = "{ROOT / "notebooks"}"', 'notebooks_folder = "nb"')
+        own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
+        assert invoke("trust").exit_code == 0
+        self.CHANGES[name](project)
+        reach = again(monkeypatch)
+        assert trust.doubts(reach) == ()
+        trust.require(reach)
+
+    @pytest.mark.fault("cloned-projects", tried="a trusted folder that sends to somebody new", count=5)
+    @pytest.mark.parametrize(
+        ("lines", "host"),
+        [
+            ('[judges.new]\nbase_url = "https://evil.example/v1"\nmodel = "m"\n', "evil.example"),
+            ('[judges.new]\nbase_url = "http://10.0.0.7/v1"\nmodel = "m"\n', "10.0.0.7"),
+            ('[systems.new]\nurl = "http://evil.example/ask"\nids = "ids"\n', "evil.example"),
+            ('[providers.new]\nbase_url = "https://evil.example/v1"\n', "evil.example"),
+            ('[embedders.new]\nkind = "openai"\nmodel = "e"\nbase_url = "https://evil.example/v1"\n', "evil.example"),
+        ],
+    )
+    def test_a_new_host_asks_again(self, own: Write, lines: str, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        trust.grant(own(CODE + JUDGE, search=SEARCH, ranks=RANKS))
+        own(lines)
+        found = trust.doubts(again(monkeypatch))
+        assert [item.host for item in found] == [host]
+        refused = ragbench("run", "tier1_retrieval")
+        assert refused.returncode == 5
+        assert "names other addresses" in refused.stderr
+        assert host in refused.stderr
+        assert "search:find" not in refused.stderr, "only what is new"
+        assert invoke("trust").exit_code == 0
+        assert not trust.doubts(again(monkeypatch))
+
+    def test_it_is_kept_for_this_user_alone_and_never_in_the_project(
+        self, own: Write, project: Path, asked: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before_umask = os.umask(0)
+        try:
+            reach = own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
+            before = {path for path in project.rglob("*") if path.is_file()}
+            shown = ragbench("trust")
+        finally:
+            os.umask(before_umask)
+        assert "search:find" in shown.stdout
+        (kept,) = asked.rglob("*.json")
+        assert kept.stat().st_mode & 0o777 == 0o600
+        assert kept.parent.stat().st_mode & 0o777 == 0o700
+        assert {path for path in project.rglob("*") if path.is_file()} == before
+        monkeypatch.setattr(record, "_here", {})
+        trust.require(reach)
+        assert f"{project.resolve()}: sends to far.example" in ragbench("trust", "--list").stdout.replace("\n", " ")
+        assert "trusted no more" in ragbench("trust", "--revoke").stdout
+        assert not list(asked.rglob("*.json"))
+        with pytest.raises(trust.UntrustedError):
+            trust.require(reach)
+        assert ragbench("trust", "--list").stdout == "you trust no project yet\n"
+
+    def test_a_copy_and_a_folder_below_are_others(
+        self, own: Write, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        own(CODE, search=SEARCH, ranks=RANKS)
+        assert invoke("trust").exit_code == 0
+        for copy in (project.parent / f"{project.name}-copy", project / "vendor"):
+            copy.mkdir()
+            shutil.copy(project / "ragbench.toml", copy)
+            monkeypatch.setenv("RAGBENCH_CONFIG", str(copy / "ragbench.toml"))
+            assert trust.doubts(again(monkeypatch))
+
+    def test_one_that_was_made_by_init_is_trusted(
+        self, asked: Path, bare: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (bare / "ragbench.toml").unlink()
+        (bare / "search.py").write_text(SEARCH, encoding="utf-8")
+        (bare / "questions.jsonl").write_text('{"question": "What?", "answer": "That."}\n', encoding="utf-8")
+        monkeypatch.delenv("RAGBENCH_CONFIG")
+        done = ragbench("init", "questions.jsonl", "search:find")
+        assert done.returncode == 0, done.stderr
+        reach = again(monkeypatch)
+        assert [item.name for item in reach.items] == ["search:find"]
+        assert not trust.doubts(reach)
+
+    @pytest.mark.parametrize("content", ["", "{", "[]", '{"project": 1}', '{"project": "/", "hosts": []}'])
+    def test_a_damaged_record_trusts_nothing(
+        self, own: Write, asked: Path, content: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        reach = own(CODE, search=SEARCH, ranks=RANKS)
+        trust.grant(reach)
+        (kept,) = asked.rglob("*.json")
+        kept.write_text(content, encoding="utf-8")
+        assert trust.doubts(again(monkeypatch))
+        trust.grant(reach)
+        assert not trust.doubts(again(monkeypatch))
+
+    def test_a_record_cannot_be_written(self, own: Write, asked: Path, project: Path) -> None:
+        reach = own(CODE, search=SEARCH, ranks=RANKS)
+        (asked / "ragbench").write_text("a file where a folder should be", encoding="utf-8")
+        with pytest.raises(OSError, match="ragbench"):
+            trust.grant(reach)
+        assert not trust.doubts(reach), "what was trusted holds for this process"
+
+    @pytest.mark.parametrize(
+        ("value", "works"),
+        [("{}", True), ("/elsewhere:{}", True), ("{}/..", True), ("/", True), ("/elsewhere", False), ("", False),
+         ("{}/data", False), ("all", False), ("{}-other", False), (":", False)],
+    )  # fmt: skip
+    def test_the_variable_names_folders(
+        self, own: Write, project: Path, monkeypatch: pytest.MonkeyPatch, value: str, works: bool
+    ) -> None:
+        reach = own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
+        monkeypatch.setenv("RAGBENCH_TRUST", value.format(project))
+        assert (not trust.doubts(reach)) is works
+        own(search=SEARCH + "# new")
+        assert (not trust.doubts(again(monkeypatch))) is works
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 2), ("", 2)])
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 5), ("", 5)])
 def test_on_a_terminal_one_question_is_asked_once(
     own: Write, project: Path, asked: Path, answer: str, code: int
 ) -> None:
@@ -398,8 +394,8 @@ def test_on_a_terminal_one_question_is_asked_once(
                 os.close(mine)
             said.append(text.decode())
             assert child.returncode == code, said[-1]
-        assert "Trust it" in said[0]
-        assert ("Trust it" in said[1]) is (code == 2), "asked once"
+        assert "Do you trust it" in said[0]
+        assert ("Do you trust it" in said[1]) is (code == 5), "asked once"
         assert bool(server.requests) is (code == 0), "no key without a yes"
 
 

@@ -102,7 +102,6 @@ def _systems(given: list[str]) -> dict[str, str]:
 
 
 def _say(found: RunComparison) -> None:
-    from textwrap import shorten
 
     from ragbench.bench.basics import tabulation, verdicts
     from ragbench.bench.runs.changes import said
@@ -110,15 +109,14 @@ def _say(found: RunComparison) -> None:
     from ragbench.language import translator
     from ragbench.report.exports import bare_numbers
     from ragbench.report.pages import comparison as report
+    from ragbench.settings.secrets import excerpt
 
     english = translator("en")
     for letter, run in zip(LETTERS, found.runs, strict=False):
         terminal.say(f"{letter}  {run.id}  {run.name}".rstrip())
     several = len(found.runs) > 2
     for one in found.changes[:SAID]:
-        values = " | ".join(
-            "—" if value is None else shorten(value, 60, placeholder=" …") or "none" for value in one.values
-        )
+        values = " | ".join("—" if value is None else excerpt(value, 60) or "none" for value in one.values)
         terminal.say(f"{one.kind} {one.title}: {values}")
     if len(found.changes) > SAID:
         terminal.say(f"{len(found.changes) - SAID} more things changed between the runs")

@@ -20,7 +20,7 @@ application = typer.Typer(
 
 @contextlib.contextmanager
 def _as_it_is() -> Iterator[Any]:
-    """The database of the server that runs, not brought up to date."""
+    """The database of the server that runs, whether it has tables or not."""
     from ragbench import settings
     from ragbench.store import server
 
@@ -72,22 +72,22 @@ def size() -> None:
 
 @application.command("dump")
 def dump(file: options.Target) -> None:
-    """Write all that the database keeps into one file: to keep it, to move it, or before an upgrade.
+    """Write all that the database keeps into one file: to keep it, or to move it.
 
-    Runs, replies, vectors and texts are in it; no key and no password is. `ragbench db restore FILE` brings it back,
-    into any version of PostgreSQL.
+    Runs, replies, vectors and texts are in it; no key and no password is. It is an archive of pg_dump's, which
+    `ragbench db restore FILE` brings back.
     """
     from ragbench.commands.console.quantities import told
     from ragbench.store import dumps
 
     with _as_it_is() as engine:
-        rows = dumps.dump(engine, file)
-    terminal.say(f"{sum(rows.values()):,} rows of {len(rows)} tables written to {file}, {told(file.stat().st_size)}")
+        dumps.dump(engine, file)
+    terminal.say(f"All that the database keeps is in {file}, {told(file.stat().st_size)}")
 
 
 @application.command("restore")
 def restore(
-    file: Annotated[Path, typer.Argument(help="A file that `ragbench db dump` wrote, of this or an older version.")],
+    file: Annotated[Path, typer.Argument(help="A file that `ragbench db dump` wrote. It can run SQL: only your own.")],
     replace: Annotated[
         bool, typer.Option("--replace", help="Put it in place of what the database keeps, which is lost.")
     ] = False,
@@ -96,28 +96,8 @@ def restore(
     from ragbench.store import dumps
 
     with _as_it_is() as engine:
-        rows = dumps.restore(engine, file, replace=replace)
-    terminal.say(f"{sum(rows.values()):,} rows of {len(rows)} tables restored from {file}")
-
-
-@application.command("upgrade")
-def upgrade() -> None:
-    """Bring the database up to this version of ragbench, and its files up to the PostgreSQL that comes with it.
-
-    Tables are brought up to date by every command that opens the database; files of an older PostgreSQL only by this
-    one. They are put aside, not removed. Interrupted, the same command goes on.
-    """
-    from ragbench import settings
-    from ragbench.store.upgrading import upgrade as bring
-
-    done = bring(settings.load())
-    if done.aside is not None:
-        terminal.say(f"PostgreSQL {done.postgresql_before} → {done.postgresql}; the old files are in {done.aside}: "
-                   "remove them when all is well")  # fmt: skip
-    if done.tables_before == done.tables:
-        terminal.say(f"the tables are at version {done.tables}: nothing to do")
-    else:
-        terminal.say(f"the tables went from version {done.tables_before or 'none'} to {done.tables}")
+        kept = dumps.restore(engine, file, replace=replace)
+    terminal.say(f"Restored from {file}: {kept or 'an empty database'}")
 
 
 @application.command("vacuum")

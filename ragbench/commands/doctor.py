@@ -222,9 +222,9 @@ def _trust() -> Iterator[Finding]:
     reach = trust.of_project(settings.load())
     open_ = trust.doubts(reach)
     for one in open_:
-        yield "note", f"not trusted yet: {clean(one)}; see `ragbench trust`"
+        yield "note", f"not trusted yet: {clean(str(one))}; see `ragbench trust`"
     if not open_:
-        yield "ok", f"trusted: {len(reach.asked)} functions, files, notebooks, keys" if reach.asked else consent.NOTHING
+        yield "ok", f"trusted: {reach.project}" if reach.items else consent.NOTHING
 
 
 def _models() -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ragbench import terminal
+from ragbench.commands.console import consent
 
 
 def init(
@@ -28,7 +29,7 @@ def init(
 
     Looks for data sets below data/, for tables of answers or questions, and for RAGBENCH_DATABASE_URL; or takes what is
     named. Nothing of yours is imported, sent or changed. Beside it stands ragbench.schema.json: editors that know TOML
-    complete and check the file by it as you write.
+    complete and check the file by it as you write. The folder is trusted from then on, see `ragbench trust`.
 
     Examples:
 
@@ -40,7 +41,7 @@ def init(
 
     Exit code 2 where nothing is found, where something named is not there, and where a ragbench.toml is (see --force).
     """
-    from ragbench import folders, settings
+    from ragbench import folders, settings, trust
     from ragbench.commands.beginnings import Beginning
     from ragbench.settings import schema
 
@@ -63,6 +64,8 @@ def init(
     settings.load()  # refuses what an environment variable says against it
     if settings.config_path() != target:
         terminal.say(f"read is another file, which RAGBENCH_CONFIG names: {settings.config_path()}", mark="–")
+    else:
+        consent.allow(trust.of_project(settings.load()))  # who has written it need not be asked about it
     first, *more = found.next()
     terminal.say(f"Next: {first}", bold=True)
     for command in more:

@@ -32,13 +32,12 @@ def lab(
     from ragbench.settings import shipped
 
     path = report.find(notebook)
+    consent.required(trust.of_project(settings.load()) | trust.of_notebooks([path]), trusted)
     if path.parent == shipped.NOTEBOOKS != places.own_notebooks().resolve():
         path = _copied(places.own_notebooks()) / path.name
     root = settings.project_folder()
     if root not in path.resolve().parents:  # where notebooks_folder, or the path given, leads elsewhere
         root = path.resolve().parent
-    code = trust.of_notebooks([path]) | trust.of_namesakes(path.parent)
-    consent.required(trust.of_project(settings.load()) | code, trusted)
     if ip not in LOOPBACK:
         terminal.say(
             f"JupyterLab will listen on {ip}: whoever has its token can run code here", err=True, colour="yellow"
@@ -56,8 +55,10 @@ def lab(
     quiet = Path(__file__).parent.parent / "lab"  # no news, so no request to another host
     paths = os.pathsep.join(filter(None, (str(quiet), os.environ.get("JUPYTER_CONFIG_PATH"))))
     known = {"RAGBENCH_CONFIG": str(settings.config_path().resolve())} if settings.config_path().is_file() else {}
+    kernels = os.pathsep.join(filter(None, (str(quiet), os.environ.get("JUPYTER_PATH"))))
+    known |= {"JUPYTER_CONFIG_PATH": paths, "JUPYTER_PATH": kernels, "PYTHONSAFEPATH": "1", **trust.passed_on()}
     os.chdir(root)
-    os.execve(sys.executable, words, {**os.environ, **known, "JUPYTER_CONFIG_PATH": paths})  # noqa: S606 - without a shell
+    os.execve(sys.executable, words, {**os.environ, **known})  # noqa: S606 - without a shell
 
 
 def _copied(folder: Path) -> Path:

@@ -79,8 +79,9 @@ def run(
     - `ragbench run --plan`: what a run would compute, send and cost, and what of it is kept; without a call.
 
     Exit code 0 when every notebook came to its end, 1 when one failed (or, with `fail_on_raised` in ragbench.toml, when
-    a system raised at any question), 2 when the request cannot be followed, 130 or 143 when it was interrupted; what
-    models have answered by then is kept, and the same command goes on from there.
+    a system raised at any question), 2 when the request cannot be followed, 5 when nobody has answered for the folder
+    (`ragbench trust`), 130 or 143 when it was interrupted; what models have answered by then is kept, and the same
+    command goes on from there.
     With --reports also 1 when the run could not be sent there: it is kept here, and the command is said that sends it.
     With --gate also 1 when a gate fails, and 2 when there is not enough evidence.
     """
@@ -95,8 +96,9 @@ def run(
     given |= {name: value for name, value in (("dataset", dataset), ("systems", systems)) if value}
     chosen: list[str] = notebooks or tiers()
     reach = report.reach(chosen, given)
-    consent.required(reach, trusted)
-    session.chosen(given.get("systems", ""))
+    if not plan:
+        consent.required(reach, trusted)
+        session.chosen(given.get("systems", ""))
     if gate:
         gates.check_gates(known)
     sent_to = reports or options.url(known.reports or "")
@@ -136,6 +138,8 @@ def _plan(notebooks: list[str], given: dict[str, Any], jobs: int | None, languag
     if found.silent:
         terminal.say(f"Ask no model: {', '.join(found.silent)}.")
     outputs.left_out(found.left_out)
+    if found.unread:
+        terminal.say(f"Not planned, for nobody has answered for this folder: {', '.join(found.unread)}.", err=True)
     for name, line in found.failures.items():
         terminal.say(f"{name} failed, and what it would ask after that is not counted: {line}", err=True, colour="red")
     if found.failures:

@@ -32,6 +32,7 @@ VIEWS = (
 
 
 def score(
+    context: typer.Context,
     file: Annotated[
         Path,
         typer.Argument(
@@ -131,6 +132,8 @@ def score(
     from ragbench.names import meant as near
     from ragbench.progress import Progress, is_watched
 
+    if plan:
+        context.with_resource(trust.planned())
     known = settings.load()
     consent.required(trust.of_metrics(known), trusted)
     try:
@@ -163,7 +166,8 @@ def score(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     asks = any("judge" in metric.needs for metric in chosen) and not all(map(asks_nobody, names))
-    by = [one for name in parted(embedder) if (one := known.embedders.get(name)) is not None and one.base_url]
+    used = {f"embedders.{name}" for name in parted(embedder)}
+    by = trust.of_settings(known, lambda item: item.name in used).items
     embeds = any("embedder" in metric.needs for metric in chosen) and bool(by)
     if asks or embeds:
         reach = trust.of_settings(known)
@@ -295,7 +299,7 @@ def _measured(
 
 
 def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
-    from ragbench.bench.scoring.result import LINE
+    from ragbench.bench.scoring.result import FILED
     from ragbench.commands.console import outputs
 
     if json_file is not None:
@@ -307,4 +311,4 @@ def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
 
         out.mkdir(parents=True, exist_ok=True)
         outputs.write(out / "summary.json", found.as_parts())
-        tabular.write_rows(out / "scores", found.lines(), LINE)
+        tabular.write_rows(out / "scores", found.filed(), FILED)

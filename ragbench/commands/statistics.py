@@ -15,7 +15,7 @@ from ragbench.commands.console import options
 
 if TYPE_CHECKING:
     from ragbench.commands.tables.ratings import Ratings
-    from ragbench.types import Better
+    from ragbench.types import Array, Better
 
 MOST_PAIRS = 15
 
@@ -61,7 +61,11 @@ def agree(
         typer.Option(help="The rater whose ratings hold the truth (of two); else the first, by file and by name."),
     ] = None,
     categories: Annotated[
-        str | None, typer.Option(help="All categories in their order, comma-separated, if they do not sort themselves.")
+        str | None,
+        typer.Option(
+            help="All categories of the scale in their order, comma-separated; of labels on a metric that declares "
+            "them, the metric's. AC1, AC2 and weighted κ have no interval without them."
+        ),
     ] = None,
     cluster: Annotated[str | None, typer.Option(help="Column with the group an item belongs to (dialogue).")] = None,
     level: options.Level = 0.95,
@@ -76,7 +80,7 @@ def agree(
 
     Examples:
 
-    - `ragbench agree ratings.csv --item item --rater rater --value score --scale ordinal`
+    - `ragbench agree ratings.csv --item item --rater rater --value score --scale ordinal --categories 1,2,3,4,5`
     - `ragbench agree labels/anna.csv labels/boris.csv --metric faithfulness --scale interval`
     """
     from ragbench import stats
@@ -87,9 +91,11 @@ def agree(
     from ragbench.measurement import without_nan
 
     order = _categories(categories, scale)
-    numeric = scale.numeric or (scale is Scale.ORDINAL and order is None)
+    numeric = scale.numeric or (scale is Scale.ORDINAL and not any(isinstance(one, str) for one in order or ()))
     columns = Columns(value, item, rater, metric, cluster)
     found = Ratings.read(tables, columns, numeric=numeric, categories=order)
+    if order is None and metric is not None and not scale.numeric:
+        order = _declared(metric, {cell for cell in found.given.values() if cell is not None})
     raters = list(found.raters)
     if len(raters) < 2:
         files = ", ".join(map(str, tables))
@@ -113,6 +119,7 @@ def agree(
         made = {name: one if one.n else replace(one, note="incomplete") for name, one in made.items()}
     report: dict[str, Any] = {
         "scale": scale.value, "items": len(found.items), "raters": raters,
+        "categories": order, "folded": found.folded,
         "statistics": {name: asdict(one) for name, one in made.items()},
     }  # fmt: skip
     if as_json:
@@ -120,6 +127,8 @@ def agree(
             report |= _pairs(found, raters, how)
         terminal.dump(without_nan(report), indent=2)
         return
+    for chosen, spellings in found.folded.items():
+        terminal.say(f"one class, {chosen!r}: {', '.join(map(repr, spellings))}", err=True, colour="yellow")
     terminal.say(f"{counted(len(found.items), 'item')}, raters {', '.join(raters)}, {scale.value} scale")
     if len(raters) == 2:
         biased = f"; bias is {raters[1]} − {raters[0]}" if "bias" in made else ""
@@ -154,6 +163,14 @@ def significance(
     margin: Annotated[
         float | None,
         typer.Option(help="Largest difference that would not matter; plans for it, and tests for equivalence."),
+    ] = None,
+    scale: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            metavar="LOW HIGH",
+            help="Ends of the scale, which bound what unmeasured values could be; else those of the metric that a "
+            "column is named after, or 0 and 1 where all values lie between them.",
+        ),
     ] = None,
     level: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
@@ -200,8 +217,9 @@ def significance(
         labels = first.labels(cluster)
         groups = [labels[row] for row in rows[0]]
     titles = (first.name, second.name) if first.name != second.name else (str(baseline), str(challenger))
+    scales = {name: _scale(name, [side[name] for side in sides], scale) for name in names}
     tested = stats.hypotheses(
-        sides[0], sides[1], clusters=groups, better=better,
+        sides[0], sides[1], clusters=groups, better=better, bounds=scales,
         margin=margin, level=level, resamples=resamples, seed=seed, names=titles,
     )  # fmt: skip
     sureness = families.Sureness(level, resamples, seed)
@@ -221,13 +239,55 @@ def significance(
     tabulation.comparisons(adjusted.items(), translator("en"), 4).say()
 
 
+def _scale(name: str, columns: list[Array], given: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The ends of a column's scale: those given, those of the metric of its name, else 0 and 1 where no value lies
+    outside; None where nobody knows them."""
+    import numpy as np
+
+    from ragbench.bench.basics.findings import bounds
+    from ragbench.metrics import declaration
+
+    values = np.concatenate(columns)
+    known = values[~np.isnan(values)]
+    declared = declaration(name)
+    if given is not None:
+        return given
+    for each in ((bounds(declared) if declared is not None else None), (0.0, 1.0)):
+        if each is not None and len(known) and each[0] <= known.min() and known.max() <= each[1]:
+            return each
+    return None
+
+
 def _categories(text: str | None, scale: Scale) -> list[Any] | None:
+    """Those of the option; numbers on an ordinal scale whose categories are all numbers."""
     if text is None:
         return None
     names = [name.strip() for name in text.split(",")]
     if scale.numeric:
         raise ValueError(f"--categories belongs to nominal and ordinal scales; and {scale.value} is a scale of numbers")
+    if scale is Scale.ORDINAL:
+        try:
+            return [float(name) for name in names]
+        except ValueError:
+            return names
     return names
+
+
+def _declared(metric: str, given: set[Any]) -> list[Any] | None:
+    """The grades that a metric declares, as they are given; None where it declares none or others were given."""
+    from ragbench.metric import parse
+    from ragbench.metrics import catalogue
+
+    catalogue()
+    try:
+        grades = parse(metric).grades
+    except ValueError:
+        return None
+    texts = any(isinstance(one, str) for one in given)
+    by_number = {float(one): one for one in given if not texts or one.replace(".", "", 1).isdigit()}
+    if not grades or len(by_number) < len(given) or not set(by_number) <= set(grades):
+        return None
+    return [by_number.get(grade, f"{grade:g}" if texts else grade) for grade in grades]
 
 
 def _pairs(found: Ratings, raters: list[str], how: dict[str, Any]) -> dict[str, Any]:

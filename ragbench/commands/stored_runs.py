@@ -179,7 +179,7 @@ def send(
 
     if not to:
         known = settings.load()
-        consent.required(trust.of_storage(known), trusted)
+        consent.required(trust.of_settings(known, lambda item: item.name == "reports"), trusted)
         to = options.url(known.reports or "")
     if not to:
         raise typer.BadParameter("no URL is named, and ragbench.toml has no `reports`", param_hint="--to")
@@ -349,6 +349,6 @@ def _told(count: int | None) -> str:
 
 def _short(kept: str) -> str:
     from ragbench.bench.runs.changes import readable
+    from ragbench.settings.secrets import excerpt
 
-    text = readable(kept)
-    return text if len(text) <= 80 else text[:79] + "…"
+    return excerpt(readable(kept), 80)

@@ -1,4 +1,4 @@
-"""`ragbench trust`: which projects may run their own code and send your keys."""
+"""`ragbench trust`: which folders may run their code, open what lies elsewhere, and send."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from ragbench.commands.console import consent
 
 
 def trust(
-    listed: Annotated[bool, typer.Option("--list", help="Only name the projects that you trust.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="Only name the folders that you trust.")] = False,
     revoked: Annotated[bool, typer.Option("--revoke", help="Trust this project no more.")] = False,
 ) -> None:
-    """Trust this project: what it would run and send is shown, and nobody asks again until one of these changes.
+    """Trust this project's folder: what it would run, open and send is shown, and nobody asks again, whatever you or
+    others change in it, but before it sends to a host that is not shown here.
 
-    What is kept, in your state folder and never in the project, is a digest of the functions, files, notebooks,
-    addresses and key variables that are shown.
+    The answer is kept in your state folder, by the folder's path, never in the project. `ragbench init` gives it for
+    the folder that it writes into; in a pipeline the option --trust or RAGBENCH_TRUST=FOLDER does.
 
     Examples: `ragbench trust`, `ragbench trust --list`, `ragbench trust --revoke`
     """
@@ -27,8 +28,8 @@ def trust(
         raise typer.BadParameter("--list and --revoke: give one of them")
     if listed:
         found = trust.grants()
-        for one in found:
-            terminal.say(f"{one.project}: {len(one.items)} things")
+        for project, hosts in found.items():
+            terminal.say(f"{project}: sends to {', '.join(sorted(hosts)) or 'nobody'}")
         if not found:
             terminal.say("you trust no project yet")
         return
@@ -38,8 +39,5 @@ def trust(
         return
     reach = trust.of_project(settings.load())
     consent.tell(reach)
-    if not reach.asked:
-        return
     trust.grant(reach)
     terminal.say(f"Trusted: {reach.project}")
-    terminal.say(f"In a pipeline RAGBENCH_TRUST={trust.pin(reach)} trusts exactly this.")

@@ -11,6 +11,7 @@ from typing import Any
 from ragbench.datasets.files import DatasetError, read_lines, read_text
 from ragbench.datasets.records import ChunkRecord, QuestionRecord
 from ragbench.datasets.rows import checked
+from ragbench.settings.secrets import excerpt
 
 HEADER = ("query-id", "corpus-id", "score")
 TREC = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+\s*")
@@ -134,9 +135,13 @@ def _judgements(path: Path) -> dict[str, dict[str, float]]:
         try:
             query, chunk, grade = parts[0], parts[1], float(parts[2])
         except (IndexError, ValueError):
-            raise DatasetError(f"{path.name}, line {number}: {line[:80]!r}: {' '.join(HEADER)} is expected") from None
+            raise DatasetError(
+                f"{path.name}, line {number}: {excerpt(line, 80)!r}: {' '.join(HEADER)} is expected"
+            ) from None
         if len(parts) != 3 or not -1000 <= grade <= 1000:
-            raise DatasetError(f"{path.name}, line {number}: {line[:80]!r}: three fields, a finite score are expected")
+            raise DatasetError(
+                f"{path.name}, line {number}: {excerpt(line, 80)!r}: three fields, a finite score are expected"
+            )
         if found.setdefault(query, {}).setdefault(chunk, grade) != grade:
             raise DatasetError(f"{path.name}, line {number}: {query} and {chunk} were judged otherwise before")
     return found

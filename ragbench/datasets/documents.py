@@ -17,6 +17,7 @@ from ragbench.datasets.files import DatasetError, normalise, read_text
 from ragbench.datasets.folder import Records
 from ragbench.datasets.limits import MAX_BYTES
 from ragbench.datasets.records import ChunkRecord, DocumentRecord
+from ragbench.settings.secrets import excerpt
 
 if TYPE_CHECKING:
     from semantic_text_splitter import TextSplitter
@@ -248,7 +249,7 @@ def _converted(path: Path, suffix: str) -> tuple[str, dict[str, Any]]:
         text, title = {".pdf": _of_pdf, ".docx": _of_word}.get(suffix, _of_html)(data)
     except Exception as error:  # whatever a damaged file makes of its reader
         lines = str(error).strip().splitlines()
-        raise DatasetError(lines[-1][:LONGEST_FAULT] if lines else type(error).__name__) from None
+        raise DatasetError(excerpt(lines[-1], LONGEST_FAULT) if lines else type(error).__name__) from None
     return normalise(text.replace("\0", "")), {"title": title}
 
 

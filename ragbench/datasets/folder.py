@@ -28,6 +28,7 @@ from ragbench.datasets.records import (
 from ragbench.datasets.shelf import Shelf
 from ragbench.expectations import expectation, shown
 from ragbench.language import LANGUAGES
+from ragbench.settings.secrets import excerpt
 from ragbench.types import Chunk, Question
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
@@ -303,7 +304,7 @@ def _explain(error: ValidationError, model: type[Record]) -> str:
     if fault["type"] == "missing":
         return f"the field {place!r} is missing"
     given = shown(fault["input"])
-    return f"{place} = {given[:80]}{'…' if len(given) > 80 else ''}: {expectation(fault)}"
+    return f"{place} = {excerpt(given, 80)}: {expectation(fault)}"
 
 
 def _check_references(table: str, language: str, record: Record, known: Mapping[str, Callable[[str], bool]]) -> None:

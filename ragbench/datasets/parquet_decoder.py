@@ -87,5 +87,5 @@ if __name__ == "__main__":
         sys.exit(3)
     except Exception as error:
         said = str(error) if type(error) is ValueError else f"cannot be read: {error}"
-        print(" ".join(said.split())[:300], file=sys.stderr)
+        print(" ".join(said.split()), file=sys.stderr)
         sys.exit(3)

@@ -33,6 +33,9 @@ SIZES = (
 ASKED = ("top_k", "questions_source")
 TOPICS = "topic_coverage"
 
+LARGEST, LARGEST_COUNT = 1e15, 10**12
+"""Of a number that was measured, either way of 0, and of one that was counted: more is a slip, or meant to do harm."""
+
 Unit = Literal["chunk", "url"]
 
 
@@ -43,7 +46,7 @@ def unit_of(level: str) -> Unit | None:
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
         raise ValueError("a number is expected")
     return float(value)
 
@@ -59,6 +62,7 @@ def _moment(value: Any) -> datetime.datetime | None:
 
 
 Number = Annotated[float, BeforeValidator(_number)]
+Counted = Annotated[StrictInt, Field(ge=0, le=LARGEST_COUNT)]
 Moment = Annotated[datetime.datetime | None, BeforeValidator(_moment)]
 
 
@@ -70,7 +74,7 @@ class _Entry(BaseModel):
     id: Name = None
     timestamp: Moment = None
     schema_version: StrictStr
-    consistency_runs: StrictInt | None = None
+    consistency_runs: Counted | None = None
     evaluation_level: StrictStr = ""
 
 
@@ -79,10 +83,10 @@ class Topic(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    topic_id: Annotated[StrictInt, Field(ge=0)]
-    question_count: Annotated[StrictInt, Field(ge=0)]
-    unique_chunks: Annotated[StrictInt, Field(ge=0)] | None = None
-    unique_urls: Annotated[StrictInt, Field(ge=0)] | None = None
+    topic_id: Counted
+    question_count: Counted
+    unique_chunks: Counted | None = None
+    unique_urls: Counted | None = None
 
 
 @dataclass(frozen=True)
@@ -156,7 +160,7 @@ def read_history(path: Path) -> tuple[list[PastRun], dict[str, int]]:
 
 def _depth(tiers: Mapping[str, Any], row: Mapping[str, Any]) -> int | None:
     depth = row["tier_1_metrics"].get("top_k") if "tier_1_metrics" in tiers else None
-    return depth if isinstance(depth, int) and depth > 0 else None
+    return _count(depth) or None
 
 
 def _topics(rows: Any, place: str) -> tuple[Mapping[str, int | None], ...]:
@@ -183,9 +187,13 @@ def _values(metrics: Mapping[str, Any], place: str, left_out: dict[str, int]) ->
 
 
 def _sizes(metrics: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    sizes = [metrics[name] for name in SIZES if isinstance(metrics.get(name), int)]
-    errors = metrics.get("errors")
-    return (sizes[0] if sizes else None), (errors if isinstance(errors, int) else None)
+    sizes = [size for name in SIZES if (size := _count(metrics.get(name))) is not None]
+    return (sizes[0] if sizes else None), _count(metrics.get("errors"))
+
+
+def _count(value: Any) -> int | None:
+    """A whole number from 0 that something can have been counted to; None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT else None
 
 
 _PAGE_NUMBER = re.compile(r"(?:pageId=|attachments/)(\d+)")
@@ -245,10 +253,10 @@ class _Metadata(BaseModel):
 
     evaluation_level: StrictStr
     timestamp: Moment = None
-    dataset_size: Annotated[StrictInt, Field(ge=0)] | None = None
-    evaluated_queries: Annotated[StrictInt, Field(ge=0)] | None = None
-    errors: Annotated[StrictInt, Field(ge=0)] | None = None
-    top_k: Annotated[StrictInt, Field(ge=1)] | None = None
+    dataset_size: Counted | None = None
+    evaluated_queries: Counted | None = None
+    errors: Counted | None = None
+    top_k: Annotated[StrictInt, Field(ge=1, le=LARGEST_COUNT)] | None = None
 
 
 class Result(BaseModel):

@@ -41,6 +41,7 @@ from ragbench.datasets.limits import (
     OBJECT_BYTES,
 )
 from ragbench.expectations import expectation, shown
+from ragbench.settings.secrets import excerpt
 
 DELIMITERS = (",", ";", "\t")
 FAULT = 3  # the decoder's status where it says on one line what is wrong
@@ -100,8 +101,7 @@ def cut_list(names: Iterable[str]) -> str:
 
 def cut(value: Any) -> str:
     """A value as an error shows it: on one line, not longer than a few words."""
-    text = " ".join(shown(value).split())
-    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
+    return excerpt(shown(value), SHOWN_CHARACTERS)
 
 
 def _json(path: Path, held: bool) -> Iterator[Placed]:
@@ -203,7 +203,7 @@ def parquet_rows(path: Path, *, held: bool = True) -> Iterator[dict[str, Any]]:
         except BaseException:
             child.kill()
             raise
-        said = child.stderr.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
+        said = excerpt(child.stderr.read().decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
         if child.wait() or broken:
             ended = f"cannot be read: its decoding ended with {child.returncode} ({broken})"
             raise DatasetError(f"{path.name}: {said if child.returncode == FAULT else ended}")

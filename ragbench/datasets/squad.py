@@ -14,6 +14,7 @@ from ragbench.datasets.files import DatasetError, parse_json, read_text
 from ragbench.datasets.records import ChunkRecord, QuestionRecord
 from ragbench.datasets.rows import checked
 from ragbench.expectations import expectation, shown
+from ragbench.settings.secrets import excerpt
 
 
 class _Lenient(BaseModel):
@@ -83,7 +84,7 @@ def _validate(document: Any, name: str) -> _File:
     except ValidationError as error:
         fault = error.errors()[0]
         place = ".".join(str(part) for part in fault["loc"]) or "the document"
-        given = shown(fault["input"])[:80]
+        given = excerpt(shown(fault["input"]), 80)
         raise DatasetError(
             f"{name}: {place} = {given}: {expectation(fault)}; SQuAD JSON is expected: data[].paragraphs[].qas[]"
         ) from None

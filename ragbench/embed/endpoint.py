@@ -65,11 +65,6 @@ class EndpointEmbedder:
         """In another process it takes the key of that one's environment."""
         return EndpointEmbedder, (self.name, self.settings)
 
-    @property
-    def about_its_pace(self) -> dict[str, str]:
-        """Under which how many "texts" it embedded, and in how many "seconds", is kept of the last time."""
-        return {"what": "seconds of embedding", "embedder": self.identity}
-
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
         """(texts, width) float32, in as many requests as `batch` and `batch_characters` make of it.
 

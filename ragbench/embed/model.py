@@ -14,6 +14,7 @@ from ragbench.embed import wheels
 from ragbench.embed.texts import Keep, check_texts, content_hash, prefixed
 from ragbench.embed.threads import Shared
 from ragbench.settings import EmbedderSettings, project_folder
+from ragbench.settings.secrets import excerpt
 from ragbench.types import EmbeddingError, TextKind, Vectors
 
 Purpose = Literal["embedder", "cross_encoder", "encoder"]
@@ -107,7 +108,7 @@ class ModelEmbedder:
         try:
             return _loaded(self._source)
         except Exception as error:
-            said = " ".join(str(error).split())[:200]
+            said = excerpt(error, 200)
             raise EmbeddingError(
                 f"embedders.{self.name}.model = {self._source!r} cannot be loaded: {said}; name a folder with a "
                 "sentence-transformers model, or a model that this machine can reach"
@@ -217,7 +218,7 @@ def look_up(name: str, seconds: float) -> None:
     try:
         model_info(whole, timeout=seconds)
     except Exception as error:
-        said = " ".join(str(error).split())[:200]
+        said = excerpt(error, 200)
         raise EmbeddingError(
             f"its hub does not give {whole}: {said}; name another model, or a folder with one"
         ) from None

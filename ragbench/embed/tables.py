@@ -11,6 +11,7 @@ import numpy as np
 from ragbench import settings as configuration
 from ragbench.datasets import normalise
 from ragbench.settings import ChunkTable, QuestionTable, Settings
+from ragbench.settings.secrets import excerpt
 from ragbench.store import Source
 from ragbench.types import Array, Embedder, EmbeddingError, Vectors
 
@@ -65,8 +66,8 @@ class TableEmbedder:
             what = "chunk" if kind == "passage" else "question"
             way = "" if kind == "passage" else f'; to ask any question: embedders.{self.name}.queries = "NAME"'
             raise EmbeddingError(
-                f"the embedder {self.name}: the {what} {texts[missing[0]][:60]!r} has no vector in the database "
-                f"{self.database}; {self._without[kind] or 'no row of its table has this text'}{way}",
+                f"the embedder {self.name}: the {what} {excerpt(texts[missing[0]], 60)!r} has no vector in the "
+                f"database {self.database}; {self._without[kind] or 'no row of its table has this text'}{way}",
                 tuple(missing),
             )
         return matrix[[places[text] for text in texts]]

@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ragbench.settings import EmbedderSettings
+from ragbench.settings.secrets import excerpt
 from ragbench.types import EmbeddingError, TextKind
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -41,11 +42,9 @@ def prefixed(texts: Sequence[str], settings: EmbedderSettings, kind: TextKind) -
 
 def _refuse(places: list[int], what: str, texts: Sequence[str], name: str) -> None:
     if places:
-        first = texts[places[0]]
-        shown = first if len(first) <= 60 else first[:60] + "…"
         raise EmbeddingError(
             f"{len(places)} of {len(texts)} texts are {what} and cannot be embedded by {name}; the first is number "
-            f"{places[0] + 1}: {shown!r}",
+            f"{places[0] + 1}: {excerpt(texts[places[0]], 60)!r}",
             tuple(places),
             reason=what,
         )

@@ -13,6 +13,7 @@ from ragbench import names
 from ragbench.expectations import expectation
 from ragbench.judge.offline import OFFLINE_JUDGES
 from ragbench.settings import JudgeSettings
+from ragbench.settings.secrets import excerpt
 
 FUNCTION = "function"
 
@@ -38,7 +39,8 @@ def own_judge(function: Callable[[str], Any] | None = None, *, name: str = "", *
     """A judge from what a table [judges.NAME] would say, or from a function. Raises ValueError, naming the key."""
     if function is not None and not callable(function):
         raise ValueError(
-            f"judge: {function!r:.80} is no function of a prompt's text; name a model by model=…, base_url=…"
+            f"judge: {excerpt(repr(function), 80)} is no function of a prompt's text; name a model by "
+            "model=…, base_url=…"
         )
     if function is None and "model" not in table:
         raise ValueError("judge: give model=… and base_url=…, or a function of a prompt's text")

@@ -11,6 +11,7 @@ from functools import lru_cache
 from ragbench.judge import instructions
 from ragbench.judge.injections import HIDDEN, flags_in
 from ragbench.judge.instructions import Mode
+from ragbench.settings.secrets import excerpt
 from ragbench.types import SLOT, Prompt
 
 Texts = Mapping[str, "str | Sequence[str]"]
@@ -57,7 +58,9 @@ def _clean(prompt: str, name: str, text: str | Sequence[str]) -> str | tuple[str
     if isinstance(text, str):
         return HIDDEN.sub("", unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n")))
     if not isinstance(text, Sequence) or not all(isinstance(part, str) for part in text):
-        raise ValueError(f"prompt {prompt}: the slot {name} takes a text or a sequence of texts, not {text!r:.80}")
+        raise ValueError(
+            f"prompt {prompt}: the slot {name} takes a text or a sequence of texts, not {excerpt(repr(text), 80)}"
+        )
     return tuple(str(_clean(prompt, name, part)) for part in text)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ragbench.bench.scoring.corrections import of_shared_answers
 from ragbench.bench.scoring.listing import AT_RANDOM
 from ragbench.measurement import Measurement
-from ragbench.metric import parse
+from ragbench.metric import grades, parse
 from ragbench.metrics import catalogue, declaration
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 TIERS = ("tier2_generation", "tier3_end_to_end", "rag_metrics", "tier_judge", "tier_judge_pipeline")
 STEPS = 5  # buttons of a scale that is no short row of whole numbers
-MOST_BUTTONS = 11
 
 
 @dataclass(frozen=True)
@@ -154,12 +153,4 @@ def scale_of(metric: str, measurement: Measurement | None = None) -> tuple[float
 
 
 def _steps(low: float, high: float) -> tuple[float, ...]:
-    if (
-        low >= 0
-        and high - low > 1
-        and float(low).is_integer()
-        and float(high).is_integer()
-        and high - low < MOST_BUTTONS
-    ):
-        return tuple(float(value) for value in range(int(low), int(high) + 1))
-    return tuple(float(value) for value in np.linspace(low, high, STEPS))
+    return grades(low, high) or tuple(float(value) for value in np.linspace(low, high, STEPS))

@@ -16,6 +16,8 @@ from ragbench.labelling.sheet import Key, Sheet, key_of, read_given
 from ragbench.labelling.widget import FOLDER, chosen_scale, default_path, plain_name, widget
 from ragbench.language import translator
 from ragbench.measurement import Measurement
+from ragbench.metric import grades
+from ragbench.metrics import declaration
 from ragbench.types import Estimate
 
 if TYPE_CHECKING:
@@ -29,7 +31,8 @@ class Agreement:
     """How far annotators agree on a metric.
 
     shared: the answers that two or more of them labelled, in their order. said: what each of them said of every answer.
-    alpha: Krippendorff's α (interval scale) with its interval over questions; NaN where all labels are one.
+    alpha: Krippendorff's α with its interval over questions; NaN where all labels are one. scale: on which it is:
+    "ordinal" where the metric's scale has a few grades, else "interval".
     tolerance: how far two labels may lie apart before they differ.
     """
 
@@ -40,6 +43,7 @@ class Agreement:
     alpha: Estimate
     tolerance: float = 0.0
     language: str = "en"
+    scale: stats.Scale = "interval"
 
     def of(self, item: Item) -> tuple[Other, ...]:
         """What each annotator said of an answer."""
@@ -69,8 +73,9 @@ class Agreement:
         """Who agrees how far, and how many answers are to be settled."""
         _ = translator(self.language)
         alpha = self.alpha
+        scales = {"ordinal": _("ordinal scale"), "interval": _("interval scale")}
         said = _(
-            "Krippendorff’s α of {names} is {alpha} {interval}, n {n}.",
+            "Krippendorff’s α ({scale}) of {names} is {alpha} {interval}, n {n}.", scale=scales[self.scale],
             names=_.enumeration(self.annotators), alpha=_.number(alpha.value),
             interval=_.interval(alpha.low, alpha.high), n=_.integer(alpha.n),
         )  # fmt: skip
@@ -109,8 +114,19 @@ def agreement(
     known = dict(zip(table["sample"].astype(str), table["cluster"], strict=True)) if "cluster" in table else {}
     groups = [str(known[item.id]) if isinstance(known.get(item.id), str) else item.id for item in shared]
     clusters = groups if len(set(groups)) < len(groups) else None
-    alpha = stats.krippendorff_alpha(ratings, scale="interval", clusters=clusters, seed=seed)
-    return Agreement(metric, names, tuple(shared), said, alpha, tolerance, spoken)
+    given = _grades(metric, measurement, ratings)
+    scale: stats.Scale = "ordinal" if given else "interval"
+    how: dict[str, Any] = {"scale": scale, "categories": given or None, "clusters": clusters, "seed": seed}
+    alpha = stats.krippendorff_alpha(ratings, **how)
+    return Agreement(metric, names, tuple(shared), said, alpha, tolerance, spoken, scale)
+
+
+def _grades(metric: str, measurement: Measurement, ratings: Sequence[Sequence[float | None]]) -> tuple[float, ...]:
+    """The grades of the metric's scale, where all that annotators gave are among them; none else, nor of equal steps of
+    a continuous scale, whose distances mean something."""
+    declared = declaration(metric)
+    known = grades(*measurement.facts.get("judge_scale", (None, None))) if declared is None else declared.grades
+    return known if {one for row in ratings for one in row if one is not None} <= set(known) else ()
 
 
 def settle(

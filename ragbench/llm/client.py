@@ -18,6 +18,7 @@ from ragbench.llm.request import Request, key_of
 from ragbench.llm.shares import limiter_of
 from ragbench.llm.transport import read_key
 from ragbench.settings import JudgeSettings
+from ragbench.settings.secrets import excerpt
 from ragbench.types import Status
 
 BLOCK = 32
@@ -270,7 +271,7 @@ class _Flight:
 
 def _readable(entry: Entry) -> None:
     if entry.refusal is not None or entry.finish == "content_filter":
-        raise CallFailed(Status.REFUSED, f"the model refused: {(entry.refusal or 'content filter')[:200]}")
+        raise CallFailed(Status.REFUSED, f"the model refused: {excerpt(entry.refusal or 'content filter', 200)}")
     if entry.finish == "length":
         raise CallFailed(Status.TRUNCATED, f"the reply was cut off at {entry.output_tokens} tokens, twice")
 

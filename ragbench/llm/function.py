@@ -18,6 +18,7 @@ from ragbench.llm.pricing import Tally
 from ragbench.llm.reply import Reply, storable
 from ragbench.llm.request import Request
 from ragbench.settings import JudgeSettings
+from ragbench.settings.secrets import excerpt
 from ragbench.types import Status
 from ragbench.waves import first
 
@@ -96,4 +97,4 @@ def _text(found: Any) -> str:
 
 
 def _told(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:SHOWN]
+    return excerpt(f"{type(error).__name__}: {error}", SHOWN)

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from ragbench.llm.accounts import Accounts
+from ragbench.llm.errors import CallFailed
 from ragbench.llm.uses import Uses
+from ragbench.types import Status
 
 FINDING, RECORDING = 1, 2
 """So many batches of each kind are under way at the same time."""
@@ -82,7 +84,10 @@ class LoopJournal(Protocol):
         """Let go of a key; one that is not claimed stays so."""
 
     async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
-        """Keep the rows; durable when this returns. The first one of a key wins, and is what is returned."""
+        """Keep the rows; durable when this returns. The first one of a key wins, and is what is returned.
+
+        A row that cannot be kept as it is costs no other one: it is left out of what is returned.
+        """
 
     async def close(self) -> None:
         """Let connections go."""
@@ -195,7 +200,7 @@ class Ledger:
         self._heard = -math.inf
         self._ours: set[str] = set()
         self._claim: Batches[str, tuple[Row | None, bool]] = Batches(self._claimed, lanes=FINDING)
-        self._record: Batches[Row, Row] = Batches(self._recorded, lanes=RECORDING)
+        self._record: Batches[Row, Row | None] = Batches(self._recorded, lanes=RECORDING)
 
     async def claim(self, key: str) -> Entry | None:
         """The entry of a key; None where it is for the caller to ask, who lets the key go afterwards (`release`).
@@ -235,7 +240,7 @@ class Ledger:
     async def record(self, entry: Entry) -> Entry:
         """Keep an entry; what the journal holds for its key from now on.
 
-        A caller who is cancelled goes only once the entry is kept.
+        A caller who is cancelled goes only once the entry is kept. Raises CallFailed for one that cannot be kept.
         """
         row = entry.as_row()
         future = self._record(row)
@@ -245,6 +250,8 @@ class Ledger:
             await future
             self._uses.note(entry.key)
             raise
+        if kept is None:
+            raise CallFailed(Status.JUDGE_ERROR, "the reply, or its question, holds what the journal cannot keep")
         self._uses.note(entry.key)
         return entry if kept is row else Entry.from_row(kept)
 
@@ -272,6 +279,6 @@ class Ledger:
         self._ours |= ours
         return [(rows.get(key), key in ours) for key in keys]
 
-    async def _recorded(self, rows: Sequence[Row]) -> Sequence[Row]:
+    async def _recorded(self, rows: Sequence[Row]) -> Sequence[Row | None]:
         kept = await self._opened().record(list({row["key"]: row for row in rows}.values()))
-        return [kept[row["key"]] for row in rows]
+        return [kept.get(row["key"]) for row in rows]

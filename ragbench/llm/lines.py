@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from ragbench.expectations import expectation
 from ragbench.folders import whole
 from ragbench.llm.journal import COLUMNS, Entry, Row
+from ragbench.llm.reply import MOST_TOKENS
 from ragbench.llm.request import key_of
 from ragbench.settings.secrets import Mask, exact_masker, masked
 
 MAX_LINE = 32 * 1024 * 1024
+MOST_COST, MOST_SECONDS = 1e6, 7 * 24 * 3600.0
+"""Of one reply."""
 _CHECKER = TypeAdapter(Entry)
 
 
@@ -79,7 +83,7 @@ def _entry(line: bytes, place: str) -> Row:
     if len(line) > MAX_LINE:
         raise JournalFileError(f"{place}: more than {MAX_LINE} bytes")
     try:
-        found = json.loads(line, parse_constant=_refused)
+        found = json.loads(line, parse_constant=_refused, parse_float=_finite)
     except (ValueError, RecursionError):
         raise JournalFileError(f"{place}: not a JSON object") from None
     if not isinstance(found, dict) or set(found) != set(COLUMNS):
@@ -89,8 +93,13 @@ def _entry(line: bytes, place: str) -> Row:
     except ValidationError as error:
         fault = error.errors()[0]
         raise JournalFileError(f"{place}: {'.'.join(map(str, fault['loc']))}: {expectation(fault)}") from None
-    if "\0" in entry.text or min(entry.input_tokens, entry.output_tokens, entry.cost, entry.seconds) < 0:
-        raise JournalFileError(f"{place}: a null character, or a negative number")
+    counted = (entry.input_tokens, entry.output_tokens)
+    if not all(0 <= count <= MOST_TOKENS for count in counted) or not 0 <= entry.cost <= MOST_COST:
+        raise JournalFileError(f"{place}: its tokens or its cost are not what a call can take")
+    if not 0 <= entry.seconds <= MOST_SECONDS or not all(0 <= n < 2**31 for n in (entry.version, entry.repeat)):
+        raise JournalFileError(f"{place}: its seconds, version or repeat are not what a call can have")
+    if _holds_null(found):
+        raise JournalFileError(f"{place}: a null character, which no database keeps")
     identity = {"judge": entry.judge, "endpoint": entry.endpoint, "model": entry.model}
     asked = (entry.request.get("prompt"), entry.request.get("version"), entry.request.get("repeat"))
     if key_of(identity, entry.request) != entry.key or asked != (entry.prompt, entry.version, entry.repeat):
@@ -100,3 +109,13 @@ def _entry(line: bytes, place: str) -> Row:
 
 def _refused(name: str) -> float:
     raise ValueError(name)
+
+
+def _finite(digits: str) -> float:
+    return value if math.isfinite(value := float(digits)) else _refused(digits)
+
+
+def _holds_null(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_null, (*value, *value.values())))
+    return any(map(_holds_null, value)) if isinstance(value, list) else isinstance(value, str) and "\0" in value

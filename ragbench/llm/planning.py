@@ -19,10 +19,10 @@ from pydantic import TypeAdapter
 from ragbench.folders import write
 from ragbench.llm.journal import Journal, Row
 from ragbench.llm.pricing import Price
-from ragbench.settings import JudgeSettings
+from ragbench.settings import PLAN, JudgeSettings
 from ragbench.types import JournalSize
 
-PLAN_FOLDER = "RAGBENCH_PLAN"
+PLAN_FOLDER = PLAN
 """The variable that names the folder in which a process that only plans leaves what it met."""
 SECONDS_A_CALL = 2.0
 """Assumed where the journal knows none of this model's calls."""

@@ -17,6 +17,10 @@ AnyShape = TypeVar("AnyShape", bound=BaseModel)
 MAX_CHARACTERS = 1_000_000
 MAX_DEPTH = 60
 LONGEST_NAME = 200
+MOST_TOKENS = 10**8
+"""Of one call: ten times the longest context that there is. What reports more is not believed."""
+LARGEST_INTEGER = 2**63
+"""From it on, either way of 0, no database has a whole number."""
 _FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(?P<inside>.*)\r?\n?```", re.DOTALL | re.IGNORECASE)
 _THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 
@@ -54,7 +58,8 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str) -> Reply:
     if not isinstance(document, dict):
         raise Fault("server", "the response is not a JSON object")
     if error := document.get("error"):
-        said = str(error.get("message", error) if isinstance(error, dict) else error)
+        said = error.get("message", error) if isinstance(error, dict) else error
+        said = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
         raise Fault("server", f"the response reports an error: {hide(said)[:300]}")
     choices = document.get("choices")
     if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
@@ -64,10 +69,10 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str) -> Reply:
         raise Fault("server", "the response has no message")
     usage = document.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    refusal, named = message.get("refusal"), document.get("model")
+    refusal, named, finish = message.get("refusal"), document.get("model"), choices[0].get("finish_reason")
     return Reply(
         text=storable(hide(_text_of(message))),
-        finish=storable(hide(str(choices[0].get("finish_reason") or "stop"))),
+        finish=storable(hide(finish)[:LONGEST_NAME]) if isinstance(finish, str) and finish else "stop",
         refusal=storable(hide(refusal)) if isinstance(refusal, str) and refusal else None,
         input_tokens=_count(usage.get("prompt_tokens")),
         output_tokens=_count(usage.get("completion_tokens")),
@@ -90,7 +95,7 @@ def read(text: str, shape: type[AnyShape]) -> AnyShape:
     if len(inner) > MAX_CHARACTERS:
         raise MalformedError(f"the reply has more than {MAX_CHARACTERS} characters")
     try:
-        found = json.loads(inner, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_once)
+        found = _DECODER.decode(inner)
         _shallow(found)
     except MalformedError:
         raise
@@ -126,7 +131,7 @@ def storable(text: str) -> str:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None
 
 
 def _no_constant(name: str) -> float:
@@ -136,6 +141,13 @@ def _no_constant(name: str) -> float:
 def _finite(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
+        raise MalformedError(f"{digits[:20]} is too large a number")
+    return value
+
+
+def _bounded(digits: str) -> int:
+    value = int(digits) if len(digits) <= len(str(LARGEST_INTEGER)) + 1 else LARGEST_INTEGER
+    if abs(value) >= LARGEST_INTEGER:
         raise MalformedError(f"{digits[:20]} is too large a number")
     return value
 
@@ -153,3 +165,8 @@ def _shallow(value: Any, depth: int = 0) -> None:
     if isinstance(value, dict | list):
         for child in value.values() if isinstance(value, dict) else value:
             _shallow(child, depth + 1)
+
+
+_DECODER = json.JSONDecoder(
+    parse_constant=_no_constant, parse_float=_finite, parse_int=_bounded, object_pairs_hook=_once
+)

@@ -16,15 +16,18 @@ from itertools import count
 from typing import Any, TypeVar
 
 from pydantic import SecretStr
-from pydantic_core import to_json
+from pydantic_core import PydanticSerializationError, to_json
 
 from ragbench.llm.errors import Fault
+from ragbench.remotes import sockets
 from ragbench.settings import ConfigurationError, WebSettings
 from ragbench.settings.endpoints import Patience
 from ragbench.settings.secrets import Mask, masker_of
 
 MAX_BYTES = 8 * 1024 * 1024
 """Of a response, packed and unpacked."""
+MOST_WAIT_SECONDS = 7 * 24 * 3600
+"""A response that asks for a longer wait asks for nothing that anybody means."""
 SHORTEST_SECONDS = 0.01
 """What is left of patience below it is no time for an attempt: it would end in a timeout that hides the true fault."""
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
@@ -86,7 +89,7 @@ class Transport:
         taken = {name.lower() for name in own}
         usual = {name: value for name, value in _HEADERS.items() if name.lower() not in taken}
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=connections, ttl_dns_cache=300),
+            connector=aiohttp.TCPConnector(limit=connections, ttl_dns_cache=300, socket_factory=sockets.opened),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,  # a part of a packed response can be of any size once unpacked
             headers=usual | own,
@@ -98,7 +101,11 @@ class Transport:
 
     async def post(self, path: str, body: Mapping[str, Any], seconds: float) -> bytes:
         """The body of a good response to what is posted to a path of the endpoint; see `ask`."""
-        return await self.ask("POST", f"{self._base}/{path}", to_json(body), seconds)
+        try:
+            asked = to_json(body)
+        except PydanticSerializationError:
+            raise Fault("request", "the question holds what no JSON does, such as half a pair of signs") from None
+        return await self.ask("POST", f"{self._base}/{path}", asked, seconds)
 
     async def ask(
         self, method: str, url: str, data: bytes, seconds: float, heard: Callable[[bytes], object] | None = None
@@ -133,6 +140,8 @@ class Transport:
         except aiohttp.ClientSSLError as error:
             raise Fault("fatal", f"no secure connection: {self._hide(str(error))}") from None
         except aiohttp.ClientConnectorError as error:
+            if isinstance(error.os_error, sockets.MetadataAddressError):
+                raise Fault("fatal", str(error.os_error.strerror)) from None
             raise Fault("connection", _unreached(error, self._address)) from None
         except (aiohttp.ClientError, OSError) as error:
             raise Fault("connection", self._hide(str(error)) or "the connection broke") from None
@@ -256,7 +265,10 @@ def _place(key_variable: str | None) -> str:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the headers ask to wait: `retry-after-ms`, or `Retry-After` in seconds or as a date."""
+    """Seconds that the headers ask to wait: `retry-after-ms`, or `Retry-After` in seconds or as a date.
+
+    None where they ask for nothing, for what is no time, or for more than MOST_WAIT_SECONDS.
+    """
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         value = headers.get(name)
         if value is None:
@@ -264,11 +276,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         try:
             seconds = float(value) / unit
         except ValueError:
-            parsed = email.utils.parsedate_tz(value)
-            if parsed is None:
+            try:
+                seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+            except (ValueError, OverflowError):  # no date, or one of a year that there is not
                 continue
-            seconds = email.utils.mktime_tz(parsed) - time.time()
-        if 0 <= seconds < float("inf"):
+        if 0 <= seconds <= MOST_WAIT_SECONDS:
             return seconds
     return None
 

@@ -1,37 +1,14 @@
-"""How far the characters of two texts stand for each other: Levenshtein, Hamming, Jaro and Jaro-Winkler."""
+"""How far the characters of two texts stand for each other by Jaro and Winkler, with the counts that explain it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
 
-import numpy as np
-
 PREFIX_WEIGHT = 0.1
 LONGEST_PREFIX = 4
 ALIKE_ENOUGH = 0.7
 """Winkler's weight of a common beginning, how much of it counts, and the Jaro similarity above which it does."""
-
-
-def edit_distance(one: str, other: str) -> int:
-    """Levenshtein's distance over characters, a row at a time."""
-    if len(one) > len(other):
-        one, other = other, one
-    signs = np.frombuffer(other.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    places = np.arange(len(other) + 1)
-    above = places
-    for row, sign in enumerate(one, 1):
-        line = np.empty_like(above)
-        line[0] = row
-        line[1:] = np.minimum(above[1:] + 1, above[:-1] + (signs != ord(sign)))
-        above = np.minimum.accumulate(line - places) + places  # an insertion carries the best value so far to the right
-    return int(above[-1])
-
-
-def hamming_distance(one: str, other: str) -> int:
-    """Places at which the texts differ; every character that the longer one has beyond the shorter is such a place."""
-    shorter, longer = sorted((len(one), len(other)))
-    return longer - shorter + sum(a != b for a, b in zip(one, other, strict=False))
 
 
 @dataclass(frozen=True, slots=True)

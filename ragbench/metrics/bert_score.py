@@ -109,7 +109,7 @@ def _by(inquiry: Inquiry, embedder: Embedder, texts: Sequence[str], layer: int |
             sentence(
                 "{embedder} has no vectors of tokens ({reason}): name a model, --embedder NAME or -p embedder=NAME; "
                 'its table [embedders.NAME] has kind = "sentence_transformers" and model = a folder or a name on a hub',
-                embedder=embedder.name, reason=str(error)[:200],
+                embedder=embedder.name, reason=str(error),
             ),
         ) from None  # fmt: skip
     return f1, precision, recall

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from rapidfuzz.distance import Levenshtein
+
 from ragbench.metric import metric
-from ragbench.metrics.alignment import edit_distance
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.known_reasons import CANNOT_BE_TOLD_APART
@@ -94,6 +95,7 @@ def _is_among(inquiry: Inquiry, chunk: Chunk, others: Sequence[Chunk], by: By, t
 def _alike(one: str, other: str, threshold: float) -> bool:
     """Whether the likeness reaches the threshold; the distance is computed only where lengths leave it open."""
     longest = max(len(one), len(other))
-    if not longest or min(len(one), len(other)) / longest < threshold:
+    least = threshold * longest - 1e-9  # whole signs, and a threshold that is no binary fraction
+    if not longest or min(len(one), len(other)) < least:
         return False
-    return one == other or 1 - edit_distance(one, other) / longest >= threshold
+    return one == other or longest - Levenshtein.distance(one, other) >= least

@@ -67,7 +67,7 @@ def decision_of(reply: Any) -> bool | None:
     if text.startswith("{"):
         try:
             found = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         return decision_of(found) if isinstance(found, dict) else None
     number = _WHOLE_NUMBER.fullmatch(text)

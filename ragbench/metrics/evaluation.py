@@ -58,6 +58,16 @@ def evaluate(
     return values if found is None else {label: column[found.inverse] for label, column in values.items()}
 
 
+def reachable(ranking: Ranking, metrics: Iterable[Metric]) -> dict[str, Array]:
+    """By label, (questions,) the most that a metric can give: what a list of all relevant documents gets, the best
+    first. precision@10 with one of them reaches 0.1, recall@1 with four 0.25; NaN without relevant documents."""
+    bound = list(metrics)
+    width = max([ranking.ideal.shape[1], *(each.cutoff or 0 for each in bound)])
+    best = np.pad(ranking.ideal, ((0, 0), (0, width - ranking.ideal.shape[1])))
+    found = Ranking(gains=best, ideal=ranking.ideal, lengths=(ranking.ideal > 0).sum(axis=1))
+    return evaluate(replace(found, nonrelevant=ranking.nonrelevant), bound)
+
+
 def cells(ranking: Ranking) -> Cells | None:
     """The distinct rows of a ranking with their counts; None where a row has too many possible forms to number them, as
     rankings of pieces have.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragbench.metrics.distances import Indices, Tile, Vectors, exact_where_small
+from ragbench.metrics.vectors import SINGLE
 from ragbench.types import Array
 
 _MANY = 4096  # candidates for an extreme beyond which their tile is computed in double precision instead
@@ -275,7 +276,8 @@ class _Pool:
 
 def near_duplicates(vectors: Vectors, threshold: float, *, most: int = 1000) -> tuple[Indices, Array]:
     """Pairs of rows (P, 2) at most `threshold` apart, and their distances, nearest first; no more than `most`."""
-    limit = (2 * threshold if vectors.distance == "cosine" else threshold**2) / vectors.scale**2
+    most_apart = 2 * (threshold + SINGLE) if vectors.distance == "cosine" else threshold**2 * (1 + SINGLE)
+    limit = most_apart / vectors.scale**2
     found, squares = np.empty((0, 2), dtype=np.int64), np.empty(0)
     for tile in vectors.tiles():
         wide = limit + vectors.error(slice(tile.row, tile.row + len(tile.squares)))[:, None]

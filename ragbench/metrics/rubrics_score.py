@@ -168,7 +168,7 @@ def levels_of(rubric: Mapping[Any, Any]) -> dict[int, str]:
     """Criteria by level, rising; `"3"` is a level as 3 is. Raises ValueError for a rubric that leaves nothing to
     choose."""
     if not isinstance(rubric, Mapping):
-        raise ValueError(f'rubrics_score: rubric = {rubric!r:.80}; levels with their criteria, {{"1": "…", "5": "…"}}')
+        raise ValueError(f'rubrics_score: rubric = {rubric!r}; levels with their criteria, {{"1": "…", "5": "…"}}')
     found: dict[int, str] = {}
     for key, criteria in rubric.items():
         if isinstance(key, bool) or not isinstance(key, int | str) or not re.fullmatch(r"\s*-?\d+\s*", str(key)):

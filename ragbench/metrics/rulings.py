@@ -103,9 +103,7 @@ def _named(given: Any, key: str) -> list[tuple[Ruling, str]]:
 
 
 def _ruling(given: Any) -> Ruling:
-    """A ruling from its row. Older versions kept statements without a verdict as plain texts."""
-    if not isinstance(given, Mapping):
-        return Ruling(statement=_text(given))
+    given = _mapping(given)
     cosine = given.get("cosine")
     return Ruling(
         _text(given.get("statement")),

@@ -11,7 +11,7 @@ from typing import Any
 from ragbench.metric import Peer, Purpose, Reading, Stretch, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
-from ragbench.metrics.vectors import by_each, by_embedder, cosine, single_cosine
+from ragbench.metrics.vectors import by_each, by_embedder, cosine, reaches, single_cosine
 from ragbench.types import Embedder, Sample, Score
 
 FIELDS = ("response", "reference")
@@ -86,7 +86,8 @@ async def semantic_similarity(
     found = await by_each(inquiry, embedder, texts, lambda pair: [near(*pair)], "passage")
     cosines = {name: value for name, [value] in found.items()}
     mean = statistics.fmean(cosines.values()) if len(cosines) > 1 else next(iter(cosines.values()))
-    value = mean if threshold is None else float(mean >= threshold)
+    reached = threshold is not None and (mean >= threshold if variant == "ragas" else reaches(mean, threshold))
+    value = mean if threshold is None else float(reached)
     return inquiry.score(value, _explanation(cosines, mean, threshold, value), embedders=cosines, cosine=mean)
 
 

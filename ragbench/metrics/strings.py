@@ -7,8 +7,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal
 
+from rapidfuzz.distance import Hamming, Levenshtein
+
 from ragbench.metric import Peer, metric
-from ragbench.metrics.alignment import PREFIX_WEIGHT, Jaro, edit_distance, hamming_distance
+from ragbench.metrics.alignment import PREFIX_WEIGHT, Jaro
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.types import Sample, Score
@@ -116,13 +118,13 @@ Found = tuple[float, dict[str, Any], dict[str, Any]]
 
 
 def _levenshtein(one: str, other: str) -> Found:
-    kept = _of_the_longer(edit_distance(one, other), one, other)
+    kept = _of_the_longer(Levenshtein.distance(one, other), one, other)
     said = sentence("Edit distance {distance}, longer text {longest}; 1 − {distance} / {longest} = {value}.", **kept)
     return kept["value"], said, {"distance": kept["distance"]}
 
 
 def _hamming(one: str, other: str) -> Found:
-    kept = _of_the_longer(hamming_distance(one, other), one, other)
+    kept = _of_the_longer(Hamming.distance(one, other), one, other)
     said = sentence(
         "Places that differ {distance}, longer text {longest}; 1 − {distance} / {longest} = {value}.", **kept
     )

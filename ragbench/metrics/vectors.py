@@ -108,7 +108,7 @@ def embedded(embed: Embed, texts: Sequence[str], kind: TextKind, fatal: Fatal = 
             raise
         except Exception as error:
             guilty = [at for at in error.positions if at < len(part)] if isinstance(error, EmbeddingError) else []
-            reason = error.reason if isinstance(error, EmbeddingError) else f"{type(error).__name__}: {error}"[:200]
+            reason = error.reason if isinstance(error, EmbeddingError) else f"{type(error).__name__}: {error}"
             alone += len(part) == 1
             if guilty:
                 faults |= {part[place]: reason for place in guilty}
@@ -136,6 +136,17 @@ def cosine(first: Array | Vectors, second: Array | Vectors) -> float:
     one, other = first.astype(float), second.astype(float)
     lengths = math.sqrt(float(one @ one) * float(other @ other))
     return float(np.clip(float(one @ other) / lengths, -1.0, 1.0)) if lengths else math.nan
+
+
+SINGLE = 2.0**-22
+"""Vectors are kept in single precision: by so little a cosine in double precision may miss that of the vectors that
+were meant. (0.8, 0.6) and (1, 0) have 0.8, and as they are kept 0.80000001."""
+
+
+def reaches(value: float, threshold: float) -> bool:
+    """Whether a cosine of kept vectors is at the threshold or above; one that differs from it by what single precision
+    leaves out is at it."""
+    return value >= threshold - SINGLE
 
 
 def single_cosine(first: Vectors, second: Vectors) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
+from ragbench.remotes import sockets
 from ragbench.settings import secrets
 from ragbench.settings.urls import PACKAGES, Url
 
@@ -31,7 +32,7 @@ def opened(url: Url) -> tuple[Any, str]:
         from aiohttp import ClientTimeout
 
         limits = ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=SILENT_SECONDS)
-        given["client_kwargs"] = {"timeout": limits}
+        given |= {"client_kwargs": {"timeout": limits}, "get_client": _client}
     with refusing(url, "read"):
         try:
             kind = fsspec.get_filesystem_class(url.scheme)
@@ -42,6 +43,12 @@ def opened(url: Url) -> tuple[Any, str]:
             ) from None
         given |= kind._get_kwargs_from_urls(str(url))
         return kind(**given), str(kind._strip_protocol(str(url)))
+
+
+async def _client(**given: Any) -> Any:
+    from aiohttp import ClientSession, TCPConnector
+
+    return ClientSession(**given, connector=TCPConnector(socket_factory=sockets.opened))
 
 
 @contextlib.contextmanager
@@ -61,8 +68,8 @@ def refusing(url: Url, what: str) -> Iterator[None]:
             raise RemoteError(f"{url}: {no_permission(what)}") from None
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        said = (str(error).splitlines() or [""])[0][:300]
-        reason = secrets.masker()(f"{type(error).__name__}: {said}" if said else type(error).__name__)
+        said = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}".removesuffix(": ")
+        reason = secrets.excerpt(said, 300)
         raise RemoteError(f"{url}: cannot be {what}: {reason}") from None
 
 

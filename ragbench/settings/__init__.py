@@ -63,11 +63,13 @@ RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
 RUN = "RAGBENCH_RUN"
 """Names to processes on several machines the one run that they belong to: they spend from one budget."""
 TRUST = "RAGBENCH_TRUST"
-"""Vouches for a project where nobody can be asked; see `ragbench.trust`."""
+"""Names folders that are trusted, with all below them, where nobody can be asked; see `ragbench.trust`."""
+PLAN = "RAGBENCH_PLAN"
+"""Names to a process that only plans, and asks nobody, the folder that it tells of its plan in."""
 BESIDE = "RAGBENCH_BESIDE"
 """Set for a notebook's process that others run beside: it reads no clock that is not kept already."""
 PROCESS_VARIABLES = frozenset(
-    {"RAGBENCH_CONFIG", BESIDE, RUN, RUN_FOLDER, TRUST, "RAGBENCH_PLAN", "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"}
+    {"RAGBENCH_CONFIG", BESIDE, RUN, RUN_FOLDER, TRUST, PLAN, "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"}
 )
 
 NAMED = (

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator, model_validator
 
 from ragbench.language import Language
-from ragbench.settings.addresses import without_credentials
+from ragbench.settings.addresses import refuse_metadata, without_credentials
 from ragbench.settings.tables import Table
 
 
@@ -21,6 +21,7 @@ def _web_address(value: str | None) -> str | None:
         raise ValueError(f"base_url = {without_credentials(value)!r}: only http and https are spoken")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("base_url holds a user, a password or a query: name the key's variable in `key_variable`")
+    refuse_metadata("base_url", value)
     return value.rstrip("/")
 
 

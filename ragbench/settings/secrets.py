@@ -51,6 +51,16 @@ def document_masker() -> Mask:
     return _masking(frozenset(value for value in _values() if not value.isdecimal()))
 
 
+def excerpt(text: object, limit: int, mask: Mask | None = None) -> str:
+    """A text of somebody else's as one line of at most `limit` characters, masked before it is cut: of a secret that
+    is cut first, no mask finds the rest. What was cut ends in …
+
+    mask: a masker that was made before, where there are many texts.
+    """
+    said = " ".join((mask or masker())(str(text)).split())
+    return said if len(said) <= limit else f"{said[: limit - 1]}…"
+
+
 def masker_of(*values: str) -> Mask:
     """A function that masks these secrets, however they are written."""
     return _masking(frozenset(value for value in values if len(value) >= SHORTEST))

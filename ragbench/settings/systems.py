@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from ragbench.settings.addresses import without_credentials
+from ragbench.settings.addresses import refuse_metadata, without_credentials
 from ragbench.settings.endpoints import Patience
 from ragbench.settings.tables import PARTS, IndexSettings
 
@@ -114,6 +114,7 @@ class SystemSettings(IndexSettings, Patience):
             raise ValueError(
                 f"url = {shown!r} holds a user, a password, a key or a fragment: name its variable in `headers`"
             )
+        refuse_metadata("url", given)
         _check_slots("url", given)
         return given
 
@@ -139,7 +140,7 @@ class SystemSettings(IndexSettings, Patience):
             json.loads(filled(given, {"question": r"a \" b", "k": "1"}))
         except ValueError:
             raise ValueError(
-                f'body = {given!r:.200} is not JSON once it is filled; write "{{question}}" in quotes and {{k}} without'
+                f'body = {given!r} is not JSON once it is filled; write "{{question}}" in quotes and {{k}} without'
             ) from None
         return given
 

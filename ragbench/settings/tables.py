@@ -149,7 +149,11 @@ class DifferenceSettings(Table):
     """The smallest difference that would matter: what is not shown is planned for it."""
 
     share_of_scale: float = Field(
-        default=0.05, gt=0, le=1, description="of the width of the scale; for metrics whose scale has two ends"
+        default=0.05,
+        gt=0,
+        le=1,
+        description="of the width of the scale, or of what a ranking can reach on the questions; for metrics whose "
+        "scale has two ends",
     )
     metrics: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
         default={}, description="by a metric's name or label (mrr, hit_rate@5), in its unit, instead of the share"

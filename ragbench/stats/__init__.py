@@ -19,7 +19,7 @@ from ragbench.stats.panels import cochran_q, fleiss_kappa, fleiss_kappa_of_count
 from ragbench.stats.power import minimum_detectable_difference, power_of_mcnemar, power_of_mean, sample_size
 from ragbench.stats.predictions import prediction_powered, prediction_powered_comparison
 from ragbench.stats.quantiles import quantile
-from ragbench.stats.raters import agreement, confusion, spearman
+from ragbench.stats.raters import Scale, agreement, confusion, spearman
 from ragbench.stats.repeats import VarianceSplit, variance_split
 from ragbench.stats.samples import MetricComparison, Paired, Source
 from ragbench.stats.sets import SetValues, set_draws, set_estimate, set_hypothesis
@@ -28,12 +28,13 @@ from ragbench.stats.studies import StudyPlan, plan_study
 from ragbench.stats.summaries import Summary, compare_summaries
 from ragbench.stats.sums import compare_statistic, resample, statistic_hypothesis
 from ragbench.stats.systems import compare_many
-from ragbench.stats.verdicts import with_margin
+from ragbench.stats.verdicts import gaps, reach, with_margin, withheld, withheld_by_gaps
 
 __all__ = [
     "Hypothesis",
     "MetricComparison",
     "Paired",
+    "Scale",
     "SetValues",
     "Source",
     "StudyPlan",
@@ -58,6 +59,7 @@ __all__ = [
     "estimate_systems",
     "fleiss_kappa",
     "fleiss_kappa_of_counts",
+    "gaps",
     "holm",
     "hypotheses",
     "icc",
@@ -74,6 +76,7 @@ __all__ = [
     "quantile",
     "randomization_p",
     "rank_test_p",
+    "reach",
     "resample",
     "sample_size",
     "set_draws",
@@ -83,4 +86,6 @@ __all__ = [
     "statistic_hypothesis",
     "variance_split",
     "with_margin",
+    "withheld",
+    "withheld_by_gaps",
 ]

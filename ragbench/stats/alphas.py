@@ -61,7 +61,8 @@ def of_numbers(rows: Sequence[Sequence[Any]] | Array, scale: str) -> tuple[Array
     def alpha(totals: Array) -> Array:
         count, observed, parts = totals[..., 0], totals[..., 1], totals[..., 2:]
         expected = np.einsum("...i,ij,...j->...", parts, form, parts) / (count - 1)
-        return 1 - observed / np.where(expected > 0, expected, np.nan)
+        size = np.einsum("...i,ij,...j->...", np.abs(parts), np.abs(form), np.abs(parts)) / (count - 1)
+        return 1 - observed / np.where(expected > 1e-12 * size, expected, np.nan)
 
     return np.column_stack([number, apart / (number - 1), sums.sum(axis=1)]), alpha
 

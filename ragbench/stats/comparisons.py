@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, Literal, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ragbench.stats.estimates import Bounds
 from ragbench.stats.intervals import Interval
 from ragbench.stats.means import Mean, mean_of
+from ragbench.stats.missing import Flags, Scales, bounded, ends, is_binary, scale_of_pair
 from ragbench.stats.samples import (
+    Codes,
     Labels,
     MetricComparison,
     Source,
@@ -47,6 +51,7 @@ def compare(
     *,
     clusters: Labels | None = None,
     better: Better = "higher",
+    bounds: Bounds | None = None,
     level: float = 0.95,
     margin: float | None = None,
     resamples: int = 10_000,
@@ -81,8 +86,10 @@ def compare(baseline: Any, challenger: Any, *systems: str, **options: Any) -> Co
 
     baseline, challenger: one number a question, in the same order; a pair with NaN or None on either side is left
     out and counted. clusters: one label a pair; whole clusters are drawn and flipped together. better: which way is
-    good. margin: the largest difference that would not matter; it is planned for (`questions_needed`), and equivalence
-    is tested too (TOST).
+    good. bounds: the ends of the metric's scale; of 0/1 values 0 and 1. No end of an interval is farther from 0 than
+    its width, and no word is said that unmeasured values could contradict, wherever on it they lie
+    (`ragbench.stats.missing`); a page tells its own. margin: the largest difference that would not matter; it is
+    planned for (`questions_needed`), and equivalence is tested too (TOST).
 
     The test is sign-flip randomization of the mean difference, complete where there are no more than B sign patterns;
     for 0/1 values McNemar's, which is the same. From seven groups on p is the mid-p, half of the chance of what was
@@ -90,8 +97,8 @@ def compare(baseline: Any, challenger: Any, *systems: str, **options: Any) -> Co
     Fagerland, Lydersen, Laake 2013). test "wilcoxon" and "sign" are by option, for independent pairs, and warn: they do
     not test the mean.
     Defaults: better "higher", level 0.95, resamples 10 000 (B), seed 0, no margin.
-    Raises ValueError for different lengths, infinities, a margin that is not positive, and, of a page, for systems and
-    metrics that it does not have.
+    Raises ValueError for different lengths, infinities, values outside of the bounds, a margin that is not positive,
+    and, of a page, for systems and metrics that it does not have.
     """
     if not isinstance(baseline, Source):
         if systems:
@@ -102,7 +109,8 @@ def compare(baseline: Any, challenger: Any, *systems: str, **options: Any) -> Co
     given = {name: value for name, value in options.items() if value is not None}
     one = compare_metrics(
         {found.metric: found.baseline}, {found.metric: found.challenger}, clusters=found.clusters,
-        better=found.better, names=found.names, **own | given,
+        better=found.better, names=found.names, bounds=found.bounds,
+        void=None if found.void is None else {found.metric: found.void}, **own | given,
     )[found.metric]  # fmt: skip
     return MetricComparison(**{each.name: getattr(one, each.name) for each in fields(one)}, metric=found.metric)
 
@@ -113,20 +121,24 @@ def compare_metrics(
     *,
     clusters: Labels | None = None,
     better: Better | Mapping[str, Better] = "higher",
+    bounds: Scales = None,
     level: float = 0.95,
     margin: float | Mapping[str, float] | None = None,
     resamples: int = 10_000,
     seed: int = 0,
     names: tuple[str, str] = ("baseline", "challenger"),
     test: Test = "randomization",
+    void: Mapping[str, Flags] | None = None,
 ) -> dict[str, Comparison]:
     """`compare` for all metrics of two systems, each as if it were alone.
 
-    baseline, challenger: metric name to one number a question; the metrics that both have are compared.
+    baseline, challenger: metric name to one number a question; the metrics that both have are compared. void: by
+    metric, (questions,) where it says nothing of a question on either side, as there is nothing in it to measure: no
+    pair, and none that is unmeasured.
     """
     found = hypotheses(
-        baseline, challenger, clusters=clusters, better=better, level=level, margin=margin, resamples=resamples,
-        seed=seed, names=names, test=test,
+        baseline, challenger, clusters=clusters, better=better, bounds=bounds, level=level, margin=margin,
+        resamples=resamples, seed=seed, names=names, test=test, void=void,
     )  # fmt: skip
     return {name: one.alone for name, one in found.items()}
 
@@ -137,11 +149,14 @@ class Hypothesis:
 
     alone: the comparison, tested by itself. column: (questions,) values whose mean is tested, NaN where a side was not
     measured. freedom: of its standard error, where questions come in clusters (`Units.freedom`); None: groups − 1.
+    worst: (questions,) the column with what is unmeasured at that end of its scale which speaks most against the
+    difference; None where nothing is, or the scale is open.
     """
 
     alone: Comparison
     column: Array
     freedom: float | None = None
+    worst: Array | None = None
 
 
 def hypotheses(
@@ -150,12 +165,14 @@ def hypotheses(
     *,
     clusters: Labels | None = None,
     better: Better | Mapping[str, Better] = "higher",
+    bounds: Scales = None,
     level: float = 0.95,
     margin: float | Mapping[str, float] | None = None,
     resamples: int = 10_000,
     seed: int = 0,
     names: tuple[str, str] = ("baseline", "challenger"),
     test: Test = "randomization",
+    void: Mapping[str, Flags] | None = None,
 ) -> dict[str, Hypothesis]:
     """The hypotheses of `compare_metrics`, to be tested together by `families.jointly`."""
     check_level(level)
@@ -164,6 +181,7 @@ def hypotheses(
     check_better(better)
     shared = [name for name in baseline if name in challenger]
     differences = {name: _difference(baseline[name], challenger[name], name, names) for name in shared}
+    scales = {name: scale_of_pair(name, baseline[name], challenger[name], bounds) for name in shared}
     if len({len(column) for column in differences.values()}) > 1:
         raise ValueError("every metric needs one value a question; their lengths differ")
     codes = as_codes(clusters, len(next(iter(differences.values()), ())))
@@ -171,24 +189,32 @@ def hypotheses(
     for name in shared:
         direction = better[name] if isinstance(better, Mapping) else better
         limit = margin.get(name) if isinstance(margin, Mapping) else margin
-        present = ~np.isnan(differences[name])
-        own, dropped = np.flatnonzero(present), int((~present).sum())
+        present, none = ~np.isnan(differences[name]), (void or {}).get(name)
+        lacking = ~present if none is None else ~present & ~none
+        own, dropped = np.flatnonzero(present), int(lacking.sum())
         own = own[np.argsort(differences[name][own], kind="stable")]  # no number depends on the order of the rows
         column = differences[name][own]
         if not len(column):
-            found[name] = Hypothesis(_nothing(names, direction, level, dropped, seed), differences[name])
+            found[name] = Hypothesis(_nothing(names, direction, level, dropped, scales[name], seed), differences[name])
             continue
         units = units_of(column[:, None], None if codes is None else codes[own])
         spread = float(units.deviations[0]) > 1e-24 * max(float(np.sum(column**2)), 1e-300)
         mean = mean_of(units.column(0), spread, resamples, seed, spread)
-        flags = _is_binary(baseline[name]) and _is_binary(challenger[name])
+        flags = all(is_binary(as_values(each[name])) for each in (baseline, challenger))
         p, used = tested(units, resamples, seed)
         if flags and used == EXACT and not units.clustered:
             used = MCNEMAR
         if test != "randomization":
             p, used = rank_test_p(column, test), test
         one = _one(mean, column, flags, p, used, direction, level, limit, dropped, names, seed)
-        found[name] = Hypothesis(one, differences[name], units.freedom if units.clustered else None)
+        worst, scale = None, scales[name]
+        if dropped and scale is not None:
+            first, second = (as_values(each[name]) for each in (baseline, challenger))
+            tests = partial(_p_of, codes=codes, test=test, resamples=resamples, seed=seed)
+            equal = None if limit is None else partial(_equivalence_of, codes=codes, flags=flags, margin=limit)
+            one, worst = bounded(one, ends(first, second, scale, none), tests, equal)
+        one = by_signs(replace(one, width=None if scale is None else scale[1] - scale[0]))
+        found[name] = Hypothesis(one, differences[name], units.freedom if units.clustered else None, worst)
     return found
 
 
@@ -205,6 +231,22 @@ def randomization_p(
         raise ValueError("differences are finite numbers: leave out questions that one side was not measured on")
     codes, resamples = as_codes(clusters, len(matrix)), check_resamples(resamples)
     return np.array([tested(units_of(column[:, None], codes), resamples, seed)[0] for column in matrix.T])
+
+
+def _p_of(column: Array, codes: Codes | None, test: Test, resamples: int, seed: int) -> float:
+    """p of a column that holds NaN where there is no pair."""
+    kept = ~np.isnan(column)
+    if test != "randomization":
+        return rank_test_p(column[kept], test)
+    return tested(units_of(column[kept, None], None if codes is None else codes[kept]), resamples, seed)[0]
+
+
+def _equivalence_of(column: Array, codes: Codes | None, flags: bool, margin: float) -> float:
+    """The same of the equivalence test."""
+    kept = ~np.isnan(column)
+    units = units_of(column[kept, None], None if codes is None else codes[kept])
+    variance = float(units.variances()[0]) if units.number > 1 else 0.0
+    return _equivalence(Mean(float(units.means[0]), variance, math.nan, units), column[kept], flags, margin)
 
 
 def _check_test(test: str, clusters: Labels | None) -> None:
@@ -224,11 +266,6 @@ def _difference(baseline: ArrayLike, challenger: ArrayLike, name: str, names: tu
             "pair them by question, with NaN where one was not measured"
         )
     return second - first
-
-
-def _is_binary(values: ArrayLike) -> bool:
-    array = as_values(values)
-    return bool(np.isin(array[~np.isnan(array)], (0.0, 1.0)).all())
 
 
 def _one(
@@ -253,38 +290,38 @@ def _one(
     low, high = intervals.get(method, (math.nan, math.nan))
     deviation = float(np.std(column, ddof=1)) if mean.variance > 0 else 0.0
     p_equivalence = None if margin is None else _equivalence(mean, column, flags, margin)
-    return by_signs(
-        Comparison(
-            *names,
-            value,
-            low,
-            high,
-            level,
-            method,
-            p,
-            test,
-            value / deviation if deviation > 0 else math.nan,
-            Verdict.NOT_SHOWN,
-            n,
-            dropped,
-            better,
-            clusters=units.number if units.clustered else None,
-            error=math.sqrt(mean.variance),
-            margin=margin,
-            p_equivalence=p_equivalence,
-            seed=seed,
-            note=note,
-            intervals=intervals,
-        )
+    return Comparison(
+        *names,
+        value,
+        low,
+        high,
+        level,
+        method,
+        p,
+        test,
+        value / deviation if deviation > 0 else math.nan,
+        Verdict.NOT_SHOWN,
+        n,
+        dropped,
+        better,
+        clusters=units.number if units.clustered else None,
+        error=math.sqrt(mean.variance),
+        margin=margin,
+        p_equivalence=p_equivalence,
+        seed=seed,
+        note=note,
+        intervals=intervals,
     )
 
 
-def _nothing(names: tuple[str, str], better: Better, level: float, dropped: int, seed: int) -> Comparison:
+def _nothing(
+    names: tuple[str, str], better: Better, level: float, dropped: int, scale: Bounds | None, seed: int
+) -> Comparison:
     """No pair was measured on both sides."""
-    nan = math.nan
+    nan, width = math.nan, None if scale is None else scale[1] - scale[0]
     return Comparison(
         *names, nan, nan, nan, level, "none", nan, "none", nan, Verdict.NOT_SHOWN, 0, dropped, better, seed=seed,
-        note="empty",
+        note="empty", width=width,
     )  # fmt: skip
 
 
@@ -322,7 +359,7 @@ def _choose(intervals: Mapping[str, Interval], mean: Mean, column: Array) -> tup
     if _is_sparse(mean, column) and "bonett_price" in intervals:
         return "bonett_price", "few_moved" if moved else "no_spread"
     if mean.variance <= 0:
-        return "none", "no_spread" if units.n > 1 else "few"
+        return "none", mean.no_spread if units.n > 1 else "few"
     student = "t_effective" if "t_effective" in intervals else "t"
     if mean.few_clusters:
         return student, "few_clusters" if units.number < FEWEST_CLUSTERS else "few"

@@ -50,7 +50,7 @@ def mean_draws(units: Units, resamples: int, seed: int, *, studentize: bool) -> 
     rows = np.column_stack([off, sizes])
     if studentize:
         rows = np.column_stack([rows, off**2, off * sizes, sizes**2])
-    totals = total_draws(rows, counts, resamples, seed) if drawn is None else _totals(drawn, rows)
+    totals = total_draws(rows, counts, resamples, seed) if drawn is None else weighted_rows(drawn, rows)
     first, size = totals[:, 0], totals[:, 1]
     shift = first / size
     means = float(units.means[0]) + shift
@@ -68,12 +68,12 @@ def total_draws(rows: Array, counts: NDArray[np.int64], resamples: int, seed: in
     ones, all columns of one draw together."""
     totals, done = np.empty((resamples, rows.shape[1])), 0
     for drawn in cell_draws(counts, resamples, seed):
-        totals[done : done + len(drawn)] = _totals(drawn, rows)
+        totals[done : done + len(drawn)] = weighted_rows(drawn, rows)
         done += len(drawn)
     return totals
 
 
-def _totals(drawn: NDArray[Any], rows: Array) -> Array:
+def weighted_rows(drawn: NDArray[Any], rows: Array) -> Array:
     """drawn @ rows, as quick and with last digits that no number of threads changes."""
     totals: Array = np.einsum("ij,kj->ik", drawn.astype(np.float64, copy=False), np.ascontiguousarray(rows.T))
     return totals

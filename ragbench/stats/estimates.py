@@ -31,6 +31,9 @@ Bounds = tuple[float, float]
 FEWEST_FOR_BOOTSTRAP = 50
 """Below, the guarded interval covers better (calibration table): BCa of 30 to 50 ties and scores covered .93 to .98."""
 
+BORROWED = {"no_spread": "borrowed_spread", "equal_groups": "borrowed_between"}
+"""Notes of what has no variance, and what they become where another measurement's design effect is taken."""
+
 FEWEST_EFFECTIVE = 10
 FEWEST_CLUSTERS = 20
 """Below, a page says so."""
@@ -60,8 +63,8 @@ def estimate(
     values are one within the scale and fewer than 50 are not, and Bonett and Price's where fewer than 10 are not.
     Without bounds it is the studentized bootstrap below 100 values or where their mean is skewed, and Student's t below
     50 clusters in effect. With clusters the quantiles are those of `Units.freedom`. `note` says why: "few", "ceiling",
-    "few_clusters", "no_spread", "ties", "skewed". All intervals that exist are in `intervals`. No value, or no spread
-    without bounds: low and high are None.
+    "few_clusters", "no_spread", "equal_groups", "ties", "skewed". All intervals that exist are in `intervals`. No
+    value, or no spread without bounds: low and high are None.
     design_effect: the variance with these clusters over the variance without, known from elsewhere (another metric or
     system on the same questions, at least 1); taken where all values are equal and so tell nothing of it (`note`
     "borrowed_spread"). Without it, a cluster of equal values then counts as one value.
@@ -161,13 +164,13 @@ def estimate_systems(
     }
     measured = {key: one for key, one in found.items() if {"t", "wilson"} <= one.intervals.keys()}
     for key, one in found.items():
-        if one.note != "no_spread" or not one.clusters or not measured:
+        if one.note not in BORROWED or not one.clusters or not measured:
             continue
         lenders = [other for other in measured if other[1] == key[1]] or list(measured)
         nearest = min(lenders, key=lambda other: (abs(measured[other].value - one.value), other))
         effect = max(measured[nearest].design_effect or 1.0, 1.0)
         again = estimate(values[key[0]][key[1]], bounds=bounds.get(key[1]), design_effect=effect, **options)
-        found[key] = replace(again, lender=", ".join(reversed(nearest)) if again.note == "borrowed_spread" else "")
+        found[key] = replace(again, lender=", ".join(reversed(nearest)) if again.note in BORROWED.values() else "")
     return found
 
 
@@ -256,8 +259,8 @@ def _one(
     if scale is not None:
         intervals |= _bounded(mean, column, scale, level, loan)
     chosen, note = _choose(method, intervals, mean, scale)
-    if loan is not None and note == "no_spread" and chosen in intervals:
-        note = "borrowed_spread"
+    if loan is not None and note in BORROWED and chosen in intervals:
+        note = BORROWED[note]
     low, high = intervals.get(chosen, (None, None))
     floor = ceiling = None
     if scale is not None:
@@ -350,7 +353,7 @@ def _choose(method: Method, intervals: Mapping[str, Interval], mean: Mean, scale
         if method in {"wilson", "clopper_pearson"} and method not in intervals:
             needs = "independent values that all lie on the two bounds" if scale else "bounds, such as bounds=(0, 1)"
             raise ValueError(f"method {method!r} needs {needs}")
-        return method, "" if method in intervals else "no_spread"
+        return method, "" if method in intervals else mean.no_spread
     reason = _reason(mean, scale)
     if not reason and "bca" in intervals:
         return "bca", ""
@@ -366,7 +369,7 @@ def _choose(method: Method, intervals: Mapping[str, Interval], mean: Mean, scale
 def _reason(mean: Mean, scale: Bounds | None) -> str:
     units = mean.units
     if mean.variance <= 0:
-        return "no_spread"
+        return mean.no_spread
     if units.clustered and units.number < FEWEST_CLUSTERS:
         return "few_clusters"
     if mean.few_clusters:

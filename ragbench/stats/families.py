@@ -25,7 +25,7 @@ from ragbench.stats.intervals import stretched
 from ragbench.stats.power import FEWEST_FOR_MID_P
 from ragbench.stats.samples import Labels, as_codes, units_of
 from ragbench.stats.signs import share_beyond
-from ragbench.stats.verdicts import agreeing, decided
+from ragbench.stats.verdicts import agreeing, decided, weighed
 from ragbench.types import Array, Comparison
 
 
@@ -53,6 +53,7 @@ def adjust(
         raise ValueError(f"method is one of {', '.join(rules)}; got {method!r}")
     single = np.array([one.p for one in comparisons], dtype=np.float64)
     corrected = rules[method](single)
+    worst = rules[method](np.array([one.p if one.p_worst is None else one.p_worst for one in comparisons]))
     number = int(np.isfinite(corrected).sum())
 
     def instead(place: int, p: float) -> float:
@@ -61,7 +62,14 @@ def adjust(
     return [
         one
         if np.isnan(p)
-        else with_adjusted(one, float(p), f"{number}, {method}", (1 - one.level) / number, partial(instead, place))
+        else with_adjusted(
+            one,
+            float(p),
+            f"{number}, {method}",
+            (1 - one.level) / number,
+            partial(instead, place),
+            worst=None if one.p_worst is None else float(worst[place]),
+        )
         for place, (one, p) in enumerate(zip(comparisons, corrected, strict=True))
     ]
 
@@ -73,19 +81,20 @@ def with_adjusted(
     threshold: float,
     instead: Callable[[float], float] = lambda p: p,
     freedom: float | None = None,
+    worst: float | None = None,
 ) -> Comparison:
     """The comparison with its corrected p, the family's name, and the verdict, interval and power that it allows.
 
     threshold: the largest p of the pair alone that the hardest step of the family takes as shown. instead: what the
     corrected p would be if the comparison had another p and all else were as it is. freedom: degrees of freedom of
-    its standard error; None: groups − 1.
+    its standard error; None: groups − 1. worst: the corrected `p_worst`, where there is one.
     """
     found = decided(replace(one, p_adjusted=p, family=family), p, threshold, instead)
     low, high = one.alone
     if threshold < 1 - one.level and not math.isnan(low + high):
         freedom = max(one.groups - 1, 1) if freedom is None else freedom
         low, high = stretched((low, high), one.difference, freedom, one.level, 1 - threshold)
-    return agreeing(replace(found, low=low, high=high))
+    return weighed(agreeing(replace(found, low=low, high=high)), worst)
 
 
 def jointly(
@@ -98,25 +107,41 @@ def jointly(
     of a whole cluster, flipped for all hypotheses together. So a noisy system does not hide or feign a difference of
     others, hypotheses that say the same cost nothing, and those that are shown no longer stand in the way of the rest.
     A comparison without a p (no pair, or a statistic that is undefined) is not part of the family and stays as it is.
+    Where something is unmeasured the same is done with what speaks most against each difference in its place, and a
+    word that this does not show is withheld (`ragbench.stats.missing`).
     """
     tested = [one for one in hypotheses if not math.isnan(one.alone.p)]
     if not tested:
         return [one.alone for one in hypotheses]
-    matrix = np.nan_to_num(np.column_stack([one.column for one in tested])) + 0.0  # -0.0 becomes 0.0
-    error, codes = 1 - tested[0].alone.level, as_codes(clusters, len(matrix))
-    columns = [column.tobytes() for column in matrix.T]
-    first = {column: columns.index(column) for column in columns}
-    places = [list(first).index(column) for column in columns]
-    different = list(first.values())
-    adjusted, thresholds = stepped_down(
-        units_of(matrix[:, different], codes).sums, [tested[one].alone.p for one in different], error, resamples, seed
-    )
-    family = f"{len(different)}, max-T"
+    error, codes = 1 - tested[0].alone.level, as_codes(clusters, len(tested[0].column))
+
+    def together(columns: Sequence[Array], alone: Sequence[float]) -> tuple[list[float], list[float], int]:
+        """Adjusted p and thresholds of hypotheses, of which equal ones are one; and how many are different."""
+        matrix = np.nan_to_num(np.column_stack(columns)) + 0.0  # -0.0 becomes 0.0
+        content = [column.tobytes() for column in matrix.T]
+        first = {column: content.index(column) for column in content}
+        places = [list(first).index(column) for column in content]
+        different = list(first.values())
+        sums = units_of(matrix[:, different], codes).sums
+        p, edges = stepped_down(sums, [alone[one] for one in different], error, resamples, seed)
+        return [p[place] for place in places], [edges[place] for place in places], len(different)
+
+    adjusted, thresholds, number = together([one.column for one in tested], [one.alone.p for one in tested])
+    worst: list[float | None] = [None] * len(tested)
+    bounded = [one.alone.p_worst is not None for one in tested]
+    if any(bounded):
+        alone = [one.alone.p if one.alone.p_worst is None else one.alone.p_worst for one in tested]
+        columns = [one.column if one.worst is None else one.worst for one in tested]
+        found = together(columns, alone)[0]
+        worst = [max(found[n], alone[n]) if known else None for n, known in enumerate(bounded)]
     made = iter(
         # differences that are equal may be of more or fewer questions, and have another p by themselves
-        with_adjusted(one.alone, max(adjusted[place], one.alone.p), family, thresholds[place], freedom=one.freedom)
-        for one, place in zip(tested, places, strict=True)
-    )
+        with_adjusted(
+            one.alone, max(adjusted[n], one.alone.p), f"{number}, max-T", thresholds[n],
+            freedom=one.freedom, worst=worst[n],
+        )
+        for n, one in enumerate(tested)
+    )  # fmt: skip
     return [one.alone if math.isnan(one.alone.p) else next(made) for one in hypotheses]
 
 

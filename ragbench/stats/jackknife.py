@@ -29,7 +29,7 @@ def pairwise_mean(means_to_others: ArrayLike, *, level: float = 0.95) -> Estimat
         return Estimate(math.nan, None, None, level, "none", 0, unmeasured, note="empty")
     value = float(kept.mean())
     spread = float(np.sum((kept - value) ** 2))
-    if n < 3 or spread <= 0:
+    if n < 3 or spread <= n * (1e-12 * float(np.abs(kept).max(initial=0.0))) ** 2:
         return Estimate(value, None, None, level, "none", n, unmeasured, note="few" if n < 3 else "no_spread")
     variance = (n - 1) / n * 4 / (n - 2) ** 2 * spread
     low, high = kinds.student(value, variance, n - 1, level)
@@ -58,7 +58,7 @@ def pairwise_std(means_to_others: ArrayLike, mean_squares_to_others: ArrayLike, 
     order = np.lexsort((squares, means))
     means, squares = means[order], squares[order]
     value = math.sqrt(max(float(squares.mean()) - float(means.mean()) ** 2, 0.0))
-    if n < 4 or value <= 0:
+    if n < 4 or value <= 1e-7 * math.sqrt(float(squares.mean())):
         return Estimate(value, None, None, level, "none", n, note="few" if n < 4 else "no_spread")
     without_mean, without_square = ((n * x.mean() - 2 * x) / (n - 2) for x in (means, squares))
     left = np.sqrt(np.maximum(without_square - without_mean**2, 0.0))

@@ -50,6 +50,13 @@ class Mean:
         return self.units.clustered and self.units.freedom + 1 < FEWEST_CLUSTERS_FOR_BOOTSTRAP
 
     @property
+    def no_spread(self) -> str:
+        """Why there is no variance: "no_spread" where all values are equal, "equal_groups" where only the means of
+        groups are, which hide how values within them differ."""
+        differ = float(self.units.deviations[0]) > 1e-20 * max(self.value**2 * self.units.n, 1e-300)
+        return "equal_groups" if self.units.clustered and self.units.number > 1 and differ else "no_spread"
+
+    @property
     def tie(self) -> tuple[float, int]:
         """The value (of clusters the mean) that more than half of the units share, NaN if none, and how many do not."""
         values, place = np.unique(np.round(self.units.sums[:, 0] / self.units.sizes, 12), return_inverse=True)
@@ -96,6 +103,8 @@ def mean_of(units: Units, spread: bool, resamples: int, seed: int, studentize: b
     """
     residuals = units.residuals()[:, 0]
     variance = float(units.variances()[0]) if spread and units.number > 1 else 0.0
+    if variance <= 1e-20 * float(units.deviations[0]) / max(units.n, 1) ** 2:  # groups that are equal but for rounding
+        variance = 0.0
     if variance <= 0:
         return Mean(float(units.means[0]), 0.0, math.nan, units)
     shape = kinds.acceleration(residuals, units.counts)

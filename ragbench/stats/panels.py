@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, get_args
 
@@ -10,9 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragbench.stats import alphas
-from ragbench.stats.raters import FEWEST_FOR_BCA, Scale, encode, icc_of_sums, missing, numeric
-from ragbench.stats.samples import Labels, as_codes, check_word, exact_mean, units_of
-from ragbench.stats.sums import resample_units
+from ragbench.stats.raters import (
+    FEWEST_FOR_BCA,
+    MOST_CATEGORIES,
+    PSEUDO,
+    Scale,
+    encode,
+    icc_of_sums,
+    missing,
+    numeric,
+    shapes_of,
+    shared,
+    two_valued,
+)
+from ragbench.stats.samples import Codes, Labels, as_codes, check_word, exact_mean, units_of
+from ragbench.stats.sums import Pseudo, resample_units
 from ragbench.types import Array, Estimate
 
 
@@ -45,9 +58,27 @@ def krippendorff_alpha(
     if scale in ("interval", "ratio"):
         columns, alpha = alphas.of_numbers(numeric(kept, scale), scale)
     else:
-        values, coded = encode(kept, categories, scale)
-        columns, alpha = alphas.of_categories(coded, max(len(values), 1), scale)
+        values, coded = encode(kept, two_valued(kept) if categories is None else categories, scale)
+        number = max(len(values), 1)
+        columns, alpha = alphas.of_categories(coded, number, scale)
+        if made := pseudo_items(
+            number, max(Counter(map(len, coded)).items(), key=lambda one: one[::-1], default=(2,))[0]
+        ):
+            agreed = np.trace(columns.reshape(-1, number, number), axis1=1, axis2=2) / np.array(
+                [len(one) for one in coded]
+            )
+            shapes = PSEUDO * shared(agreed, kept_codes) * made[1]
+            options["pseudo"] = Pseudo(shapes, alphas.of_categories(made[0], number, scale)[0])
     return resample_units(alpha, units_of(columns, kept_codes), unmeasured, **options)
+
+
+def pseudo_items(number: int, raters: int) -> tuple[list[Codes], Array] | None:
+    """Pseudo-items as `raters` rate them, and the share of each: all in one category, or one of them in another; None
+    where there are no two categories, or too many (`raters.MOST_CATEGORIES`)."""
+    if not 1 < number <= MOST_CATEGORIES:
+        return None
+    rows = [np.array([first] * (raters - 1) + [second]) for first in range(number) for second in range(number)]
+    return rows, shapes_of(number).ravel()
 
 
 def fleiss_kappa(
@@ -96,8 +127,8 @@ def fleiss_kappa_of_counts(
             "for raters who skip items use krippendorff_alpha, which allows it"
         )
     number = raters[0] if len(raters) else 2.0
-    agreeing = np.sum(table * (table - 1), axis=1) / (number * (number - 1))
-    items = np.column_stack([np.ones(len(table)), agreeing, table])
+    items = _fleiss_sums(table, number)
+    agreeing = items[:, 1]
 
     def kappa(totals: Array) -> Array:
         observed = totals[..., 1] / totals[..., 0]
@@ -105,10 +136,21 @@ def fleiss_kappa_of_counts(
         expected = np.sum(shares**2, axis=-1) if chance == "fleiss" else np.array(1 / table.shape[1])
         return np.where(expected < 1 - 1e-12, (observed - expected) / np.where(expected < 1, 1 - expected, 1), np.nan)
 
-    units = units_of(items, as_codes(clusters, len(table)))
+    codes = as_codes(clusters, len(table))
+    pseudo = None
+    if made := pseudo_items(table.shape[1], int(number)):
+        chosen = np.array([np.bincount(row, minlength=table.shape[1]) for row in made[0]], dtype=np.float64)
+        pseudo = Pseudo(PSEUDO * shared(agreeing, codes) * made[1], _fleiss_sums(chosen, number))
     return resample_units(
-        kappa, units, n_unmeasured, level=level, resamples=resamples, seed=seed, fisher_below=FEWEST_FOR_BCA
-    )
+        kappa, units_of(items, codes), n_unmeasured, level=level, resamples=resamples, seed=seed,
+        fisher_below=FEWEST_FOR_BCA, pseudo=pseudo,
+    )  # fmt: skip
+
+
+def _fleiss_sums(counts: Array, number: float) -> Array:
+    """(items, 2 + categories) of each item 1, the share of its pairs of raters who agree, and the counts."""
+    agreeing = np.sum(counts * (counts - 1), axis=1) / (number * (number - 1))
+    return np.column_stack([np.ones(len(counts)), agreeing, counts])
 
 
 def icc(
@@ -121,7 +163,8 @@ def icc(
 ) -> Estimate:
     """ICC(2,1) (Shrout, Fleiss 1979) of (items, raters) numbers: absolute agreement of single random raters.
 
-    Items with a missing rating are unmeasured. Raises ValueError for fewer than two raters.
+    Items with a missing rating are unmeasured. NaN where fewer than two raters ever say anything else (`note`
+    "constant"): the coefficient would be 0 of whatever the other says. Raises ValueError for fewer than two raters.
     """
     matrix = np.asarray(ratings, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[1] < 2:
@@ -130,12 +173,19 @@ def icc(
         raise ValueError("ratings hold infinite numbers: give NaN where no rating was made")
     complete = ~np.isnan(matrix).any(axis=1)
     kept = matrix[complete]
+    codes = as_codes(clusters, len(matrix))
+    own = None if codes is None else codes[complete]
+    if len(kept) > 1 and np.count_nonzero((kept != kept[0]).any(axis=0)) < 2:
+        groups = None if own is None else len(np.unique(own))
+        return Estimate(
+            math.nan, None, None, level, "none", len(kept), int((~complete).sum()), clusters=groups, seed=seed,
+            note="constant",
+        )  # fmt: skip
     kept = kept - exact_mean(kept) if len(kept) else kept
     items = np.column_stack([np.ones(len(kept)), kept, np.sum(kept**2, axis=1), np.sum(kept, axis=1) ** 2])
-    codes = as_codes(clusters, len(matrix))
     return resample_units(
         lambda totals: icc_of_sums(totals[..., :-2], totals[..., -2], totals[..., -1]),
-        units_of(items, None if codes is None else codes[complete]), int((~complete).sum()),
+        units_of(items, own), int((~complete).sum()),
         level=level, resamples=resamples, seed=seed, fisher_below=FEWEST_FOR_BCA,
     )  # fmt: skip
 

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from ragbench.stats import intervals as kinds
 from ragbench.stats.estimates import Bounds, estimate, scale_of
 from ragbench.stats.intervals import Interval
-from ragbench.stats.power import minimum_detectable_difference
 from ragbench.stats.samples import Labels, as_codes, as_values, check_better, check_level
-from ragbench.stats.verdicts import verdict_of
-from ragbench.types import Array, Better, Comparison, Estimate
+from ragbench.stats.verdicts import decided, on_scale, weighed
+from ragbench.types import Array, Better, Comparison, Estimate, Verdict
 
 Flags = NDArray[np.bool_]
 
@@ -93,12 +92,15 @@ def prediction_powered_comparison(
     names: tuple[str, str] = ("baseline", "challenger"),
     clusters: tuple[Labels, Labels] | None = None,
     bounds: Bounds | None = None,
+    lacking: int = 0,
 ) -> Comparison:
     """Two systems' difference as people would see it: each argument holds (baseline, challenger), paired by question.
 
     The differences challenger − baseline are one prediction-powered estimate; p is of its t test.
     bounds: the ends of the scale of one system's values; difference and intervals then keep to ± its width, near
     which they are Wilson's (see `prediction_powered`), and p is of the same score test, so that both agree.
+    lacking: how many more pairs there are that nothing is known of; with bounds they bound what is said, as a pair at
+    either end of the scale would move a mean (`ragbench.stats.missing`).
     Raises ValueError for values outside the bounds.
     """
     check_level(level)
@@ -121,16 +123,22 @@ def prediction_powered_comparison(
         found, error = _on_scale(found, bounds[1] - bounds[0], level)
     low, high = found.intervals.get(found.method, (math.nan, math.nan))
     p = kinds.t_p(found.value / error, found.freedom) if error > 0 else math.nan
-    spread = found.error * math.sqrt(found.n)
     deviation = float(np.nanstd(np.sort(pairs[0]), ddof=1)) if found.n > 1 else 0.0
-    return Comparison(
+    one = Comparison(
         *names, found.value, low, high, level, found.method, p, "t of the prediction-powered difference",
-        found.value / deviation if deviation > 0 else math.nan,
-        verdict_of(found.value, p, better, level), found.n, found.unmeasured, better,
-        minimum_detectable=minimum_detectable_difference(spread, found.n, level=level, groups=found.clusters),
+        found.value / deviation if deviation > 0 else math.nan, Verdict.NOT_SHOWN, found.n, found.unmeasured, better,
         clusters=found.clusters, error=found.error if found.error > 0 else math.nan, threshold=1 - level,
-        seed=seed, note=found.note, intervals=found.intervals,
+        seed=seed, note=found.note, intervals=found.intervals, width=None if bounds is None else bounds[1] - bounds[0],
     )  # fmt: skip
+    whole = len(pairs[0]) + int((~np.isnan(pairs[2])).sum())
+    if one.width is not None and lacking and error > 0:
+        least, most = ((whole * found.value + lacking * end) / (whole + lacking) for end in (-one.width, one.width))
+        worst, against = (least, least > 0) if found.value > 0 else (most, most < 0)
+        one = replace(
+            one, n_dropped=one.n_dropped + lacking, least=least, most=most,
+            p_worst=kinds.t_p(worst / error, found.freedom) if against else 1.0,
+        )  # fmt: skip
+    return weighed(on_scale(decided(one, p, 1 - level)), one.p_worst)
 
 
 def _powered(

@@ -21,10 +21,11 @@ from ragbench.stats.samples import (
     as_values,
     check_level,
     check_word,
+    effective_freedom,
     exact_mean,
     units_of,
 )
-from ragbench.stats.sums import Statistic, resample_units
+from ragbench.stats.sums import Pseudo, Statistic, resample_units
 from ragbench.types import Array, Estimate
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -34,7 +35,14 @@ FEWEST_FOR_BCA = 200
 """Fewer items: the interval on Fisher's z covers better than BCa for statistics that end at 1."""
 
 MOST_CATEGORIES = 25
-"""Up to here rank correlations are resampled from the table of categories; beyond, their standard errors serve."""
+"""Up to here rank correlations are resampled from the table of categories, and pseudo-items stand beside it; beyond,
+standard errors serve."""
+
+PSEUDO = 1.5
+"""So many pseudo-items stand beside the rated ones: half of them agree, in every category alike, and half do not, in
+every pair of categories alike. Two categories have Dirichlet's prior of 3/8 a cell, between Jeffreys' ½ and Perks' ¼;
+with 0 to 1 of them intervals of κ, AC₂ and α near the ends of their scales covered down to .90, with 2 down to .90 at a
+ceiling of weighted κ."""
 
 
 def agreement(
@@ -58,10 +66,15 @@ def agreement(
     interval: pearson, spearman, kendall, icc, krippendorff_alpha, bias.
     ratio: the same, α by quotients (numbers from zero on).
 
-    categories: all categories of the scale in their order, if some were not used (they count in AC1, AC2 and weights)
-    or do not sort by themselves. Intervals: BCa over items, or whole clusters of items; below 200 of them the delta
-    interval on Fisher's z; accuracy and bias as in `estimate`; rank correlations of more than 25 categories have
-    Bonett and Wright's (2000), Spearman's over clusters that of the correlation of ranks.
+    categories: all categories of the scale in their order; of booleans both. AC1, AC2 and weighted κ are made of them:
+    without them these stand on what happened to be used, which is no interval's business, so they have none (`note`
+    "open_scale"). A rater who says one thing all the time has no κ, ICC or correlation with anybody: NaN (`note`
+    "constant"). Numbers that are the same of every item have coefficients of 1 without an interval ("identical").
+
+    Intervals: statistics of categories by the Bayesian bootstrap over items, or whole clusters of them, with pseudo-
+    items (`ragbench.stats.sums.bayesian`); those of numbers BCa, below 200 items the delta interval on Fisher's z;
+    accuracy and bias as in `estimate`; rank correlations of more than 25 categories Bonett and Wright's (2000), over
+    clusters the jackknife's that leaves out each in turn.
 
     Raises ValueError for another scale, different lengths, labels outside the categories, or text where numbers are
     needed.
@@ -78,10 +91,11 @@ def agreement(
         {"level": level, "resamples": resamples, "seed": seed},
     )  # fmt: skip
     numbers = _numbers(kept, scale)
+    categories = two_valued(kept) if categories is None else categories
     values, coded = encode(kept, None if scale in NUMBERS else categories, scale)
     found: dict[str, Estimate] = {}
     if scale not in NUMBERS:
-        found |= _categorical(items, coded, values, scale)
+        found |= _categorical(items, coded, values, scale, declared=categories is not None)
     if scale != "nominal":
         found |= _ranks(items, coded, len(values))
     if numbers is not None and scale != "nominal":
@@ -127,12 +141,22 @@ class _Items:
             statistic, units_of(columns, self.codes), self.unmeasured, **self.options, fisher_below=FEWEST_FOR_BCA
         )
 
-    def of_table(self, statistic: Statistic, coded: list[Codes], number: int) -> Estimate:
+    def of_table(self, statistic: Statistic, coded: list[Codes], number: int, pseudo: float = PSEUDO) -> Estimate:
         units = table_units(coded[0] * number + coded[1], number**2, self.codes)
+        shapes = pseudo * shared(coded[0] == coded[1], self.codes) * shapes_of(number).ravel()
         return resample_units(
             lambda totals: statistic(totals.reshape(*totals.shape[:-1], number, number)),
             units, self.unmeasured, **self.options, fisher_below=FEWEST_FOR_BCA,
+            pseudo=Pseudo(shapes) if 1 < number <= MOST_CATEGORIES else None,
         )  # fmt: skip
+
+    def without(self, note: str, n: int) -> Estimate:
+        """What cannot be measured on n items, and why."""
+        clusters = None if self.codes is None else len(np.unique(self.codes))
+        level, seed = self.options["level"], self.options["seed"]
+        return Estimate(
+            math.nan, None, None, level, "none", n, self.unmeasured, clusters=clusters, seed=seed, note=note
+        )
 
     def of_mean(self, values: Array, bounds: tuple[float, float] | None = None) -> Estimate:
         whole = np.append(values, np.full(self.unmeasured, np.nan))
@@ -207,10 +231,49 @@ def numeric(rows: list[list[Any]], scale: str) -> list[list[Any]]:
     return rows
 
 
-def _categorical(items: _Items, coded: list[Codes], values: list[Any], scale: str) -> dict[str, Estimate]:
+def two_valued(sides: Sequence[Iterable[Any]]) -> list[bool] | None:
+    """The categories of ratings that are all booleans; None of others."""
+    every = [item for side in sides for item in side]
+    return [False, True] if every and all(isinstance(item, bool | np.bool_) for item in every) else None
+
+
+def shapes_of(number: int) -> Array:
+    """(K, K) how a pseudo-item is divided among the categories that two raters put it in: see PSEUDO."""
+    apart = np.full((number, number), 0.5 / max(number * (number - 1), 1))
+    np.fill_diagonal(apart, 0.5 / number)
+    return apart
+
+
+def shared(agreed: NDArray[Any], codes: Codes | None) -> float:
+    """How many items of a cluster tell no more than one independent item does of whether raters agree, 1 or more: the
+    design effect of the share of agreement; without spread, the mean size of a cluster. agreed: (items,) 0 to 1."""
+    if codes is None or not len(codes):
+        return 1.0
+    apart = agreed - exact_mean([agreed])
+    alone = math.fsum((apart**2).tolist())
+    if alone <= 1e-12:
+        return len(codes) / len(np.unique(codes))
+    sums = [math.fsum(apart[codes == one].tolist()) for one in np.unique(codes)]
+    return max(1.0, math.fsum(one**2 for one in sums) / alone)
+
+
+def constant(sides: Iterable[NDArray[Any]]) -> bool:
+    """Whether a side says one and the same of several items, so that nothing can go with it."""
+    return any(len(side) > 1 and bool(np.all(side == side[0])) for side in sides)
+
+
+def _categorical(
+    items: _Items, coded: list[Codes], values: list[Any], scale: str, *, declared: bool
+) -> dict[str, Estimate]:
     number = max(len(values), 1)
+    own = np.unique(coded[0])
+
+    def balanced_accuracy(table: Array) -> Array:
+        """Of a's categories, or where the scale says them of all: how b finds one that a never used is not known."""
+        told = table if declared else np.where(np.isin(np.arange(number), own)[:, None], table, 0.0)
+        return tables.balanced_accuracy(told)
+
     rules: dict[str, Statistic] = {
-        "balanced_accuracy": tables.balanced_accuracy,
         "cohen_kappa": tables.cohen_kappa,
         "gwet_ac1": tables.gwet,
         "krippendorff_alpha": lambda table: tables.krippendorff(table + np.swapaxes(table, -1, -2), scale),
@@ -220,14 +283,33 @@ def _categorical(items: _Items, coded: list[Codes], values: list[Any], scale: st
         rules["cohen_kappa_quadratic"] = lambda table: tables.cohen_kappa(table, "quadratic")
         rules["gwet_ac2"] = lambda table: tables.gwet(table, "quadratic")
     same = (coded[0] == coded[1]).astype(np.float64)
-    return {"accuracy": items.of_mean(same, (0.0, 1.0))} | {
-        name: items.of_table(rule, coded, number) for name, rule in rules.items()
+    found = {
+        "accuracy": items.of_mean(same, (0.0, 1.0)),
+        "balanced_accuracy": items.of_table(
+            balanced_accuracy, coded, number, float(number)
+        ),  # Jeffreys' of each recall
     }
+    unknown = constant(coded)
+    for name, rule in rules.items():
+        if unknown and name.startswith("cohen_kappa"):
+            found[name] = items.without("constant", len(same))
+            continue
+        one = items.of_table(rule, coded, number)
+        if not declared and name in MADE_OF_THE_SCALE and one.low is not None:
+            one = replace(one, low=None, high=None, method="none", note="open_scale", intervals={})
+        found[name] = one
+    return found
+
+
+MADE_OF_THE_SCALE = ("gwet_ac1", "gwet_ac2", "cohen_kappa_linear", "cohen_kappa_quadratic")
+"""Statistics that are others where the scale has a category that nobody used."""
 
 
 def _ranks(
     items: _Items, coded: list[Codes], number: int, wanted: tuple[str, ...] = ("spearman", "kendall")
 ) -> dict[str, Estimate]:
+    if constant(coded):
+        return {name: items.without("constant", len(coded[0])) for name in wanted}
     if number > MOST_CATEGORIES:
         return _ranked(items, coded, wanted)
     number = max(number, 1)
@@ -245,14 +327,21 @@ def _numeric(items: _Items, numbers: tuple[Array, Array], scale: str) -> dict[st
         squares = totals[..., 3] + totals[..., 4]
         return icc_of_sums(totals[..., :3], squares, squares + 2 * totals[..., 5])
 
+    rules: dict[str, Statistic] = {"pearson": tables.pearson, "icc": icc_of_pairs}
+    unknown = constant(numbers)
     found = {
-        "pearson": items.of_sums(tables.pearson, columns),
-        "icc": items.of_sums(icc_of_pairs, columns),
-        "bias": items.of_mean(b - a),
+        name: items.without("constant", len(a)) if unknown else items.of_sums(rule, columns)
+        for name, rule in rules.items()
     }
+    found["bias"] = items.of_mean(b - a)
     if scale in NUMBERS:
         parts, alpha = alphas.of_numbers(np.column_stack([a, b]), scale)
         found["krippendorff_alpha"] = items.of_sums(alpha, parts)
+    if np.array_equal(a, b):
+        found = {
+            name: replace(one, note="identical") if one.note == "no_spread" and name != "bias" else one
+            for name, one in found.items()
+        }
     return found
 
 
@@ -265,7 +354,8 @@ def icc_of_sums(columns: Array, squares: Array, row_squares: Array) -> Array:
     rest = (squares - correction - items - raters) / ((n - 1) * (k - 1))
     items, raters = items / (n - 1), raters / (k - 1)
     below = items + (k - 1) * rest + k * (raters - rest) / n
-    return np.where(np.abs(below) > 1e-300, (items - rest) / np.where(below == 0, 1.0, below), np.nan)
+    known = np.abs(below) > 1e-12 * squares / n
+    return np.where(known, (items - rest) / np.where(known, below, 1.0), np.nan)
 
 
 def _rank_sums(coded: list[Codes]) -> Array:
@@ -277,39 +367,69 @@ def _rank_sums(coded: list[Codes]) -> Array:
 
 
 def _ranked(items: _Items, coded: list[Codes], wanted: tuple[str, ...]) -> dict[str, Estimate]:
-    """Spearman's ρ and Kendall's τ-b with the intervals of Bonett and Wright (2000) on Fisher's z.
+    """Spearman's ρ and Kendall's τ-b of many different values, on Fisher's z: with the errors of Bonett and Wright
+    (2000), over clusters with the jackknife's that leaves out each in turn (of ρ as the correlation of the ranks).
 
-    Those know nothing of clusters but their number, which for ρ covers .99 to 1.0 with two to four times the width
-    needed. There ρ is the correlation of the ranks, whole clusters of them being drawn: .90 to .97 in simulations.
+    Bonett and Wright's know nothing of clusters but their number, which for both covers .99 to 1.0, with intervals two
+    to seven times too wide where items of a cluster are not much alike.
     """
     from scipy.stats import kendalltau, spearmanr
 
     n, level = len(coded[0]), items.options["level"]
-    quantile = kinds.normal_quantile((1 + level) / 2)
-    clusters = None if items.codes is None else len(np.unique(items.codes))
-    effective = n if clusters is None else clusters
     found = {}
     for name, rule in (("spearman", spearmanr), ("kendall", kendalltau)):
         if name not in wanted:
             continue
-        constant = any(np.ptp(side) == 0 for side in coded)
-        if name == "spearman" and clusters is not None and not constant:
+        if name == "spearman" and items.codes is not None:
             found[name] = items.of_sums(tables.pearson, _rank_sums(coded))
             continue
-        value = math.nan if constant else float(rule(*coded).statistic)
-        found[name] = Estimate(
-            value, None, None, level, "none", n, items.unmeasured, clusters=clusters, seed=items.options["seed"],
-            note="undefined" if constant else "few",
-        )  # fmt: skip
-        if abs(value) < 1 and effective >= 5:
-            error = math.sqrt((1 + value**2 / 2) / (effective - 3) if name == "spearman" else 0.437 / (effective - 4))
-            low, high = (math.tanh(math.atanh(value) + sign * quantile * error) for sign in (-1, 1))
-            found[name] = replace(
-                found[name],
-                low=low,
-                high=high,
-                method="bonett_wright",
-                intervals={"bonett_wright": (low, high)},
-                note="",
-            )
+        one = replace(items.without("few", n), value=float(rule(*coded).statistic))
+        ends: tuple[float, float] | None = None
+        if abs(one.value) < 1 and items.codes is not None and one.clusters is not None and one.clusters > 1:
+            ends = kinds.fisher(one.value, *_kendall_error(coded, items.codes, one.value), level)
+        elif abs(one.value) < 1 and items.codes is None and n >= 5:
+            error = math.sqrt((1 + one.value**2 / 2) / (n - 3) if name == "spearman" else 0.437 / (n - 4))
+            half = kinds.normal_quantile((1 + level) / 2) * error
+            ends = math.tanh(math.atanh(one.value) - half), math.tanh(math.atanh(one.value) + half)
+        if ends is not None:
+            method = "bonett_wright" if items.codes is None else "fisher"
+            note = "" if items.codes is None or (one.clusters or 0) >= FEWEST_FOR_BCA else "few"
+            one = replace(one, low=ends[0], high=ends[1], method=method, intervals={method: ends}, note=note)
+        found[name] = one
     return found
+
+
+BINS = 1_000
+"""Ranks among more values are put together in so many for the standard error of τ, and for it alone."""
+
+
+def _kendall_error(coded: list[Codes], codes: Codes, value: float) -> tuple[float, float]:
+    """The standard error of τ-b over clusters, by leaving out each in turn, and the freedom of its square."""
+    whole = _concordances(coded)
+    totals = whole.sum(axis=0)
+    present, sizes = np.unique(codes, return_counts=True)
+    left = np.empty(len(present))
+    for place, cluster in enumerate(present):
+        own = codes == cluster
+        inside = _concordances([side[own] for side in coded]).sum(axis=0)
+        rest = totals - 2 * whole[own].sum(axis=0) + inside
+        spread = math.sqrt(max(rest[1] * rest[2], 0.0))
+        left[place] = rest[0] / spread - totals[0] / math.sqrt(totals[1] * totals[2]) if spread > 0 else 0.0
+    order, number = np.lexsort((sizes, left)), len(present)  # so that no order of clusters changes a digit
+    left, sizes = left[order], sizes[order]
+    error = math.sqrt((number - 1) / number * float(np.sum(left**2)))
+    return error, effective_freedom(left, sizes.astype(np.float64), np.ones(number, dtype=np.int64))
+
+
+def _concordances(coded: list[Codes]) -> Array:
+    """(items, 3) of each item with all others: concordant less discordant pairs, pairs not tied in a, and in b."""
+    n = len(coded[0])
+    places, widths = [], []
+    for side in coded:
+        used, place = np.unique(side, return_inverse=True)
+        width = min(len(used), BINS)
+        places.append(place * width // len(used))
+        widths.append(width)
+    table = np.bincount(places[0] * widths[1] + places[1], minlength=widths[0] * widths[1]).reshape(widths)
+    untied = [n - table.sum(axis=1 - axis)[place] for axis, place in enumerate(places)]
+    return np.column_stack([tables.balances(table.astype(np.float64))[places[0], places[1]], *untied])

@@ -225,7 +225,8 @@ class Paired(NamedTuple):
     """Values of two systems on one metric, one a question in the same order, NaN where unmeasured.
 
     metric, names: the metric's label, and the two systems, the baseline first. clusters: one label a question; None:
-    all are independent. level, resamples, seed: how they were compared where they come from.
+    all are independent. level, resamples, seed: how they were compared where they come from. bounds: the ends of the
+    metric's scale, None where one is open. void: (questions,) which are no pairs (`stats.compare_metrics`); None: none.
     """
 
     metric: str
@@ -237,6 +238,8 @@ class Paired(NamedTuple):
     level: float
     resamples: int
     seed: int
+    bounds: tuple[float, float] | None = None
+    void: NDArray[np.bool_] | None = None
 
 
 @runtime_checkable

@@ -23,6 +23,7 @@ from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import Hypothesis
 from ragbench.stats.draws import unit_draws
 from ragbench.stats.estimates import Bounds
+from ragbench.stats.missing import at_ends, bounded
 from ragbench.stats.samples import Codes, units_of
 from ragbench.stats.signs import tested
 from ragbench.stats.verdicts import by_signs
@@ -195,6 +196,7 @@ def set_hypothesis(
     level: float = 0.95,
     resamples: int = 10_000,
     names: tuple[str, str] = ("baseline", "challenger"),
+    bounds: Bounds | None = None,
 ) -> Hypothesis:
     """That two systems have one value on the same units, to be tested with others by `families.jointly`.
 
@@ -203,6 +205,8 @@ def set_hypothesis(
     adds to the difference. That swaps two systems' answers to a question only as far as the difference goes; swapping
     the answers themselves would test that the systems are alike in everything.
     The test is "none", its p NaN, where neither draws nor leaving out told what a unit adds.
+    bounds: the ends of the function's scale. What it would make of answers that are not there, nobody knows: they are
+    taken to add as much as to a mean that lies at either end (`ragbench.stats.missing`).
     """
     gap = challenger.minus(baseline)
     interval = set_estimate(gap, level=level)
@@ -235,5 +239,15 @@ def set_hypothesis(
         error=error,
         seed=gap.seed,
         note=interval.note,
+        width=None if bounds is None else bounds[1] - bounds[0],
     )
-    return Hypothesis(by_signs(found) if moves is not None else found, pseudo, freedom)
+    worst = None
+    if found.width is not None and found.n_dropped and moves is not None:
+        lone = int(places.max(initial=-1)) + 1 + np.cumsum(~present)  # who is in a group of what is there is not known
+
+        def p_of(column: Array) -> float:
+            codes = np.where(present, places, lone) if gap.clustered else None
+            return tested(units_of(column[:, None], codes), resamples, gap.seed)[0]
+
+        found, worst = bounded(found, at_ends(pseudo, ~present, found.width), p_of)
+    return Hypothesis(by_signs(found) if moves is not None else found, pseudo, freedom, worst)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ragbench.stats.intervals import normal_quantile, t_quantile
 from ragbench.stats.power import POWER, sample_size
 from ragbench.stats.samples import check_better, check_level
-from ragbench.stats.verdicts import verdict_of
+from ragbench.stats.verdicts import on_scale, verdict_of, weighed
 from ragbench.types import Better, Comparison
 
 Bounds = tuple[float | None, float | None]
@@ -19,6 +19,7 @@ class Summary:
     """A mean with what is known of it: its interval at `level`, and over how many values it is.
 
     bounds: the ends of the scale; with both and `n`, a mean without an interval still has a largest possible spread.
+    missing: how many values are in no mean.
     """
 
     value: float
@@ -27,6 +28,18 @@ class Summary:
     level: float = 0.95
     n: int | None = None
     bounds: Bounds = (None, None)
+    missing: int = 0
+
+    @property
+    def reach(self) -> tuple[float, float] | None:
+        """The mean if every missing value lay at the lower, or the upper end of the scale; None where one is open, or
+        the count is not known."""
+        low, high = self.bounds
+        if low is None or high is None or (self.missing and not self.n):
+            return None
+        whole = (self.n or 0) + self.missing
+        share = self.missing / whole if whole else 0.0
+        return (1 - share) * self.value + share * low, (1 - share) * self.value + share * high
 
     @property
     def error(self) -> float | None:
@@ -73,20 +86,34 @@ def compare_summaries(
         return None
     error = math.hypot(first, second)
     freedom, deviation, n = _counted(baseline, challenger, first, second, error)
-    if error > 0:
-        ratio = -abs(difference) / error
-        p = float(2 * (ndtr(ratio) if freedom is None else stdtr(freedom, ratio)))
-    else:
-        p = 1.0 if difference == 0 else 0.0
-    quantile = (1 + level) / 2
+
+    def p_of(apart: float) -> float:
+        if not error > 0:
+            return 1.0 if apart == 0 else 0.0
+        ratio = -abs(apart) / error
+        return float(2 * (ndtr(ratio) if freedom is None else stdtr(freedom, ratio)))
+
+    p, quantile = p_of(difference), (1 + level) / 2
     edge = normal_quantile(quantile) if freedom is None else t_quantile(quantile, freedom)
     needed = sample_size(margin, deviation * math.sqrt(2), level=level) if deviation and margin is not None else None
-    return Comparison(
+    smallest = (edge + normal_quantile(POWER)) * error if error > 0 else None
+    ends, lacking = (baseline.reach, challenger.reach), baseline.missing + challenger.missing
+    least = most = worst = width = None
+    if ends[0] is not None and ends[1] is not None:
+        low, high = baseline.bounds
+        width = high - low if low is not None and high is not None else None
+        if lacking:
+            least, most = ends[1][0] - ends[0][1], ends[1][1] - ends[0][0]
+            against = least if difference > 0 else most
+            worst = p_of(against) if against * difference > 0 else 1.0
+    one = Comparison(
         *names, difference, difference - edge * error, difference + edge * error, level, "welch", p, "Welch's t test",
-        difference / deviation if deviation else math.nan, verdict_of(difference, p, better, level), n, better=better,
-        minimum_detectable=(edge + normal_quantile(POWER)) * error if error > 0 else None,
+        difference / deviation if deviation else math.nan, verdict_of(difference, p, better, level), n, lacking, better,
+        least=least, most=most, width=width, error=error, threshold=1 - level,
+        minimum_detectable=None if smallest is None or (width is not None and smallest > width) else smallest,
         questions_needed=needed, margin=margin, note="two_samples",
     )  # fmt: skip
+    return weighed(on_scale(one), worst)
 
 
 def _counted(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -13,8 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import Hypothesis
-from ragbench.stats.draws import total_draws
+from ragbench.stats.draws import BLOCK, total_draws, weighted_rows
+from ragbench.stats.estimates import Bounds
 from ragbench.stats.histograms import weighted_sum
+from ragbench.stats.missing import at_ends, bounded
 from ragbench.stats.samples import (
     Labels,
     Units,
@@ -33,6 +36,9 @@ from ragbench.types import Array, Better, Comparison, Estimate, Verdict
 Statistic = Callable[[Array], Array]
 """(…, columns) totals to (…,) values; NaN where the statistic does not exist."""
 
+Completed = tuple[tuple[ArrayLike, ArrayLike], tuple[ArrayLike, ArrayLike]]
+"""The tables of baseline and challenger where the difference is smallest, and where it is largest."""
+
 Method = Literal["auto", "bca", "percentile", "delta"]
 
 STEP = (
@@ -40,6 +46,18 @@ STEP = (
 )
 MOST_LOST = 0.1
 """Above this share of resamples without a value, the resampling interval is not printed."""
+
+
+@dataclass(frozen=True)
+class Pseudo:
+    """Pseudo-items that stand beside what was seen in the draws of `bayesian`.
+
+    shapes: (pseudo-items,) how many items each is worth, 0 or more. rows: (pseudo-items, columns) what each adds to the
+    totals; None: each of them is a column.
+    """
+
+    shapes: Array
+    rows: Array | None = None
 
 
 def resample(
@@ -84,6 +102,7 @@ def resample_units(
     resamples: int = 10_000,
     seed: int = 0,
     fisher_below: int = 0,
+    pseudo: Pseudo | None = None,
 ) -> Estimate:
     """`resample` of units whose sums are the sufficient statistics; equal units may already be counted together.
 
@@ -91,6 +110,8 @@ def resample_units(
     "fisher", on Fisher's z with Student's quantile, which covers better than BCa there: that of the delta interval's
     standard error, with clusters of the jackknife's that leaves out each in turn (Efron 1982, chapter 3) and with
     the freedom of `effective_freedom`.
+    pseudo: what stands in every draw beside the units; the printed interval is then "bayesian", see `bayesian`, with a
+    width also where no unit moves the statistic.
     """
     if not units.n:
         return Estimate(math.nan, None, None, level, "none", 0, unmeasured, note="empty")
@@ -101,16 +122,21 @@ def resample_units(
     if not note:
         moves = influences(statistic, units)
         error = math.sqrt(float(weighted_sum(units.counts, np.nan_to_num(moves) ** 2)))
-        if error <= 1e-9 * max(abs(value), 1e-9):
+        spread, freedom = _clustered(statistic, units, value, moves, error)
+        if error <= max(1e-9 * abs(value), rounding(statistic, units, value)):
             note = "no_spread"
         else:
             half = kinds.normal_quantile((1 + level) / 2) * error
             found["delta"] = (value - half, value + half)
             if fisher_below and abs(value) < 1:
-                found["fisher"] = kinds.fisher(value, *_clustered(statistic, units, value, moves, error), level)
+                found["fisher"] = kinds.fisher(value, spread, freedom, level)
             found |= _resampled(statistic, units, value, moves, level, resamples, seed)
+        if pseudo is not None:
+            found["bayesian"] = bayesian(statistic, units, pseudo, value, freedom, level, resamples, seed)
     chosen = method if method != "auto" else "bca" if "bca" in found else "delta"
-    if method == "auto" and "fisher" in found and units.number < fisher_below:
+    if method == "auto" and "bayesian" in found:
+        chosen, note = "bayesian", "few" if units.number < fisher_below else ""
+    elif method == "auto" and "fisher" in found and units.number < fisher_below:
         chosen, note = "fisher", "few"
     if not note and (chosen not in found or (method == "auto" and chosen == "delta")):
         note = "no_bca"
@@ -123,10 +149,57 @@ def resample_units(
     )  # fmt: skip
 
 
+def rounding(statistic: Statistic, units: Units, value: float) -> float:
+    """The standard error that rounding alone can feign: how far a few last bits of the totals move the statistic,
+    carried through the differences of `influences`. It is in the unit of what the statistic is made of, so that one
+    that is 0 for whatever units is told from one that happens to be."""
+    whole = weighted_sum(units.counts, units.sums)
+    signs = np.where(np.random.default_rng(0).random((16, len(whole))) < 0.5, -1.0, 1.0)
+    apart = _values(statistic, whole * (1 + 4 * np.finfo(np.float64).eps * signs)) - value
+    largest = float(np.abs(apart[np.isfinite(apart)]).max(initial=0.0))
+    return 100 / STEP * largest * math.sqrt(units.number)
+
+
+def bayesian(
+    statistic: Statistic,
+    units: Units,
+    pseudo: Pseudo,
+    value: float,
+    freedom: float,
+    level: float,
+    resamples: int,
+    seed: int,
+) -> tuple[float, float]:
+    """The interval of a statistic in [−1, 1] by the Bayesian bootstrap (Rubin 1981, Annals of Statistics 9: 130).
+
+    Every unit counts by an exponential weight, which for independent items in categories are draws of Dirichlet's
+    distribution of their shares; pseudo-items count by gamma weights of their shapes, so that what was not seen is not
+    taken for impossible. Ends are quantiles, on Fisher's z as far from the median as Student's quantile is farther out
+    than the normal one; the value itself always lies within.
+    """
+    rng, drawn, done = np.random.default_rng(seed), np.empty(resamples), 0
+    step = max(1, BLOCK // max(units.sums.shape[1], len(units.counts), len(pseudo.shapes)))
+    while done < resamples:
+        size = min(step, resamples - done)
+        weights = rng.standard_gamma(units.counts.astype(np.float64), size=(size, len(units.counts)))
+        more = rng.standard_gamma(pseudo.shapes, size=(size, len(pseudo.shapes)))
+        totals = weighted_rows(weights, units.sums) + (
+            more if pseudo.rows is None else weighted_rows(more, pseudo.rows)
+        )
+        drawn[done : done + size] = _values(statistic, totals)
+        done += size
+    kept = drawn[np.isfinite(drawn)]
+    tails = [(1 - level) / 2, 0.5, (1 + level) / 2]
+    low, middle, high = np.arctanh(np.quantile(kept, tails).clip(-1 + 1e-12, 1 - 1e-12))
+    farther = kinds.t_quantile((1 + level) / 2, freedom) / kinds.normal_quantile((1 + level) / 2)
+    ends = (math.tanh(middle - (middle - low) * farther), math.tanh(middle + (high - middle) * farther))
+    return min(ends[0], value), max(ends[1], value)
+
+
 def _clustered(statistic: Statistic, units: Units, value: float, moves: Array, error: float) -> tuple[float, float]:
     """The standard error and its degrees of freedom; those of the delta interval where units are independent."""
     if not units.clustered:
-        return error, units.number - 1
+        return error, max(units.number - 1, 1)
     left = _values(statistic, weighted_sum(units.counts, units.sums) - units.sums) - value
     left = np.where(np.isfinite(left), left, -np.nan_to_num(moves))
     spread = (units.number - 1) / units.number * float(weighted_sum(units.counts, left**2))
@@ -168,6 +241,9 @@ def compare_statistic(
     resamples: int = 10_000,
     seed: int = 0,
     names: tuple[str, str] = ("baseline", "challenger"),
+    bounds: Bounds | None = None,
+    completed: Completed | None = None,
+    void: ArrayLike | None = None,
 ) -> Comparison:
     """Two systems by a corpus statistic: a test of its equality, and a paired bootstrap.
 
@@ -176,10 +252,15 @@ def compare_statistic(
     two systems' sentences (Riezler, Maxwell 2005) would test that the systems are the same in all: two with one F1 but
     other errors are not, and it finds them to differ too often. The interval is of the difference on the same drawn
     sentences, and so is the standard error from which it is told what could have been shown.
+    bounds: the ends of the statistic's scale: no end of an interval is farther from 0 than its width, and where rows
+    are unmeasured, no word is said that they could contradict (`ragbench.stats.missing`). completed: tables of both
+    without gaps, where every unmeasured row is such that the difference is smallest, and where it is largest; without
+    it a row is taken to add as much as a value at either end of the scale would to a mean. void: (sentences,) which
+    are no pairs, because there is nothing in them to measure.
     """
     return statistic_hypothesis(
         statistic, baseline, challenger, clusters=clusters, better=better, level=level, resamples=resamples, seed=seed,
-        names=names,
+        names=names, bounds=bounds, completed=completed, void=void,
     ).alone  # fmt: skip
 
 
@@ -194,6 +275,9 @@ def statistic_hypothesis(
     resamples: int = 10_000,
     seed: int = 0,
     names: tuple[str, str] = ("baseline", "challenger"),
+    bounds: Bounds | None = None,
+    completed: Completed | None = None,
+    void: ArrayLike | None = None,
 ) -> Hypothesis:
     """The hypothesis of `compare_statistic`, to be tested together with others by `families.jointly`."""
     check_level(level)
@@ -212,14 +296,24 @@ def statistic_hypothesis(
     def gap(totals: Array) -> Array:
         return _values(statistic, totals[..., columns:]) - _values(statistic, totals[..., :columns])
 
+    none = np.zeros(len(present), dtype=bool) if void is None else np.asarray(void, dtype=bool) & ~present
     kept = None if codes is None else codes[present]
     interval = resample_units(gap, units_of(both, kept), level=level, resamples=resamples, seed=seed)
+
+    def added(rows: Array, value: float) -> Array:
+        """(rows,) pseudo-values of the difference."""
+        each = Units(rows, np.ones(len(rows)), np.ones(len(rows), dtype=np.int64), False, np.zeros(2 * columns))
+        return np.asarray(value + len(rows) * np.nan_to_num(influences(gap, each)))
+
+    def flipped(column: Array) -> tuple[float, str, Units]:
+        known = ~np.isnan(column)
+        units = units_of(column[known][:, None], None if codes is None else codes[known])
+        return *tested(units, resamples, seed), units
+
     pseudo, p, used, freedom = np.full(len(present), np.nan), math.nan, "none", None
     if len(both) and not math.isnan(interval.value):
-        each = Units(both, np.ones(len(both)), np.ones(len(both), dtype=np.int64), False, np.zeros(2 * columns))
-        pseudo[present] = interval.value + len(both) * np.nan_to_num(influences(gap, each))
-        units = units_of(pseudo[present][:, None], kept)
-        p, used = tested(units, resamples, seed)
+        pseudo[present] = added(both, interval.value)
+        p, used, units = flipped(pseudo)
         freedom = units.freedom if units.clustered else None
     found = Comparison(
         *names,
@@ -233,14 +327,26 @@ def statistic_hypothesis(
         math.nan,
         Verdict.NOT_SHOWN,
         len(both),
-        int((~present).sum()),
+        int((~present & ~none).sum()),
         better,
         clusters=interval.clusters,
         error=_error(interval),
         seed=seed,
         note=interval.note,
+        width=None if bounds is None else bounds[1] - bounds[0],
     )
-    return Hypothesis(by_signs(found) if len(both) else found, pseudo, freedom)
+    worst = None
+    if found.n_dropped and bounds is not None and not math.isnan(p):
+        columns_at, values = at_ends(pseudo, ~present & ~none, bounds[1] - bounds[0]), None
+        if completed is not None:
+            asked = ~none
+            tables = [np.hstack([_table(each, "completed")[0][asked] for each in pair]) for pair in completed]
+            low, high = (float(gap(rows.sum(axis=0)[None])[0]) for rows in tables)
+            values = low, high
+            for column, rows, value in zip(columns_at, tables, values, strict=True):
+                column[asked] = added(rows, value)
+        found, worst = bounded(found, columns_at, lambda column: flipped(column)[0], values=values)
+    return Hypothesis(by_signs(found) if len(both) else found, pseudo, freedom, worst)
 
 
 def _error(interval: Estimate) -> float:

@@ -8,6 +8,7 @@ from itertools import combinations
 from numpy.typing import ArrayLike
 
 from ragbench.stats.comparisons import hypotheses
+from ragbench.stats.estimates import Bounds
 from ragbench.stats.families import jointly
 from ragbench.stats.samples import Labels, as_values, check_better
 from ragbench.types import Better, Comparison
@@ -19,6 +20,7 @@ def compare_many(
     *,
     clusters: Labels | None = None,
     better: Better = "higher",
+    bounds: Bounds | None = None,
     level: float = 0.95,
     margin: float | None = None,
     resamples: int = 10_000,
@@ -27,7 +29,7 @@ def compare_many(
     """Every pair of systems, or every system against the baseline, with p adjusted over all of them together.
 
     systems: name to one number a question, in the same order. A pair is compared on the questions that both were
-    measured on; `n_dropped` counts the others.
+    measured on; `n_dropped` counts the others. bounds: the ends of the scale, as in `compare`.
 
     p is of the pair alone (as in `compare`). p_adjusted holds the family-wise error rate, and the intervals hold
     together: see `ragbench.stats.families.jointly`. No p_adjusted is below p.
@@ -45,8 +47,8 @@ def compare_many(
     )
     tested = [
         hypotheses(
-            {"values": columns[first]}, {"values": columns[second]}, clusters=clusters, better=better, level=level,
-            margin=margin, resamples=resamples, seed=seed, names=(first, second),
+            {"values": columns[first]}, {"values": columns[second]}, clusters=clusters, better=better, bounds=bounds,
+            level=level, margin=margin, resamples=resamples, seed=seed, names=(first, second),
         )["values"]
         for first, second in pairs
     ]  # fmt: skip

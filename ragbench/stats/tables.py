@@ -81,13 +81,22 @@ def krippendorff(coincidences: Array, scale: str) -> Array:
 
 def kendall(tables: Array) -> Array:
     """Kendall's τ-b (1945) between ordered categories."""
-    later = _sum_after(tables)
-    earlier = _sum_after(tables[..., :, ::-1])[..., :, ::-1]
-    balance = np.sum(tables * (later - earlier), axis=(-2, -1))
+    after = _sum_after(tables) - _sum_after(tables[..., :, ::-1])[..., :, ::-1]
+    balance = np.sum(tables * after, axis=(-2, -1))
     pairs = tables.sum(axis=(-2, -1)) ** 2
     rows = pairs - np.sum(tables.sum(axis=-1) ** 2, axis=-1)
     columns = pairs - np.sum(tables.sum(axis=-2) ** 2, axis=-1)
     return _over(2 * balance, np.sqrt(rows * columns))
+
+
+def balances(tables: Array) -> Array:
+    """(…, K, K) of an item in each cell with all others: how many pairs are concordant, less those that are not."""
+    flipped = tables[..., ::-1, ::-1]
+    found: Array = np.zeros_like(tables, dtype=np.float64)
+    for one, turned in ((tables, False), (flipped, True)):
+        after = _sum_after(one) - _sum_after(one[..., :, ::-1])[..., :, ::-1]
+        found += after[..., ::-1, ::-1] if turned else after
+    return found
 
 
 def spearman(tables: Array) -> Array:
@@ -102,8 +111,10 @@ def spearman(tables: Array) -> Array:
 def pearson(sums: Array) -> Array:
     """Pearson's r from totals (…, 6) of 1, a, b, a², b², ab."""
     n, a, b, aa, bb, ab = np.moveaxis(sums, -1, 0)
-    spread = np.sqrt(np.maximum(aa - a * a / n, 0) * np.maximum(bb - b * b / n, 0))
-    return np.clip(_over(ab - a * b / n, spread), -1, 1)
+    first, second = (
+        np.where(own - one**2 / n > 1e-12 * own, own - one**2 / n, np.nan) for one, own in ((a, aa), (b, bb))
+    )
+    return np.clip((ab - a * b / n) / np.sqrt(first * second), -1, 1)
 
 
 def _sum_after(tables: Array) -> Array:

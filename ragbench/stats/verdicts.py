@@ -37,24 +37,103 @@ def verdict_of(difference: float, p: float, better: Better, level: float, attain
 def by_signs(one: Comparison) -> Comparison:
     """The comparison with the verdict that its own p allows, tested by the signs of its groups, its interval in
     agreement with it, and its power."""
-    found = agreeing(decided(replace(one, attainable=attainable_p(one.groups)), one.p, 1 - one.level))
+    found = decided(replace(one, attainable=attainable_p(one.groups)), one.p, 1 - one.level)
+    found = weighed(agreeing(found), one.p_worst)
     if math.isnan(found.low):
         return found
     return replace(found, intervals={**found.intervals, "alone": (found.low, found.high)})
 
 
+def withheld(one: Comparison, reason: str) -> Comparison:
+    """The comparison without a verdict, for a reason that is said beside the word; its numbers stay.
+
+    reason: English words that `metrics.known_reasons` knows, so that every reader gets them in their language. What it
+    could have shown is not said either: more questions alike would tell no more. One without a p has no verdict anyway.
+    """
+    if math.isnan(one.p):
+        return one
+    return replace(
+        one, verdict=Verdict.CANNOT_BE_TOLD, withheld=reason,
+        minimum_detectable=None, questions_needed=None, groups_needed=None,
+    )  # fmt: skip
+
+
 def agreeing(one: Comparison) -> Comparison:
     """The comparison with an interval that holds 0 exactly if no difference is shown; see the module."""
+    one = on_scale(one)
     low, high = one.low, one.high
     if math.isnan(low) or math.isnan(high):
         return one
-    if one.verdict not in (Verdict.BETTER, Verdict.WORSE):
+    if not (one.verdict.is_better or one.verdict.is_worse):
         low, high = min(low, 0.0), max(high, 0.0)
     elif one.difference > 0:
         low = max(low, one.difference * OPEN or one.difference)
     else:
         high = min(high, one.difference * OPEN or one.difference)
     return replace(one, low=low, high=high)
+
+
+def on_scale(one: Comparison) -> Comparison:
+    """The comparison without an end of an interval beyond the width of the scale: no true difference lies there."""
+    if one.width is None:
+        return one
+    width = one.width
+
+    def within(ends: tuple[float, float]) -> tuple[float, float]:
+        low, high = (max(-width, min(width, end)) if not math.isnan(end) else end for end in ends)
+        return low, high
+
+    low, high = within((one.low, one.high))
+    return replace(one, low=low, high=high, intervals={name: within(ends) for name, ends in one.intervals.items()})
+
+
+def weighed(one: Comparison, p_worst: float | None) -> Comparison:
+    """The comparison with the word that what is unmeasured leaves it, and that its size deserves.
+
+    p_worst: of the completion that speaks most against it, as it was decided: after the correction where there is one.
+    Better, worse and same are withheld where the worse completion does not allow them (`ragbench.stats.missing`).
+    """
+    limit = 1 - one.level + 1e-12
+    one = replace(one, p_worst=p_worst)
+    if one.verdict is Verdict.SAME:
+        known, shown = one.p_equivalence_worst, 1 - one.level
+        allowed = known is None or known < shown
+    else:
+        allowed = one.verdict.unshown or p_worst is None or p_worst < limit
+    return sized(one) if allowed else withheld(one, gaps(one))
+
+
+def withheld_by_gaps(one: Comparison) -> bool:
+    """Whether it is what is unmeasured that withholds the word, and nothing else."""
+    return one.withheld == gaps(one)
+
+
+def gaps(one: Comparison) -> str:
+    """How many pairs are unmeasured; n counts others where labels are few, or nothing is paired."""
+    if one.note == "two_samples":
+        return f"{one.n_dropped} values unmeasured"
+    if one.method in ("prediction_powered", "people"):
+        return f"{one.n_dropped} pairs unmeasured"
+    return f"{one.n_dropped} of {one.n + one.n_dropped} pairs unmeasured"
+
+
+def sized(one: Comparison) -> Comparison:
+    """Better or worse by less than matters where the whole interval lies within the smallest difference of interest,
+    also with what is unmeasured at either end of the scale."""
+    words = {Verdict.BETTER: Verdict.SLIGHTLY_BETTER, Verdict.WORSE: Verdict.SLIGHTLY_WORSE}
+    back = {slight: plain for plain, slight in words.items()}
+    word = back.get(one.verdict, one.verdict)
+    if word in words and one.margin is not None:
+        low, high = reach(one)
+        word = words[word] if -one.margin < low and high < one.margin else word
+    return one if word is one.verdict else replace(one, verdict=word)
+
+
+def reach(one: Comparison) -> tuple[float, float]:
+    """The interval of the difference over all pairs: each end moved by as much as what is unmeasured could move it."""
+    if one.least is None or one.most is None:
+        return one.low, one.high
+    return one.low + min(one.least - one.difference, 0.0), one.high + max(one.most - one.difference, 0.0)
 
 
 def decided(one: Comparison, p: float, threshold: float, instead: Callable[[float], float] = lambda p: p) -> Comparison:
@@ -71,7 +150,7 @@ def decided(one: Comparison, p: float, threshold: float, instead: Callable[[floa
     equal = one.p_equivalence is not None and one.p_equivalence < 1 - one.level
     if equal and word.unshown:
         word = Verdict.SAME
-    return _with_power(replace(one, verdict=word, threshold=threshold, groups_needed=needed))
+    return _with_power(replace(one, verdict=word, withheld="", threshold=threshold, groups_needed=needed))
 
 
 def _groups_for(one: Comparison, shows: Callable[[float], bool]) -> int | None:
@@ -89,7 +168,7 @@ def with_margin(one: Comparison, margin: float | None) -> Comparison:
         return one
     if margin is not None and not (margin > 0 and math.isfinite(margin)):
         raise ValueError(f"the smallest difference of interest is above 0; got {margin}")
-    return replace(one, margin=margin, questions_needed=_questions_for(one, margin))
+    return sized(replace(one, margin=margin, questions_needed=_questions_for(one, margin)))
 
 
 def _with_power(one: Comparison) -> Comparison:
@@ -97,15 +176,17 @@ def _with_power(one: Comparison) -> Comparison:
         return replace(one, minimum_detectable=None, questions_needed=None)
     if one.threshold is None or math.isnan(one.error):
         return one
-    return replace(
-        one, minimum_detectable=Spread.of(one).detectable(), questions_needed=_questions_for(one, one.margin)
-    )
+    smallest = Spread.of(one).detectable()
+    if smallest is not None and one.width is not None and smallest > one.width:
+        smallest = None
+    return replace(one, minimum_detectable=smallest, questions_needed=_questions_for(one, one.margin))
 
 
 def _questions_for(one: Comparison, margin: float | None) -> int | None:
     """How many questions show a difference of `margin`; None where no number does, or it cannot be told."""
-    known = margin is not None and one.groups_needed is None and one.threshold is not None and not math.isnan(one.error)
-    return Spread.of(one).questions(margin) if known else None  # type: ignore[arg-type]
+    if margin is None or one.withheld or one.groups_needed is not None:
+        return None
+    return None if one.threshold is None or math.isnan(one.error) else Spread.of(one).questions(margin)
 
 
 @dataclass(frozen=True)

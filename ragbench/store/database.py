@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, text
 
 from ragbench.settings import DatabaseSettings, Settings
-from ragbench.store import arrays, collections, embeddings, footprint, server, timings
+from ragbench.store import arrays, collections, embeddings, server, timings
 from ragbench.store import chunks as chunk_rows
 from ragbench.store.address import masked
 from ragbench.store.arrays import Arrays
 from ragbench.store.blocks import Block, nearest_in_blocks, nearest_of_all
 from ragbench.store.embeddings import Progress
-from ragbench.store.engine import connect, migrate
+from ragbench.store.engine import connect, make_tables
 from ragbench.store.errors import StoreError, told_plainly
 from ragbench.store.journal import DatabaseJournal
 from ragbench.store.runs import Runs
@@ -79,13 +79,15 @@ class Store:
 
     @classmethod
     def open(cls, settings: Settings, elsewhere: Elsewhere | None = None) -> Store:
-        """Find or start the server, and bring its schema up to date. Raises StoreError, never with a password in it.
+        """Find or start the server, and make the tables where there are none.
+
+        Raises StoreError, never with a password in it.
 
         elsewhere: who computes vectors, if not this process.
         """
         server.required(settings)
         engine = connect(server.address(settings), settings.database)
-        migrate(engine)
+        make_tables(engine)
         return cls(engine, settings.database, elsewhere)
 
     @property
@@ -310,14 +312,6 @@ class Store:
         with told_plainly("looking for an index"), self.engine.connect() as connection:
             (data, _), (number, _) = chunk_rows.find(connection, content_hash), embeddings.find(connection, embedder)
             return collections.is_made(connection, data, number, index)
-
-    def seconds_of_keeping(self, vectors: Vectors) -> float:
-        """See `ragbench.store.footprint`."""
-        return footprint.seconds_of_keeping(self.engine, vectors)
-
-    def seconds_of_building(self, width: int, index: Index, rows: int) -> float:
-        """See `ragbench.store.footprint`."""
-        return footprint.seconds_of_building(self.engine, width, index, rows)
 
     def close(self) -> None:
         """Give all connections back. The server goes on running."""

@@ -1,42 +1,31 @@
-"""All that a database keeps in one file, and back: to move to another server, another machine, a newer PostgreSQL.
+"""All that a database keeps: how much room it takes, and in one file and back, to move to another server or machine.
 
-The file is a ZIP with one member a table, in PostgreSQL's binary COPY format, which every version reads alike, and one
-that says what there is. Restoring only ever inserts rows into tables that this ragbench has made itself: unlike a
-script of SQL, a received file executes nothing, whoever wrote it. `collection_N`, the copies that searches run on, and
+The file is a custom archive of the pg_dump that comes with ragbench. Restoring one runs the SQL in it, as the role that
+owns the database: a file of somebody else's is not to be restored. `collection_N`, the copies that searches run on, and
 indexes of words are left out: they are made again from the vectors and the texts when they are first searched.
 """
 
 from __future__ import annotations
 
-import json
-import zipfile
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+import re
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
 
 from psycopg import sql
-from pydantic import BaseModel, ConfigDict, ValidationError
-from sqlalchemy import Connection, Engine, Identity, text
+from sqlalchemy import URL, Connection, Engine, text
 
-from ragbench.expectations import expectation
 from ragbench.folders import whole
+from ragbench.store.cluster import installation
 from ragbench.store.copying import cursor_of
-from ragbench.store.engine import MIGRATING, head, prepare_schema, upgrade_to, version_of, versions
-from ragbench.store.errors import StoreError, first_line, told_plainly
-from ragbench.store.tables import SCHEMA, array_block, array_set, collection, metadata
+from ragbench.store.engine import make_schema, of_version, version_of
+from ragbench.store.errors import StoreError, told_plainly
+from ragbench.store.tables import SCHEMA, VERSION, array_block, array_set, collection, version
 
-ABOUT = "dump.json"
-FORMAT: Literal[1] = 1
-BLOCK = 2**20
-LARGEST_ABOUT = 2**20
-MOST_UNPACKED, MOST_RATIO = 2**30, 250
-"""A larger member that is packed tighter than any table of ours is a bomb."""
-OF_THE_MOMENT = {"spending", "spending_reply", "endpoint", "endpoint_holder", "journal_claim"}
+OF_THE_MOMENT = ("spending", "spending_reply", "endpoint", "endpoint_holder", "journal_claim")
 """What processes hold while they run is nothing on another machine."""
-NOT_KEPT = {collection.name, array_set.name, array_block.name, "alembic_version", *OF_THE_MOMENT}
+NOT_KEPT = (collection.name, array_set.name, array_block.name, *OF_THE_MOMENT)
 MEANT_FOR = {
     "dataset": "data sets that were loaded",
     "chunk": "their texts",
@@ -60,28 +49,8 @@ MEANT_FOR = {
     "run_question": "their questions",
     "run_score": "values question by question",
     "run_reply": "which replies they are made of",
-    "alembic_version": "the version of these tables",
+    "version": "the version of these tables",
 }
-
-
-class _Table(BaseModel):
-    """A table of a dump: its columns in the order of the member, and how many rows there are."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    columns: list[str]
-    rows: int
-
-
-class _About(BaseModel):
-    """What a dump holds. version: of the tables; see `ragbench.store.engine.head`."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    format: Literal[1]
-    version: str
-    postgresql: str
-    tables: dict[str, _Table]
 
 
 COUNTED_BYTES = 256 * 2**20
@@ -119,144 +88,98 @@ def sizes(engine: Engine) -> list[TableSize]:
     return found
 
 
-def dump(engine: Engine, path: Path) -> dict[str, int]:
-    """Write everything into `path`, as it is at one moment; rows by table. The file is there whole or not at all.
+def dump(engine: Engine, path: Path) -> None:
+    """Write everything into `path`, as it is at one moment. The file is there whole or not at all.
 
-    A database of any version can be dumped; nothing in it is changed. Raises StoreError, OSError.
+    Tables of any version can be dumped. Raises StoreError, OSError.
     """
-    with whole(path) as temporary, told_plainly("dumping the database"), engine.connect() as connection:
-        connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
-        connection.execute(text("SET LOCAL statement_timeout = 0"))
-        about = _about(connection)
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
-            for name, table in about.tables.items():
-                with file.open(zipfile.ZipInfo(f"{name}.copy"), "w", force_zip64=True) as member:
-                    table.rows = _copy_out(connection, name, table.columns, member)
-            file.writestr(zipfile.ZipInfo(ABOUT), about.model_dump_json(indent=1))
-    return {name: table.rows for name, table in about.tables.items()}
+    with told_plainly("dumping the database"), engine.connect() as connection:
+        if version_of(connection) is None:
+            raise StoreError("the database is empty: there is nothing to dump")
+    left_out = [f"--exclude-table-data={SCHEMA}.{name}" for name in NOT_KEPT]
+    copies = f"--exclude-table={SCHEMA}.collection_*"
+    with whole(path) as temporary:
+        how = ("--format=custom", f"--schema={SCHEMA}", "--no-owner", "--no-privileges", copies, *left_out)
+        _run(engine, "pg_dump", *how, f"--file={temporary}")
 
 
-def restore(engine: Engine, path: Path, *, replace: bool = False) -> dict[str, int]:
-    """Bring back what `dump` wrote, all or nothing; rows by table. Older dumps are brought up to date.
+def restore(engine: Engine, path: Path, *, replace: bool = False) -> str:
+    """Bring back what `dump` wrote, all or nothing; what that is, for people.
 
     replace: also where the database keeps something, which is lost then. Raises StoreError for a file that is no dump,
-    is cut, was made by a newer ragbench, or holds what does not fit; the database is then as it was.
+    is cut, or is of another version; the database then keeps what it kept.
     """
-    with _opened(path) as (file, about):
-        if about.version not in versions():
-            raise StoreError(
-                f"{path} was made by a newer ragbench (tables of version {about.version[:20]!r}; this one knows "
-                f"versions up to {head()}): upgrade ragbench, then restore it"
-            )
-        with told_plainly(f"restoring {path.name}"), engine.begin() as connection:
-            connection.execute(text("SET LOCAL statement_timeout = 0"))
-            connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": MIGRATING})
-            if version_of(connection) is not None and not replace and (kept := _kept(connection)):
-                raise StoreError(f"the database keeps {kept} already; --replace puts the dump in their place")
-            connection.execute(text(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE"))
-            prepare_schema(connection)
-            upgrade_to(connection, about.version)
-            there = _columns(connection)
-            for name, table in about.tables.items():
-                if name not in there or sorted(table.columns) != sorted(there[name]):
-                    raise StoreError(f"{path}: tables of version {about.version} have no {name} of such columns")
-            for name in (table.name for table in metadata.sorted_tables if table.name in about.tables):
-                connection.execute(text(f'DELETE FROM {SCHEMA}."{name}"'))  # noqa: S608 - rows that a migration puts in
-                _copy_in(connection, name, about.tables[name], file)
-            _continue_numbers(connection, about.tables)
-            upgrade_to(connection, "head")
+    if not path.is_file():
+        raise StoreError(f"{path}: there is no such file; `ragbench db dump FILE` makes one")
+    if (found := _version_in(engine, path)) != VERSION:
+        raise StoreError(
+            f"{path} was made by another version of ragbench (tables of {of_version(found)}; this one knows "
+            f"{of_version(VERSION)}): restore it with the ragbench that made it"
+        )
+    with told_plainly(f"restoring {path.name}"), engine.begin() as connection:
+        there = version_of(connection)
+        kept = "" if there is None else _kept(connection) if there == VERSION else "tables of another version"
+        if kept and not replace:
+            raise StoreError(f"the database keeps {kept} already; --replace puts the dump in their place")
+        make_schema(connection)
+        _forget_copies(connection)
+    _run(engine, "pg_restore", "--clean", "--if-exists", "--single-transaction", "--exit-on-error", "--no-owner",
+         "--no-privileges", str(path))  # fmt: skip
     engine.dispose()  # connections of before know types of before
-    return {name: table.rows for name, table in about.tables.items()}
+    with told_plainly(f"restoring {path.name}"), engine.connect() as connection:
+        return _kept(connection)
 
 
-def _about(connection: Connection) -> _About:
-    version = version_of(connection)
-    if version is None:
-        raise StoreError("the database is empty: there is nothing to dump")
-    server = str(connection.scalar(text("SHOW server_version")))
-    found = {name: columns for name, columns in _columns(connection).items() if name not in NOT_KEPT}
-    tables = {name: _Table(columns=columns, rows=0) for name, columns in found.items()}
-    return _About(format=FORMAT, version=version, postgresql=server, tables=tables)
+def _version_in(engine: Engine, path: Path) -> int:
+    """The version of the tables in a dump, 0 where it does not say."""
+    said = _run(engine, "pg_restore", "--data-only", f"--table={version.name}", "--file=-", str(path))
+    found = re.search(r"^COPY .* FROM stdin;\n(\d{1,9})$", said, re.MULTILINE)
+    return int(found[1]) if found else 0
 
 
-def _columns(connection: Connection) -> dict[str, list[str]]:
-    """Columns by table; without the copies that are searched."""
+def _forget_copies(connection: Connection) -> None:
+    """The copies that are searched are made of what goes; they would stand in its way."""
     wanted = text(
-        "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = :schema "
-        r"AND table_name !~ '^collection_\d+$' ORDER BY table_name, ordinal_position"
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = :schema "
+        r"AND table_name ~ '^collection_\d+$'"
     )
-    found: dict[str, list[str]] = {}
-    for table, column in connection.execute(wanted, {"schema": SCHEMA}):
-        found.setdefault(table, []).append(column)
-    return found
-
-
-def _copy_out(connection: Connection, name: str, columns: list[str], member: IO[bytes]) -> int:
     with cursor_of(connection) as cursor:
-        with cursor.copy(_statement(name, columns, "TO STDOUT")) as copy:
-            for block in copy:
-                member.write(block)
-        return cursor.rowcount
+        for name in connection.scalars(wanted, {"schema": SCHEMA}).all():
+            cursor.execute(sql.SQL("DROP TABLE {}").format(sql.Identifier(SCHEMA, name)))
+    if version_of(connection) is not None:
+        connection.execute(collection.delete())
 
 
-def _copy_in(connection: Connection, name: str, table: _Table, file: zipfile.ZipFile) -> None:
-    with file.open(f"{name}.copy") as member, cursor_of(connection) as cursor:
-        with cursor.copy(_statement(name, table.columns, "FROM STDIN")) as copy:
-            while block := member.read(BLOCK):
-                copy.write(block)
-        if cursor.rowcount != table.rows:
-            raise StoreError(f"{file.filename}: {name} has {cursor.rowcount} rows, and {table.rows} are announced")
+def _run(engine: Engine, program: str, *arguments: str) -> str:
+    """What a program of PostgreSQL's writes that works on the engine's database. Raises StoreError with its last word.
 
-
-def _statement(name: str, columns: list[str], direction: Literal["TO STDOUT", "FROM STDIN"]) -> sql.Composed:
-    listed = sql.SQL(", ").join(map(sql.Identifier, columns))
-    return sql.SQL("COPY {} ({}) {} (FORMAT BINARY)").format(sql.Identifier(SCHEMA, name), listed, sql.SQL(direction))
-
-
-def _continue_numbers(connection: Connection, tables: dict[str, _Table]) -> None:
-    """Let new rows get numbers above those that were brought in."""
-    for table in metadata.sorted_tables:
-        numbered = [column.name for column in table.columns if isinstance(column.identity, Identity)]
-        for column in numbered if table.name in tables else ():
-            connection.execute(
-                text(
-                    f"SELECT setval(pg_get_serial_sequence('{SCHEMA}.{table.name}', '{column}'), "  # noqa: S608
-                    f'(SELECT max("{column}") FROM {SCHEMA}."{table.name}"))'
-                )
-            )
+    The address goes as a URL, without the password, which no list of processes shall show.
+    """
+    url = engine.url
+    shown = URL.create("postgresql", url.username, None, url.host, url.port, url.database, url.query)
+    environment = {"PATH": os.defpath, "LC_ALL": "C"}
+    if url.password is not None:
+        environment["PGPASSWORD"] = url.password
+    target = (f"--dbname={shown.render_as_string()}",) if "--file=-" not in arguments else ()
+    command = [str(installation() / "bin" / program), "--no-password", *target, *arguments]
+    done = subprocess.run(  # noqa: S603 - our own binaries, no shell
+        command,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    if done.returncode:
+        said = [line.removeprefix(f"{program}: ").removeprefix("error: ") for line in done.stderr.splitlines() if line]
+        raise StoreError(f"{program} failed: {said[0] if said else 'it does not say why'}")
+    return done.stdout
 
 
 def _kept(connection: Connection) -> str:
     """What would be lost, for people; empty where nothing would be."""
-    there = _columns(connection)
     named = {"run": "runs", "journal": "replies", "embedding": "vectors", "dataset": "data sets"}
     counts = {words: int(connection.scalar(text(f"SELECT count(*) FROM {SCHEMA}.{name}")) or 0)  # noqa: S608
-              for name, words in named.items() if name in there}  # fmt: skip
+              for name, words in named.items()}  # fmt: skip
     return ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[tuple[zipfile.ZipFile, _About]]:
-    """The file and what it says of itself; whatever is wrong with it, then or while it is read, is a StoreError."""
-    if not path.is_file():
-        raise StoreError(f"{path}: there is no such file; `ragbench db dump FILE` makes one")
-    try:
-        with zipfile.ZipFile(path) as file:
-            if file.getinfo(ABOUT).file_size > LARGEST_ABOUT:
-                raise StoreError(f"{path} is no dump: its {ABOUT} is too large")
-            about = _About.model_validate_json(file.read(ABOUT))
-            missing = [name for name in about.tables if f"{name}.copy" not in file.namelist()]
-            for info in file.infolist():
-                if info.file_size > MOST_UNPACKED and info.file_size > MOST_RATIO * info.compress_size:
-                    raise StoreError(
-                        f"{path} is no dump: {info.filename[:80]!r} would unpack to {info.file_size:,} bytes"
-                    )
-            if missing:
-                raise StoreError(f"{path} is no dump: {missing[0]}.copy is not in it")
-            yield file, about
-    except ValidationError as error:
-        first: Any = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or ABOUT
-        raise StoreError(f"{path} is no dump of this ragbench: {place}: {expectation(first)}"[:300]) from None
-    except (zipfile.BadZipFile, KeyError, EOFError, zlib.error, NotImplementedError, json.JSONDecodeError) as error:
-        raise StoreError(f"{path} is no dump, or is cut: {first_line(error)}") from None

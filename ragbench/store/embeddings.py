@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, select, text
 from sqlalchemy.dialects.postgresql import insert
 
+from ragbench.settings.secrets import excerpt
 from ragbench.store import uses
 from ragbench.store.chunks import text_hash
 from ragbench.store.copying import (
@@ -267,9 +268,9 @@ def check(vectors: Any, texts: Sequence[str], name: str) -> Vectors:
     if faults:
         first, reason = min(faults.items())
         places = tuple(sorted(place for place, why in faults.items() if why == reason))
-        shown = texts[first] if len(texts[first]) <= 60 else texts[first][:60] + "…"
         raise EmbeddingError(
-            f"the embedder {name} gave {reason} for {len(places)} of {len(texts)} texts; the first is {shown!r}",
+            f"the embedder {name} gave {reason} for {len(places)} of {len(texts)} texts; the first is "
+            f"{excerpt(texts[first], 60)!r}",
             places,
             reason=reason,
         )

@@ -1,27 +1,25 @@
-"""A bounded pool of connections with time limits, and the schema brought up to date."""
+"""A bounded pool of connections with time limits, and the tables, made where there are none."""
 
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg import sql
-from sqlalchemy import URL, Connection, Engine, create_engine, event, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, func, select, text
 from sqlalchemy.exc import DBAPIError
 
 from ragbench.settings import DatabaseSettings
 from ragbench.store.errors import StoreError, told_plainly, went_away
-from ragbench.store.tables import SCHEMA
+from ragbench.store.tables import SCHEMA, VERSION, metadata, version
 
-MIGRATIONS = Path(__file__).parent / "migrations"
 OLDEST_PGVECTOR = (0, 8)  # the first with iterative index scans
 ATTEMPTS, PAUSE = 5, 0.3  # of a first reading, in seconds: a server recovers from one killed process in less
 POOLED = "pooled"
 """Of a connection that leads through a pooler: the settings of its transactions. The sessions behind it serve many, and
 keep nothing that is ours; a pooler greets with a process number that no server has."""
-MIGRATING = 0x7261_6762  # the number of the advisory lock under which one process at a time migrates
+MAKING = 0x7261_6762  # the number of the advisory lock under which one process at a time makes the tables
 
 
 def connect(url: URL, limits: DatabaseSettings) -> Engine:
@@ -82,7 +80,7 @@ def connect(url: URL, limits: DatabaseSettings) -> Engine:
     return engine
 
 
-def _version(engine: Engine) -> str | None:
+def _version(engine: Engine) -> int | None:
     """The version of the tables. A server that recovers takes connections, and ends them at once: it is waited for."""
     for _ in range(ATTEMPTS - 1):
         try:
@@ -96,48 +94,47 @@ def _version(engine: Engine) -> str | None:
         return version_of(connection)
 
 
-def migrate(engine: Engine) -> None:
-    """Bring the schema to this version of ragbench; one process at a time, all or nothing.
+def make_tables(engine: Engine) -> None:
+    """Make the tables where there are none; one process at a time, all or nothing.
 
-    Raises StoreError for a database that a newer ragbench has migrated, and for a server without pgvector.
+    Raises StoreError for tables of another version of ragbench, which are left alone, and for a server without
+    pgvector.
     """
     with told_plainly("reading the database's version"):
-        if _version(engine) == head():
+        if _version(engine) == VERSION:
             return
-    with told_plainly("migrating the database"), engine.begin() as connection:
-        connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": MIGRATING})
+    with told_plainly("making the tables of the database"), engine.begin() as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": MAKING})
         found = version_of(connection)
-        if found is not None and found > head():
-            raise StoreError(
-                f"a newer ragbench has been at work in this database (version {found} of its tables; this one knows "
-                f"versions up to {head()}): upgrade ragbench, or name another database: RAGBENCH_DATABASE_URL, or "
-                "database.folder in ragbench.toml; nothing was changed"
-            )
-        if found == head():
+        if found == VERSION:
             return
-        prepare_schema(connection)
-        upgrade_to(connection, "head")
+        if found is not None:
+            raise StoreError(
+                f"another version of ragbench has made the tables of this database ({of_version(found)}; this one "
+                f"makes {of_version(VERSION)}): name another database, by database.folder in ragbench.toml or "
+                "RAGBENCH_DATABASE_URL; nothing was changed. Replies that were paid for come along: `ragbench journal "
+                "export FILE` with the ragbench that made it, `ragbench journal import FILE` here"
+            )
+        make_schema(connection)
+        metadata.create_all(connection)
+        connection.execute(version.insert().values(number=VERSION))
     engine.dispose()  # connections that were made before the extension existed do not know its types
 
 
-def head() -> str:
-    """The newest version that there is a migration for."""
-    return versions()[-1]
+def of_version(number: int) -> str:
+    """A version of the tables, for people."""
+    return f"version {number}" if number else "of no known version"
 
 
-def versions() -> list[str]:
-    """All versions that there is a migration for, oldest first."""
-    return sorted(path.stem.split("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+def version_of(connection: Connection) -> int | None:
+    """The version of the tables in the database: None where there are none, 0 where they do not say."""
+    if connection.scalar(text("SELECT to_regclass(:name)"), {"name": f"{SCHEMA}.{version.name}"}) is not None:
+        return connection.scalar(select(func.max(version.c.number))) or 0
+    tables = text("SELECT count(*) FROM information_schema.tables WHERE table_schema = :schema")
+    return 0 if connection.scalar(tables, {"schema": SCHEMA}) else None
 
 
-def version_of(connection: Connection) -> str | None:
-    """The version of the tables in the database, None where there are none."""
-    if connection.scalar(text("SELECT to_regclass(:name)"), {"name": f"{SCHEMA}.alembic_version"}) is None:
-        return None
-    return connection.scalar(text(f"SELECT max(version_num) FROM {SCHEMA}.alembic_version"))  # noqa: S608
-
-
-def prepare_schema(connection: Connection) -> None:
+def make_schema(connection: Connection) -> None:
     """Make what the tables stand on: the extension and the schema. Raises StoreError for a server without pgvector."""
     _make_extension(connection)
     connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
@@ -152,14 +149,3 @@ def _make_extension(connection: Connection) -> None:
     version = str(connection.scalar(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")))
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_PGVECTOR:
         raise StoreError(f"pgvector {version} is too old, 0.8 is needed: ALTER EXTENSION vector UPDATE")
-
-
-def upgrade_to(connection: Connection, version: str) -> None:
-    """Bring the tables to a version, or to "head", inside the connection's transaction."""
-    from alembic import command
-    from alembic.config import Config
-
-    configuration = Config()
-    configuration.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    configuration.attributes["connection"] = connection
-    command.upgrade(configuration, version)

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import psycopg
-from pydantic_core import to_json
+from pydantic_core import PydanticSerializationError, to_json
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
@@ -67,6 +67,10 @@ _COUNT = (
     "ORDER BY judge, model ON CONFLICT (judge, model) "
     "DO UPDATE SET lookups = kept.lookups + excluded.lookups, hits = kept.hits + excluded.hits"
 )
+
+
+UNFIT = (psycopg.DataError, psycopg.errors.ProgramLimitExceeded, PydanticSerializationError)
+"""What is raised for a value that no row can hold, whoever writes it."""
 
 
 class Lanes:
@@ -161,13 +165,25 @@ class Lanes:
         self._renewing = None
 
     async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
-        """Keep the rows; committed when this returns. By key, what the journal holds: the first row won."""
+        """Keep the rows; committed when this returns. By key, what the journal holds: the first row won.
+
+        Where the database refuses what stands in them, they are written one by one, and those that it refuses are left
+        out: a bad one costs no neighbour.
+        """
 
         new: set[str] = set()
 
-        async def write(connection: Connection) -> Mapping[str, Row]:
-            cursor = await connection.execute(RECORD, (rows_as_json(rows),))
+        async def add(connection: Connection, some: Sequence[Row]) -> None:
+            cursor = await connection.execute(RECORD, (rows_as_json(some),))
             new.update([key for (key,) in await cursor.fetchall()])
+
+        async def write(connection: Connection) -> Mapping[str, Row]:
+            try:
+                await add(connection, rows)
+            except UNFIT:
+                for row in rows:
+                    with suppress(*UNFIT):
+                        await add(connection, [row])
             older = [row["key"] for row in rows if row["key"] not in new]
             kept = {row["key"]: row for row in rows if row["key"] in new}
             return {**kept, **await _read(connection, older)} if older else kept

@@ -87,7 +87,7 @@ class Pruning:
         self._engine, self._choice = engine, choice
 
     def unknown(self) -> int:
-        """How many runs of this database do not say which replies they used: runs of earlier versions.
+        """How many runs of this database do not say which replies they used, such as those of other tools.
 
         `unused` spares every reply that was recorded before the last of them.
         """

@@ -22,7 +22,7 @@ from sqlalchemy import URL, Engine
 from ragbench import trust
 from ragbench.settings import Settings
 from ragbench.store.address import masked, own_server
-from ragbench.store.cluster import PORT, UPGRADE, Cluster, is_root
+from ragbench.store.cluster import PORT, Cluster, is_root
 from ragbench.store.engine import connect
 from ragbench.store.errors import AGAIN, FULL, StoreError, explain, first_line, is_full
 
@@ -65,22 +65,16 @@ class ServerStatus:
         return f"the PostgreSQL server {place} does not answer ({self.problem}): {self.url}"
 
 
-def start(settings: Settings, *, upgrading: bool = False) -> ServerStatus:
+def start(settings: Settings) -> ServerStatus:
     """Start the embedded server, or find it running; safe for any number of processes at once.
 
-    upgrading: also one whose data wait in a file, see `ragbench.store.upgrading`.
-    Raises StoreError when no server answers within twice database.connect_seconds, UntrustedError where its files are
-    those of a project that its user does not trust.
+    Raises StoreError when no server answers within twice database.connect_seconds, UntrustedError where a project that
+    nobody has answered for says where its files are.
     """
     if settings.database_url is not None:
         return status(settings)
-    trust.require(trust.of_server(settings), lambda: trust.of_project(settings))
+    trust.require(trust.of_server(settings))
     cluster = cluster_of(settings)
-    if not upgrading and (cluster.folder / UPGRADE).is_file():
-        raise StoreError(
-            f"an upgrade of PostgreSQL in {cluster.folder} was interrupted, and all data wait in {UPGRADE} there: "
-            "`ragbench db upgrade` goes on"
-        )
     seconds = settings.database.connect_seconds
     if _problem(cluster, seconds) is None:
         return status(settings)
@@ -108,6 +102,7 @@ def stop(settings: Settings) -> ServerStatus:
     """Stop the embedded server, whoever started it, and end every process of it. Your own server is left alone."""
     if settings.database_url is not None:
         raise StoreError("RAGBENCH_DATABASE_URL names your own server: ragbench neither starts nor stops that one")
+    trust.require(trust.of_server(settings))
     cluster = cluster_of(settings)
     if cluster.data.is_dir():
         with cluster.locked(2 * settings.database.connect_seconds):
@@ -141,7 +136,7 @@ def address(settings: Settings) -> URL:
 
 @contextlib.contextmanager
 def connected(settings: Settings) -> Iterator[Engine]:
-    """An engine on the database as it is, not brought up to date, for as long as it is used."""
+    """An engine on the database as it is, whether it has tables or not, for as long as it is used."""
     engine = connect(address(settings), settings.database)
     try:
         yield engine

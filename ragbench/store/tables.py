@@ -1,4 +1,4 @@
-"""The tables of the schema `ragbench`, as SQLAlchemy Core knows them. Migrations make them; nothing else does."""
+"""The tables of the schema `ragbench`, as SQLAlchemy Core knows them and makes them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from pgvector.sqlalchemy import Vector
 from sqlalchemy import (
+    DDL,
     BigInteger,
     Boolean,
     Column,
@@ -20,11 +21,14 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    event,
     func,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 SCHEMA = "ragbench"
+VERSION = 1
+"""Of these tables; a database of another version is refused, so whatever changes them raises it."""
 metadata = MetaData(schema=SCHEMA)
 
 
@@ -41,6 +45,8 @@ def _of(table: str, *, key: bool = True) -> Column[Any]:
     row = ForeignKey(f"{SCHEMA}.{table}.id", ondelete="CASCADE")
     return Column(f"{table}_id", row, primary_key=key, nullable=False)
 
+
+version = Table("version", metadata, Column("number", Integer, primary_key=True))
 
 dataset = Table(
     "dataset",
@@ -201,6 +207,9 @@ array_block = Table(
     Column("position", Integer, primary_key=True),
     Column("content", LargeBinary, nullable=False),
 )
+# numbers hardly shrink, and packing them takes longer than all else
+_UNPACKED = DDL("ALTER TABLE %(fullname)s ALTER COLUMN content SET STORAGE EXTERNAL")
+event.listen(array_block, "after_create", _UNPACKED)
 
 # a run and what was found in it; `position` keeps the order in which a page shows things
 run = Table(

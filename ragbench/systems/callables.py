@@ -9,7 +9,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable
 from importlib.machinery import PathFinder
-from importlib.util import module_from_spec
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +18,7 @@ from ragbench import settings, trust, waves
 from ragbench.expectations import kind
 from ragbench.folders import write
 from ragbench.llm.loop import run
+from ragbench.settings.secrets import excerpt
 from ragbench.systems.frameworks import adapted
 from ragbench.systems.hands import Hands, OutOfTimeError
 
@@ -31,14 +32,14 @@ def find(
 ) -> Callable[..., Any]:
     """The function at module:function, its answer awaited where it is a coroutine's.
 
-    The module is looked for beside ragbench.toml first.
+    The module is one of an installed package, or lies beside ragbench.toml.
 
     parameters: what it takes, for the message. seconds: of one call at most; limit: the setting that says so. adapt:
     makes a function of what is found, where it is none. Raises ValueError where it cannot be imported, is not there, or
     is no function; UntrustedError, before anything is imported, where its user does not trust it. A call raises
     OutOfTimeError when its time is over: what hangs is left behind in a thread that keeps no process from ending.
     """
-    trust.require(trust.of_callable(path), lambda: trust.of_project(settings.load()))
+    trust.require(trust.of_callable(path))
     module_name, _, function_name = path.partition(":")
     found: Any = module(module_name)
     for part in function_name.split("."):
@@ -89,7 +90,8 @@ def find(
 
 
 def module(name: str) -> ModuleType:
-    """The module of that name, looked for beside ragbench.toml first; whoever calls has asked whether it is trusted.
+    """The module of that name, of an installed package or beside ragbench.toml; whoever calls has asked whether the
+    project is trusted.
 
     Raises ValueError where it cannot be imported.
     """
@@ -145,22 +147,16 @@ def told(raised: Exception) -> str:
     """One error of a user's function, of several at once the first, in one line of SHOWN_CHARACTERS at most."""
     error = waves.first(raised)
     name = "" if type(error).__module__.startswith("ragbench.") else f"{type(error).__name__}: "
-    return " ".join(f"{name}{error}".split())[:SHOWN_CHARACTERS]
+    return excerpt(f"{name}{error}", SHOWN_CHARACTERS)
 
 
 def _imported(name: str, folder: str) -> ModuleType:
-    """The module; of the folder if it is there. What it imports besides comes from the folder only where nothing that
-    is installed has that name: else a file `json.py` there would be run by whoever reads JSON.
-    """
-    if folder not in sys.path:
-        sys.path.append(folder)
+    """The module. The project's folder is looked into last: else a file `json.py` there would be run by whoever reads
+    JSON. A module there whose name is found before it is refused, so that nobody measures another one."""
+    trust.join_path()
     first = name.partition(".")[0]
-    spec = None if first in sys.modules else PathFinder.find_spec(first, [folder])
-    if spec is not None and spec.loader is not None:
-        sys.modules[first] = module_from_spec(spec)
-        try:
-            spec.loader.exec_module(sys.modules[first])
-        except BaseException:
-            del sys.modules[first]
-            raise
+    beside, taken = PathFinder.find_spec(first, [folder]), find_spec(first)
+    mine, other = (Path(one.origin).resolve() if one and one.origin else None for one in (beside, taken))
+    if mine is not None and mine != (other or mine):
+        raise ValueError(f"{first} is also the name of a module that is found first ({other}): rename yours")
     return importlib.import_module(name)

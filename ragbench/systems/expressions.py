@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +10,12 @@ from typing import Any
 from ragbench.expectations import kind
 from ragbench.llm.reply import storable
 from ragbench.settings import SystemSettings
-from ragbench.settings.secrets import masked
+from ragbench.settings.secrets import excerpt, masked
 from ragbench.systems.items import ItemReader
 from ragbench.systems.retrieval import RetrievalError
 
+MOST_MS = 24 * 3600 * 1000
+"""What a service says that it took: a day. More is no time of one answer."""
 SHOWN_CHARACTERS = 200  # of a reply that is not what was expected
 LISTS = {"ids": "id", "passages": "text", "scores": "score"}
 """Expressions that give a list, and what one of its items is called in what is retrieved."""
@@ -93,8 +94,8 @@ class Expressions:
         if "latency" not in values:
             return None
         taken = values["latency"]
-        if not isinstance(taken, int | float) or isinstance(taken, bool) or not 0 <= taken < math.inf:
-            raise self._misfit("latency", "milliseconds from 0", taken, text)
+        if not isinstance(taken, int | float) or isinstance(taken, bool) or not 0 <= taken <= MOST_MS:
+            raise self._misfit("latency", f"milliseconds from 0 to {MOST_MS:,}", taken, text)
         return float(taken)
 
     def _items(self, values: Mapping[str, Any], text: str) -> list[dict[str, Any]] | None:
@@ -125,5 +126,5 @@ def _refused(name: str) -> float:
 
 
 def _beginning(text: str) -> str:
-    shown = " ".join("".join(letter if letter.isprintable() else " " for letter in text[:1000]).split())
-    return shown if len(shown) <= SHOWN_CHARACTERS else shown[:SHOWN_CHARACTERS] + "…"
+    begins = excerpt(text, SHOWN_CHARACTERS)
+    return "".join(letter if letter.isprintable() else " " for letter in begins)

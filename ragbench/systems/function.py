@@ -23,9 +23,9 @@ class FunctionSystem:
     an object of a framework is asked in its own way (`ragbench.systems.frameworks`).
 
     A system that answers by itself returns an object with "answer", and with "retrieved" for what it looked at.
-    The module is looked for beside ragbench.toml first. A question at which it raises, or runs out of time,
-    is kept as an error and has no hits; when every question fails, nothing was measured, and that is an error as a
-    whole.
+    The module is one of an installed package, or lies beside ragbench.toml. A question at which it raises, or runs out
+    of time, is kept as an error and has no hits; when every question fails, nothing was measured, and that is an error
+    as a whole.
     """
 
     is_stand_in = False

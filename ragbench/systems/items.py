@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
 from ragbench.expectations import kind
+from ragbench.llm.reply import LARGEST_INTEGER
+from ragbench.settings.secrets import excerpt
 from ragbench.systems.retrieval import RetrievalError
 from ragbench.types import Chunk, Hit
 
@@ -87,6 +91,8 @@ class ItemReader:
         score = next((_score(item[key]) for key in SCORES if item.get(key) is not None), None)
         if (name is not None and not isinstance(name, str | int)) or isinstance(name, bool):
             raise RetrievalError(f"an id is text or a whole number; got {_shown(name)}")
+        if isinstance(name, int) and abs(name) >= LARGEST_INTEGER:
+            raise RetrievalError(f"an id is a whole number below {LARGEST_INTEGER}, or text; got a larger one")
         if name is None and not isinstance(text, str):
             raise RetrievalError(f"an item must be {LEGAL}; got {_shown(dict(item))}")
         if name is None:
@@ -97,11 +103,12 @@ class ItemReader:
 
 
 def _score(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or value != value:
-        raise RetrievalError(f"a score is a number; got {_shown(value)}")
-    return float(value)
+    if not isinstance(value, bool) and isinstance(value, Real):
+        with suppress(OverflowError):
+            if math.isfinite(found := float(value)):
+                return found
+    raise RetrievalError(f"a score is a number; got {_shown(value)}")
 
 
 def _shown(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 80 else shown[:80] + "…"
+    return excerpt(repr(value), 80)

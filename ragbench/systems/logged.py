@@ -14,6 +14,7 @@ from ragbench.datasets.files import parse_json, read_lines, read_text
 from ragbench.datasets.question_sets import flag
 from ragbench.datasets.rows import cut
 from ragbench.settings import project_folder
+from ragbench.settings.secrets import excerpt
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, steps
@@ -186,7 +187,7 @@ def _answers(item: Mapping[str, Any], place: str, error: str) -> tuple[Generatio
         return ()
     texts = item["answers"] if "answers" in item else [item["answer"]]
     if not isinstance(texts, list) or not texts:
-        raise DatasetError(f"{place}: answers = {texts!r:.80}: a list of texts is expected")
+        raise DatasetError(f"{place}: answers = {excerpt(repr(texts), 80)}: a list of texts is expected")
     taken = item.get("latency_ms")
     taken = taken if isinstance(taken, list) else [taken] * len(texts)
     if len(taken) != len(texts) or not all(_is_duration(one) for one in taken):

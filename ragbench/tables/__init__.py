@@ -23,8 +23,9 @@ SHORT = 16
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|!~])")
 _CALL = re.compile(r"(?<![A-Za-z0-9_])@")
 CALLS_NOBODY = "@&#8203;"  # with a space without width: else whoever is named there is written to
-_ARROWS = {Verdict.BETTER: r"$\uparrow$", Verdict.WORSE: r"$\downarrow$", Verdict.SAME: r"$\approx$",
-           Verdict.CANNOT_BE_SHOWN: r"$\emptyset$"}  # fmt: skip
+_ARROWS = {Verdict.BETTER: r"$\uparrow$", Verdict.WORSE: r"$\downarrow$", Verdict.SLIGHTLY_BETTER: r"$\nearrow$",
+           Verdict.SLIGHTLY_WORSE: r"$\searrow$", Verdict.SAME: r"$\approx$",
+           Verdict.CANNOT_BE_SHOWN: r"$\emptyset$", Verdict.CANNOT_BE_TOLD: "?"}  # fmt: skip
 
 
 class Column(NamedTuple):

@@ -7,7 +7,8 @@ import re
 _SIGNS = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "∅": r"$\emptyset$", "†": r"$\dagger$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "≈": r"$\approx$",
+    "∅": r"$\emptyset$", "†": r"$\dagger$", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
+    "↗": r"$\nearrow$", "↘": r"$\searrow$", "≈": r"$\approx$",
 }  # fmt: skip
 LONG = 12
 """Signs of a word that an article's narrowest column has room for."""

@@ -1,17 +1,16 @@
-"""What a project would run and send, and whether its user has said that it may."""
+"""What a project would run, open and send, and whether its user has answered for its folder."""
 
+from ragbench.trust.planned import planned
 from ragbench.trust.reach import (
     Item,
     Reach,
     of_callable,
+    of_data,
     of_metrics,
-    of_module,
-    of_namesakes,
     of_notebooks,
     of_project,
     of_server,
     of_settings,
-    of_storage,
 )
-from ragbench.trust.record import Grant, grant, grants, revoke
-from ragbench.trust.verdict import ALL, Doubt, UntrustedError, doubts, pin, require
+from ragbench.trust.record import grant, grants, revoke
+from ragbench.trust.verdict import EXIT, UntrustedError, doubts, is_trusted, join_path, only_planned, passed_on, require

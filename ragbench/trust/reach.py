@@ -1,55 +1,44 @@
-"""What a project would run and send: its own code, the variables that it sends as keys, and to whom.
-
-Everything is found by reading; nothing of the project is imported or executed.
-"""
+"""What a project would run, open and send, as its own files name it: found by reading, nothing of it is imported."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.machinery import PathFinder, all_suffixes
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from ragbench import settings as configuration
-from ragbench.settings import Settings, urls
-from ragbench.trust import sources
+from ragbench.settings import OWN_TABLES, Settings, shipped, urls
 
-Kind = Literal["callable", "file", "notebook", "key", "database", "storage", "server", "texts"]
-UNASKED: frozenset[Kind] = frozenset({"texts"})
-"""Kinds that are named, and for which alone nobody is asked."""
-OWN_NOTEBOOKS = "own_notebooks.txt"
-"""The digests of the notebooks that come with ragbench, written by `python -m tests.own_notebooks`."""
+Kind = Literal["code", "notebook", "server", "database", "storage", "folder", "model", "address"]
+HUB = "huggingface.co"
+MODELS = ("sentence_transformers", "cross_encoder")
+PATHS = ("data_folder", "reports_folder", "results", "prompt")
 TEXT_CELLS = frozenset({"markdown", "raw"})
+_SLOT = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, order=True)
 class Item:
-    """One thing that a project would run or send.
+    """One thing that a project would run, open or send.
 
-    kind, name: which thing it is, the same after a change. says: what it does, for people. digest: changes exactly
-    when the thing does.
+    kind, name: which thing it is. says: what it does, for people. host: who gets keys or texts, empty for nobody.
+    own: whether the project's files say so, and not a variable of its user's.
     """
 
     kind: Kind
     name: str
     says: str
-    digest: str
+    host: str = ""
+    own: bool = True
 
-    @property
-    def title(self) -> str:
-        """Tells the thing from all others of its project."""
-        return f"{self.kind} {self.name}"
-
-    @property
-    def asks(self) -> bool:
-        """Whether its user has to trust it."""
-        return self.kind not in UNASKED
+    def __str__(self) -> str:
+        return f"{self.name}: {self.says}"
 
 
 @dataclass(frozen=True)
@@ -60,17 +49,12 @@ class Reach:
     items: tuple[Item, ...] = ()
 
     @property
-    def asked(self) -> tuple[Item, ...]:
-        """The items that have to be trusted."""
-        return tuple(item for item in self.items if item.asks)
-
-    @property
-    def digest(self) -> str:
-        """Of all items that have to be trusted, together; empty where there are none."""
-        return _digest(*(f"{item.title} {item.digest}" for item in self.asked)) if self.asked else ""
+    def hosts(self) -> frozenset[str]:
+        """Who gets keys or texts."""
+        return frozenset(item.host for item in self.items if item.host)
 
     def __or__(self, other: Reach) -> Reach:
-        return _reach(self.project, (*self.items, *other.items))
+        return Reach(self.project, tuple(sorted({*self.items, *other.items})))
 
 
 def of_project(settings: Settings) -> Reach:
@@ -79,162 +63,169 @@ def of_project(settings: Settings) -> Reach:
     return of_settings(settings) | of_notebooks(sorted(folder.glob("*.ipynb")))
 
 
-def of_settings(settings: Settings) -> Reach:
-    """What ragbench.toml names: callables with their files, keys with their hosts, databases, a database's files."""
-    callables: dict[str, list[str]] = {}
-    for table in ("systems", "generators", "chunkers", "rewriters", "rerankers"):
-        for name, one in getattr(settings, table).items():
-            if one.callable is not None:
-                callables.setdefault(one.callable, []).append(f"{table}.{name}")
-    found = [item for path, places in callables.items() for item in of_callable(path, places).items]
-    found += of_metrics(settings).items
-    endpoints: dict[str, Any] = {f"judges.{name}": settings.judge(name) for name in settings.judges}
-    endpoints |= {f"generators.{name}": settings.generator(name) for name in settings.generators}
-    endpoints |= {f"embedders.{name}": one for name, one in settings.embedders.items()}
-    endpoints |= {f"rerankers.{name}": one for name, one in settings.rerankers.items()}
-    found += [_endpoint(name, one.base_url, one.key_variable) for name, one in endpoints.items() if one.base_url]
-    found += [
-        _endpoint(f"systems.{name}", one.url, *one.header_variables)
-        for name, one in settings.systems.items()
-        if one.url
-    ]
-    found += [
-        Item("texts", f"{table}.{name}", f"may download the model {one.model} from its hub", _digest(str(one.model)))
-        for table, kind in (("embedders", "sentence_transformers"), ("rerankers", "cross_encoder"))
-        for name, one in getattr(settings, table).items()
-        if one.kind == kind and not (configuration.project_folder() / str(one.model)).is_dir()
-    ]
-    found += [
-        Item("database", f"databases.{name}", f"opens the database that the variable {one.url_variable} names",
-             _digest(one.url_variable))
-        for name, one in settings.databases.items()
-        if one.url_variable
-    ]  # fmt: skip
-    return _reach(configuration.project_folder(), found) | of_server(settings) | of_storage(settings)
-
-
-def of_storage(settings: Settings) -> Reach:
-    """The storage that ragbench.toml names by URL, which is opened as who runs it."""
-    named = {"dataset": settings.dataset if urls.is_url(settings.dataset) else None, "reports": settings.reports}
-    says = {"dataset": "reads {} with your access", "reports": "sends every run to {} with your access"}
-    items = [Item("storage", key, says[key].format(url), _digest(url)) for key, url in named.items() if url]
-    return _reach(configuration.project_folder(), items)
-
-
-def of_server(settings: Settings) -> Reach:
-    """The database server whose files lie in the project: they say which programs it runs."""
-    project, folder = configuration.project_folder(), settings.database.folder
-    if folder is None or settings.database_url is not None:
-        return Reach(project)
-    place = folder.expanduser().resolve()
-    if project not in (place, *place.parents):
-        return Reach(project)
-    says = f"runs a database server with the files of {place.relative_to(project)}"
-    return _reach(project, [Item("server", "database.folder", says, _digest(str(place)))])
-
-
-def of_callable(path: str, places: Sequence[str] = ()) -> Reach:
-    """A function at module:function, with all files of the project that importing it runs."""
-    project = configuration.project_folder()
-    files = sources.of_module(path.partition(":")[0], project)
-    where = "of the project" if files else "of an installed package"
-    named = f", named by {', '.join(places)}" if places else ""
-    item = Item("callable", path, f"a function {where}{named}", _digest(path, where))
-    return _reach(project, [item, *_files(files, project)])
+def of_settings(settings: Settings, which: Callable[[Item], bool] = lambda item: True) -> Reach:
+    """What ragbench.toml names: code, models, addresses, databases, and folders that are not the project's own."""
+    tables = _tables(settings.model_dump(mode="json", exclude_unset=True))
+    found = [item for place, table in tables for item in _of_table(place, table)]
+    if settings.database_url is not None:
+        found = [item for item in found if item.kind != "server"]
+    return _reach(item for item in (*found, *_links(settings)) if which(item))
 
 
 def of_metrics(settings: Settings) -> Reach:
     """The modules of metrics, and the listeners, that the settings name."""
-    items = [item for name in settings.metrics.modules for item in of_module(name).items]
-    items += [item for path in settings.metrics.listeners for item in of_callable(path, ["metrics.listeners"]).items]
-    return _reach(configuration.project_folder(), items)
+    return of_settings(settings, lambda item: item.kind == "code" and item.says.startswith("runs this code"))
 
 
-def of_module(name: str) -> Reach:
-    """A module of metrics, with all files of the project that importing it runs."""
-    project = configuration.project_folder()
-    files = sources.of_module(name, project)
-    where = "of the project" if files else "of an installed package"
-    item = Item("callable", name, f"metrics {where}, named by metrics.modules", _digest(name, where))
-    return _reach(project, [item, *_files(files, project)])
+def of_server(settings: Settings) -> Reach:
+    """The database server whose files the project names: they say which programs it runs."""
+    return of_settings(settings, lambda item: item.kind == "server")
+
+
+def of_data(settings: Settings, name: str) -> Reach:
+    """What the data set of that name is read from, where it is not the project's own folder."""
+    table = f"databases.{name.removeprefix(OWN_TABLES)}" if name.startswith(OWN_TABLES) else ""
+    if table or urls.is_url(name):
+        key = table or ("dataset" if name == settings.dataset else "")
+        return of_settings(settings, lambda item: item.name == key)
+    return of_settings(settings, lambda item: item.kind == "folder")
+
+
+def of_callable(path: str) -> Reach:
+    """A function at module:function, or a module, whoever names it: its file is the project's."""
+    return _reach([Item("code", path, "runs this function")])
 
 
 def of_notebooks(paths: Iterable[Path]) -> Reach:
-    """Those of the notebooks that are not ragbench's own, with the files of the project that their cells import."""
-    project = configuration.project_folder()
-    found: list[Item] = []
-    for path in paths:
-        content = path.read_bytes()
-        digest = notebook_digest(content)
-        if digest in own_notebooks():
-            continue
-        found.append(Item("notebook", _shown(path, project), "a notebook", digest))
-        imported = {file for cell in _code(content) or () for file in sources.of_code(cell, project)}
-        found += _files(imported, project)
-    return _reach(project, found)
+    """Those of the notebooks whose code is not that of a notebook of ragbench."""
+    return _reach(Item("notebook", _shown(path), "runs this notebook") for path in paths if not _is_shipped(path))
 
 
-def of_namesakes(folder: Path) -> Reach:
-    """Files of a folder that JupyterLab would import in the place of a package, if a notebook lies beside them."""
-    project = configuration.project_folder()
-    elsewhere = [place for place in sys.path if place and Path(place).resolve() not in (folder.resolve(), project)]
-    found = []
-    for path in sorted([*folder.glob("*.*"), *folder.glob("*/__init__.*")]):
-        name = path.parent.name if path.stem == "__init__" else path.name.partition(".")[0]
-        if path.name.endswith(tuple(all_suffixes())) and PathFinder.find_spec(name, elsewhere) is not None:
-            found.append(path)
-    return _reach(project, _files(found, project, "code in the place of an installed package"))
+def _tables(table: Mapping[str, Any], place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield place, table
+    for name, one in table.items():
+        if isinstance(one, Mapping):
+            yield from _tables(one, (*place, str(name)))
 
 
-def notebook_digest(content: bytes) -> str:
-    """Of a notebook's code alone: texts, outputs and what an editor notes of itself run nothing."""
-    cells = _code(content)
-    return _digest(*cells) if cells is not None else hashlib.sha256(content).hexdigest()
+def _of_table(place: tuple[str, ...], table: Mapping[str, Any]) -> Iterator[Item]:
+    """What one table of the settings names, by its keys."""
+
+    def item(kind: Kind, key: str, says: str, *, name: str = "", host: str = "") -> Item:
+        return Item(kind, name or ".".join(place) or key, says, host, _is_own(*place, *([key] if key else [])))
+
+    def given(key: str) -> str:
+        return str(table.get(key) or "")
+
+    if path := given("callable"):
+        yield item("code", "callable", f"runs this function ({'.'.join(place)})", name=path)
+    if place == ("metrics",):
+        for key in ("modules", "listeners"):
+            for path in table.get(key) or ():
+                yield item("code", key, f"runs this code (metrics.{key})", name=path)
+    for key in ("base_url", "url"):
+        if address := given(key):
+            sent = [*filter(None, [given("key_variable")]), *_SLOT.findall(json.dumps(table.get("headers") or ""))]
+            what = f"texts and the value of {', '.join(sent)}" if sent else "texts"
+            yield item("address", key, f"sends {what} to {address}", host=_host(address))
+    if given("kind") in MODELS:
+        here = _place(given("model")).is_dir()
+        yield item("model", "model", f"loads the model {given('model')}", host="" if here else HUB)
+    if len(place) == 2 and place[0] == "databases":
+        variable = given("url_variable")
+        yield item("database", "", f"reads the database {f'that {variable} names' if variable else 'of ragbench'}")
+    if place == ("database",) and (folder := given("folder")):
+        says = f"starts a database server with the files of {_place(folder).resolve()}"
+        yield item("server", "folder", says, name="database.folder")
+    if not place:
+        if (cluster := given("cluster")) and not cluster.startswith("local:"):
+            says = f"sends texts to the cluster {cluster}, which can run code here"
+            yield item("address", "cluster", says, host=_host(cluster))
+        for key, says in (("dataset", "reads {}, as you"), ("reports", "sends every run to {}, as you")):
+            if urls.is_url(url := given(key)):
+                yield item("storage", key, says.format(url), host=_host(url))
+    for key in PATHS:
+        for path in _texts(table.get(key)):
+            if "\n" not in path and "{" not in path and not _is_inside(_place(path)):  # else it is a prompt itself
+                says = f"{'writes to' if key == 'reports_folder' else 'reads'} {_place(path).resolve()}"
+                yield item("folder", key, says, name=".".join((*place, key)))
+
+
+def _links(settings: Settings) -> Iterator[Item]:
+    """Links among the project's data that lead out of it."""
+    data = _place(settings.data_folder)
+    for link in sorted([*data.glob("*"), *data.glob("*/*")]) if _is_inside(data) else ():
+        if link.is_symlink() and not _is_inside(link):
+            yield Item("folder", _shown(link), f"leads to {link.resolve()}")
+
+
+def _texts(given: Any) -> Iterator[str]:
+    """A text, or all of a table's."""
+    if isinstance(given, Mapping):
+        for one in given.values():
+            yield from _texts(one)
+    elif given:
+        yield str(given)
 
 
 @lru_cache(maxsize=1)
-def own_notebooks() -> frozenset[str]:
-    """The digests of the notebooks that come with ragbench."""
-    lines = files("ragbench.trust").joinpath(OWN_NOTEBOOKS).read_text(encoding="utf-8").splitlines()
-    return frozenset(line.split()[0] for line in lines if line.strip())
+def _of_ragbench() -> frozenset[tuple[str, ...] | None]:
+    return frozenset(_code(path) for path in shipped.NOTEBOOKS.glob("*.ipynb"))
 
 
-def _code(content: bytes) -> list[str] | None:
-    """The cells that run, None where the content is no notebook of the present format."""
+def _is_shipped(path: Path) -> bool:
+    """Whether a notebook's code is that of one of ragbench's: texts, outputs and an editor's notes run nothing."""
+    return (code := _code(path)) is not None and code in _of_ragbench()
+
+
+def _code(path: Path) -> tuple[str, ...] | None:
+    """The cells that run; None where the file is no notebook of the present format."""
     try:
-        notebook = json.loads(content)
-        if notebook["nbformat"] != 4:
-            return None
+        notebook = json.loads(path.read_bytes())
         running = [cell for cell in notebook["cells"] if cell["cell_type"] not in TEXT_CELLS]
-        return ["".join(cell["source"]) for cell in running]
+        return tuple("".join(cell["source"]) for cell in running) if notebook["nbformat"] == 4 else None
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
-def _endpoint(name: str, address: str, *variables: str | None) -> Item:
-    sent = [variable for variable in variables if variable]
-    if not sent:
-        return Item("texts", name, f"sends texts to {address}, without a key", _digest(address))
-    values = f"value{'s' if len(sent) > 1 else ''} of {', '.join(sent)}"
-    return Item("key", name, f"sends the {values} to {address}", _digest(*sent, address))
+def _is_own(*place: str) -> bool:
+    """Whether ragbench.toml says it, and no variable of the environment says something else."""
+    path = configuration.config_path()
+    table: Any = _parsed(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    for part in place:
+        if not isinstance(table, Mapping) or part not in table:
+            return False
+        table = table[part]
+    return f"{configuration.PREFIX}{'__'.join(place)}".upper() not in {name.upper() for name in os.environ}
 
 
-def _files(paths: Iterable[Path], project: Path, says: str = "code of the project") -> list[Item]:
-    return [
-        Item("file", _shown(path, project), says, hashlib.sha256(path.read_bytes()).hexdigest())
-        for path in sorted(paths)
-    ]
+@lru_cache(maxsize=4)
+def _parsed(text: str) -> Mapping[str, Any]:
+    import tomllib
+
+    return tomllib.loads(text)
 
 
-def _shown(path: Path, project: Path) -> str:
-    place = path.resolve()
-    return place.relative_to(project).as_posix() if project in place.parents else str(place)
+def _place(path: Path | str) -> Path:
+    return configuration.project_folder() / Path(path).expanduser()
 
 
-def _reach(project: Path, items: Iterable[Item]) -> Reach:
-    once: Mapping[str, Item] = {item.title: item for item in reversed(list(items))}
-    return Reach(project, tuple(sorted(once.values())))
+def _is_inside(path: Path) -> bool:
+    return path.resolve().is_relative_to(configuration.project_folder())
 
 
-def _digest(*parts: str | None) -> str:
-    return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()
+def _shown(path: Path) -> str:
+    """A path below the project as it is seen from there, any other whole."""
+    project, whole = configuration.project_folder(), Path.cwd() / path
+    return whole.relative_to(project).as_posix() if whole.is_relative_to(project) else str(path.resolve())
+
+
+def _host(address: str) -> str:
+    """Who is behind an address: the host; of storage the bucket with its scheme; of a file, the file."""
+    parts = urlsplit(address)
+    is_web = parts.scheme in ("", "http", "https", "tcp", "tls")
+    return (parts.hostname or address) if is_web else f"{parts.scheme}://{parts.netloc}"
+
+
+def _reach(items: Iterable[Item]) -> Reach:
+    return Reach(configuration.project_folder(), tuple(sorted(set(items))))

@@ -1,76 +1,96 @@
-"""Whether what a project would run and send is what its user has trusted."""
+"""Whether a folder's user has answered for it: one question a folder, and one more for whom it newly sends to."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
-from ragbench.settings import TRUST, ConfigurationError
+from ragbench.settings import PLAN, TRUST, ConfigurationError, project_folder
 from ragbench.trust.reach import Item, Reach
-from ragbench.trust.record import granted, remember
+from ragbench.trust.record import agreed
 
-ALL = "all"
-"""In the variable: whatever the project is."""
-PIN = 16
-"""So many digits of a reach's digest are enough in the variable."""
+EXIT = 5
+"""The exit code of a command that ends because nobody has answered for a folder."""
+
+
+NOT_OF_A_PLAN = ("address", "folder")
+"""Kinds of what a plan may look at, as it sends nothing."""
+_plans: list[None] = []
+"""One for each plan that is being made in this process."""
 
 
 class UntrustedError(ConfigurationError):
-    """A project would run code or send keys, and its user has not said that it may."""
+    """A folder would run code, open data that lie elsewhere or send something, and nobody has answered for it."""
+
+    exit_code = EXIT
 
 
-@dataclass(frozen=True)
-class Doubt:
-    """An item that is not trusted. before: what it did when it was; None where it is new."""
-
-    item: Item
-    before: str | None = None
-
-    def __str__(self) -> str:
-        known = f"{self.item.name}: {self.item.says}"
-        if self.before is None:
-            return known
-        return f"{known} (changed{'' if self.before == self.item.says else f'; trusted was: {self.before}'})"
+_joined: list[str] = []
+"""Folders that were put into sys.path, which are those of one project at a time."""
 
 
-def doubts(needed: Reach, whole: Callable[[], Reach] | None = None) -> tuple[Doubt, ...]:
-    """The items that are not trusted; none where the variable RAGBENCH_TRUST vouches for all of them.
+@contextlib.contextmanager
+def planning() -> Iterator[None]:
+    """Nothing is sent meanwhile: nobody need answer for addresses, and for data that are only counted."""
+    _plans.append(None)
+    try:
+        yield
+    finally:
+        _plans.pop()
 
-    whole: everything of the project; its pin in the variable vouches for `needed` too.
-    """
-    if not needed.asked or os.environ.get(TRUST) == ALL:
+
+def only_planned() -> bool:
+    """Whether this process only plans."""
+    return bool(_plans or os.environ.get(PLAN))
+
+
+def is_trusted(project: Path | None = None) -> bool:
+    """Whether somebody has answered for a folder, this project's by default: once, or by the variable RAGBENCH_TRUST,
+    which names it or a folder above it."""
+    known = project or project_folder()
+    return _vouched(known) or agreed(known) is not None
+
+
+def doubts(needed: Reach) -> tuple[Item, ...]:
+    """What nobody has answered for: all that the folder names, or, once it is trusted, whom it newly sends to."""
+    unused = NOT_OF_A_PLAN if only_planned() else ()
+    own = tuple(item for item in needed.items if item.own and item.kind not in unused)
+    if not own or _vouched(needed.project):
         return ()
-    known = granted(needed.project).items
-    found = [
-        Doubt(item, known[item.title].says if item.title in known else None)
-        for item in needed.asked
-        if item.title not in known or known[item.title].digest != item.digest
-    ]
-    if found and _vouched(needed, whole):
-        remember(needed)  # for the parts of it that this process asks for later, whose digests are others
-        return ()
-    return tuple(found)
+    hosts = agreed(needed.project)
+    return own if hosts is None else tuple(item for item in own if item.host and item.host not in hosts)
 
 
-def pin(reach: Reach) -> str:
-    """What the variable RAGBENCH_TRUST has to hold to trust exactly this."""
-    return reach.digest[:PIN]
-
-
-def require(needed: Reach, whole: Callable[[], Reach] | None = None) -> None:
-    """Raises UntrustedError, which names what is not trusted and how to go on."""
-    found = doubts(needed, whole)
-    if found:
+def require(needed: Reach) -> None:
+    """Raises UntrustedError, which names what nobody has answered for and how to go on."""
+    if found := doubts(needed):
+        asked = "names new addresses" if is_trusted(needed.project) else "is a folder that nobody has answered for"
         raise UntrustedError(
-            f"the project in {needed.project} is not trusted with {'; '.join(map(str, found))}. Nothing of it was run "
-            "or sent. Look at these, then: ragbench trust"
+            f"{needed.project} {asked}: {'; '.join(map(str, found))}. Nothing of it was run, opened or sent. Look at "
+            f"these, then: ragbench trust; in a pipeline {TRUST}={needed.project}"
         )
 
 
-def _vouched(needed: Reach, whole: Callable[[], Reach] | None) -> bool:
-    pins = {part.strip() for part in os.environ.get(TRUST, "").split(",") if len(part.strip()) >= PIN}
-    if not pins:
-        return False
-    digests = [needed.digest, *([(whole() | needed).digest] if whole is not None else [])]
-    return any(digest.startswith(given) for digest in digests for given in pins)
+def passed_on() -> dict[str, str]:
+    """The variable by which a process that is started trusts this project as this one does; nothing where it does
+    not."""
+    return {TRUST: str(project_folder())} if is_trusted() else {}
+
+
+def join_path() -> None:
+    """Let modules of the project, and of the current folder, be found: last, and of a folder that is trusted alone.
+
+    Else a file named like a package that others look for, be it there or not, would run.
+    """
+    for place in [place for place in _joined if place in sys.path]:
+        sys.path.remove(place)
+    _joined[:] = [place for place in (str(project_folder()), "") if is_trusted() and place not in sys.path]
+    sys.path += _joined
+
+
+def _vouched(project: Path) -> bool:
+    named = [Path(part).resolve() for part in os.environ.get(TRUST, "").split(os.pathsep) if part.strip()]
+    return any(project == one or one in project.parents for one in named)

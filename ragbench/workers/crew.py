@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from ragbench import settings as configuration
+from ragbench import trust
 from ragbench.llm.accounts import run_of_this_process
 from ragbench.settings import Settings
 from ragbench.workers import address, local, task
@@ -42,6 +44,7 @@ def opened(known: Settings) -> Iterator[Crew | None]:
     if known.cluster is None:
         yield None
         return
+    trust.require(trust.of_settings(configuration.load(), lambda item: item.name == "cluster"))
     place = address.parse(known.cluster)
     with contextlib.ExitStack() as stack:
         if place.count:
@@ -60,6 +63,7 @@ def shared(known: Settings) -> Iterator[Mapping[str, str]]:
     if known.cluster is None:
         yield {}
         return
+    trust.require(trust.of_settings(configuration.load(), lambda item: item.name == "cluster"))
     place = address.parse(known.cluster)
     with contextlib.ExitStack() as stack:
         named = str(stack.enter_context(local.started(place.count))) if place.count else known.cluster

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import ragbench.settings
 from ragbench.settings import Settings, key_variables, project_folder
-from ragbench.trust import sources
 from ragbench.types import Embedder
+from ragbench.workers import sources
 from ragbench.workers.errors import UnfitError
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "sentence-transformers", "sacrebleu", "dask", "distributed")

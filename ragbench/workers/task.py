@@ -12,7 +12,6 @@ from typing import Any
 
 from ragbench import settings
 from ragbench.settings import RUN, TRUST, Settings
-from ragbench.trust import ALL
 from ragbench.workers.errors import UnfitError
 from ragbench.workers.passport import Passport, issue
 
@@ -84,7 +83,7 @@ def _taken(packed: bytes) -> tuple[str, Work, Any]:
 
 def held(known: Settings, folder: Path) -> Settings:
     """Let these be the settings of this process, with its own address of the database."""
-    os.environ[TRUST] = ALL  # who may give a worker tasks may run anything in it already
+    os.environ[TRUST] = str(folder.resolve())  # who may give a worker tasks may run anything in it already
     own = settings.own_database_url()
     known = known.model_copy(update={"database_url": own})
     settings.hold(known, folder)

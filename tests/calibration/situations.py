@@ -133,3 +133,25 @@ def _people() -> Iterator[Cell]:
         study = studies.agreed(studies.alpha, studies.alpha_of_all, codes, grouped=number is not None)
         said = "Krippendorff's α, three raters" + ("" if number is None else ", clusters of 5")
         yield Cell(topic, said, len(codes), study, ITEMS, number)
+    yield from _near_the_ends(topic)
+
+
+def _near_the_ends(topic: str) -> Iterator[Cell]:
+    """Two raters who nearly always give the best grade, and ranks in few large clusters."""
+    of, rare, skewed = studies.of_grades, studies.RARE, studies.SKEWED
+    for n in (20, 50):
+        study = studies.agreed(of("cohen_kappa", 2), studies.plain_of_all, np.arange(n), grades=rare, alike=0.9)
+        yield Cell(topic, "Cohen's κ, nine in ten are good", n, study, ITEMS, weight=0.5)
+    codes = labels_of([5] * 12)
+    study = studies.agreed(of("cohen_kappa", 2), studies.plain_of_all, codes, grouped=True, grades=rare, alike=0.9)
+    yield Cell(topic, "Cohen's κ, nine in ten are good, clusters of 5", len(codes), study, ITEMS, 12, weight=0.5)
+    for said, name, truth in (
+        ("weighted κ", "cohen_kappa_quadratic", studies.weighted_of_all),
+        ("Gwet's AC2", "gwet_ac2", studies.ac2_of_all),
+        ("balanced accuracy", "balanced_accuracy", studies.balanced_of_all),
+    ):
+        study = studies.agreed(of(name, 5), truth, np.arange(50), grades=skewed, alike=0.95)
+        yield Cell(topic, f"{said}, four in five of five grades the best", 50, study, ITEMS, weight=0.5)
+    codes = labels_of([26] * 10)
+    study = studies.agreed(studies.tau, studies.tau_of_all, codes, grouped=True, grades=studies.FINE, alike=0.5)
+    yield Cell(topic, "Kendall's τ-b, clusters of 26", len(codes), study, "Bonett and Wright of items", 10, weight=0.25)

@@ -248,6 +248,6 @@ def compared(
             better: Better = "higher" if part in GOOD else "lower"
             values = {name: flags[name][part.value] for name in systems}
             if any(np.nansum(column) > 0 for column in values.values()):
-                groups[part.value] = Group(values, better, places)
+                groups[part.value] = Group(values, better, places, (0.0, 1.0))
     found = families.compared(groups, labels, sureness)
     return tuple(NamedComparison(METRIC, one, {"part": part}) for part, against in found.items() for one in against)

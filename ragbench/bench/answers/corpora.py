@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.findings import bounds
 from ragbench.measurement import NamedEstimate
 from ragbench.metric import Metric
 from ragbench.metrics import overlap
-from ragbench.types import Sample
+from ragbench.types import Array, Sample
 
 NAMES = frozenset(each.name for each in overlap.CORPUS)
 
@@ -52,8 +53,25 @@ def find(
         hypotheses[metric.label] = [
             stats.statistic_hypothesis(
                 statistic, rows[first], rows[name], clusters=clusters, better=better, names=(first, name),
-                **asdict(sureness),
+                bounds=bounds(metric), completed=_completed(metric, samples[first], samples[name]),
+                void=[not (one.reference or "").strip() for one in samples[first]], **asdict(sureness),
             )
             for name in others
         ]  # fmt: skip
     return Found(tuple(estimates), hypotheses)
+
+
+def _completed(
+    metric: Metric, first: Sequence[Sample], second: Sequence[Sample]
+) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """The counts of both where every answer that is missing says nothing, or is the reference, so that the difference
+    is smallest, and where it is largest."""
+    empty, full = (
+        [overlap.sufficient(metric, [_filled(one, best) for one in side]) for side in (first, second)]
+        for best in (False, True)
+    )
+    return (full[0], empty[1]), (empty[0], full[1])
+
+
+def _filled(one: Sample, best: bool) -> Sample:
+    return one if one.response is not None else replace(one, response=one.reference if best else "")

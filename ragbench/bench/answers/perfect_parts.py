@@ -232,7 +232,8 @@ def _compared(
     labels = None if clusters is None else [clusters[q.id] for q in whole.asked]
     low, high = (end for end in whole.standard.metrics[0].bounds)
     bounds = {GOOD: (0.0, 1.0), "correctness": (float(low or 0.0), float(high or 1.0))}
-    against = stats.compare_metrics(before, after, clusters=labels, names=(system, system), **asdict(sureness))
+    how: dict[str, Any] = {"clusters": labels, "names": (system, system), "bounds": bounds, **asdict(sureness)}
+    against = stats.compare_metrics(before, after, **how)
     if part == JUDGE:
         against.pop("correctness")  # what is shown changes nothing of what it is worth
     made = []

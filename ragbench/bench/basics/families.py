@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -50,12 +50,15 @@ class Group:
     """One metric, or one metric on a part of the questions.
 
     values: one number a question of the family for every system, the baseline first. places: of the questions that it
-    is about; None: it is about all.
+    is about; None: it is about all. bounds: the ends of the scale; None where one is open. void: for every system, of
+    which questions there is nothing to measure: one that is so on both sides is no pair.
     """
 
     values: Mapping[str, Array]
     better: Better
     places: NDArray[np.int64] | None = None
+    bounds: tuple[float, float] | None = None
+    void: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
 
 
 def leading(asked: str, metrics: Sequence[Metric], usual: str = "") -> Metric:
@@ -145,14 +148,25 @@ def _hypotheses(group: Group, clusters: Sequence[str] | None, sureness: Sureness
     for name in others:
         if np.isnan(values[baseline]).all() or np.isnan(values[name]).all():
             continue
+        void = [group.void[each][places] for each in (baseline, name) if each in group.void]
         one = stats.hypotheses(
             {"": values[baseline]}, {"": values[name]}, clusters=own, better=group.better, names=(baseline, name),
-            **asdict(sureness),
+            bounds=group.bounds, void={"": void[0] & void[1]} if len(void) == 2 else None, **asdict(sureness),
         )[""]  # fmt: skip
-        column = np.full(len(group.values[name]), np.nan)
-        column[places] = one.column
-        made.append(replace(one, column=column))
+        made.append(placed(one, places, len(group.values[name])))
     return made
+
+
+def placed(one: Hypothesis, places: Sequence[int] | NDArray[np.int64], number: int) -> Hypothesis:
+    """The hypothesis about some questions as one of a family of so many, of which they stand at these places."""
+    columns = []
+    for own in (one.column, one.worst):
+        column = None if own is None else np.full(number, np.nan)
+        if column is not None:
+            column[places] = own
+        columns.append(column)
+    assert columns[0] is not None, "there always is one"
+    return replace(one, column=columns[0], worst=columns[1])
 
 
 def said(family: str, _: Translator) -> str:

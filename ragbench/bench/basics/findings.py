@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ragbench import stats
 from ragbench.bench.basics.families import Group, Sureness, compared
 from ragbench.measurement import NamedComparison, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.stats import Hypothesis
-from ragbench.types import Array
+from ragbench.types import Array, Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Sureness", "columns", "compare", "find"]
 
 Bounds = tuple[float, float]
+Flags = NDArray[np.bool_]
+NOTHING = (str(Status.MISSING_FIELD), str(Status.EMPTY_INPUT), str(Status.EMPTY_DECOMPOSITION))
 
 
 def find(
@@ -30,6 +35,7 @@ def find(
     primary: str = "",
     more: Mapping[str, Sequence[Hypothesis]] | None = None,
     samples: Sequence[str] | None = None,
+    tops: Mapping[str, float] | None = None,
 ) -> tuple[tuple[NamedEstimate, ...], tuple[NamedComparison, ...]]:
     """Estimates of every system and metric, and comparisons of every other system with the first.
 
@@ -37,7 +43,8 @@ def find(
     clusters: sample → cluster, where samples are not independent. primary: the metric that is a family of its own; see
     `ragbench.bench.basics.families`. more: hypotheses by metric that were made from something else than single scores,
     one number for each of `samples`, all that there are, by id (None: those of the
-    scores). What no pair of values was measured of is not compared.
+    scores). What no pair of values was measured of is not compared. tops: by metric, the largest value that a question
+    leaves room for, where that may be less than the end of the scale.
     """
     samples = sorted(set(scores["sample"])) if samples is None else samples
     values = {name: columns(scores, name, metrics, samples) for name in systems}
@@ -47,7 +54,8 @@ def find(
         NamedEstimate(*key, estimate)
         for key, estimate in stats.estimate_systems(values, clusters=labels, bounds=scales, **asdict(sureness)).items()
     ]
-    return tuple(estimates), compare(values, metrics, labels, sureness, primary, more)
+    nothing = {name: void(scores, name, metrics, samples) for name in systems}
+    return tuple(estimates), compare(values, metrics, labels, sureness, primary, more, nothing, tops)
 
 
 def compare(
@@ -57,11 +65,19 @@ def compare(
     sureness: Sureness,
     primary: str = "",
     more: Mapping[str, Sequence[Hypothesis]] | None = None,
+    nothing: Mapping[str, Mapping[str, Flags]] | None = None,
+    tops: Mapping[str, float] | None = None,
 ) -> tuple[NamedComparison, ...]:
     """The comparisons of `find`, of values by system and metric, one a sample in the same order, the first system the
-    one that all others are compared with. clusters: one a sample."""
+    one that all others are compared with. clusters: one a sample. nothing: by system, what `void` says. tops: as there.
+    """
     groups = {
-        each.label: Group({name: own[each.label] for name, own in values.items()}, each.better)
+        each.label: Group(
+            {name: own[each.label] for name, own in values.items()},
+            each.better,
+            bounds=bounds(each, (tops or {}).get(each.label)),
+            void={name: own[each.label] for name, own in (nothing or {}).items()},
+        )
         for each in metrics
         if each.better is not None
     }
@@ -81,7 +97,23 @@ def columns(
     return {each.label: wide[each.label].to_numpy(dtype=float) for each in metrics}
 
 
-def bounds(metric: Metric) -> Bounds | None:
-    """The ends of the metric's scale; None where one is open."""
+def void(
+    scores: pd.DataFrame, system: str, metrics: Sequence[Metric], samples: Sequence[str] | None = None
+) -> dict[str, Flags]:
+    """By metric, (samples,) whether there was nothing to measure: a field that the sample does not have, or nothing in
+    it to judge. Where that is so of both systems the question is no pair, and none that is unmeasured."""
+    asked = sorted(set(scores["sample"])) if samples is None else list(samples)
+    if "status" not in scores:
+        return {each.label: np.zeros(len(asked), dtype=bool) for each in metrics}
+    own = scores[(scores["system"] == system) & scores["value"].isna() & scores["status"].isin(NOTHING)]
+    by_metric = {label: set(part["sample"]) for label, part in own.groupby("metric", sort=False)}
+    empty: set[str] = set()
+    return {each.label: np.array([one in by_metric.get(each.label, empty) for one in asked]) for each in metrics}
+
+
+def bounds(metric: Metric, top: float | None = None) -> Bounds | None:
+    """The ends of the metric's scale; None where one is open. top: the most that can be reached, if it is less."""
     low, high = metric.bounds
-    return None if low is None or high is None else (low, high)
+    if low is None or high is None:
+        return None
+    return (low, min(high, top)) if top is not None and top > low else (low, high)

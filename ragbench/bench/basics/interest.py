@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -12,13 +12,18 @@ from ragbench.metrics import catalogue, declaration
 from ragbench.names import meant
 from ragbench.settings import ConfigurationError, DifferenceSettings
 
+REACHABLE = "reachable"
+"""The fact of a page that says what can be reached."""
+
 AnyFinding = TypeVar("AnyFinding", NamedComparison, Finding)
 
 
-def of_interest(label: str, chosen: DifferenceSettings) -> float | None:
+def of_interest(label: str, chosen: DifferenceSettings, reachable: Mapping[str, float] | None = None) -> float | None:
     """The smallest difference that would matter, in the metric's unit; None where the scale is open and none is set.
 
-    What is set for the label goes before what is set for another name of the metric, with or without its cut-off.
+    What is set for the label goes before what is set for another name of the metric, with or without its cut-off; else
+    it is a share of what can be reached. reachable: by label, the largest mean that the questions leave room for, where
+    that is less than the scale: precision@10 of questions with one relevant passage is 0.1 at most.
     """
     declared = declaration(label)
     names = (label,) if declared is None else (label, *declared.names, declared.name)
@@ -26,17 +31,22 @@ def of_interest(label: str, chosen: DifferenceSettings) -> float | None:
     if own is not None or declared is None:
         return own
     low, high = declared.bounds
-    return None if low is None or high is None else chosen.share_of_scale * (high - low)
+    if low is None or high is None:
+        return None
+    top = min(high, (reachable or {}).get(label, high))
+    return chosen.share_of_scale * (top - low) if top > low else None
 
 
-def told(named: Iterable[AnyFinding], chosen: DifferenceSettings) -> tuple[AnyFinding, ...]:
+def told(
+    named: Iterable[AnyFinding], chosen: DifferenceSettings, reachable: Mapping[str, float] | None = None
+) -> tuple[AnyFinding, ...]:
     """The comparisons with the smallest difference of interest of their metrics, and the questions that show it.
 
-    Estimates stay as they are.
+    Estimates stay as they are. reachable: see `of_interest`.
     """
     found = tuple(named)
     compared = (one.metric for one in found if isinstance(one, NamedComparison))
-    margins = {label: of_interest(label, chosen) for label in dict.fromkeys(compared)}
+    margins = {label: of_interest(label, chosen, reachable) for label in dict.fromkeys(compared)}
     return tuple(
         replace(one, comparison=stats.with_margin(one.comparison, margins[one.metric]))
         if isinstance(one, NamedComparison)

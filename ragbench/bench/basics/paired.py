@@ -6,12 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ragbench import stats
-from ragbench.bench.basics.findings import bounds
+from ragbench.bench.basics.findings import NOTHING, Flags, bounds
 from ragbench.measurement import Measurement
 from ragbench.metrics import declaration
 from ragbench.stats import Paired
 from ragbench.stats.intervals import bonett_price
+from ragbench.stats.verdicts import on_scale
 from ragbench.types import Array, Better, Comparison
 
 
@@ -25,8 +28,14 @@ def compared(made: Measurement, baseline: str, system: str, metric: str) -> Comp
     known = by_name.get((metric, baseline, system))
     if pair is None or metric in (made.facts.get("corrected") or ()):
         return known
-    how = {name: getattr(pair, name) for name in ("clusters", "better", "level", "resamples", "seed", "names")}
-    return _widened(stats.compare(pair.baseline, pair.challenger, **how), metric)
+    how = {
+        name: getattr(pair, name) for name in ("clusters", "level", "resamples", "seed", "names", "better", "bounds")
+    }
+    void = None if pair.void is None else {metric: pair.void}
+    found = stats.compare_metrics({metric: pair.baseline}, {metric: pair.challenger}, void=void, **how)
+    one = _widened(found[metric], metric)
+    other = known is not None and known.withheld and not stats.withheld_by_gaps(known)
+    return stats.withheld(one, known.withheld) if known is not None and other else one
 
 
 def values(made: Measurement, baseline: str, system: str, metric: str) -> Paired | None:
@@ -37,7 +46,19 @@ def values(made: Measurement, baseline: str, system: str, metric: str) -> Paired
         return None
     facts, clusters = made.facts, clusters_of(made, samples_of(made))
     how = (facts.get("level", 0.95), facts.get("resamples", 10_000), facts.get("seed", 0))
-    return Paired(metric, (baseline, system), first, second, clusters, _better(made, metric), *how)
+    declared = declaration(metric)
+    nothing = [_void(made, name, metric) for name in (baseline, system)]
+    return Paired(
+        metric, (baseline, system), first, second, clusters, _better(made, metric), *how,
+        bounds=None if declared is None else bounds(declared), void=nothing[0] & nothing[1],
+    )  # fmt: skip
+
+
+def _void(made: Measurement, system: str, metric: str) -> Flags:
+    """Of which questions there was nothing to measure; see `findings.void`."""
+    own = made.scores[(made.scores["system"] == system) & (made.scores["metric"] == metric)]
+    there = set(own.loc[own["value"].isna() & own["status"].isin(NOTHING), "sample"])
+    return np.array([sample in there for sample in samples_of(made)], dtype=bool)
 
 
 def _better(made: Measurement, metric: str) -> Better:
@@ -59,7 +80,7 @@ def _widened(one: Comparison, metric: str) -> Comparison:
     if not math.isnan(one.low) or one.difference != 0 or scale is None or number < 2:
         return one
     low, high = bonett_price(0.0, 2 * (scale[1] - scale[0]) ** 2, number, number - 1, one.level)
-    return replace(one, low=low, high=high, method="bonett_price", note="no_spread")
+    return on_scale(replace(one, low=low, high=high, method="bonett_price", note="no_spread"))
 
 
 def column_of(made: Measurement, system: str, metric: str) -> Array | None:

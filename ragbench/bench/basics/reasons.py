@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from ragbench.language import Translator
 from ragbench.metrics.known_reasons import reason_in
+from ragbench.settings.secrets import excerpt, masker
 from ragbench.types import Status
 
 MOST = 5
@@ -23,7 +24,8 @@ def frequent(of: Iterable[object]) -> dict[str, int]:
 
     of: the reason of each value. Those that are met as often stand in the order of the alphabet.
     """
-    ordered = sorted(Counter(str(each)[:KEPT] for each in of).items(), key=lambda one: (-one[1], one[0]))
+    mask = masker()
+    ordered = sorted(Counter(excerpt(each, KEPT, mask) for each in of).items(), key=lambda one: (-one[1], one[0]))
     rest = sum(number for _, number in ordered[MOST:])
     return dict(ordered[:MOST]) | ({OTHERS: rest} if rest else {})
 

@@ -61,7 +61,7 @@ class Session:
         language: of the page, and of the data where the data set has it and names none.
         read: gives the data set of a name in place of `dataset_of`.
         Raises BenchError for names that are not configured, DatasetError for a data set that is not there,
-        UntrustedError for a project with code or keys that its user does not trust.
+        UntrustedError for a project that nobody has answered for, where it would run, open or send something.
         """
         found, ordered = chosen(systems, baseline)
         name = dataset or found.dataset
@@ -103,13 +103,12 @@ def dataset_of(name: str, settings: Settings, language: str = "") -> Dataset:
 
     language: of the page that it is for, by default the settings'; see `ragbench.datasets.load`.
     """
+    trust.require(trust.of_data(settings, name))
     if name.startswith(configuration.OWN_TABLES):
         from ragbench.bench.retrieval import own_tables
 
         return own_tables.read(name.removeprefix(configuration.OWN_TABLES), settings)
     if urls.is_url(name):
-        if name == settings.dataset:
-            trust.require(trust.of_storage(settings), lambda: trust.of_project(settings))
         place, known_as, asked = places.remote_data(name)
         return load_folder(place, known_as, asked, language or settings.language)
     return load(name, places.data(name), language or settings.language)
@@ -119,7 +118,8 @@ def chosen(systems: str | Sequence[str] = "", baseline: str = "") -> tuple[Setti
     """The settings, and the systems that are meant, the baseline first. Raises BenchError, UntrustedError."""
     found = configuration.load()
     interest.check(found.smallest_difference)
-    trust.require(trust.of_settings(found), lambda: trust.of_project(found))
+    if not trust.only_planned():  # what a plan uses of them asks by itself
+        trust.require(trust.of_settings(found))
     names = parted(systems) or tuple(found.systems)
     if systems and not parted(systems):
         raise BenchError(f"systems = {systems!r} names none; there are {', '.join(found.systems)}")
@@ -172,8 +172,8 @@ def told(made: Measurement) -> Measurement:
     return replace(
         made,
         facts={**made.facts, **{key: value for key, value in more.items() if value}},
-        comparisons=interest.told(made.comparisons, known.smallest_difference),
-        placed=interest.told(made.placed, known.smallest_difference),
+        comparisons=interest.told(made.comparisons, known.smallest_difference, made.facts.get(interest.REACHABLE)),
+        placed=interest.told(made.placed, known.smallest_difference, made.facts.get(interest.REACHABLE)),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ragbench import stats
 from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import Group, Sureness, compared
-from ragbench.bench.basics.findings import bounds, columns
+from ragbench.bench.basics.findings import bounds, columns, void
 from ragbench.measurement import Finding, NamedComparison, NamedEstimate
 from ragbench.metric import Metric
 from ragbench.types import Question
@@ -54,10 +54,11 @@ def findings(
     asked = sorted(asked, key=lambda question: question.id)  # as the columns are
     parts = _parts(asked, dimensions)
     values = {name: columns(scores, name, [metric])[metric.label] for name in systems}
+    nothing = {name: void(scores, name, [metric])[metric.label] for name in systems}
     labels = None if clusters is None else [clusters[question.id] for question in asked]
     groups: dict[str, Group] = {}
     for part, places in parts.items():
-        groups[part] = Group(values, metric.better or "higher", places)
+        groups[part] = Group(values, metric.better or "higher", places, bounds(metric), nothing)
     large = {part: group for part, group in groups.items() if len(parts[part]) >= FEWEST and metric.better}
     found = compared(large, labels, sureness)
     made: list[Finding] = []

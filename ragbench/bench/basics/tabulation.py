@@ -28,7 +28,11 @@ def estimates(
         "empty": _("nothing was measured"),
         "few": _("too few values"),
         "no_spread": _("all values are equal"),
+        "equal_groups": _("the means of all groups are equal"),
         "undefined": _("not defined for these values"),
+        "constant": _("a rater who always says the same agrees with nobody beyond chance"),
+        "identical": _("both rate every item alike"),
+        "open_scale": _("all categories of the scale are not known: name them"),
         "slow": _("its function is too slow"),
         "incomplete": _("no item was rated by all"),
     }
@@ -64,6 +68,7 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
         "empty": _("no question was measured on both sides"),
         "few": _("too few questions"),
         "no_spread": _("all differences are equal"),
+        "equal_groups": _("the mean differences of all groups are equal"),
     }
     columns = [
         Column(_("metric")), Column(_("difference"), "number", signed=True),
@@ -95,6 +100,9 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
             _("needed: about so many questions show a difference of {sizes}, the smallest of interest", sizes=sizes)
         )
     notes += filter(None, dict.fromkeys(verdicts.needed(one, _) for _metric, one in pairs))
+    for metric, one in pairs:
+        told = [verdicts.lacking(one, _, digits), verdicts.beyond(one, _)]
+        notes += [f"{metric}: {text}" for text in told if text]
     title = compared[0] if len(set(compared)) == 1 else ""
     return Table(tuple(columns), tuple(rows), title, tuple(notes), digits, _.language)
 
@@ -115,6 +123,7 @@ def interval_name(method: str, _: Translator) -> str:
         "t_effective": _("Student's t interval for unequal groups"),
         "delta": _("normal interval"),
         "jackknife": _("jackknife interval"),
+        "bayesian": _("Bayesian bootstrap interval"),
         "u_statistic": _("interval of a U-statistic"),
         "prediction_powered": _("corrected by people's labels (PPI++)"),
         "people": _("people's labels"),

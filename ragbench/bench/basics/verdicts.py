@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from ragbench.language import Translator
+from ragbench.metrics.known_reasons import reason_in
 from ragbench.types import Comparison, Verdict
 
 
@@ -13,21 +14,27 @@ def word(verdict: Verdict, _: Translator) -> str:
     """The verdict's word alone."""
     words = {
         Verdict.BETTER: _("better"),
+        Verdict.SLIGHTLY_BETTER: _("better, by less than matters"),
         Verdict.WORSE: _("worse"),
+        Verdict.SLIGHTLY_WORSE: _("worse, by less than matters"),
         Verdict.SAME: _("same"),
         Verdict.NOT_SHOWN: _("not shown"),
         Verdict.CANNOT_BE_SHOWN: _("cannot be shown"),
+        Verdict.CANNOT_BE_TOLD: _("cannot be told"),
     }
     return words[verdict]
 
 
 def said(one: Comparison, _: Translator) -> str:
-    """The verdict of a comparison; where nothing can be shown, with how many groups, or questions, that is so."""
-    return said_of(one.verdict, one.n, one.clusters, _)
+    """The verdict of a comparison; where nothing can be shown, with how many groups, or questions, that is so; where it
+    is withheld, with the reason."""
+    return said_of(one.verdict, one.n, one.clusters, _, one.withheld)
 
 
-def said_of(verdict: Verdict, n: int, clusters: int | None, _: Translator) -> str:
+def said_of(verdict: Verdict, n: int, clusters: int | None, _: Translator, withheld: str = "") -> str:
     """The same for a verdict whose comparison is known only by its pairs and groups."""
+    if verdict is Verdict.CANNOT_BE_TOLD and withheld:
+        return _("cannot be told: {reason}", reason=reason_in(withheld, _))
     if verdict is not Verdict.CANNOT_BE_SHOWN:
         return word(verdict, _)
     if clusters is None:
@@ -37,7 +44,8 @@ def said_of(verdict: Verdict, n: int, clusters: int | None, _: Translator) -> st
 
 def is_equal(one: Comparison) -> bool:
     """Whether both sides have the same value at every question that both measured, of one or more."""
-    return one.difference == 0 and one.note == "no_spread" and one.method not in ("prediction_powered", "people")
+    corrected = one.method in ("prediction_powered", "people")
+    return one.difference == 0 and one.note == "no_spread" and not corrected and not one.withheld
 
 
 def equal(known: Iterable[Comparison], _: Translator) -> str:
@@ -74,13 +82,14 @@ def beside(one: Comparison, _: Translator, digits: int) -> list[str]:
     """What is said beside the verdict of a comparison; empty where the word says it all.
 
     Of a verdict that leaves it open: what could have been shown, and how many questions show a difference that matters;
-    of `same`: within which margin. digits: decimals of the metric's numbers.
+    of `same`: within which margin; of any, what unmeasured pairs leave open. digits: decimals of the metric's numbers.
     """
+    found = [text for text in [lacking(one, _, digits), needed(one, _)] if text]
     if one.verdict is Verdict.SAME and one.margin is not None:
-        return [_("the same within ±{margin}", margin=_.number(one.margin, digits))]
+        return [_("the same within ±{margin}", margin=_.number(one.margin, digits)), *found]
     if not one.verdict.unshown:
-        return []
-    found = [text for text in [needed(one, _)] if text]
+        return found
+    found += [text for text in [beyond(one, _)] if text]
     if one.minimum_detectable is not None and one.method in ("prediction_powered", "people"):
         found.append(
             _.plural(
@@ -100,6 +109,43 @@ def beside(one: Comparison, _: Translator, digits: int) -> list[str]:
             )
         )
     return found + [text for text in [planned(one, _)] if text]
+
+
+def beyond(one: Comparison, _: Translator) -> str:
+    """That no difference which the scale has room for would have been shown; empty where one would."""
+    if not one.beyond_scale:
+        return ""
+    if one.clusters is None:
+        return _.plural(
+            "a difference that would have been shown is more than this scale can show with {n} question",
+            "a difference that would have been shown is more than this scale can show with {n} questions",
+            one.n,
+        )
+    return _.plural(
+        "a difference that would have been shown is more than this scale can show with {n} group",
+        "a difference that would have been shown is more than this scale can show with {n} groups",
+        one.clusters,
+    )
+
+
+def lacking(one: Comparison, _: Translator, digits: int) -> str:
+    """Between which ends the difference lies over all pairs, where some are unmeasured; on a scale without ends, that
+    they are in no number. Empty where nothing is missing."""
+    if not one.n_dropped or not one.n:
+        return ""
+    if one.least is not None and one.most is not None:
+        return _(
+            "with what is unmeasured, the difference lies between {least} and {most}",
+            least=_.number(one.least, digits, signed=True),
+            most=_.number(one.most, digits, signed=True),
+        )
+    if one.width is not None or one.verdict.unshown:
+        return ""
+    return _.plural(
+        "{n} unmeasured pair, on a scale without ends, could say otherwise",
+        "{n} unmeasured pairs, on a scale without ends, could say otherwise",
+        one.n_dropped,
+    )
 
 
 def planned(one: Comparison, _: Translator) -> str:

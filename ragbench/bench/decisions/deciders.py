@@ -24,6 +24,7 @@ from ragbench.language import translator
 from ragbench.llm import Price, Usage
 from ragbench.metrics.decisions import decision_of, show_decision
 from ragbench.metrics.explanation import spoken
+from ragbench.settings.secrets import excerpt
 from ragbench.systems.callables import SHOWN_CHARACTERS, find, told
 from ragbench.types import Array, Chunk, Sample, Status
 
@@ -189,7 +190,7 @@ def read(reply: Any) -> Decided:
     known = reply if isinstance(reply, Mapping) else {}
     score = next((number for name in SCORE_FIELDS if (number := _number(known.get(name))) is not None), None)
     if decision is None:
-        shown = " ".join(repr(reply).split())[:SHOWN_CHARACTERS]
+        shown = excerpt(repr(reply), SHOWN_CHARACTERS)
         return Decided(None, score, f"neither yes nor no: {shown}", Status.PARSE_ERROR)
     reason = str(known.get("reason") or "") or (reply if isinstance(reply, str) else "")
     return Decided(decision, score, reason)

@@ -110,7 +110,7 @@ def chosen_and_scored(
     decisions["chosen"] &= np.isfinite(scores[rest])
     by = {key: costs.of(truth[rest], shown) for key, shown in decisions.items()}
     bounds = (0.0, max(costs.shown, costs.hidden))
-    gain = stats.compare(by["own"], by["chosen"], better="lower", names=(name, name), **how)
+    gain = stats.compare(by["own"], by["chosen"], better="lower", names=(name, name), bounds=bounds, **how)
     constant = [float(costs.of(truth[rest], np.full(rest.sum(), shown)).mean()) for shown in (True, False)]
     grid = candidates(scores)
     parts = {"chosen": first, "scored": rest}

@@ -137,11 +137,12 @@ def tier_judge_pipeline(request: PipelineRequest) -> Measurement:
 @dataclass(frozen=True)
 class _Judged:
     """A judge's decisions as arrays: cells (cases,), UNMEASURED where it had nothing to decide by, and scores (cases,),
-    NaN for a failed call."""
+    NaN for a failed call; truth (cases,): whether it should be shown."""
 
     decider: Decider
     cells: NDArray[np.int64]
     scores: Array
+    truth: NDArray[np.bool_]
 
     @property
     def name(self) -> str:
@@ -155,6 +156,12 @@ class _Judged:
     def table(self) -> Array:
         """(cases, 6) one where the decision falls; NaN where it is unmeasured."""
         return table(self.cells)
+
+    def completed(self, *, right: bool) -> Array:
+        """The table where every decision that is unmeasured were right, or wrong."""
+        shown = self.truth if right else ~self.truth
+        guessed = [cell(bool(label), bool(show)) for label, show in zip(self.truth, shown, strict=True)]
+        return table(np.where(self.measured, self.cells, guessed))
 
     @property
     def right(self) -> Array:
@@ -227,7 +234,7 @@ def _judged(one: Decider, truth: NDArray[np.bool_]) -> _Judged:
         for label, each in zip(truth, one.decided, strict=True)
     ])  # fmt: skip
     scores = [np.nan if each.show is None or each.score is None else each.score for each in one.decided]
-    return _Judged(one, cells, np.array(scores, dtype=float))
+    return _Judged(one, cells, np.array(scores, dtype=float), truth)
 
 
 def _estimates(one: _Judged, clusters: list[str] | None, request: PipelineRequest) -> list[NamedEstimate]:
@@ -281,8 +288,17 @@ def _hypothesis(
     single = {decision_cost.label: lambda each: each.costs(request.costs), accuracy.label: lambda each: each.right}
     if (values := single.get(measure.label)) is not None:
         sides = ({"": values(each)} for each in (first, one))
-        return stats.hypotheses(*sides, better=measure.better or "higher", **how)[""]
-    return stats.statistic_hypothesis(measure, first.table, one.table, better="higher", **how)
+        most = max(request.costs.shown, request.costs.hidden)
+        scale = (0.0, most) if measure.label == decision_cost.label and most > 0 else (0.0, 1.0)
+        return stats.hypotheses(*sides, better=measure.better or "higher", bounds=scale, **how)[""]
+    return stats.statistic_hypothesis(
+        measure, first.table, one.table, better="higher", bounds=(0.0, 1.0),
+        completed=(
+            (first.completed(right=True), one.completed(right=False)),
+            (first.completed(right=False), one.completed(right=True)),
+        ),
+        **how,
+    )  # fmt: skip
 
 
 def _pairs(judged: Sequence[_Judged], sureness: Sureness) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.bench.basics import reasons
 from ragbench.language import DASH, Translator, translator
+from ragbench.settings.secrets import excerpt
 from ragbench.stand_ins import StandIn, caveat
 from ragbench.systems import Generation
 from ragbench.templates import shown, template
@@ -261,7 +262,7 @@ class Responses:
         text, url = hit.chunk.text or hit.chunk.id, hit.chunk.url or ""
         return {
             "text": text,
-            "short": textwrap.shorten(shown(text), SHORT, placeholder="…"),
+            "short": excerpt(shown(text), SHORT),
             "page": hit.chunk.title or url or hit.chunk.id,
             "href": url if url.startswith(("https://", "http://")) else "",
             "similarity": _.number(hit.similarity),

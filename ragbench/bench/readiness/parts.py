@@ -115,9 +115,6 @@ def _imports(parts: Parts, settings: Settings) -> Iterator[str]:
     Those that their user does not trust are not looked at: who runs a page is asked before.
     """
 
-    def whole() -> trust.Reach:
-        return trust.of_project(settings)
-
     places = {f"systems.{name}.callable": (settings.systems[name].callable, "(question, k)") for name in parts.systems}
     places |= {
         f"generators.{name}.callable": (settings.generators[name].callable, "(question, contexts)")
@@ -131,7 +128,7 @@ def _imports(parts: Parts, settings: Settings) -> Iterator[str]:
         }
     wanted = {place: (path, takes) for place, (path, takes) in places.items() if path}
     wanted |= {path: (path, "(question, answer, contexts)") for path in parts.functions}
-    trusted = {path: takes for path, takes in wanted.values() if not trust.doubts(trust.of_callable(path), whole)}
+    trusted = {path: takes for path, takes in wanted.values() if not trust.doubts(trust.of_callable(path))}
     if not trusted:
         return
     said = _missing(trusted)

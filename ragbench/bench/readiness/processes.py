@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ragbench import settings as configuration
+from ragbench import trust
+from ragbench.settings.secrets import excerpt
 
 SECONDS = 120.0
 
@@ -26,7 +28,7 @@ def told(code: str, given: Mapping[str, Any]) -> dict[str, str]:
 
     Raises ProcessError where it ends without a word, or takes longer than SECONDS.
     """
-    environment = {**os.environ, configuration.TRUST: "all"}  # who comes so far was asked
+    environment = {**os.environ, **trust.passed_on()}
     how: dict[str, Any] = {"capture_output": True, "text": True, "timeout": SECONDS, "env": environment}
     with tempfile.TemporaryDirectory(prefix="ragbench-") as private:
         out = Path(private) / "reply.json"
@@ -40,4 +42,4 @@ def told(code: str, given: Mapping[str, Any]) -> dict[str, str]:
         if out.is_file():
             return dict(json.loads(out.read_text(encoding="utf-8")))
     lines = done.stderr.strip().splitlines() or ["it said nothing"]
-    raise ProcessError(f"ends the process: {lines[-1][:200]}")
+    raise ProcessError(f"ends the process: {excerpt(lines[-1], 200)}")

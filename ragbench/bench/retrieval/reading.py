@@ -100,7 +100,8 @@ def findings(
         made += [NamedEstimate(name, METRIC, one, {"words": int(limit)}) for limit, one in means.items()]
     for place, limit in enumerate(at):
         if limit in words:
-            groups[str(limit)] = Group({name: rows[:, place] for name, rows in found.items()}, "higher")
+            values = {name: rows[:, place] for name, rows in found.items()}
+            groups[str(limit)] = Group(values, "higher", bounds=(0.0, 1.0))
     for name, own in compared(groups, clusters, sureness).items():
         made += [NamedComparison(METRIC, one, {"words": int(name)}) for one in own]
     return made

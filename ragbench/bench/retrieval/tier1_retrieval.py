@@ -9,10 +9,11 @@ from dataclasses import asdict, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field
 
 from ragbench import rankings, stand_ins
-from ragbench.bench.basics import findings, frames, requests, slices
+from ragbench.bench.basics import findings, frames, interest, requests, slices
 from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import Sureness, leading
 from ragbench.bench.basics.needs import Need, Needed
@@ -140,6 +141,8 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
     """The same in an open session, which may hold other questions than the data set's own."""
     import pandas as pd
 
+    from ragbench.metrics.evaluation import reachable
+
     unit = request.unit
     pages = {chunk.id: chunk.url for chunk in session.dataset.chunks}
     if unit == "url" and None in pages.values():
@@ -167,9 +170,12 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
     }
     rows = [row for name, own in runs.items() for row in _scores(name, asked, own, ranked[name], request)]
     scores = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+    most = reachable(next(iter(ranked.values())), [each for each in request.rankings if not each.is_users])
+    tops = {label: float(np.nanmax(own)) for label, own in most.items()}
     estimates, comparisons = findings.find(
-        scores, request.chosen, session.systems, clusters, sureness, request.leading.label
-    )
+        scores, request.chosen, session.systems, clusters, sureness, request.leading.label,
+        tops=tops,
+    )  # fmt: skip
     return Measurement(
         notebook=session.notebook,
         facts={
@@ -178,6 +184,8 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
             **told(session, firsts),
             "doubts": doubts_of(session.dataset.chunks, questions),
             "primary": request.leading.label,
+            "tops": tops,
+            interest.REACHABLE: {label: float(np.nanmean(own)) for label, own in most.items()},
             "n_questions": len(asked),
             "n_without_relevant": len(questions) - len(asked),
             "n_clusters": None if clusters is None else len(set(clusters.values())),

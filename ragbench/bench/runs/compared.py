@@ -9,11 +9,11 @@ import numpy as np
 
 from ragbench import settings, stats
 from ragbench.bench.basics.choices import BenchError
-from ragbench.bench.basics.families import Sureness, in_families
-from ragbench.bench.basics.findings import bounds
-from ragbench.bench.basics.interest import told
+from ragbench.bench.basics.families import Sureness, in_families, placed
+from ragbench.bench.basics.findings import Flags, bounds
+from ragbench.bench.basics.interest import REACHABLE, told
 from ragbench.bench.runs.changes import Refusal, Setting, refusal, said, settings_of
-from ragbench.bench.runs.record import with_depths
+from ragbench.bench.runs.record import VOID, with_depths
 from ragbench.bench.runs.summarized import (
     LETTERS,
     Beside,
@@ -39,7 +39,7 @@ class Pairing(Beside):
 
     samples: the common questions, in the baseline's order.
     only_first, only_second: questions that the other run does not have. altered: questions of one id that are not the
-    same question.
+    same question. void: by metric, (questions,) of which there was nothing to measure in either run.
     """
 
     samples: tuple[str, ...]
@@ -50,6 +50,7 @@ class Pairing(Beside):
     values: Mapping[str, tuple[Array, Array]]
     estimates: tuple[NamedEstimate, ...] = ()
     comparisons: tuple[NamedComparison, ...] = ()
+    void: Mapping[str, Flags] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,7 @@ def _pairs(
     for empty in [each for each in pairings if not each.samples]:
         refused[empty.notebook] = Refusal(empty.notebook, "questions", first.id, second.id, run=second.id)
         pairings.remove(empty)
+    pairings = [replace(each, void=_void(first, second, each)) for each in pairings]
     barred = _barred(first, second)
     corrected = _corrected(first) | _corrected(second)
     by_question = [left for each in pairings if (left := _uncorrected(each, corrected)).values]
@@ -234,6 +236,24 @@ def _pair(first: RunScores | None, second: RunScores | None, beside: Beside) -> 
     )
 
 
+def _void(first: RunRecord, second: RunRecord, pairing: Pairing) -> dict[str, Flags]:
+    """By metric, of which common questions there was nothing to measure in either run."""
+    own, other = (
+        {
+            metric: set(ids)
+            for name, metric, ids in (part.facts.get(VOID) or () if part is not None else ())
+            if name == system
+        }
+        for part, system in zip(
+            (first.part(pairing.notebook), second.part(pairing.notebook)), pairing.systems, strict=True
+        )
+    )
+    return {
+        metric: np.array([one in own[metric] and one in other[metric] for one in pairing.samples], dtype=bool)
+        for metric in own.keys() & other.keys()
+    }
+
+
 def _barred(first: RunRecord, second: RunRecord) -> dict[tuple[str, str, str], str]:
     """(notebook, system, metric) → why: numbers that a run marks, those with a value outside of the scale, and those
     that people's labels correct in one of the runs alone."""
@@ -300,16 +320,13 @@ def _hypotheses(pairing: Pairing, sureness: Sureness, places: Mapping[str, int])
         {metric: pairing.values[metric][1] for metric in directions},
         clusters=pairing.clusters,
         better=directions,
+        bounds={metric: _scale(metric) for metric in directions},
+        void=pairing.void,
         names=pairing.titles,
         **asdict(sureness),
     )
-    rows, found = [places[sample] for sample in pairing.samples], {}
-    for metric, one in made.items():
-        if one.alone.n:
-            column = np.full(len(places), np.nan)
-            column[rows] = one.column
-            found[metric] = replace(one, column=column)
-    return found
+    rows = [places[sample] for sample in pairing.samples]
+    return {metric: placed(one, rows, len(places)) for metric, one in made.items() if one.alone.n}
 
 
 def _scale(metric: str) -> tuple[float, float] | None:
@@ -353,4 +370,7 @@ def _in_families(
         )
         placed = {(n, name): one for name, each in by_metric.items() for n, one in zip(each, done[name], strict=True)}
         found |= {n: tuple(NamedComparison(name, placed[n, name]) for name in each) for n, each in made.items()}
-    return [replace(each, comparisons=told(found[n], matters)) for n, each in enumerate(pairings)]
+    parts = {part.notebook: part.facts.get(REACHABLE) for part in first.parts}
+    return [
+        replace(each, comparisons=told(found[n], matters, parts.get(each.notebook))) for n, each in enumerate(pairings)
+    ]

@@ -12,7 +12,7 @@ from typing import Any
 from ragbench import stats
 from ragbench.bench.basics.bands import band_for
 from ragbench.bench.basics.choices import BenchError
-from ragbench.bench.basics.interest import of_interest
+from ragbench.bench.basics.interest import REACHABLE, of_interest
 from ragbench.bench.basics.paired import compared
 from ragbench.bench.basics.verdicts import decision
 from ragbench.bench.scoring import attendance
@@ -179,7 +179,7 @@ def _checks(
             alone = made.alone(one)
             judged = alone.estimate if isinstance(alone, NamedEstimate) else one.estimate
             for sign, limit, strict, text in _limits(gate, one.metric, known):
-                check = Check(*place, text, distance=of_interest(one.metric, matters))
+                check = Check(*place, text, distance=of_interest(one.metric, matters, made.facts.get(REACHABLE)))
                 yield _marked(_bound(check, one.estimate, judged, sign, limit, strict, gate), few)
             baseline = gate.baseline or made.facts.get("baseline")
             if gate.not_worse_by is not None and one.system != baseline:
@@ -262,6 +262,11 @@ def _not_worse(
         return replace(check, why="there is no interval of the difference")
     sign = 1 if made_of.better == "higher" else -1
     worst, best = sorted((sign * low, sign * high))
+    far, near = sorted(sign * end for end in stats.reach(made_of))
+    if made_of.withheld and not stats.withheld_by_gaps(made_of):
+        return replace(check, why=made_of.withheld)
+    if (worst > -margin >= far) or (best < -margin <= near):
+        return replace(check, why=stats.gaps(made_of))
     if worst > -margin:
         return replace(check, outcome=Outcome.HOLDS, why="the whole interval of the difference is within the margin")
     if best < -margin:

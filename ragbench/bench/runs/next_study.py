@@ -10,8 +10,9 @@ import numpy as np
 
 from ragbench import stats
 from ragbench.bench.basics.choices import BenchError
-from ragbench.bench.basics.interest import of_interest
+from ragbench.bench.basics.interest import REACHABLE, of_interest
 from ragbench.bench.basics.paired import clusters_of, column_of, samples_of
+from ragbench.bench.basics.paired import values as paired_values
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
 from ragbench.metrics import meant
@@ -57,7 +58,7 @@ class Planned:
     """The plans for one metric and two systems. asked: the differences that were asked about, the others stand around.
 
     family: what the threshold of a single comparison comes from, as `ragbench.bench.basics.families` names it; empty
-    where it stands alone.
+    where it stands alone. unmeasured: how many pairs lack a value, and tell nothing of how differences vary.
     """
 
     notebook: str
@@ -68,10 +69,12 @@ class Planned:
     family: str
     asked: tuple[float, ...]
     plans: tuple[StudyPlan, ...]
+    unmeasured: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Plain values: what is planned, and every plan with whether it was asked for."""
-        about = {key: getattr(self, key) for key in ("notebook", "metric", "baseline", "challenger", "level", "family")}
+        keys = ("notebook", "metric", "baseline", "challenger", "level", "family", "unmeasured")
+        about = {key: getattr(self, key) for key in keys}
         return about | {"plans": [asdict(one) | {"asked": one.difference in self.asked} for one in self.plans]}
 
 
@@ -148,7 +151,7 @@ def _planned(
     first, second = (column_of(made, name, label) for name in (baseline, challenger))
     assert first is not None, "it has scores"
     assert second is not None, "it has scores"
-    asked = tuple(ask.differences) or tuple(filter(None, [of_interest(label, matters)]))
+    asked = tuple(ask.differences) or tuple(filter(None, [of_interest(label, matters, made.facts.get(REACHABLE))]))
     if not asked:
         raise BenchError(
             f"{label} has no scale with two ends, and no share of it is a difference of interest: say --difference, in "
@@ -156,6 +159,9 @@ def _planned(
         )
     level = float(made.facts.get("level", 0.95)) if ask.level is None else ask.level
     known = _known(made, label, baseline, challenger) if ask.comparisons is None else None
+    pair = paired_values(made, baseline, challenger, label)
+    void = np.zeros(len(first), dtype=bool) if pair is None or pair.void is None else pair.void
+    gaps = int((np.isnan(second - first) & ~void).sum())
     wanted = sorted({one * asked[0] for one in AROUND}) if len(asked) == 1 else sorted(set(asked))
     how: dict[str, Any] = {"power": ask.power, "level": level, "clusters": clusters_of(made, samples_of(made))}
     if known is not None:
@@ -169,7 +175,7 @@ def _planned(
     except ValueError as error:
         raise BenchError(f"{about}: {error}") from None
     family = known.family if known is not None else f"{ask.comparisons or 1}, holm"
-    return Planned(made.notebook, label, baseline, challenger, level, family, asked, plans)
+    return Planned(made.notebook, label, baseline, challenger, level, family, asked, plans, gaps)
 
 
 def _known(made: Measurement, label: str, baseline: str, challenger: str) -> Comparison | None:
@@ -282,6 +288,17 @@ def assumptions(one: Planned, _: Translator) -> list[str]:
             _(
                 "groups are independent of each other; differences within one go together with a correlation of {icc}",
                 icc=_.number(made.correlation, 2),
+            )
+        )
+    if one.unmeasured:
+        found.append(
+            _.plural(
+                "{n} of {whole} pairs is unmeasured: how it would differ is not known, and as many gaps in the next "
+                "study leave its word as open",
+                "{n} of {whole} pairs are unmeasured: how they would differ is not known, and as many gaps in the next "
+                "study leave its word as open",
+                one.unmeasured,
+                whole=_.integer(made.n + one.unmeasured),
             )
         )
     if smallest:

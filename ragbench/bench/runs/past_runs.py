@@ -11,6 +11,7 @@ from ragbench.bench.runs.record import told
 from ragbench.datasets.past_runs import PastRun, Topic, read_history
 from ragbench.metric import Metric
 from ragbench.metrics import catalogue, declaration
+from ragbench.stats.intervals import normal_quantile, wilson
 from ragbench.store.records import RunPart, RunRecord, RunValue
 
 HISTORY = "history"
@@ -211,7 +212,4 @@ def interval(metric: Metric | None, value: float, n: int | None) -> tuple[float 
     """Wilson's interval of a mean of values between 0 and 1, which is right for shares and too wide for the others."""
     if metric is None or metric.name not in MEANS_OF_BOUNDED or not n or not 0 <= value <= 1:
         return None, None
-    from statsmodels.stats.proportion import proportion_confint
-
-    low, high = proportion_confint(value * n, n, method="wilson")
-    return float(low), float(high)
+    return wilson(value, n, normal_quantile(0.975))

@@ -256,8 +256,9 @@ def _of_rankings(part: _Part) -> Found:
     """What Tier 1 finds."""
     made, leading = part.made, part.primary
     estimates, comparisons = findings.find(
-        part.scores, part.metrics, part.systems, part.clusters, part.sureness, made.facts.get("primary") or ""
-    )
+        part.scores, part.metrics, part.systems, part.clusters, part.sureness, made.facts.get("primary") or "",
+        tops=made.facts.get("tops"),
+    )  # fmt: skip
     placed: list[Finding] = []
     if part.timed is not None:
         placed += timing.quantiles(part.timed, part.sureness.level)

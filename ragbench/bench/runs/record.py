@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ragbench import settings as configuration
+from ragbench.bench.basics.findings import NOTHING
 from ragbench.bench.basics.paired import clusters_of
 from ragbench.measurement import Measurement, without_nan
 from ragbench.metric import Metric
@@ -71,7 +72,7 @@ def _parts(manifest: Mapping[str, Any], measurements: Mapping[str, Measurement])
             unit=facts.get("unit"),
             systems=tuple(dict.fromkeys(e.system for e in measurements[name].estimates)) if facts else (),
             baseline=facts.get("baseline"),
-            facts=without_nan(dict(facts)),
+            facts=without_nan({**facts, VOID: void(measurements[name])} if name in measurements else {}),
         )
 
 
@@ -102,7 +103,7 @@ def _comparisons(measurements: Mapping[str, Measurement]) -> Iterable[Mapping[st
 def with_depths(record: RunRecord) -> RunRecord:
     """The same with `mrr` of a notebook that looked at ten documents as mrr@10, which it is.
 
-    Runs of earlier versions left the depth unsaid. Only metrics without published cut-offs went by such a name.
+    Results of other tools leave the depth unsaid. Only metrics without published cut-offs went by such a name.
     """
     depths = {part.notebook: part.facts["k"] for part in record.parts if part.unit and part.facts.get("k")}
 
@@ -133,6 +134,19 @@ def scores(made: Measurement) -> RunScores:
     known = fingerprints(made.questions)
     prints = tuple(known.get(name, "") for name in samples)
     return RunScores(made.notebook, samples, prints, clusters_of(made, samples), by_name)
+
+
+VOID = "void"
+"""The fact of a part that tells what there was nothing to measure of: [system, metric, ids of questions] each."""
+
+
+def void(made: Measurement) -> list[tuple[str, str, list[str]]]:
+    """What stands at VOID."""
+    empty = made.scores[made.scores["value"].isna() & made.scores["status"].isin(NOTHING)]
+    return [
+        (str(system), str(metric), sorted(map(str, set(part["sample"]))))
+        for (system, metric), part in empty.groupby(["system", "metric"], sort=False)
+    ]
 
 
 def fingerprints(questions: pd.DataFrame) -> dict[str, str]:

@@ -120,7 +120,7 @@ def _one(made: Summarized, sureness: Sureness) -> Summarized:
 
 
 def _two_samples(made: Summarized, way: Better, level: float, margin: float | None = None) -> Comparison | None:
-    known = [stats.Summary(v.value, v.low, v.high, v.level, v.n, v.bounds) for v in made.values]
+    known = [stats.Summary(v.value, v.low, v.high, v.level, v.n, v.bounds, v.n_unmeasured or 0) for v in made.values]
     return stats.compare_summaries(*known, better=way, level=level, margin=margin, names=made.titles)
 
 
@@ -149,4 +149,5 @@ def _with_power(one: Summarized, after: Comparison, matters: DifferenceSettings)
     strict = _two_samples(one, after.better, 1 - after.threshold, of_interest(one.metric, matters))
     assert strict is not None, "it was compared"
     power = {name: getattr(strict, name) for name in ("minimum_detectable", "margin", "questions_needed")}
-    return replace(after, **power)
+    told = stats.with_margin(after, strict.margin)
+    return replace(told, **power)

@@ -3,20 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from ragbench.bench.scoring.ledger import Columns
 from ragbench.language import Translator
-from ragbench.measurement import NamedComparison
-
-
-def without_others(one: NamedComparison, columns: Columns) -> NamedComparison:
-    """The comparison without the questions that neither of its systems was asked: other systems' are no loss of it."""
-    asked = {*_ids(one.comparison.baseline, columns), *_ids(one.comparison.challenger, columns)}
-    if not asked:  # of whole sets, which are counted otherwise
-        return one
-    n_dropped = min(one.comparison.n_dropped, max(len(asked) - one.comparison.n, 0))
-    return replace(one, comparison=replace(one.comparison, n_dropped=n_dropped))
 
 
 def unpaired(systems: Sequence[str], columns: Columns, text: Translator) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragbench import stats
+from ragbench.bench.basics import paired
 from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.findings import bounds
 from ragbench.bench.basics.session import part
@@ -33,11 +34,13 @@ labelled, and Krippendorff's α among them; NaN where there is none."""
 class Corrections:
     """findings: each labelled mean as the judge, people, and both together see it (`mean` in their place is "judge",
     "people", "corrected"), and differences of corrected means; n counts labels, of the judge's mean scores.
-    labels: rows of CORRECTED, one a labelled mean.
+    labels: rows of CORRECTED, one a labelled mean. people: a row a labelled answer and metric: system, metric, sample,
+    label (the mean of those who labelled it).
     """
 
     findings: tuple[Finding, ...]
     labels: pd.DataFrame
+    people: pd.DataFrame
 
 
 def corrected(measurement: Measurement, labels: str | Path | pd.DataFrame, *, seed: int | None = None) -> Measurement:
@@ -58,11 +61,12 @@ def corrected(measurement: Measurement, labels: str | Path | pd.DataFrame, *, se
     judged = measurement.judged_alone()
     found = corrections(judged, table, seed=seed)
     others = (one for one in judged.placed if set(one.where) != {"mean"})
-    extra = {**judged.extra, "corrected": found.labels}
+    extra = {**judged.extra, "corrected": found.labels, "labels": found.people}
     made = replace(judged, placed=(*others, *found.findings), extra=extra).with_people_first()
     if folder is not None and folder.is_dir():
         made.save_findings(folder)
         # last: with this table all that was corrected is there, also after a kill in the middle
+        write_table(folder / "extra-labels.parquet", found.people)
         write_table(folder / "extra-corrected.parquet", found.labels)
     return made
 
@@ -91,7 +95,12 @@ def corrections(measurement: Measurement, labels: pd.DataFrame, *, seed: int | N
     ]
     differences = _differences(measurement, wide, people, level, seed)
     return Corrections(
-        (*(one for three in means for one in three), *differences), pd.DataFrame(about, columns=list(CORRECTED))
+        (*(one for three in means for one in three), *differences),
+        pd.DataFrame(about, columns=list(CORRECTED)),
+        pd.DataFrame(
+            [(*key, sample, value) for key, own in people.items() for sample, value in own.items()],
+            columns=["system", "metric", "sample", "label"],
+        ),
     )
 
 
@@ -256,7 +265,8 @@ def _differences(
             (_array(first, labelled), _array(second, labelled)),
             (_array(first, rest), _array(second, rest)),
             better=_better(metric), clusters=_clusters(measurement, labelled, rest), level=level, seed=seed,
-            names=(str(baseline), system),
+            names=(str(baseline), system), bounds=_bounds(metric),
+            lacking=_lacking(measurement, (str(baseline), system), metric),
         )  # fmt: skip
         found.append((metric, one))
     # Holm: each has labels of its own, and no test by flips is known of a mean that is partly predicted
@@ -264,7 +274,7 @@ def _differences(
     return [
         NamedComparison(
             metric,
-            one if one.p_adjusted is not None else replace(one, verdict=Verdict.NOT_SHOWN),
+            one if one.p_adjusted is not None else replace(one, verdict=Verdict.NOT_SHOWN, withheld=""),
             {"mean": "corrected"},
         )
         for (metric, _), one in zip(found, adjusted, strict=True)
@@ -274,6 +284,20 @@ def _differences(
 def _better(metric: str) -> Better:
     declared = _declared(metric)
     return (declared.better if declared is not None else None) or "higher"
+
+
+def _bounds(metric: str) -> tuple[float, float] | None:
+    declared = _declared(metric)
+    return None if declared is None else bounds(declared)
+
+
+def _lacking(measurement: Measurement, systems: tuple[str, str], metric: str) -> int:
+    """How many pairs the judge has no value of on either side, though there was something to measure."""
+    pair = paired.values(measurement, *systems, metric)
+    if pair is None:
+        return 0
+    known = ~np.isnan(pair.challenger - pair.baseline)
+    return int((~known if pair.void is None else ~known & ~pair.void).sum())
 
 
 def _array(column: Column, samples: Sequence[str]) -> Array:

@@ -21,6 +21,7 @@ from ragbench.llm import ModelError
 from ragbench.llm.loop import background_loop
 from ragbench.metric import FIELDS, GRAINS, Metric
 from ragbench.metrics.vectors import Batch
+from ragbench.settings.secrets import excerpt
 from ragbench.systems.callables import IN_A_ROW, told
 from ragbench.systems.hands import GRACE_SECONDS, Hands, OutOfTimeError
 from ragbench.types import Answer, Array, Prompt, Ranking, Sample, Score, Shape, Status
@@ -215,7 +216,7 @@ def scored(metric: Metric, value: Any) -> Score:
         number = number.item()
     if not isinstance(number, Real):
         return _refused(
-            f"it returned {kind(number)}, {shown(number):.80}" if number is not None else "it returned None"
+            f"it returned {kind(number)}, {excerpt(shown(number), 80)}" if number is not None else "it returned None"
         )
     number = float(number)
     low, high = metric.bounds

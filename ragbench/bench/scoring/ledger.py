@@ -17,7 +17,9 @@ from operator import attrgetter
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ragbench.bench.basics.findings import NOTHING
 from ragbench.metric import Metric
 from ragbench.metrics import rulings
 from ragbench.types import Array, Chunk, Sample, Score
@@ -77,11 +79,18 @@ class Values:
 
 @dataclass
 class Answers:
-    """A system's samples. clusters: by id, None for what names none. flagged: ids of those that address a judge."""
+    """A system's samples. clusters: by id, None for what names none. flagged: ids of those that address a judge. void:
+    by metric, ids of those that it says nothing of, as there is nothing in them to measure."""
 
     clusters: dict[str, str | None] = field(default_factory=dict)
     values: dict[str, Values] = field(default_factory=dict)
     flagged: set[str] = field(default_factory=set)
+    void: dict[str, set[str]] = field(default_factory=dict)
+
+    def nothing(self, label: str, ids: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of these samples it was not asked, or has nothing to measure of."""
+        void = self.void.get(label, set())
+        return np.array([one in void or one not in self.clusters for one in ids], dtype=bool)
 
 
 @dataclass
@@ -123,6 +132,8 @@ class Columns:
         self.repeats = max(self.repeats, len(row.repeats))
         if isnan(score.value):
             self.missing[score.reason] += 1
+            if score.status in NOTHING:
+                own.void.setdefault(row.metric.label, set()).add(sample.id)
         if row.flags:
             own.flagged.add(sample.id)
 

@@ -237,8 +237,8 @@ def _embedders(
     for name in names:
         if name.strip() not in known:
             raise ValueError(f"there is no embedder {name.strip()!r}; there are {', '.join(sorted(known))}")
-    if any(known[name.strip()].base_url for name in names):
-        trust.require(trust.of_settings(configured), lambda: trust.of_project(configured))
+    used = {f"embedders.{name.strip()}" for name in names}
+    trust.require(trust.of_settings(configured, lambda item: item.name in used))
     corpus = sorted({text for text in _texts(samples) if text.strip()})
     made = [embed.make(name, known[name], corpus, _fitted) for name in dict.fromkeys(name.strip() for name in names)]
     return [*(one for one in given if not isinstance(one, str)), *made]

@@ -25,6 +25,7 @@ from ragbench.metrics.criterion import Criterion, Example, name_of
 from ragbench.names import meant
 from ragbench.settings import ConfigurationError, MetricSettings, Settings
 from ragbench.settings.metrics import NEEDS, YES_NO, scale, texts
+from ragbench.settings.secrets import excerpt
 from ragbench.systems import callables
 from ragbench.types import SLOT, Prompt
 
@@ -73,8 +74,7 @@ def check() -> None:
     UntrustedError where their modules are not trusted."""
     declare()
     known = configuration.load()
-    for module in known.metrics.modules:
-        trust.require(trust.of_module(module), lambda: trust.of_project(known))
+    trust.require(trust.of_metrics(known))
     if found := faults():
         raise ConfigurationError("\n".join(found))
 
@@ -92,9 +92,7 @@ def untrusted() -> tuple[str, ...]:
 
 
 def _untrusted(known: Settings) -> tuple[str, ...]:
-    return tuple(
-        name for name in known.metrics.modules if trust.doubts(trust.of_module(name), lambda: trust.of_project(known))
-    )
+    return known.metrics.modules if trust.doubts(trust.of_metrics(known)) else ()
 
 
 def _kept(work: Callable[..., None], *given: Any) -> None:
@@ -231,7 +229,7 @@ def _text(prompt: Prompt[Any], language: str, given: str) -> str:
         path = configuration.project_folder() / Path(given)
         if not path.is_file():
             raise ValueError(
-                f"{place} = {given!r:.100}: a file, or a text with the places "
+                f"{place} = {excerpt(repr(given), 100)}: a file, or a text with the places "
                 f"{', '.join(f'{{{slot}}}' for slot in sorted(prompt.slots))}, is expected; there is no such file"
             )
         text, place = path.read_text(encoding="utf-8"), f"{place} ({given})"
@@ -278,4 +276,4 @@ def value_of(given: Any) -> Metric:
         return declarations.parse(given)
     if callable(given):
         return functions.declared(given)
-    raise ValueError(f"metrics: {given!r:.80} is no metric, no name of one and no function")
+    raise ValueError(f"metrics: {excerpt(repr(given), 80)} is no metric, no name of one and no function")

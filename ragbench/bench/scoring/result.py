@@ -41,6 +41,8 @@ LINE: Mapping[str, type[str] | type[float]] = {
     "seconds": float, "suspected_injection": str,
 }  # fmt: skip
 """What stands in a line of the long table of scores, and of which kind it is."""
+FILED: Mapping[str, type[str] | type[float]] = {**LINE, "cluster": str, "language": str}
+"""What stands there in a file, which tells all that estimates and comparisons are made from."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -146,8 +148,12 @@ class Scores:
         }
         labels = frames.independent([clusters[one] or f"\0{one}" for one in ids])
         sureness = Sureness(self.level, self.resamples, self.seed)
-        found = compare(values, self.singles, labels, sureness, self.leading, self.sets.hypotheses)
-        found = tuple(common_questions.without_others(one, self.columns) for one in found)
+        nothing = {
+            name: {each.label: self.columns.systems[name].nothing(each.label, ids) for each in self.singles}
+            for name in self.systems
+            if name in self.columns.systems
+        }
+        found = compare(values, self.singles, labels, sureness, self.leading, self.sets.hypotheses, nothing)
         order = {each.label: place for place, each in enumerate(self.metrics)}
         found = tuple(sorted(found, key=lambda one: (self.systems.index(one.comparison.challenger), order[one.metric])))
         return interest.told(found, settings.load().smallest_difference)
@@ -309,6 +315,12 @@ class Scores:
     def lines(self) -> Iterator[dict[str, Any]]:
         """The rows of `to_pandas()`, one by one, with the keys of LINE; None for a value that there is none of."""
         return (line for row in self.rows for line in _lines(row))
+
+    def filed(self) -> Iterator[dict[str, Any]]:
+        """The same with the keys of FILED."""
+        for row in self.rows:
+            about = {"cluster": row.sample.cluster, "language": row.sample.language}
+            yield from ({**line, **about} for line in _lines(row))
 
     def _ids(self) -> list[str]:
         return list(dict.fromkeys(one.id for one in self.sets.samples) or self.columns.clusters)

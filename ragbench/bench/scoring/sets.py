@@ -170,7 +170,7 @@ class _Measuring:
             made.append(
                 stats.set_hypothesis(
                     pair[0], pair[1], places, better=self.metric.better, level=self.sureness.level,
-                    resamples=self.sureness.resamples, names=(first, name),
+                    resamples=self.sureness.resamples, names=(first, name), bounds=bounds(self.metric),
                 )
             )  # fmt: skip
         return made

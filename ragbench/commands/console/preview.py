@@ -97,5 +97,6 @@ def _examples(found: Brought) -> list[str]:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= SHOWN_CHARACTERS else f"{line[:SHOWN_CHARACTERS]}…"
+    from ragbench.settings.secrets import excerpt
+
+    return excerpt(text, SHOWN_CHARACTERS)

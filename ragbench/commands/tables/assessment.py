@@ -128,36 +128,49 @@ def assess(qrels: Qrels, runs: Sequence[Run], plan: Plan) -> Assessment:
         queries,
         values,
         estimates,
-        _compared(values, labels, plan),
+        _compared(values, labels, plan, _reach(qrels, plan)),
         _facts(qrels, names, runs, plan) | {"clusters": None if labels is None else len(set(labels))},
     )
 
 
 def _compared(
-    values: Mapping[str, Mapping[str, Array]], labels: Sequence[str] | None, plan: Plan
+    values: Mapping[str, Mapping[str, Array]], labels: Sequence[str] | None, plan: Plan, reach: Mapping[str, float]
 ) -> list[tuple[str, Comparison]]:
     """Every run against the first, or every pair, on every metric, each tested together with its family.
 
     Where no query is measured on both sides there is nothing to correct; the comparison says so.
     """
+    import numpy as np
+
     from ragbench import settings, stats
     from ragbench.bench.basics import families
+    from ragbench.bench.basics.findings import bounds
     from ragbench.bench.basics.interest import of_interest
 
     names = list(values)
     pairs = [*combinations(names, 2)] if plan.all_pairs else [(names[0], other) for other in names[1:]]
     if not pairs:
         return []
+    nothing = {
+        name: np.asarray(np.isnan([column[name] for column in values.values()]).all(axis=0)) for name in plan.metrics
+    }
     made = [
         stats.hypotheses(
-            values[one], values[other], clusters=labels, better=plan.better, names=(one, other), **plan.sureness
+            values[one],
+            values[other],
+            clusters=labels,
+            better=plan.better,
+            names=(one, other),
+            bounds={name: bounds(metric) for name, metric in plan.metrics.items()},
+            void=nothing,
+            **plan.sureness,
         )
         for one, other in pairs
     ]
     by_metric = {metric: [each[metric] for each in made] for metric in plan.metrics}
     found = families.in_families(by_metric, labels, families.Sureness(**plan.sureness), plan.leading)
     matters = settings.load().smallest_difference
-    margins = {name: of_interest(metric.label, matters) for name, metric in plan.metrics.items()}
+    margins = {name: of_interest(metric.label, matters, reach) for name, metric in plan.metrics.items()}
     return [
         (metric, stats.with_margin(found[metric][place], margins[metric]))
         for place in range(len(pairs))
@@ -206,6 +219,19 @@ def _values(qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
         for name, metric in plan.metrics.items():
             columns[name][places] = found[metric.label]
     return columns
+
+
+def _reach(qrels: Qrels, plan: Plan) -> dict[str, float]:
+    """By label, the largest mean that the judgements leave room for; of what has no relevant document, nothing."""
+    import numpy as np
+
+    from ragbench import rankings, trec
+    from ragbench.metrics.evaluation import reachable
+
+    lacking = [trec.nothing().documents] * len(qrels)
+    judged = [{document: grade for document, grade in each.items() if grade >= 0} for each in qrels.values()]
+    most = reachable(rankings.from_columns(lacking, judged), plan.metrics.values())
+    return {label: float(np.nanmean(own)) for label, own in most.items() if not np.isnan(own).all()}
 
 
 def _ranked(queries: Sequence[str], qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:

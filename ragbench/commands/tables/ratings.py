@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +40,14 @@ class Ratings:
 
     items, raters: sorted, so that no number depends on the order of rows; raters of an earlier file come first.
     given: the rating of each pair, None where the cell is empty. groups: one label an item, None without a column.
+    folded: by class the spellings that are one, where there are several: case and white space make no class.
     """
 
     items: Sequence[Item]
     raters: Sequence[str]
     given: Mapping[tuple[Item, str], Any]
     groups: Sequence[str | None] | None
+    folded: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def rows(self, raters: Sequence[str]) -> list[list[Any]]:
         """(items, raters), None for a rating that was not made."""
@@ -51,11 +55,13 @@ class Ratings:
 
     @classmethod
     def read(
-        cls, paths: Sequence[Path], columns: Columns, *, numeric: bool, categories: Sequence[str] | None
+        cls, paths: Sequence[Path], columns: Columns, *, numeric: bool, categories: Sequence[Any] | None
     ) -> Ratings:
         """The ratings of all files together.
 
-        numeric: ratings are finite numbers, else texts; categories: the only legal texts. Raises DatasetError naming
+        numeric: ratings are finite numbers, else texts; categories: the only legal ones. Texts that differ in case,
+        white space or Unicode's ways of writing a letter are one class, written as its category is, else as it is
+        written most often. Raises DatasetError naming
         file, row, column and cell: for another rating, one without item or rater, one of a pair that has one, an item
         in two groups, and labels on several metrics of which none was named.
         """
@@ -79,16 +85,35 @@ class Ratings:
                         "elsewhere; an item belongs to one group"
                     )
         items = sorted({item for item, _ in given})
+        spelled = {} if numeric else _spelled([cell for cell in given.values() if cell is not None], categories)
+        folded: dict[str, list[str]] = {}
+        for spelling, chosen in spelled.items():
+            folded.setdefault(chosen, []).append(spelling)
         return cls(
             items,
             sorted(raters, key=lambda name: raters[name]),
-            given,
+            {key: spelled.get(cell, cell) for key, cell in given.items()},
             [groups.get(item) for item in items] if columns.cluster else None,
+            {chosen: sorted(own) for chosen, own in sorted(folded.items()) if len(own) > 1},
         )
 
 
+def plain(label: str) -> str:
+    """What two spellings of one class have in common: neither case, white space nor a way of writing a letter."""
+    return " ".join(unicodedata.normalize("NFKC", label).split()).casefold()
+
+
+def _spelled(cells: Sequence[str], categories: Sequence[str] | None) -> dict[str, str]:
+    """By spelling how its class is written: as the category, else as most often, and of those the first by alphabet."""
+    counts = Counter(cells)
+    known = {plain(one): one for one in reversed(categories or ())}
+    for cell in sorted(counts, key=lambda one: (-counts[one], one)):
+        known.setdefault(plain(cell), cell)
+    return {cell: known[plain(cell)] for cell in sorted(counts)}
+
+
 def _file(
-    table: Table, columns: Columns, numeric: bool, categories: Sequence[str] | None, *, alone: bool
+    table: Table, columns: Columns, numeric: bool, categories: Sequence[Any] | None, *, alone: bool
 ) -> list[tuple[str, Item, str, Any, str | None]]:
     """Place, item, rater, rating and group of each row."""
     is_labels = "item" not in table.columns and set(table.columns) >= LABELS
@@ -124,15 +149,20 @@ def _of_metric(table: Table, metric: str | None) -> list[int]:
     return [row for row, name in enumerate(named) if metric is None or name == metric]
 
 
-def _cells(table: Table, column: str, numeric: bool, categories: Sequence[str] | None) -> list[Any]:
+def _cells(table: Table, column: str, numeric: bool, categories: Sequence[Any] | None) -> list[Any]:
     """The ratings; None where none was made."""
+    cells: list[Any] = list(table.labels(column))
     if numeric:
-        return [None if math.isnan(number) else number for number in table.numbers(column).tolist()]
-    cells = table.labels(column)
+        cells = [None if math.isnan(number) else number for number in table.numbers(column).tolist()]
+    if categories is None:
+        return cells
+    legal = set(categories) if numeric else {plain(one) for one in categories}
     for place, cell in zip(table.places, cells, strict=True):
-        if categories is not None and cell is not None and cell not in categories:
-            raise DatasetError(f"{place}, {column} = {cut(cell)}: one of {', '.join(categories)} is expected")
-    return list(cells)
+        if cell is not None and (cell if numeric else plain(cell)) not in legal:
+            said = cut(cell if isinstance(cell, str) else f"{cell:g}")
+            expected = ", ".join(one if isinstance(one, str) else f"{one:g}" for one in categories)
+            raise DatasetError(f"{place}, {column} = {said}: one of {expected} is expected")
+    return cells
 
 
 def _shown(item: Item) -> str:

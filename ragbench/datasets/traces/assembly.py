@@ -21,6 +21,7 @@ from ragbench.datasets.traces.elements import LeftOut
 from ragbench.datasets.traces.passages import UNPRINTABLE, Passages
 from ragbench.datasets.traces.spans import Passage, Rating, Trace
 from ragbench.datasets.traces.steps import Steps
+from ragbench.settings.secrets import excerpt
 
 BY_USERS = re.compile(r"user|feedback|rating|thumb|vote|stars?\b|like|csat|оценк|отзыв", re.IGNORECASE)
 """Names of scores that users give, where nothing else says who gave them."""
@@ -320,7 +321,7 @@ def _clean(text: str) -> str:
 def _short(error: str | None) -> str:
     """The first line of an error, as people count errors by it."""
     lines = (error or "").strip().splitlines()
-    return " ".join(lines[0].split())[:100] if lines else ""
+    return excerpt(lines[0], 100) if lines else ""
 
 
 def _why(error: ValueError) -> str:

@@ -35,6 +35,8 @@ ADDRESSES = (
 )
 TITLES = ("title", "document_title", "page_title")
 PEOPLE, MODELS = ("user", "human", "HumanMessage"), ("assistant", "ai", "model", "AIMessage", "AIMessageChunk")
+LATEST = 253_402_300_800
+"""Seconds since 1970: the end of the year 9999."""
 MAX_DEPTH = 12
 """Of lists and objects within each other that a text is looked for in."""
 
@@ -137,21 +139,24 @@ def count(value: Any) -> int | None:
 
 
 def moment(value: Any) -> float | None:
-    """Seconds since 1970 of ISO 8601 (without a zone: UTC), or of a number of seconds, ms, µs or ns by its size."""
+    """Seconds since 1970 of ISO 8601 (without a zone: UTC), or of a number of seconds, ms, µs or ns by its size.
+
+    None for what is none, and for a moment before 1970 or after the year 9999, which no calendar here has.
+    """
     if isinstance(value, str) and not value.isdigit():
         try:
             value = datetime.fromisoformat(value)
         except ValueError:
             return None
     if isinstance(value, datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-    found = number(value)
-    if found is None or found <= 0:
-        return None
-    for size, unit in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
-        if found >= size:
-            return found / unit
-    return found
+        found: float | None = (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    else:
+        found = number(value)
+        for size, unit in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
+            if found is not None and found >= size:
+                found /= unit
+                break
+    return found if found is not None and 0 < found < LATEST else None
 
 
 def message_text(message: Any) -> str | None:

@@ -19,7 +19,7 @@ CLOCK = "fresh_timings"
 """The parameter of every notebook that reads the clock."""
 MEMORY = 2**31
 """Bytes that a notebook's process may take, with a model of embeddings in it, and what the others need beside it."""
-HARMLESS = frozenset({"server", "storage"})
+HARMLESS = frozenset({"server", "storage", "folder"})
 """Kinds of what a project reaches that every notebook shares: the database's own server, the copy of a data set."""
 
 

@@ -22,7 +22,7 @@ from typing import Any
 from ragbench import reasons, trust
 from ragbench.report.execution import guard
 from ragbench.report.execution.nursery import Kernel
-from ragbench.settings import RUN_FOLDER, TRUST
+from ragbench.settings import RUN_FOLDER
 from ragbench.store.errors import DisturbedClockError
 
 Born = Callable[[Sequence[str], Mapping[str, str], str], Kernel]
@@ -44,8 +44,10 @@ runpy.run_module("ipykernel_launcher", run_name="__main__")
 """A kernel that is interrupted before it is one would print a trace; once it works on a cell it listens by itself."""
 BEGIN = (sys.executable, "-P", "-c", _KERNEL)
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-PROJECT_LAST = "__import__('sys').path.append('')"
-"""A notebook's own modules lie beside ragbench.toml; found last, none of them takes an installed package's place."""
+PROJECT_LAST = "__import__('ragbench.trust').trust.join_path()"
+"""A notebook's own modules lie beside ragbench.toml; found last, and after ragbench, none of them takes the place of
+another; of a folder that is not trusted none is found."""
+ALONE = ("--IPKernelApp.ignore_cwd=True", f"--IPKernelApp.exec_lines={PROJECT_LAST}")
 KILLED = 9  # SIGKILL, which Windows has not
 STOP_SECONDS = 1.0
 """So long a notebook that is interrupted may hand over what it has: replies that were paid for go into the journal."""
@@ -95,7 +97,7 @@ def execute(
         return Failure(cramped)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="ragbench-", ignore_cleanup_errors=True) as private:
-        variables = {**(environment or {}), RUN_FOLDER: str(folder.resolve()), TRUST: trust.ALL}
+        variables = {**(environment or {}), RUN_FOLDER: str(folder.resolve()), **trust.passed_on()}
         manager = _manager(Path(private), variables, stopped or threading.Event(), born)
         try:
             _papermill(notebook, manager, workplace, advance)
@@ -249,7 +251,7 @@ def _manager(private: Path, environment: Mapping[str, str], stopped: threading.E
 
     manager = Manager(kernel_name="python3", connection_file=str(private / "kernel.json"))
     manager._kernel_spec = KernelSpec(
-        argv=[*BEGIN, "-f", "{connection_file}", f"--IPKernelApp.exec_lines={PROJECT_LAST}"],
+        argv=[*BEGIN, "-f", "{connection_file}", *ALONE],
         display_name="Python",
         language="python",
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragbench import settings
+from ragbench import settings, trust
 from ragbench.bench import readiness
 from ragbench.bench.basics.choices import parted
 from ragbench.bench.basics.needs import Lack
@@ -31,7 +31,7 @@ class Planned:
 
     failures: notebooks that did not come to their end, each with the line that says why; what they would have asked
     after that is not in the outlooks. left_out: notebooks whose data are not there. work: what systems and embedders
-    have yet to compute.
+    have yet to compute. unread: notebooks of a folder that nobody has answered for, which were not executed.
     """
 
     outlooks: tuple[Outlook, ...]
@@ -39,8 +39,10 @@ class Planned:
     failures: Mapping[str, str]
     left_out: tuple[Lack, ...] = ()
     work: tuple[Work, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
+@trust.planned()
 def plan(
     notebooks: Sequence[Path | str],
     given: Mapping[str, Any] | None = None,
@@ -54,9 +56,10 @@ def plan(
 
     Where the journal has no answer, the lexical judge's stands in for it, so that the calls that depend on it are
     counted too, about; for a system that has something to compute, relevant passages do. Nothing is written.
+    Of a folder that nobody has answered for, neither functions nor models are loaded: see `ragbench.trust.planned`.
     Parameters and errors: see `ragbench.report.execution.run`.
     """
-    sources, defaults, values, left_out, asked, read, _reach = prepared(
+    sources, defaults, values, left_out, asked, read, _, unread = prepared(
         notebooks, dict(given or {}), language, lenient=lenient, asking=False
     )
     work = readiness.work(asked, settings.load(), read)
@@ -68,7 +71,8 @@ def plan(
             failures = executed.all(asking, [Round(tuple(asking), jobs or concurrency.affordable())])
         rewriters = (one.outlook for one in work if one.outlook is not None)
         outlooks = tuple(planning.together((*planning.kept(place), *rewriters)))
-    return Planned(outlooks, tuple(name for name in sources if name not in asking), failures, left_out, work)
+    silent = tuple(name for name in sources if name not in asking)
+    return Planned(outlooks, silent, failures, left_out, work, unread)
 
 
 def _asks(parameters: Mapping[str, Any]) -> bool:

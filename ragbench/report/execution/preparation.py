@@ -25,7 +25,7 @@ class Prepared(NamedTuple):
     """Notebooks by name with their parameters put in, their defaults, the values that differ, and what is left out.
 
     asked: what they ask of the bench, each with a data set. read: gives data sets, each read once. reach: what
-    executing them runs and sends.
+    executing them runs and sends. unread: notebooks that are not executed, for nobody has answered for them.
     """
 
     sources: dict[str, Any]
@@ -35,6 +35,7 @@ class Prepared(NamedTuple):
     asked: list[Request]
     read: Read
     reach: trust.Reach
+    unread: tuple[str, ...] = ()
 
 
 def prepared(
@@ -52,7 +53,11 @@ def prepared(
     """
     paths = [find(notebook) for notebook in notebooks]
     _refuse_twice(paths)
-    trust.require(reached := reach(paths, wanted), lambda: trust.of_project(settings.load()))
+    reached = reach(paths, wanted)
+    if asking:
+        trust.require(reached)
+    unread = tuple(path.stem for path in paths if not asking and trust.doubts(trust.of_notebooks([path])))
+    paths = [path for path in paths if path.stem not in unread]
     sources = {path.stem: drawing.notebook_at(path) for path in sorted(paths, key=lambda path: path.stem == OVERVIEW)}
     defaults = {name: parameters.defaults(notebook, name) for name, notebook in sources.items()}
     if language is not None and any("language" in names for names in defaults.values()):
@@ -75,7 +80,7 @@ def prepared(
     readiness.check(every, known, read, asking=asking)
     for name, notebook in sources.items():
         parameters.inject(notebook, values[name])
-    return Prepared(sources, defaults, values, left_out, every, read, reached)
+    return Prepared(sources, defaults, values, left_out, every, read, reached, unread)
 
 
 def lacking(notebooks: Sequence[Path | str]) -> tuple[Lack, ...]:
@@ -111,7 +116,7 @@ def reach(notebooks: Sequence[Path | str], given: Mapping[str, Any]) -> trust.Re
     found = trust.of_settings(settings.load()) | trust.of_notebooks(find(notebook) for notebook in notebooks)
     for name in parted(given.get("judges") or ""):
         if ":" in name and not is_log(name):
-            found |= trust.of_callable(name, ["judges"])
+            found |= trust.of_callable(name)
     return found
 
 

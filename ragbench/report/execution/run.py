@@ -125,7 +125,9 @@ def run(
     wanted = dict(given or {})
     with contextlib.ExitStack() as held:
         forks = held.enter_context(nursery.opened(len(notebooks)))
-        sources, defaults, values, left_out, asked, read, reach = prepared(notebooks, wanted, language, lenient=lenient)
+        sources, defaults, values, left_out, asked, read, reach, _ = prepared(
+            notebooks, wanted, language, lenient=lenient
+        )
         libraries = _libraries(known, asked, read)
         if forks is not None:
             for wants in {*libraries.values()}:

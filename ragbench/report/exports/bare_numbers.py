@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragbench.bench.basics.verdicts import word
 from ragbench.bench.runs.summarized import LETTERS, names
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
 from ragbench.report.exports.articles import MARK, bounded, markdown, markdown_table
 from ragbench.show.basics.material import digits_of
 from ragbench.show.basics.text import clean
-from ragbench.show.runs.unpaired import reason_said
+from ragbench.show.runs.unpaired import reason_said, verdict_of
 from ragbench.stand_ins import StandIn, caveat, of
 from ragbench.tables import Column, Found, Table
 from ragbench.types import Verdict
@@ -52,7 +51,7 @@ def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apar
             None if one["why"] else one["p"],
             tuple(_number(one[f"n_{side}"]) for side in SIDES),
         ]
-        said = reason_said(str(one["why"]), _) if one["why"] else "" if verdict is None else word(verdict, _)
+        said = reason_said(str(one["why"]), _) if one["why"] else "" if verdict is None else verdict_of(one, _)
         cells.append(tuple([*row, clean(said)] if apart else row))
     digits = [digits_of([*first, *second]) for first, second in numbers]
     caption = _("Runs as independent samples (Welch), p corrected; † marks what cannot be compared.")

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ragbench.bench.basics.families import PRIMARY, merged, said
+from ragbench.bench.basics.tabulation import interval_name
+from ragbench.bench.basics.verdicts import beyond, lacking
+from ragbench.show.about.method import test_names
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean
 from ragbench.show.sentences import judges, repeats
 from ragbench.stand_ins import caveat, of
-from ragbench.types import Comparison, Verdict
+from ragbench.types import Comparison, Estimate, Verdict
 
 Listed = tuple[str, str, str]
 """Metric, challenger, and the number that is told of both."""
@@ -23,12 +26,15 @@ def of_a_table(material: Material) -> list[str]:
         found = [one.comparison for one in made.comparisons]
         marks = {
             Verdict.BETTER: _("↑ better than the baseline"),
+            Verdict.SLIGHTLY_BETTER: _("↗ better, by less than matters"),
             Verdict.WORSE: _("↓ worse than the baseline"),
+            Verdict.SLIGHTLY_WORSE: _("↘ worse, by less than matters"),
             Verdict.SAME: _("≈ the same within the margin"),
         }
         there = [text for verdict, text in marks.items() if any(one.verdict is verdict for one in found)]
-        few = dict.fromkeys(material.verdict(one) for one in found if one.verdict is Verdict.CANNOT_BE_SHOWN)
-        there += [f"∅ {text}" for text in few]
+        for verdict, sign in ((Verdict.CANNOT_BE_SHOWN, "∅"), (Verdict.CANNOT_BE_TOLD, "?")):
+            why = dict.fromkeys(material.verdict(one) for one in found if one.verdict is verdict)
+            there += [f"{sign} {'; '.join(why)}"] if why else []
         notes += [f"{'; '.join(there)}."] if there else []
         named = sorted(dict.fromkeys(one.family for one in found), key=lambda name: not name.startswith(PRIMARY))
         families = "; ".join(filter(None, (said(name, _) for name in named)))
@@ -64,6 +70,7 @@ def of_values(material: Material) -> list[str]:
     notes = [
         _("Values with {level} intervals; n: how many questions or other units each is computed from.", level=level)
     ]
+    notes += [*directions(material), *filter(None, [how(material)])]
     if not made.comparisons:
         return notes
     notes.append(_("Baseline: {system}.", system=clean(material.baseline)))
@@ -71,10 +78,79 @@ def of_values(material: Material) -> list[str]:
     return [*notes, *([_("Primary metric: {metric}.", metric=clean(material.primary))] if several else [])]
 
 
+def directions(material: Material) -> list[str]:
+    """Which way is good, of all metrics at once or of each kind by name."""
+    _, by_way = material.text, dict[str, list[str]]()
+    for metric in material.metrics:
+        declared = material.declaration(metric)
+        told = material.challengers and any(material.comparison(name, metric) for name in material.challengers)
+        way = "lower" if material.lower_is_better(metric) else "higher" if told or declared is None else declared.better
+        by_way.setdefault(way or "", []).append(clean(metric))
+    if list(by_way) == ["higher"]:
+        return [_("Higher is better.")]
+    if list(by_way) == ["lower"]:
+        return [_("Lower is better.")]
+    said = {
+        "higher": lambda named: _("Higher is better: {named}.", named=named),
+        "lower": lambda named: _("Lower is better: {named}.", named=named),
+        "": lambda named: _("No value is better than another: {named}.", named=named),
+    }
+    return [said[way](", ".join(by_way[way])) for way in said if way in by_way]
+
+
+def how(material: Material) -> str:
+    """By which test, with which intervals, and over how many independent groups, in a line."""
+    _, made = material.text, material.measurement
+    compared = [one.comparison for one in made.comparisons]
+    found: list[Estimate | Comparison] = [*(e.estimate for e in made.estimates), *compared]
+    methods = dict.fromkeys(one.method for one in found)
+    groups = sorted({one.groups for one in compared} or {e.estimate.clusters or e.estimate.n for e in made.estimates})
+    clustered = any(one.clusters is not None for one in found)
+    tests = "; ".join(test_names(material, [one.test for one in compared]))
+    kinds = "; ".join(interval_name(one, _) for one in methods if one != "none")
+    parts = [
+        _("test: {names}", names=tests) if tests else "",
+        _("intervals: {names}", names=kinds) if kinds else "",
+        "–".join(dict.fromkeys(_.integer(number) for number in (groups[0], groups[-1]))) if groups else "",
+    ]
+    if parts[2] and clustered:
+        parts[2] = _("independent groups: {counts}", counts=parts[2])
+    elif parts[2]:
+        parts[2] = _("independent questions: {counts}", counts=parts[2])
+    text = ", ".join(filter(None, parts))
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
 def of_comparisons(material: Material) -> list[str]:
     """What is to be read with the numbers: what could have been shown where nothing was, who corrected the numbers,
     and what repeats add to the primary metric's."""
-    return [*_detectable(material), *_planned(material), *judges.corrected(material), *_repeats(material)]
+    return [*_lacking(material), *_detectable(material), *_planned(material), *judges.corrected(material),
+            *_repeats(material)]  # fmt: skip
+
+
+def _lacking(material: Material) -> list[str]:
+    """Between which ends differences lie with what is unmeasured, and what nothing more is to be said of: that a scale
+    has no end, or no room."""
+    _, ends, others = material.text, list[Listed](), dict[str, list[Listed]]()
+    for metric in material.metrics:
+        for name in material.challengers:
+            c, digits = material.comparison(name, metric), material.digits(metric)
+            if c is None:
+                continue
+            if c.least is not None and c.most is not None:
+                both = (_.number(end, digits, signed=True) for end in (c.least, c.most))
+                ends.append((metric, name, " … ".join(both)))
+            for text in (lacking(c, _, digits) if c.least is None else "", beyond(c, _)):
+                others.setdefault(text, []).append((metric, name, ""))
+    said = [f"{text[:1].upper()}{text[1:]}: {_listed(material, own)}." for text, own in others.items() if text]
+    if ends:
+        said.append(
+            _(
+                "Differences with every unmeasured value at either end of its scale: {named}.",
+                named=_listed(material, ends),
+            )
+        )
+    return said
 
 
 def _open(material: Material) -> list[tuple[str, str, Comparison]]:

@@ -27,6 +27,7 @@ from ragbench.llm import lines, uses
 from ragbench.report.keeping import files, kept
 from ragbench.report.keeping.manifest import plain
 from ragbench.report.pages.drawing import render
+from ragbench.settings.secrets import excerpt
 
 ABOUT, REPLIES = "pack.json", "replies.jsonl"
 MOST_FILES, MOST_BYTES, MOST_VALUES = 2_000, 2**31, 50_000_000
@@ -87,7 +88,7 @@ def export(name: str | Path, to: Path) -> Packed:
     manifest = kept.manifest_of(folder)
     keys = uses.of_run(folder)
     if keys is None:
-        raise PackError(f"{folder} does not say which replies it used, as runs of earlier versions: run it once more")
+        raise PackError(f"{folder} does not say which replies it used: run it once more")
     about = {"format": 1, "run": folder.name, "ragbench": version("ragbench"), "data": manifest.get("data", {})}
     with tempfile.TemporaryDirectory() as work:
         replies = Path(work) / REPLIES
@@ -125,7 +126,7 @@ def bring_in(path: Path) -> Unpacked:
             try:
                 render(folder)
             except Exception as error:  # a stranger's measurements may break anything
-                said = str(error).splitlines()[0][:200] if str(error) else "without a reason"
+                said = excerpt(str(error).splitlines()[0], 200) if str(error) else "without a reason"
                 raise PackError(f"{path}: the run in it cannot be drawn: {said}") from None
     kept.record(reports / about.run)
     return Unpacked(reports / about.run / "index.html", read, new, _compared(about.data))
@@ -164,9 +165,11 @@ def _unpacked(path: Path, to: Path) -> About:
                         shutil.copyfileobj(source, out, 2**20)
     except ValidationError as error:
         first = error.errors()[0]
-        raise PackError(f"{path}: {'.'.join(map(str, first['loc'])) or ABOUT}: {expectation(first)}"[:300]) from None
+        raise PackError(
+            f"{path}: {excerpt('.'.join(map(str, first['loc'])) or ABOUT, 80)}: {excerpt(expectation(first), 200)}"
+        ) from None
     except (zipfile.BadZipFile, KeyError, EOFError, zlib.error, NotImplementedError, RuntimeError, OSError) as error:
-        raise PackError(f"{path} is no packed run, or is cut: {str(error)[:200]}") from None
+        raise PackError(f"{path} is no packed run, or is cut: {excerpt(error, 200)}") from None
     for table in to.rglob("*.parquet"):
         _check_table(path, table.relative_to(to), table)
     return about
@@ -179,9 +182,9 @@ def _check(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
     for info in members:
         name = info.filename
         if name not in (ABOUT, REPLIES) and not kept.TAKEN.fullmatch(name):
-            raise PackError(f"{path}: {name[:100]!r} is no file of a run")
+            raise PackError(f"{path}: {excerpt(name, 100)!r} is no file of a run")
         if names.count(name) > 1 or stat.S_ISLNK(info.external_attr >> 16) or info.flag_bits & 1:
-            raise PackError(f"{path}: {name[:100]!r} is there twice, is a link, or is encrypted")
+            raise PackError(f"{path}: {excerpt(name, 100)!r} is there twice, is a link, or is encrypted")
     folded = {name.casefold() for name in names}
     if len(folded) < len(names):
         raise PackError(f"{path}: two names differ only in small and capital letters")
@@ -197,7 +200,7 @@ def _check_table(path: Path, name: Path, table: Path) -> None:
         unpacked = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
         values = about.num_rows * max(1, about.num_columns)
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise PackError(f"{path}: {name} is no table: {str(error).splitlines()[0][:200]}") from None
+        raise PackError(f"{path}: {name} is no table: {excerpt(str(error).splitlines()[0], 200)}") from None
     if unpacked > MOST_BYTES or values > MOST_VALUES:
         raise PackError(f"{path}: {name} has {values:,} values of {unpacked:,} bytes; that is more than a run has")
 

@@ -70,7 +70,7 @@ def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = 
 
     folder.mkdir(parents=True, exist_ok=True)
     found = results.findings(measurements)
-    scores = results.scores(measurements)
+    scores = results.scores(measurements, told=True)
     write_csv(folder / "scores.csv", scores, raw=raw)
     write_table(folder / "scores.parquet", scores)
     for name, columns in (("estimates", ESTIMATE_ROW), ("comparisons", COMPARISON_ROW)):

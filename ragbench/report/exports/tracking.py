@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.report.keeping import results
+from ragbench.settings.secrets import excerpt
 
 SCHEME = "mlflow:"
 EXPERIMENT = "ragbench"
@@ -138,7 +139,7 @@ def _put(
 
 def _short(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
+    return excerpt(text, MAX_VALUE)
 
 
 def _json(path: Path) -> dict[str, Any]:

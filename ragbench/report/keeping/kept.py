@@ -17,6 +17,7 @@ from ragbench.remotes import copies, deliveries
 from ragbench.report.keeping import files, results
 from ragbench.report.keeping.manifest import Manifest, plain
 from ragbench.report.pages.assembly import Measurements
+from ragbench.settings.secrets import excerpt
 from ragbench.settings.urls import Url, is_url, target
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
-        raise ValueError(f"{path}: {place} is {shown(first['input'])[:200]}: {expectation(first)}") from None
+        raise ValueError(f"{path}: {place} is {excerpt(shown(first['input']), 200)}: {expectation(first)}") from None
 
 
 def record(folder: Path, made: Mapping[str, Measurement] | None = None) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from ragbench.datasets.traces.payloads import LATEST
 from ragbench.language import LANGUAGES
 from ragbench.names import fault
 
@@ -70,7 +71,8 @@ class Described(BaseModel):
 class Manifest(BaseModel):
     """A run's manifest; fields that are not named here are kept as they are.
 
-    name, note: what its user calls it and says of it; empty for none.
+    name, note: what its user calls it and says of it; empty for none. started: seconds since 1970; seconds: what it
+    took.
     also: the languages in which its pages are drawn besides those that they were run in.
     """
 
@@ -80,6 +82,8 @@ class Manifest(BaseModel):
     status: str = "complete"
     name: Annotated[str, AfterValidator(named)] = ""
     note: Annotated[str, AfterValidator(noted)] = ""
+    started: Annotated[float, Field(ge=0, lt=LATEST)] | None = None
+    seconds: Annotated[float, Field(ge=0, lt=LATEST)] | None = None
     language: Language = "en"
     also: list[Language] = []
     notebooks: list[Described] = []

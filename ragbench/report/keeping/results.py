@@ -44,15 +44,44 @@ def write_json(path: Path, value: Any) -> None:
     files.write_by(path, fill)
 
 
-def scores(measurements: Mapping[str, Measurement]) -> pd.DataFrame:
-    """One long table over all notebooks of a run: a row a notebook, system, metric and question."""
+KNOWN = ("cluster", "kind", "language", "source")
+"""What the table of scores says of each question: the group that it is drawn and flipped with, and its slices."""
+
+
+def scores(measurements: Mapping[str, Measurement], *, told: bool = False) -> pd.DataFrame:
+    """One long table over all notebooks of a run: a row a notebook, system, metric and question.
+
+    told: with what is known of the question (KNOWN) and, where people labelled answers, `label`, the mean of theirs:
+    all that the run's estimates and comparisons of single scores are made from.
+    """
     import pandas as pd
 
-    filled = [made.scores.assign(notebook=name) for name, made in measurements.items() if len(made.scores)]
+    filled = [
+        (_told(made) if told else made.scores).assign(notebook=name)
+        for name, made in measurements.items()
+        if len(made.scores)
+    ]
     if not filled:
         return without_rows(("notebook", *SCORE_COLUMNS))
     table = pd.concat(filled, ignore_index=True)
     return table[["notebook", *(name for name in table.columns if name != "notebook")]]
+
+
+def _told(made: Measurement) -> pd.DataFrame:
+    """The scores of a page with what is known of each question, and what people say of each answer."""
+    import pandas as pd
+
+    table = made.scores
+    known = [
+        name for name in KNOWN if name in made.questions and name not in table and made.questions[name].notna().any()
+    ]
+    if known:
+        by_id = made.questions.drop_duplicates("sample").set_index("sample")[known]
+        beside = by_id.reindex(table["sample"]).reset_index(drop=True)
+        table = pd.concat([table.reset_index(drop=True), beside], axis=1)
+    if "labels" in made.extra:
+        table = table.merge(made.extra["labels"], on=["system", "metric", "sample"], how="left")
+    return table
 
 
 def findings(measurements: Mapping[str, Measurement]) -> dict[str, list[dict[str, Any]]]:
@@ -142,6 +171,7 @@ def manifest(
         "notebooks": notebooks,
         "data": {name: some for name, known in facts.items() if (some := _data(known))},
         "seeds": {name: known["seed"] for name, known in facts.items() if "seed" in known},
+        "statistics": {name: some for name, known in facts.items() if (some := _statistics(known))},
         **stood_in(made),
         **answered(made),
         **({"raised": broken} if broken else {}),
@@ -175,6 +205,12 @@ def _own(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 def _data(known: Mapping[str, Any]) -> dict[str, Any]:
     return {key: known[key] for key in ("dataset", "data_hash") if key in known}
+
+
+def _statistics(known: Mapping[str, Any]) -> dict[str, Any]:
+    """With what a page's intervals and p are made anew from its scores."""
+    wanted = ("level", "resamples", "seed", "baseline", "primary", "tops", "reachable")
+    return {key: known[key] for key in wanted if known.get(key) is not None}
 
 
 def _versions(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

@@ -266,9 +266,7 @@ def _output(output: Any, measurements: Measurements, present: frozenset[str], _:
 
 def view(asked: Mapping[str, Any], measurements: Measurements, language: str) -> Any:
     """The view that an output asks for, drawn from the measurement that the run has kept."""
-    options = dict(asked.get("options", {}))
-    for name in ("primary", "limit", "most"):  # of older runs: another leading metric, and lists of so many
-        options.pop(name, None)
+    options = asked.get("options", {})
     return measurements.page(str(asked["measurement"]), language).view(str(asked["view"]), **options)
 
 

@@ -59,14 +59,9 @@ def write(comparison: RunComparison, folder: Path, language: str) -> Path:
 
 
 def draw(folder: Path, language: str) -> None:
-    """Draw the pages of a comparison from what lies in its folder; the same bytes every time.
-
-    Raises ValueError for a comparison that an earlier version made: its runs are to be compared again.
-    """
+    """Draw the pages of a comparison from what lies in its folder; the same bytes every time."""
     _ = translator(language)
     whole = Measurement.load(folder / "parts" / OVERALL)
-    if "settings" not in whole.extra:
-        raise ValueError(f"{folder}: an earlier version made this comparison; make it again with `ragbench compare`")
     runs, rest = whole.facts["runs"], Page(whole, language=language)
     over = _("Runs against run {letter}", letter=runs[0]["letter"])
     blocks = [Block(sheets.views(rest, "runs", "refused"))]
@@ -192,7 +187,7 @@ SUMMARY = (
     "notebook", "run", "first", "second", "metric",
     *(f"{key}_{side}" for side in SIDES for key in ("value", "low", "high", "n")),
     "difference", "low", "high", "p", "verdict", "effect_size", "minimum_detectable", "margin",
-    "questions_needed", "why",
+    "questions_needed", "withheld", "why",
 )  # fmt: skip
 
 
@@ -206,9 +201,10 @@ def _summary(one: Summarized) -> dict[str, Any]:
     c = one.comparison
     if c is not None:
         p = c.p if c.p_adjusted is None else c.p_adjusted
-        told = ("difference", "low", "high", "effect_size", "minimum_detectable", "margin", "questions_needed")
+        told = ("difference", "low", "high", "effect_size", "minimum_detectable", "margin", "questions_needed",
+                "withheld")  # fmt: skip
         known |= {name: getattr(c, name) for name in told} | {"p": p, "verdict": str(c.verdict)}
-    return {key: known.get(key, "" if key in ("verdict", "why") else math.nan) for key in SUMMARY}
+    return {key: known.get(key, "" if key in ("verdict", "withheld", "why") else math.nan) for key in SUMMARY}
 
 
 def measurement(comparison: RunComparison, pairings: Sequence[Pairing], name: str) -> Measurement:

@@ -115,7 +115,7 @@ def _tests(material: Material) -> list[str]:
     comparisons = [c.comparison for c in material.measurement.comparisons]
     if not comparisons:
         return []
-    names = _test_names(material, [c.test for c in comparisons])
+    names = test_names(material, [c.test for c in comparisons])
     said = [_("Differences are paired by question; p, two-sided: {names}.", names=_.enumeration(names))]
     families = dict.fromkeys(c.family for c in comparisons if c.p_adjusted is not None and c.family)
     said += [text for text in [_correction(material, list(families))] if text]
@@ -135,6 +135,8 @@ def _tests(material: Material) -> list[str]:
                 "large the difference."
             )
         )
+    if any(c.verdict is Verdict.CANNOT_BE_TOLD for c in comparisons):
+        said.append(_("“Cannot be told”: what is missing, which is said beside it, leaves room for another word."))
     if any(c.verdict is Verdict.NOT_SHOWN for c in comparisons):
         said.append(
             _("“Not shown” is not “same”: the smallest difference that could have been shown stands beside it.")
@@ -160,7 +162,7 @@ def _correction(material: Material, families: Sequence[str]) -> str:
     )
 
 
-def _test_names(material: Material, tests: Sequence[str]) -> list[str]:
+def test_names(material: Material, tests: Sequence[str]) -> list[str]:
     """Each test once; one that was done to two kinds of values is not named twice."""
     _ = material.text
     names = list(dict.fromkeys(test_name(material, test) for test in tests))

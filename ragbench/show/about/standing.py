@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from ragbench import raised
 from ragbench.bench.basics import reasons
+from ragbench.metrics.known_reasons import reason_in
 from ragbench.show.about.overview import Facts, Overview, href
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -119,7 +120,8 @@ def _better(found: Overview) -> list[Markup]:
     earned: dict[tuple[str, str], list[tuple[Verdict, str]]] = {}
     for page, metric, rows in told:
         for one in rows:
-            where = f"{found.short(page)}: {metric}"
+            why = f", {reason_in(one.withheld, found.text)}" if one.withheld else ""
+            where = f"{found.short(page)}: {metric}{why}"
             earned.setdefault((one.challenger, one.baseline), []).append((one.verdict, where))
     alike: dict[tuple[str, tuple[tuple[Verdict, str], ...]], list[str]] = {}
     for (system, baseline), own in earned.items():

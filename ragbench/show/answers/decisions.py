@@ -8,13 +8,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.bench.basics.verdicts import said_of
 from ragbench.language import DASH
 from ragbench.metrics.decisions import Cell
 from ragbench.show.basics import chart
 from ragbench.show.basics.entries import entry, rows_of, shortened
 from ragbench.show.basics.links import behind, left, link
-from ragbench.show.basics.marks import SYMBOLS, chip_of, named, series
+from ragbench.show.basics.marks import SYMBOLS, chip, named, series
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
@@ -213,7 +212,7 @@ def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Marku
         gain = material.comparison(name, COST, threshold="chosen")
         if gain is not None:
             line.append(_spread(material, gain.difference, gain.low, gain.high, signed=True))
-            line.append(chip_of(gain.verdict, said_of(gain.verdict, gain.n, gain.clusters, _)))
+            line.append(chip(material, gain))
         constants = [_.number(float(one[key]), 3) for key in ("show_all", "show_none")]
         body.append([named(material, name), said, *line, *constants])
     note = _(

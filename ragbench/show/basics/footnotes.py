@@ -48,7 +48,7 @@ class Notes:
         return html.notes(notes) if notes else Markup("")
 
 
-BETWEEN_TWO = {"few": "few_moved", "no_spread": "none_moved"}
+BETWEEN_TWO = {"few": "few_moved", "no_spread": "none_moved", "equal_groups": "groups_moved_alike"}
 """What a note of a single system says of a difference."""
 BY_PEOPLE = ("prediction_powered", "people")
 """Methods of a mean that people's labels correct, or that is theirs alone; n counts the labels."""
@@ -74,11 +74,22 @@ def explained(material: Material, note: str, method: str, lender: str = "") -> s
         "few_moved": _("the two systems differ on few questions: the plain bootstrap interval would be too narrow"),
         "ceiling": _("nearly all values lie at one end of the scale: the plain bootstrap interval would be too narrow"),
         "no_spread": _("all values are equal: the plain bootstrap interval would have no width"),
+        "equal_groups": _(
+            "the means of all groups are equal: the plain bootstrap interval of whole groups would have no width"
+        ),
         "none_moved": _(
             "the difference is the same on every question: the plain bootstrap interval would have no width"
         ),
+        "groups_moved_alike": _(
+            "the mean difference is the same in every group: the plain bootstrap interval of whole groups would have "
+            "no width"
+        ),
         "borrowed_spread": _(
             "all values are equal, so they show no spread: that of {metric} is taken",
+            metric=shown(lender) if lender else _("another measurement"),
+        ),
+        "borrowed_between": _(
+            "the means of all groups are equal, so they show no spread between groups: that of {metric} is taken",
             metric=shown(lender) if lender else _("another measurement"),
         ),
         "ties": _("most values are the same: the plain bootstrap interval would be too narrow"),
@@ -99,6 +110,7 @@ def explained(material: Material, note: str, method: str, lender: str = "") -> s
         "few_draws": _("the function takes too long to be called on resamples; so questions were left out one by one"),
         "slow": _("the function takes too long to be called often enough for an interval"),
         "undefined": _("the number is not defined on some resamples"),
+        "constant": _("a rater who always says the same agrees with nobody beyond chance"),
         "always_the_same": _("a judge that always decides the same reaches one half, whatever the answers"),
     }
     name = interval_name(method, _)

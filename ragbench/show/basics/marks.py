@@ -12,8 +12,9 @@ from ragbench.types import Comparison, Verdict
 SERIES = 8
 SYMBOLS = ("circle", "circle", "diamond", "square", "triangle-up", "circle-open", "diamond-open", "square-open")
 GLYPHS = ("●", "●", "◆", "■", "▲", "○", "◇", "□")
-MARKS = {Verdict.BETTER: "▲", Verdict.WORSE: "▼", Verdict.SAME: "≈", Verdict.NOT_SHOWN: "○",
-         Verdict.CANNOT_BE_SHOWN: "∅"}  # fmt: skip
+MARKS = {Verdict.BETTER: "▲", Verdict.WORSE: "▼", Verdict.SLIGHTLY_BETTER: "△", Verdict.SLIGHTLY_WORSE: "▽",
+         Verdict.SAME: "≈", Verdict.NOT_SHOWN: "○", Verdict.CANNOT_BE_SHOWN: "∅",
+         Verdict.CANNOT_BE_TOLD: "?"}  # fmt: skip
 
 
 def legend(material: Material) -> Markup:

@@ -12,7 +12,6 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.judges import words
 from ragbench.show.judges.words import FOUND, OPEN, PASSED, UNMEASURED
-from ragbench.types import Verdict
 
 GUESSING = 0.5
 """The share of choices that guessing makes right where one of two answers is better."""
@@ -98,9 +97,9 @@ def _baseline(material: Material, judge: str) -> Markup | str:
         return ""
     values = {"own": _.number(own.value, 2), "other": _.number(other.value, 2)}
     places = {**values, "baseline": shown(material.facts.get("rival"))}
-    if difference.verdict is Verdict.BETTER:
+    if difference.verdict.is_better:
         return _.html("It orders answers as people do more often than {baseline}: {own} against {other}.", **places)
-    if difference.verdict is Verdict.WORSE:
+    if difference.verdict.is_worse:
         return _.html(
             "<b>It is worse than {baseline}</b> at ordering answers as people do: {own} against {other}. Let "
             "{baseline} judge instead.",

@@ -181,8 +181,6 @@ def _misses(material: Material, present: frozenset[str]) -> Markup:
     _, table = material.text, material.kept("misses")
     if not len(table):
         return Markup("")
-    if "part" not in table:
-        table = table.assign(part="")  # of earlier versions, which searched by no part
     blocks = []
     for (system, part), own in table.groupby(["system", "part"], sort=False):
         least = int(own["ef_search"].min())

@@ -7,10 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.bench.basics.verdicts import planned_of
+from ragbench.bench.basics.verdicts import planned_of, said_of
 from ragbench.language import DASH, Translator
 from ragbench.show.basics.entries import rows_of
-from ragbench.show.basics.marks import chip, small, spread
+from ragbench.show.basics.marks import chip_of, small, spread
 from ragbench.show.basics.material import Material, digits_of
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, shown
@@ -78,7 +78,7 @@ def _summary_row(material: Material, one: Mapping[Any, Any], other: str) -> Mark
         cells += [
             html.cell(_("difference"), spread(text)),
             html.cell(_("p"), html.number(_.p_value(one["p"]))),
-            html.cell(_("verdict"), chip(material, Verdict(one["verdict"])), "rb-word"),
+            html.cell(_("verdict"), chip_of(Verdict(one["verdict"]), verdict_of(one, _)), "rb-word"),
         ]
     detectable = one["minimum_detectable"]
     if one["why"] or one["verdict"] != str(Verdict.NOT_SHOWN) or missing(detectable):
@@ -89,6 +89,11 @@ def _summary_row(material: Material, one: Mapping[Any, Any], other: str) -> Mark
     if needed is not None and counts:
         text += "; " + planned_of(margin, int(needed), min(counts), _)
     return html.row(cells, "rb-over") + html.under(text, len(cells))
+
+
+def verdict_of(one: Mapping[Any, Any], _: Translator) -> str:
+    """The verdict of a row in words, with what withholds it."""
+    return said_of(Verdict(one["verdict"]), 0, None, _, str(one.get("withheld") or ""))
 
 
 def missing(value: Any) -> bool:

@@ -10,7 +10,6 @@ from markupsafe import Markup
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
-from ragbench.types import Verdict
 
 COST = "decision_cost"
 
@@ -32,9 +31,9 @@ def sentence(material: Material, name: str) -> Markup:
     _ = material.text
     verdicts, metric = {one.comparison.verdict for one in found}, found[0].metric
     places = {"judge": shown(name), "metric": shown(metric), **_values(material, name, metric)}
-    if Verdict.WORSE in verdicts:
+    if any(one.is_worse for one in verdicts):
         said = _.html("<b>{judge} is worse than deciding nothing.</b>", **places)
-    elif verdicts == {Verdict.BETTER}:
+    elif all(one.is_better for one in verdicts):
         said = _.html("{judge} is better than deciding nothing.", **places)
     else:
         said = _.html("<b>{judge} is not shown to be better than deciding nothing.</b>", **places)

@@ -55,13 +55,24 @@ def sentence(material: Material, challenger: str, metric: str) -> Markup:
     p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
     texts = {
         Verdict.BETTER: _("On {metric}, <b>{challenger}</b> is better than {baseline}: {difference}, {p}."),
+        Verdict.SLIGHTLY_BETTER: _(
+            "On {metric}, <b>{challenger}</b> is better than {baseline}, by less than matters (±{margin}): "
+            "{difference}, {p}."
+        ),
         Verdict.WORSE: _("On {metric}, <b>{challenger}</b> is worse than {baseline}: {difference}, {p}."),
+        Verdict.SLIGHTLY_WORSE: _(
+            "On {metric}, <b>{challenger}</b> is worse than {baseline}, by less than matters (±{margin}): "
+            "{difference}, {p}."
+        ),
         Verdict.SAME: _("On {metric}, <b>{challenger}</b> and {baseline} are the same within ±{margin}: {difference}."),
         Verdict.NOT_SHOWN: _(
             "On {metric}, a difference between <b>{challenger}</b> and {baseline} is not shown: {difference}, {p}."
         ),
         Verdict.CANNOT_BE_SHOWN: _(
             "On {metric}, a difference between <b>{challenger}</b> and {baseline} {verdict}: {difference}, {p}."
+        ),
+        Verdict.CANNOT_BE_TOLD: _(
+            "On {metric}, whether <b>{challenger}</b> is better or worse than {baseline} {verdict}; {difference}, {p}."
         ),
     }
     return Markup(texts[comparison.verdict]).format(  # noqa: S704 - our own text; what it is filled with is escaped
@@ -84,6 +95,8 @@ def finding(material: Material) -> str:
     better = {name: each.count(Verdict.BETTER) for name, each in verdicts.items()}
     if len(challengers) > 1:
         leaders = [_("{name} on {count}", name=name, count=_.integer(n)) for name, n in better.items() if n]
+        if not leaders and any(Verdict.SLIGHTLY_BETTER in each for each in verdicts.values()):
+            return _("No challenger is shown to be better than {baseline} by as much as matters", baseline=baseline)
         if not leaders:
             return _("No challenger is shown to be better than {baseline}", baseline=baseline)
         if len(leaders) > MANY:
@@ -110,6 +123,10 @@ def finding(material: Material) -> str:
         text = _("{challenger} is worse than {baseline} on {worse} of {total} metrics")
     elif all(is_equal(one) for name in material.metrics if (one := material.comparison(challenger, name)) is not None):
         text = _("{challenger} and {baseline} are equal on every question")
+    elif any(one.is_better or one.is_worse for one in found):
+        text = _("No difference between {challenger} and {baseline} that matters is shown")
+    elif Verdict.CANNOT_BE_TOLD in found:
+        text = _("Whether {challenger} is better or worse than {baseline} cannot be told")
     else:
         text = _("No difference between {challenger} and {baseline} is shown")
     counts = {"better": better[challenger], "worse": worse, "total": len(found)}
@@ -118,7 +135,7 @@ def finding(material: Material) -> str:
 
 def _challenger(material: Material, challenger: str, metric: str) -> Markup:
     comparison, more = material.comparison(challenger, metric), []
-    if comparison is not None and comparison.verdict.unshown and not is_equal(comparison):
+    if comparison is not None and not is_equal(comparison):
         said = beside(comparison, material.text, material.digits(metric))
         more += ["; ".join(said) + "."] * bool(said)
     more += filter(

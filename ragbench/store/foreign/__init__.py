@@ -29,6 +29,7 @@ from ragbench.store.engine import connect
 from ragbench.store.errors import AGAIN, StoreError, told_plainly
 from ragbench.store.foreign import in_place
 from ragbench.store.foreign.in_place import OwnIndex, own_index
+from ragbench.store.tables import SCHEMA
 from ragbench.types import Array, EmbeddingError, Vectors
 
 MOST_ROWS = 10_000_000
@@ -198,6 +199,11 @@ class Source:
 
     def _check(self, cursor: Cursor[Any], table: ChunkTable | QuestionTable, named: Sequence[str]) -> None:
         where = f"databases.{self.name}"
+        if table.in_schema == SCHEMA:
+            raise StoreError(
+                f"{where}: in_schema = {SCHEMA!r} is ragbench's own, with the texts and replies of every project, "
+                "and no table of yours is in it"
+            )
         there = cursor.execute(
             "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
             "WHERE n.nspname = %s AND c.relkind IN ('r', 'v', 'm', 'p', 'f') ORDER BY 1",

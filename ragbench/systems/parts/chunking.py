@@ -11,6 +11,7 @@ from typing import Any
 from ragbench import segmentation
 from ragbench.datasets import Dataset
 from ragbench.settings import ChunkerSettings
+from ragbench.settings.secrets import excerpt
 from ragbench.systems.callables import of_table, told
 from ragbench.systems.retrieval import KINDS_SHOWN, RetrievalError
 from ragbench.types import Chunk, Piece
@@ -105,20 +106,22 @@ def _function(name: str, settings: ChunkerSettings) -> Callable[[Chunk, ChunkerS
     function = of_table(f"chunkers.{name}", str(settings.callable), "a text", settings.timeout_seconds, RetrievalError)
 
     def split(chunk: Chunk, _: ChunkerSettings) -> list[Cut]:
-        text = chunk.text
+        text, shown = chunk.text, excerpt(chunk.text, SHOWN)
         try:
             given = function(text)
             pieces = [given] if isinstance(given, str) else list(given)
         except Exception as error:
-            raise RetrievalError(f"{place} failed at the passage {text[:SHOWN]!r}: {told(error)}") from error
+            raise RetrievalError(f"{place} failed at the passage {shown!r}: {told(error)}") from error
         if not all(isinstance(one, str) for one in pieces):
-            raise RetrievalError(f"{place} gave {given!r:.80} for the passage {text[:SHOWN]!r}: texts are expected")
+            raise RetrievalError(
+                f"{place} gave {excerpt(repr(given), 80)} for the passage {shown!r}: texts are expected"
+            )
         try:
             return list(located(text, filter(str.strip, pieces)))
         except LookupError as error:
             raise RetrievalError(
-                f"{place} gave {str(error.args[0])[:SHOWN]!r}, which does not stand in the passage {chunk.id}, "
-                f"{text[:SHOWN]!r}, or not behind the piece before it: pieces are parts of the passage, word for word "
+                f"{place} gave {excerpt(error.args[0], SHOWN)!r}, which does not stand in the passage {chunk.id}, "
+                f"{shown!r}, or not behind the piece before it: pieces are parts of the passage, word for word "
                 "and in its order (white space may differ), so that one can see how much of the labelled text they show"
             ) from None
 

@@ -97,13 +97,9 @@ class DenseRetriever:
         return Index.of(one.index, len(self.dataset.chunks), one.m, one.ef_construction, one.lists)
 
     def prepare(self, progress: Progress | None = None) -> None:
-        """Store the passages and their vectors; of an endpoint also how long it took for them, for a plan."""
-        dataset, begun = self.dataset, time.perf_counter()
-        self.store.load_chunks(dataset.content_hash, dataset.name, dataset.chunks)
-        computed = self.store.embed(self.embedder, self.passages, batch=self.batch, progress=progress)
-        if computed and isinstance(self.embedder, EndpointEmbedder):
-            taken = {"texts": np.array([computed], float), "seconds": np.array([time.perf_counter() - begun])}
-            self.store.readings(self.embedder.about_its_pace, lambda: taken, fresh=True)
+        """Store the passages and their vectors."""
+        self.store.load_chunks(self.dataset.content_hash, self.dataset.name, self.dataset.chunks)
+        self.store.embed(self.embedder, self.passages, batch=self.batch, progress=progress)
 
     def search(
         self,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -18,6 +17,7 @@ from ragbench.llm.errors import Fault
 from ragbench.llm.loop import run
 from ragbench.llm.transport import Transport, patiently, read_key
 from ragbench.settings import ConfigurationError, RerankerSettings, project_folder
+from ragbench.settings.secrets import excerpt
 from ragbench.store import Store
 from ragbench.store.timings import Readings
 from ragbench.systems.callables import of_table
@@ -25,6 +25,8 @@ from ragbench.systems.retrieval import RetrievalError
 from ragbench.types import Array, Hit, Question
 
 LOOP = "ragbench-reranking"
+MOST_SCORE = 1e30
+"""Of a passage, either way of 0: so much is left of it in 32 bits."""
 IN_A_ROW = 3
 """Calls that failed one after the other, each after all its attempts, after which an endpoint is asked no more."""
 
@@ -91,7 +93,7 @@ def checked(scores: Sequence[float], number: int) -> Array:
     """The scores of so many texts. Raises UnreadableError for what is not one finite number a text."""
     found = np.asarray(scores, float)
     if found.shape != (number,) or not np.isfinite(found).all():
-        raise UnreadableError(f"{found.tolist()!r:.80}: {_expected(number)}")
+        raise UnreadableError(f"{excerpt(found.tolist(), 80)}: {_expected(number)}")
     return found
 
 
@@ -143,7 +145,7 @@ class CrossEncoderReranker:
             source = str(self._folder) if self._folder.is_dir() else self._named
             return CrossEncoder(source, num_labels=1, trust_remote_code=False)
         except Exception as error:
-            said = " ".join(str(error).split())[:200]
+            said = excerpt(error, 200)
             raise RetrievalError(f"rerankers.{self.name}.model = {self._named!r} cannot be loaded: {said}") from None
 
 
@@ -197,7 +199,7 @@ class EndpointReranker:
                 f"{unreadable}: a list `results` of `index` and `relevance_score` is expected"
             ) from None
         scores: list[Any] = [found.get(place) for place in range(number)]
-        if len(rows) != number or not all(type(one) in (int, float) and math.isfinite(one) for one in scores):
+        if len(rows) != number or not all(map(_is_score, scores)):
             raise UnreadableError(f"{unreadable}: {_expected(number)}")
         return [float(one) for one in scores]
 
@@ -233,6 +235,11 @@ KINDS: dict[str, Callable[[str, RerankerSettings], Reranker]] = {
 def make(name: str, settings: RerankerSettings) -> Reranker:
     """The reranker of the table `[rerankers.NAME]`. Raises RetrievalError for one that cannot be."""
     return KINDS[settings.kind](name, settings)
+
+
+def _is_score(value: Any) -> bool:
+    """Whether it is a finite number, which a whole number beyond all of those of the machine is not."""
+    return type(value) in (int, float) and abs(value) < MOST_SCORE
 
 
 def _expected(number: int) -> str:

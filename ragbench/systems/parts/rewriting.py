@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from ragbench.llm import Decoding, Outlook, Request
 from ragbench.settings import GeneratorSettings, RewriterSettings
+from ragbench.settings.secrets import excerpt
 from ragbench.systems.callables import of_table, told
 from ragbench.systems.chat import ChatGenerator
 from ragbench.systems.generation import Generation, Task
@@ -139,7 +140,7 @@ class FunctionRewriter:
             if not texts or not all(isinstance(one, str) and one.strip() for one in texts):
                 texts, reason = (
                     (),
-                    f"{self.path} gave {given!r:.80}: a text or several are expected, none of them empty",
+                    f"{self.path} gave {excerpt(repr(given), 80)}: a text or several are expected, none of them empty",
                 )
         except Exception as error:
             reason = told(error)

@@ -10,6 +10,7 @@ from typing import Any
 from ragbench import settings as configuration
 from ragbench.folders import write
 from ragbench.settings import Settings
+from ragbench.settings.secrets import excerpt
 from ragbench.systems.callables import of_table, told
 from ragbench.systems.hands import OutOfTimeError
 from ragbench.systems.parts.reranking import FunctionReranker, checked
@@ -64,4 +65,4 @@ def _call(part: str, name: str, known: Settings, given: str, texts: list[str]) -
         function = of_table(f"chunkers.{name}", str(one.callable), "a text", one.timeout_seconds, RetrievalError)
         made = function(given)
         if not all(isinstance(piece, str) for piece in ([made] if isinstance(made, str) else list(made))):
-            raise RetrievalError(f"{one.callable} gave {made!r:.80}: texts are expected")
+            raise RetrievalError(f"{one.callable} gave {excerpt(repr(made), 80)}: texts are expected")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from importlib.machinery import all_suffixes
 from pathlib import Path
 
 OWN = "ragbench"
 _IMPORTING = frozenset({"import_module", "__import__"})
-_IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
-_MAGIC = re.compile(r"^[ \t]*[%!].*$", re.MULTILINE)
 
 
 def of_module(name: str, folder: Path) -> set[Path]:
@@ -21,14 +18,6 @@ def of_module(name: str, folder: Path) -> set[Path]:
     """
     found: set[Path] = set()
     _follow(name, folder, found)
-    return found
-
-
-def of_code(code: str, folder: Path) -> set[Path]:
-    """The files below the folder that a piece of code imports, a notebook's cell with magics too."""
-    found: set[Path] = set()
-    for name in _imported(code, ""):
-        _follow(name, folder, found)
     return found
 
 
@@ -62,9 +51,9 @@ def _files(name: str, folder: Path) -> Iterator[tuple[Path, str]]:
 def _imported(code: str, package: str) -> list[str]:
     """Dotted names that the code imports; of `from a import b` both a and a.b, as b may be a module."""
     try:
-        tree = ast.parse(_MAGIC.sub("", code))
-    except (SyntaxError, ValueError, RecursionError):
-        return _IMPORT.findall(code)
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError):  # nobody can import it either
+        return []
     names: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

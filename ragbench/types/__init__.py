@@ -6,25 +6,24 @@ import hashlib
 import math
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from numbers import Real
-from types import NoneType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.types.vectors import EmbeddingError as EmbeddingError
+from ragbench.types.vectors import Vectors as Vectors
+from ragbench.types.vectors import usable_vectors as usable_vectors
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 Array = NDArray[np.float64]
-Vectors = NDArray[np.float32]
 Better = Literal["higher", "lower"]
 
 
@@ -47,19 +46,34 @@ class Status(StrEnum):
 
 
 class Verdict(StrEnum):
-    """The word a comparison earns. `same` only ever comes from an equivalence test with its margin given;
-    `cannot be shown`: with so few independent groups no difference whatever could have been shown."""
+    """The word a comparison earns. `by less than matters`: the whole interval of a difference that is shown lies within
+    the smallest difference of interest. `same` only ever comes from an equivalence test with its margin given;
+    `cannot be shown`: with so few independent groups no difference whatever could have been shown. `cannot be told`:
+    what was not measured, or not identified, leaves room for another word; `Comparison.withheld` says what."""
 
     BETTER = "better"
+    SLIGHTLY_BETTER = "better, by less than matters"
     WORSE = "worse"
+    SLIGHTLY_WORSE = "worse, by less than matters"
     SAME = "same"
     NOT_SHOWN = "not shown"
     CANNOT_BE_SHOWN = "cannot be shown"
+    CANNOT_BE_TOLD = "cannot be told"
 
     @property
     def unshown(self) -> bool:
         """Whether it leaves open which of the two is better, and whether they are the same."""
-        return self in (Verdict.NOT_SHOWN, Verdict.CANNOT_BE_SHOWN)
+        return self in (Verdict.NOT_SHOWN, Verdict.CANNOT_BE_SHOWN, Verdict.CANNOT_BE_TOLD)
+
+    @property
+    def is_better(self) -> bool:
+        """Whether it is shown to be better, by however much."""
+        return self in (Verdict.BETTER, Verdict.SLIGHTLY_BETTER)
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether it is shown to be worse, by however much."""
+        return self in (Verdict.WORSE, Verdict.SLIGHTLY_WORSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +295,7 @@ class Estimate:
     intervals: every interval that was computed, by method, the printed one among them.
     floor, ceiling: the value if every unmeasured one lay at the lower or upper end of the scale; None without bounds.
     note: a machine-readable word on why the printed interval is not the bootstrap's ("few", "ceiling", "no_spread",
-        "borrowed_spread", "few_clusters", "ties"), or "".
+        "equal_groups", "borrowed_spread", "borrowed_between", "few_clusters", "ties"), or "".
     lender: where all values are equal ("borrowed_spread"), the metric whose design effect was taken.
     """
 
@@ -312,6 +326,12 @@ class Comparison:
     effect_size: mean difference / standard deviation of the differences; NaN without spread.
     verdict: in the metric's direction (`better` says which way is good), from p_adjusted where there is one.
     n, n_dropped: pairs used, and pairs left out because one side was unmeasured.
+    least, most: the difference over all n + n_dropped pairs if every unmeasured value lay at that end of its scale
+        which makes it smallest, or largest; None where none is unmeasured, and on an open scale.
+    p_worst: of the same test with them where they speak most against the difference, and after the same correction; 1
+        where the difference would be none or the other way. p_equivalence_worst: of the equivalence test likewise.
+    withheld: why there is no verdict although there is a p, in English words that `known_reasons` knows; else "".
+    width: of the metric's scale, which no difference exceeds; None where it is open.
     minimum_detectable: the smallest true difference that this n shows with 80 % power, at the threshold of its family;
         None if not computable, or if no difference can be shown.
     questions_needed: how many questions in all would show a true difference of `margin` with 80 % power, at the same
@@ -341,6 +361,12 @@ class Comparison:
     n: int
     n_dropped: int = 0
     better: Better = "higher"
+    least: float | None = None
+    most: float | None = None
+    p_worst: float | None = None
+    p_equivalence_worst: float | None = None
+    withheld: str = ""
+    width: float | None = None
     p_adjusted: float | None = None
     clusters: int | None = None
     minimum_detectable: float | None = None
@@ -360,6 +386,12 @@ class Comparison:
     def alone(self) -> tuple[float, float]:
         """The interval of this comparison by itself: the printed one where it has no family."""
         return self.intervals.get("alone", (self.low, self.high))
+
+    @property
+    def beyond_scale(self) -> bool:
+        """Whether nothing is shown, and no difference that the scale has room for would have been."""
+        known = self.width is not None and self.threshold is not None and self.error > 0
+        return self.verdict is Verdict.NOT_SHOWN and known and self.minimum_detectable is None and self.groups > 1
 
     @property
     def groups(self) -> int:
@@ -384,80 +416,6 @@ class JournalSize:
     output_tokens: int
     cost: float
     seconds: float
-
-
-class EmbeddingError(ValueError):
-    """Texts that cannot be embedded, or vectors that cannot be used. Nothing of them is stored.
-
-    positions: places of the faulty ones in what was given, where known. reason: what is wrong with each, if not the
-    message. dead: nothing is wrong with the texts, the embedder itself does not answer.
-    """
-
-    def __init__(self, message: str, positions: Sequence[int] = (), *, reason: str = "", dead: bool = False) -> None:
-        super().__init__(message)
-        self.positions, self.reason, self.dead = tuple(positions), reason or message, dead
-
-
-def usable_vectors(given: Any, count: int) -> tuple[Vectors, dict[int, str]]:
-    """What an embedder gave for `count` texts as (count, width) float32, and by row why a vector cannot be used.
-
-    Used is what is finite in 32 bits, not zero, and as wide as most; numbers alone, neither booleans nor texts that
-    look like some. A row that cannot be used is NaN. Raises EmbeddingError for no such matrix at all.
-    """
-    if not isinstance(given, list | tuple):
-        given = np.asarray(given)
-        if given.ndim < 2:
-            raise EmbeddingError(f"gave an array of shape {given.shape} for {count} texts")
-    if len(given) != count:
-        what = f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else f"{len(given)} vectors"
-        raise EmbeddingError(f"gave {what} for {count} texts")
-    if isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype.kind in "fiu":
-        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused below
-            found, faults = given.astype(np.float32), dict[int, str]()
-    else:
-        found, faults = _matrix([_row(row) for row in given])
-    for row in np.flatnonzero(~np.isfinite(found).all(axis=1)):
-        faults.setdefault(int(row), "NaN or infinity")
-    for row in np.flatnonzero(~found.any(axis=1)):
-        faults.setdefault(int(row), "a zero vector, which has no direction" if found.shape[1] else "an empty vector")
-    return found, faults
-
-
-def _matrix(rows: Sequence[tuple[Vectors, str]]) -> tuple[Vectors, dict[int, str]]:
-    """The rows under each other, NaN where there is a fault; rows of another width than most have one."""
-    faults = {place: why for place, (_, why) in enumerate(rows) if why}
-    widths = Counter(len(row) for row, why in rows if not why)
-    width = max(widths, key=lambda each: (widths[each], each), default=1)
-    found = np.full((len(rows), width), np.nan, np.float32)
-    for place, (row, why) in enumerate(rows):
-        if not why and len(row) == width:
-            found[place] = row
-        elif not why:
-            faults[place] = "a vector of another dimension"
-    return found, faults
-
-
-def _row(given: Any) -> tuple[Vectors, str]:
-    """One vector as (width,) float32, and why it is none; what is None has no width, and is NaN inside a vector."""
-    cells = given if isinstance(given, list | tuple) else () if given is None else np.asarray(given)
-    empty = np.empty(0, np.float32)
-    if isinstance(cells, np.ndarray) and cells.ndim != 1:
-        return empty, "something that is no vector"
-    plain = isinstance(cells, np.ndarray) and cells.dtype != object
-    for kind in {cells.dtype.type} if plain else set(map(type, cells)):  # type: ignore[union-attr]
-        if issubclass(kind, bool | np.bool_):
-            return empty, "booleans, which are no numbers"
-        if issubclass(kind, str | bytes):
-            return empty, "texts, which are no numbers"
-        if issubclass(kind, list | tuple | np.ndarray):
-            return empty, "something that is no vector"
-        if not issubclass(kind, Real | Decimal | NoneType):
-            return empty, "something that is no number"
-    try:
-        with np.errstate(over="ignore"):  # as above
-            return np.asarray(cells, dtype=np.float32), ""
-    except OverflowError:
-        return empty, "NaN or infinity"
 
 
 TextKind = Literal["passage", "query"]
