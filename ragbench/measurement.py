@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench import stand_ins, terminal
+from ragbench import stand_ins, terminal, unidentified
 from ragbench.counts import alone, counted
 from ragbench.folders import write, write_by
 from ragbench.language import translator
@@ -240,7 +240,8 @@ class Measurement:
         ]
         if len(lines) > 8:
             lines[7:] = [f"… {len(lines) - 7} more in .estimates and .comparisons"]
-        said = [f"{self.notebook}: {about}", *lines, stand_ins.caveat(stand_ins.of(self.facts), _)]
+        strange = unidentified.sentences(unidentified.of(self.facts).values(), _)
+        said = [f"{self.notebook}: {about}", *lines, *strange, stand_ins.caveat(stand_ins.of(self.facts), _)]
         return "\n".join(terminal.plain(line) for line in said if line)
 
     def save(self, folder: Path) -> None:

@@ -9,7 +9,8 @@ Span = tuple[int, int]
 """Where a part of a text begins and ends, in characters from 0; the end is not of it."""
 
 _BREAK = re.compile(
-    r"(?<=[.!?…])[\"'»”’)\]]*\s+(?=[\"'«“‘(\[—–-]*\s*[A-ZА-ЯЁ0-9])|\n\s*\n|\n(?=\s*(?:[-*•]|\d+[.)])\s)"
+    r"(?<=[.!?…])[\"'»”’)\]]*+\s++(?=[\"'«“‘(\[—–-]*+\s*+[A-ZА-ЯЁ0-9])|"
+    r"\n\s*\n|\n(?=\s*+(?:[-*•]|\d++[.)])\s)"
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:[A-ZА-ЯЁ]|mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|no|vol|fig|approx|jr|sr|inc|ltd|"
@@ -37,10 +38,12 @@ def spans(text: str) -> list[Span]:
     found: list[Span] = []
     start = after = 0
     for gap in [*_BREAK.finditer(text), None]:
-        piece = text[start : gap.end() if gap else len(text)]
         after = gap.end() if gap else len(text)
-        if gap is not None and "\n" not in gap.group() and _ABBREVIATION.search(piece, len(piece.rstrip()) - LONGEST):
-            continue
+        if gap is not None and "\n" not in gap.group():
+            last = gap.start() + len(gap.group().rstrip())
+            if _ABBREVIATION.search(text, max(start, last - LONGEST), after):
+                continue
+        piece = text[start:after]
         if any(letter.isalnum() for letter in unicodedata.normalize("NFKC", piece)):  # "🄐" is the word "a"
             begin = start + len(piece) - len(piece.lstrip())
             found.append((begin, begin + len(piece.strip())))

@@ -26,7 +26,7 @@ FLOORS = (
     {"expectations", "names", "language", "notation", "pieces", "reading", "rooms"},
     {"types", "settings", "folders", "waves"},
     {"terminal", "listeners", "remotes"},
-    {"trust", "places", "counts", "raised", "reasons", "stand_ins", "templates",
+    {"trust", "places", "counts", "raised", "reasons", "stand_ins", "templates", "unidentified",
      "segmentation"},
     {"tables"},
     {"metric", "rankings", "stats", "datasets", "llm", "store", "measurement", "answered_by", "trec"},

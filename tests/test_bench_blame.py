@@ -115,8 +115,10 @@ def evidence(
     pieces: Sequence[Piece] = (),
     passages: Sequence[Chunk] = (),
 ) -> Evidence:
-    """rows: question, ranking, how many were read, status, refused, correctness, faithfulness."""
+    """rows: question, ranking, how many were read, status, refused, correctness, faithfulness. base: of the passages
+    that hold an answer those that there are; the others, whose names begin with x, are all there."""
     asked = [row[0] for row in rows]
+    others = {chunk for _, ranking, *_ in rows for chunk in ranking if chunk.startswith("x")}
     retrieved = [
         (system, q.id, rank, chunk, None, None, 0.0, "text")
         for q, ranking, *_ in rows
@@ -138,7 +140,7 @@ def evidence(
     ]
     return Evidence(
         asked,
-        [f"c-{q.id}" for q in asked] if base is None else base,
+        {*others, *([f"c-{q.id}" for q in asked] if base is None else base)},
         Seen(
             pd.DataFrame(retrieved, columns=list(RETRIEVED_COLUMNS)),
             LabelledText(passages),
@@ -151,6 +153,21 @@ def evidence(
 
 
 NAN = float("nan")
+
+
+def test_a_passage_that_nobody_knows_is_no_proof_that_the_answer_was_not_retrieved() -> None:
+    rows = [
+        (question("known"), ["x1", "x2"], 2, "ok", False, 1.0, 5.0),
+        (question("strange"), ["x1", "doc-7"], 2, "ok", False, 1.0, 5.0),
+        (question("found"), ["doc-7", "c-found"], 2, "ok", False, 1.0, 5.0),
+        (question("read"), ["doc-7", "x1", "c-read"], 1, "ok", False, 1.0, 5.0),
+        (question("low"), ["x1", "doc-7", "c-low"], 1, "ok", False, 1.0, 5.0),
+    ]
+    table = blame(evidence(rows), STANDARD).set_index("sample")
+    assert table["part"].to_dict() == {
+        "known": "not_retrieved", "strange": "unmeasured", "found": "not_used", "read": "unmeasured", "low": "too_low",
+    }  # fmt: skip
+    assert set(table.loc[table["part"] == "unmeasured", "cause"]) == {"retrieved"}
 
 
 def test_blame_from_tables() -> None:

@@ -169,7 +169,7 @@ def test_a_judge_that_is_harsher_with_a_russian_prompt(project: Path) -> None:
 
 
 def test_equal_replies_agree(project: Path, tmp_path: Path) -> None:
-    found, _ = page(project, lambda _: 0)
+    found, _ = page(project, lambda _: 0, 2 * N)
     verdicts = probes_of(found).loc["model"]["verdict"]
     assert (verdicts["prompt_language"], verdicts["prompt_language_changes"]) == ("passed", "passed")
     found.save(tmp_path / "kept")

@@ -10,7 +10,9 @@ import pytest
 from scipy import stats as scipy_stats
 from sklearn.metrics import balanced_accuracy_score, brier_score_loss, cohen_kappa_score
 
+from ragbench import stats
 from ragbench.bench.judges import numbers
+from ragbench.bench.judges.numbers import ceiling, graded
 from tests.heard_judges import NAN, SURE, UNIT, answers, heard, values
 
 
@@ -100,6 +102,28 @@ class TestPeople:
         assert found["accuracy"] == pytest.approx(3 / 4)
         assert "bias" not in found
         assert numbers.ceiling(answers([1.0, 0.0, 0.5]), 0.7, SURE) == {}
+
+    def test_a_pair_of_people_is_counted_once(self) -> None:
+        """Three people of 24 answers are three pairs of each, 72; nothing of what they agree in is doubled."""
+        rng = np.random.default_rng(4)
+        people = rng.integers(0, 5, (24, 3)) / 4
+        known = answers(people)
+        found = ceiling(known, 0.7, SURE)
+        assert {one.n for name, one in found.items() if name != "krippendorff_alpha"} == {72}
+        assert found["krippendorff_alpha"].n == 24
+
+    def test_grades_have_the_ordinal_alpha_and_other_numbers_the_interval_one(self) -> None:
+        rng = np.random.default_rng(5)
+        people = rng.integers(0, 5, (30, 2)) / 4
+        levels = (0.0, 0.25, 0.5, 0.75, 1.0)
+        for known, scale in ((levels, "ordinal"), ((), "interval")):
+            expected = stats.krippendorff_alpha(people, scale=scale)  # type: ignore[arg-type]
+            assert ceiling(answers(people), 0.7, SURE, known)["krippendorff_alpha"].value == pytest.approx(
+                expected.value
+            )
+        assert graded(people, levels)
+        assert not graded(people + 0.1, levels)
+        assert not graded(people, ())
 
     def test_who_of_two_people_is_named_first_changes_nothing(self) -> None:
         """One gives 0.5 less than the other throughout: one way round r = 1, both ways it is below 0."""

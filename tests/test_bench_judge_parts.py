@@ -10,9 +10,20 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from ragbench.bench.judges import numbers, texts
-from ragbench.bench.judges.biases import disguise, family, family_of_judge, in_order, of_family, own_family
-from ragbench.bench.judges.probes import Effect, judged, probed
+from ragbench.bench.judges.biases import (
+    PROBES,
+    disguise,
+    effects,
+    family,
+    family_of_judge,
+    in_order,
+    of_family,
+    own_family,
+    probes,
+)
+from ragbench.bench.judges.probes import Effect, Limits, judged, probed, shared_level
 from ragbench.judge import Rule
+from ragbench.metrics.judging import Sitting
 from ragbench.settings import JudgeSettings
 from ragbench.types import Verdict
 from tests.heard_judges import NAN, SURE, answers, heard, tried, verdicts
@@ -61,11 +72,80 @@ class TestProbes:
         assert judged([wide], 0.95)[0].verdict == "found"
         assert [(each.verdict, each.p_adjusted) for each in judged([wide, wide], 0.95)] == [("open", 0.08)] * 2
 
+    def test_found_and_ruled_out_are_words_of_one_family(self) -> None:
+        """Fourteen probes: 5 % in all, for either word. Twelve flips of 400 are 3 %: by itself ruled out at 5 %, among
+        fourteen probes not; what is found, is at p × 14; and no word stands beside an interval that crosses a limit."""
+        assert shared_level(0.95, 14) == pytest.approx(1 - 0.1 / 14)
+        assert shared_level(0.95, 1) == shared_level(0.95, 0) == 0.95
+        limits = replace(Limits(), flips=0.05)
+        flips = Effect(np.repeat([1.0, 0.0], [12, 388]), None, "share")
+        other = Effect(np.zeros(400), None, "share")
+        quiet = {name: Effect(np.zeros(0), None, why="no_texts") for name in PROBES if not name.endswith("_changes")}
+        [alone] = [one for one in probes({"a": {**quiet, "repeats": flips}}, limits, SURE) if not one.why]
+        assert (alone.verdict, alone.effect.level) == ("passed", 0.95)
+        many = {f"j{k}": {**quiet, "repeats": flips if k == 0 else other} for k in range(14)}
+        first, *rest = [one for one in probes(many, limits, SURE) if not one.why]
+        assert len(rest) == 13
+        assert (first.verdict, first.effect.level) == ("open", pytest.approx(1 - 0.1 / 14))
+        assert first.effect.high is not None
+        assert first.effect.high > 0.05 > alone.effect.high  # type: ignore[operator]
+        for one in (first, *rest):
+            assert one.p_adjusted == pytest.approx(min(1.0, 14 * one.p))
+            if one.verdict == "passed":
+                assert one.effect.high is not None
+                assert one.effect.high <= 0.05
+
+    def test_what_a_judge_cannot_do_is_no_sample(self) -> None:
+        """The lexical judge asked twice, with the scale turned and in two languages: no interval, no p, and no place in
+        the family of what was tested; one that asks a model and was equal by luck has them."""
+        given = np.repeat([0.25, 0.75], 20)
+        judge = replace(
+            heard(given), stand_in=True, turned=given.copy(), prompted=np.column_stack([given, given]),
+            answers=Sitting(np.column_stack([given, given]), np.ones((40, 2), dtype=bool), None),
+            statuses=np.full((40, 2), "ok", dtype=object),
+        )  # fmt: skip
+        known = tried(answers(given))
+        for stand_in in (True, False):
+            one = replace(judge, stand_in=stand_in)
+            found = {each.probe: each for each in probes({"j": effects(one, known)}, Limits(), SURE)}
+            for name in ("repeats", "scale_order", "scale_order_changes", "prompt_language", "prompt_language_changes"):
+                probe = found[name]
+                assert probe.effect.value == 0
+                assert (probe.verdict == "constructed") == stand_in, name
+                assert (probe.effect.low is None) == math.isnan(probe.p) == stand_in, name
+            own = numbers.specified(one, [str(k) for k in range(40)], 0.0, SURE)
+            for name in ("consistency_score", "error_rate"):
+                assert (own[name].low is None) == stand_in
+                assert (own[name].note == "by_construction") == stand_in
+        moved = replace(judge, turned=given[::-1].copy())
+        found = {each.probe: each for each in probes({"j": effects(moved, known)}, Limits(), SURE)}
+        assert found["scale_order"].verdict != "constructed", "one that moves is not called unmoved"
+
     def test_equal_values_still_leave_room_for_what_was_not_seen(self) -> None:
         assert [verdicts(Effect(np.zeros(n), None), probe="padding")[0].verdict for n in (20, 200)] == [
             "open",
             "passed",
         ]
+
+    def test_what_was_not_seen_could_have_moved_either_way(self) -> None:
+        """Twenty equal shifts of 0: as many as go unseen could be up or down, so that the ends are as far from 0."""
+        one = probed("j", "padding", Effect(np.zeros(20), None), (-0.05, 0.05), SURE).effect
+        assert one.low is not None
+        assert one.high is not None
+        assert one.low == pytest.approx(-one.high)
+        assert one.high > 0.05
+
+    def test_a_correlation_by_fisher_s_z(self) -> None:
+        """Twelve ranks, three pairs exchanged: r = 1 − 6 · 6 / (12 · 143); the error of z is 1 / √(12 − 3)."""
+        first = np.arange(12.0)
+        second = first.copy()
+        second[[0, 1, 4, 5, 8, 9]] = first[[1, 0, 5, 4, 9, 8]]
+        r = 1 - 6 * 6 / (12 * 143)
+        made = probed("j", "disguise", Effect(np.column_stack([first, second]), None, "correlation"), (-1, 0.5), SURE)
+        assert made.effect.value == pytest.approx(r)
+        ends = [math.tanh(math.atanh(r) + side * 1.959964 / 3) for side in (-1, 1)]
+        assert [made.effect.low, made.effect.high] == pytest.approx(ends, abs=1e-6)
+        assert made.p == pytest.approx(0.5 * math.erfc(3 * (math.atanh(r) - math.atanh(0.5)) / math.sqrt(2)))
 
     def test_too_few_and_nothing(self) -> None:
         limits = -math.inf, 0.05

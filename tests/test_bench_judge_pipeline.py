@@ -13,10 +13,11 @@ from sklearn import metrics as sklearn_metrics
 
 from ragbench import bench, report, settings, show
 from ragbench.bench import BenchError
+from ragbench.bench.basics.families import Sureness
 from ragbench.bench.decisions.deciders import read, title
 from ragbench.bench.decisions.decision_measures import METRICS, guarded
-from ragbench.bench.decisions.thresholds import Costs, candidates, cheapest, halves, mean_costs
-from ragbench.measurement import Measurement
+from ragbench.bench.decisions.thresholds import Costs, candidates, cheapest, chosen_and_scored, halves, mean_costs
+from ragbench.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.metrics.decisions import Cell, accuracy, decision_recall, f1_score
 from ragbench.show import Page
 from ragbench.types import Status, Verdict
@@ -240,6 +241,27 @@ def test_logged_decisions_and_what_is_missing_in_them(labelled: Path) -> None:
     assert "not in said.jsonl" in html
 
 
+def test_a_judge_that_decides_nothing_at_all_is_said_first_and_gets_no_verdict(labelled: Path) -> None:
+    """Forty unreadable replies were `worse than show-all`: they are no decisions, of which nothing can be said."""
+    path = labelled / "silent.jsonl"
+    write_lines(path, [{"id": row["id"], "show": "perhaps, perhaps not"} for row in cases()])
+    made = bench.tier_judge_pipeline(judges="silent.jsonl, own_judge:exact")
+    assert {each.comparison.challenger for each in made.comparisons} == {"own_judge:exact"}
+    assert not [each for each in made.comparisons_by("constant") if each.comparison.challenger == "silent"]
+    silent = [each.estimate for each in made.estimates if each.system == "silent"]
+    assert all(math.isnan(one.value) and one.low is None and one.n_unmeasured == ROWS for one in silent)
+    for language, first in (
+        ("en", "silent gave no usable decision on any of 40 cases: a reply of the wrong shape (40)."),
+        ("ru", "silent не дал ни одного пригодного решения, всего случаев 40: ответ не той формы (40)."),
+    ):
+        text = re.sub(r"<[^>]+>", "", show.comparison.answer(Page(made, language=language)).html())
+        assert " ".join(text.split()).startswith(first)
+        assert "silent is worse" not in text
+        drawn = re.sub(r"<[^>]+>", "", show.answers.confusion(Page(made, language=language)).html())
+        assert first in " ".join(drawn.split())
+        assert "no passage" not in drawn
+
+
 def test_a_model_behind_an_endpoint_with_replies_that_decide_nothing(labelled: Path) -> None:
     def reply(body: dict[str, Any]) -> Any:
         text = str(body["messages"])
@@ -412,6 +434,35 @@ def test_a_threshold_is_scored_where_it_was_not_chosen(labelled: Path) -> None:
     [gain] = [one.comparison for one in made.comparisons_by("threshold")]
     assert gain.difference == pytest.approx(cost["chosen"] - cost["own"])
     assert "0.800" in show.answers.costs(Page(made)).html()
+
+
+def test_a_chosen_threshold_beside_both_constants_by_hand() -> None:
+    """Of 40 cases 28 should be shown: showing all of the other half costs 1 for each of its others, showing none 10."""
+    truth = np.arange(40) % 10 < 7
+    scores = np.where(truth, 0.8, 0.2)
+    costs, clusters = Costs(shown=1.0, hidden=10.0), [str(place) for place in range(40)]
+    made = chosen_and_scored("j", scores, np.zeros(40, dtype=bool), truth, clusters, costs, Sureness(0.95, 500, 0))
+    assert made is not None
+    share = float(truth[~halves(clusters, 0)].mean())
+    assert 0 < share < 1
+    name, threshold, n_chosen, n_scored, least, show_all, show_none = made.row
+    assert (name, n_chosen, n_scored, least) == ("j", 20, 20, 0.0)
+    assert threshold == pytest.approx(0.5)
+    assert (show_all, show_none) == (pytest.approx(1 - share), pytest.approx(10 * share))
+    own, chosen = (one.estimate for one in made.findings if isinstance(one, NamedEstimate))
+    assert (own.value, chosen.value) == (pytest.approx(10 * share), 0.0)
+    assert own.high is not None
+    assert own.value < own.high <= 10
+    [gain] = [one.comparison for one in made.findings if isinstance(one, NamedComparison)]
+    assert (gain.difference, gain.better, gain.verdict) == (pytest.approx(-10 * share), "lower", Verdict.BETTER)
+
+
+@pytest.mark.parametrize(("number", "is_enough"), [(20, True), (18, False)])
+def test_ten_cases_of_a_half_are_enough_to_choose_a_threshold(number: int, is_enough: bool) -> None:
+    scores = np.tile([0.1, 0.9], number // 2)
+    truth, clusters = scores > 0.5, [str(place) for place in range(number)]
+    made = chosen_and_scored("j", scores, truth, truth, clusters, Costs(1.0, 1.0), Sureness(0.95, 200, 0))
+    assert (made is not None) == is_enough
 
 
 def test_noise_chosen_on_one_half_shows_no_gain_on_the_other() -> None:

@@ -271,8 +271,6 @@ def test_what_embeds_within_a_hybrid_is_searched_both_ways_too(project: Path) ->
     missed = pd.DataFrame([("other", "few", 7, "q1", 0.5)], columns=list(timing.MISSES))
     page = str(show.retrieval.speed(Page(replace(found, extra={**found.extra, "misses": missed}))).html())
     assert "other · few HNSW, ef_search = 7" in page
-    older = replace(found, extra={**found.extra, "misses": missed.drop(columns="part")})
-    assert "other HNSW, ef_search = 7" in str(show.retrieval.speed(Page(older)).html())
 
 
 @pytest.mark.usefixtures("project")

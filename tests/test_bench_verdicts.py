@@ -184,6 +184,7 @@ def test_the_smallest_difference_of_interest_is_set_or_a_share_of_the_scale(labe
     [
         ("metrics = { mr = 0.03 }", "metrics.mr = 0.03: there is no such metric; did you mean 'mrr'?"),
         ("metrics = { mrr = 1.5 }", "metrics.mrr = 1.5: the scale of mrr goes from 0 to 1"),
+        ("metrics = { faithfulness_rating = 4.5 }", "faithfulness_rating = 4.5: the scale of faithfulness_rating goes"),
         ("metrics = { mrr = 0 }", "smallest_difference.metrics.mrr = 0: "),
         ("share_of_scale = 5", "smallest_difference.share_of_scale = 5: "),
         ("share_of_scales = 0.05", "did you mean share_of_scale?"),
@@ -315,4 +316,62 @@ def test_counts_of_better_leave_out_what_does_not_matter() -> None:
     assert "On recall, hnsw is better than ivfflat, by less than matters (±0.050): +0.0" in said
     assert "No difference between hnsw and ivfflat that matters is shown" in plain(
         show.comparison.intervals(Page(slightly))
+    )
+
+
+def test_what_as_many_questions_as_are_needed_show_is_not_said_to_need_more() -> None:
+    english = translator("en")
+    assert verdicts.planned_of(0.05, 100, 100, english) == (
+        "the smallest difference of interest, 0.05, would likely have been shown"
+    )
+    assert verdicts.planned_of(0.05, 100, 99, english) == (
+        "to show the smallest difference of interest, 0.05, about 100 questions are needed; there were 99"
+    )
+    assert verdicts.decision(0.05, 100, 100, english) == (
+        "so many questions would likely decide it for a value 0.05 from the limit"
+    )
+    assert verdicts.decision(0.05, 100, 99, english) == (
+        "for a value 0.05 from the limit, about 100 questions decide; there were 99"
+    )
+
+
+def test_groups_are_planned_as_large_as_they_are() -> None:
+    """80 questions in 20 groups, 4 each: 80 questions are the 20 groups that there are, 84 are 21."""
+    one = stats.compare(np.tile([0.0, 1.0], 40), np.tile([1.0, 0.0], 40), clusters=np.repeat(np.arange(20), 4))
+    enough = replace(one, margin=0.05, questions_needed=80)
+    assert (enough.n, enough.clusters) == (80, 20)
+    assert (verdicts.groups_planned(enough), verdicts.groups_planned(replace(one, questions_needed=84))) == (20, 21)
+    assert verdicts.planned(enough, translator("en")) == (
+        "the smallest difference of interest, 0.05, would likely have been shown"
+    )
+    assert verdicts.planned(replace(one, margin=0.05, questions_needed=84), translator("en")) == (
+        "to show the smallest difference of interest, 0.05, about 21 independent groups are needed (84 questions); "
+        "there were 20"
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "who"),
+    [("prediction_powered", "labelled questions"), ("people", "labelled questions"), ("t", "questions")],
+)
+def test_what_would_have_been_shown_names_whose_questions_it_took(method: str, who: str) -> None:
+    one = stats.compare(np.tile([0.0, 1.0], 20), np.tile([1.0, 0.0], 20))
+    said = verdicts.beside(replace(one, method=method, minimum_detectable=0.25), translator("en"), 3)
+    assert f"with 40 {who}, a difference of 0.250 or more would have been shown" in said
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "said"),
+    [
+        (0.01, 0.2, "+0.010 and +0.200; at the end nearer to 0 it is not shown (p\u00a0=\u00a00.400)"),
+        (-0.2, -0.01, "−0.200 and −0.010; at the end nearer to 0 it is not shown (p\u00a0=\u00a00.400)"),
+        (-0.01, 0.2, "−0.010 and +0.200"),
+    ],
+)
+def test_only_ends_on_one_side_of_zero_are_not_shown_at_the_nearer_one(least: float, most: float, said: str) -> None:
+    one = stats.compare([0.2] * 20 + [math.nan], [0.3] * 10 + [0.35] * 10 + [0.5], bounds=(0.0, 1.0))
+    held = replace(stats.withheld(one, WITHHELD), least=least, most=most, p_worst=0.4)
+    assert held.n_dropped == 1
+    assert verdicts.lacking(held, translator("en"), 3) == (
+        f"with what is unmeasured, the difference lies between {said}"
     )

@@ -99,7 +99,7 @@ def test_what_is_measured_by_itself_has_a_hash_by_itself(tmp_path: Path) -> None
     [
         ("questions", '{"id": "q3"}', r"questions\.ru\.jsonl, line 3: the field 'text' is missing"),
         ("questions", '{"id": "q3", "text": 5}', "line 3: text = 5"),
-        ("questions", '{"id": "q3", "text": "  "}', "line 3: text = '  '"),
+        ("questions", '{"id": "q3", "text": "  "}', "line 3: text = ' '"),
         ("questions", '{"id": "q1", "text": "Где?"}', "the id 'q1' stands there twice"),
         ("questions", '{"id": "q3", "text": "Где?", "gold": 1}', "no field 'gold'; legal: id, text"),
         ("questions", '{"id": "q3", "text": "Где?", "relevant": {"z": 1}}', "names the chunk 'z', which is not there"),

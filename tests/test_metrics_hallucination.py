@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragbench.judge import LexicalJudge
 from ragbench.language import translator
@@ -17,8 +19,9 @@ from tests.scripted_judge import ScriptedJudge, claims, entailment, score
 SAMPLE = Sample("s", "Q?", "A. B. C.", contexts=tuple(Chunk(f"c{n}", f"Context {n}.") for n in (1, 2, 3, 4)))
 
 
-def verdict(number: int, word: str, *passages: int) -> dict[str, Any]:
-    return {"statement": number, "reason": "so", "verdict": word, "passages": list(passages)}
+def verdict(number: int, word: str, *passages: int, contradicting: tuple[int, ...] = ()) -> dict[str, Any]:
+    told = {"statement": number, "reason": "so", "verdict": word, "passages": list(passages)}
+    return {**told, "contradicting": list(contradicting)} if contradicting else told
 
 
 def of(*verdicts: dict[str, Any], sample: Sample = SAMPLE) -> Score:
@@ -39,6 +42,49 @@ def test_it_counts_contexts_not_claims() -> None:
     assert "2 / 4 = 0.500" in found.reason
     assert "“Claim 1.”; “Claim 2.”" in found.reason
     assert "2 / 4 = 0,500" in explain(found, translator("ru"))
+
+
+def test_a_contradicting_context_counts_although_another_one_supports_the_claim() -> None:
+    found = of(verdict(1, "supported", 1, contradicting=(3,)), verdict(2, "contradicted", 4, contradicting=(3, 4)))
+    assert found.value == 0.5
+    assert found.detail["contradicted"] == ["c3", "c4"]
+    assert found.detail["statements"][0]["contradicting"] == ["c3"]
+    assert "“Claim 1.”; “Claim 2.”" in found.reason
+    assert of(verdict(1, "supported", 1), verdict(2, "neutral", contradicting=(2,))).value == 0.25
+
+
+@given(st.lists(st.lists(st.sampled_from("+-0"), min_size=4, max_size=4), min_size=1, max_size=5))
+def test_it_is_its_formula_whatever_each_context_says_of_each_claim(table: list[list[str]]) -> None:
+    """A row a claim, a column a context: it supports (+), contradicts (-), or does not tell (0)."""
+    said = []
+    for number, row in enumerate(table, 1):
+        word = "supported" if "+" in row else "contradicted" if "-" in row else "neutral"
+        sign = {"supported": "+", "contradicted": "-", "neutral": " "}[word]
+        deciding = [place for place, each in enumerate(row, 1) if each == sign]
+        against = tuple(place for place, each in enumerate(row, 1) if each == "-")
+        said.append(verdict(number, word, *deciding, contradicting=against))
+    assert of(*said).value == sum("-" in column for column in zip(*table, strict=True)) / 4
+
+
+@pytest.mark.parametrize(
+    ("response", "contexts", "against"),
+    [
+        ("The library opens at 8 on weekdays.",
+         ("The library opens at 8 on weekdays.", "The library opens at 9 on weekdays."), ["c2"]),
+        ("Библиотека открыта по субботам.",
+         ("Библиотека не открыта по субботам.", "Библиотека открыта по субботам.", "Общежитие заселяют в августе."),
+         ["c1"]),
+        ("The library opens at 8 on weekdays.",
+         ("The library opens at 8 on weekdays.", "The library opens early on weekdays."), []),
+        ("The bridge was built in 1889.", ("The bridge was built in 1901.", "The bridge was built in 1902."),
+         ["c1", "c2"]),
+    ],
+)  # fmt: skip
+def test_the_offline_judge_reads_every_context(response: str, contexts: tuple[str, ...], against: list[str]) -> None:
+    chunks = tuple(Chunk(f"c{number}", text) for number, text in enumerate(contexts, 1))
+    found = score(hallucination(Sample("s", "Q?", response, contexts=chunks), judge=LexicalJudge()))
+    assert found.detail["contradicted"] == against
+    assert found.value == len(against) / len(contexts)
 
 
 def test_what_nobody_mentions_contradicts_nothing() -> None:

@@ -23,11 +23,11 @@ def test_duplicates_collapse_to_the_first_place() -> None:
     assert made.ideal.tolist() == [[2, 1]]
 
 
-def test_negative_gains_count_zero_and_are_judgements() -> None:
-    made = rankings.from_lists([["n", "a", "u"]], [{"a": 1, "n": -2}])
-    assert made.gains.tolist() == [[0, 1, 0]]
+def test_negative_gains_count_zero_and_are_no_judgements() -> None:
+    made = rankings.from_lists([["n", "a", "u", "z"]], [{"a": 1, "n": -2, "z": 0}])
+    assert made.gains.tolist() == [[0, 1, 0, 0]]
     assert made.judged is not None
-    assert made.judged.tolist() == [[True, True, False]]
+    assert made.judged.tolist() == [[False, True, False, True]]
     assert made.nonrelevant is not None
     assert made.nonrelevant.tolist() == [1]
 

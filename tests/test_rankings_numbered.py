@@ -33,10 +33,10 @@ def plainly(
     most = max(map(len, best), default=0)
     return {
         "gains": [[max(known.get(d, 0.0), least) for d in row] + [0.0] * (width - len(row)) for row, known in both],
-        "judged": [[d in known for d in row] + [False] * (width - len(row)) for row, known in both],
+        "judged": [[known.get(d, -1.0) >= 0 for d in row] + [False] * (width - len(row)) for row, known in both],
         "ideal": [row + [0.0] * (most - len(row)) for row in best],
         "lengths": [len(row) for row in kept],
-        "nonrelevant": [sum(gain <= 0 for gain in known.values()) for known in relevant],
+        "nonrelevant": [sum(gain == 0 for gain in known.values()) for known in relevant],
     }
 
 

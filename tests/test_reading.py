@@ -102,7 +102,8 @@ def test_an_interval_that_leaves_a_band_is_never_called_by_it() -> None:
     known = CATALOGUE["bleu"].bands
     said = {each: bands.said(Met.by(known, *each), EN) for each in ((21, 39), (21, 45), (41, 49), (10, 60), (55, 60))}
     assert said == {
-        (21, 39): "acceptable", (21, 45): "acceptable in part", (41, 49): "", (10, 60): "much to improve … very good",
+        (21, 39): "acceptable", (21, 45): "partly in the band “acceptable”", (41, 49): "",
+        (10, 60): "much to improve … very good",
         (55, 60): "very good",
     }  # fmt: skip
     rubric = CATALOGUE["rubrics_score"].bands
@@ -152,8 +153,8 @@ def test_a_threshold_set_has_the_word_where_it_names_a_metric() -> None:
 @pytest.mark.parametrize(
     ("language", "word", "where"),
     [
-        ("en", "good in part", "from 0.7 to below 0.9: good (grounded for the most part)"),
-        ("ru", "отчасти: хорошо", "от 0,7 и меньше 0,9: хорошо (ответ в основном обоснован)"),
+        ("en", "partly in the band “good”", "from 0.7 to below 0.9: good (grounded for the most part)"),
+        ("ru", "отчасти в полосе «хорошо»", "от 0,7 и меньше 0,9: хорошо (ответ в основном обоснован)"),
     ],
 )
 def test_a_published_band_stands_beside_a_number_and_is_told_below(language: str, word: str, where: str) -> None:
@@ -288,7 +289,9 @@ def test_every_metric_says_when_and_how_far_to_trust_it(one: Metric) -> None:
         assert ("was not measured" in said) is ("judge" in one.needs)
     else:
         assert f"τ {EN.number(known.tau, 2)} {EN.interval(known.low, known.high, 2)}" in said
-        assert ("it is not shown that it orders" in said) is not orders.holds(one.name)
+        shown, turned = orders.holds(one.name), orders.reversed_by(one.name)
+        assert ("it is not shown that it orders" in said) is not (shown or turned)
+        assert ("the other way round" in said) is turned
     russian = " ".join(line for lines in declared.told(one, RU).values() for line in lines)
     assert not re.search(r"\b(the|no judge|equal|which)\b", russian)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ragbench import settings, show
+from ragbench import settings
 from ragbench.bench.answers.rag_metrics import Made, measurement_of
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.findings import find
@@ -176,7 +176,7 @@ def paid_for() -> Measurement:
     return judged(every_ending.samples(("ok", "left_out")))
 
 
-@pytest.mark.fault("garbage", tried="judgements of other versions, or of none", count=12)
+@pytest.mark.fault("garbage", tried="judgements that nothing here wrote", count=12)
 @pytest.mark.parametrize(
     "detail",
     [
@@ -187,13 +187,11 @@ def paid_for() -> Measurement:
     ],
 )  # fmt: skip
 def test_details_that_nothing_writes_today(detail: str | None, paid_for: Measurement, tmp_path: Path) -> None:
-    """A page that died after it was paid for can be drawn again: its rows hold claims without verdicts as texts."""
+    """A page that is drawn again says what it can read, and does not die of the rest."""
     made = paid_for
     rows = made.extra["judgements"].assign(detail=detail)
     again = kept(replace(made, extra={**made.extra, "judgements": rows}), tmp_path)
     assert deaths(again) == []
-    if detail is not None and '["a", "b"]' in detail:
-        assert "<th scope=row>a</th>" in str(show.answers.verdicts(Page(again)).html())
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import ragbench
 from ragbench import bench, settings, show, stand_ins
+from ragbench.bench.basics import bands
 from ragbench.bench.runs.overview import over
 from ragbench.commands.run import _conclude as conclude
 from ragbench.judge import LexicalJudge
@@ -28,7 +29,9 @@ from ragbench.report import RunResult
 from ragbench.report.exports import articles, tabular
 from ragbench.report.keeping import kept, results
 from ragbench.show import Page
-from ragbench.stand_ins import StandIn, orders
+from ragbench.show.sentences import declared
+from ragbench.stand_ins import StandIn, caveat, orders, unordered
+from ragbench.types import Estimate
 from tests import answer_project, kept_runs
 from tests.chat_server import ChatServer
 from tests.scripted_embedder import ScriptedEmbedder
@@ -313,3 +316,31 @@ def test_the_mark_stands_beside_the_number(here: Mapping[str, Any]) -> None:
     assert mark in text(show.comparison.table(Page(wrong)).html())
     said = "not shown to order systems as people's labels do on e2e_score"
     assert said in text(show.comparison.answer(Page(wrong)).html())
+
+
+def test_an_order_that_is_the_other_way_round_is_said_to_be() -> None:
+    """τ −.70 [−.89, −.53] of noise_sensitivity: it is shown to order systems backwards, not `not shown`."""
+    assert [name for name, one in orders.LEXICAL.items() if one.high < 0] == ["noise_sensitivity"]
+    said = caveat(unordered(["lexical"], ["noise_sensitivity", "faithfulness"]), translator("en"))
+    assert "orders systems the other way round than people's labels do on noise_sensitivity: there, “better”" in said
+    assert "is not shown to order systems as people's labels do on faithfulness:" in said
+    told = declared.told(parse("noise_sensitivity"), translator("en"))
+    entry = " ".join(line for lines in told.values() for line in lines)
+    assert "orders systems by it the other way round than people's labels do" in entry
+    assert "not shown that it orders" not in entry
+
+
+def test_a_number_that_only_a_stand_in_made_has_no_band() -> None:
+    """A similarity of hashed letters is no `good`, nor is what an offline judge gives; a hit rate is what it is."""
+    hashing, offline = StandIn("embedder", "hashing"), StandIn("judge", "lexical")
+    similarity, rated, hits = (parse(name) for name in ("semantic_similarity", "faithfulness", "hit_rate@5"))
+    assert [bands.unearned(one, [hashing]) for one in (similarity, rated, hits)] == [True, False, False]
+    assert [bands.unearned(one, [offline]) for one in (similarity, rated, hits)] == [False, True, False]
+    assert bands.unearned(hits, [StandIn("embedder", "hashing", systems=("letters",))])
+    assert not bands.unearned(similarity, [StandIn("generator", "extractive"), StandIn("people", "model")])
+    one = Estimate(0.9, 0.86, 0.94, 0.95, "bca", 100)
+    known = settings.load()
+    named = [("semantic_similarity", one), ("hit_rate@5", one)]
+    plain, guarded = (bands.banded(named, known, translator("en"), made) for made in ((), (hashing,)))
+    assert plain[0]
+    assert guarded == ["", plain[1]]

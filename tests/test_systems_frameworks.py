@@ -46,7 +46,7 @@ def node(text: str, score: float | None, **metadata: Any) -> Any:
         ([(document("one"), 0.5)], [{"text": "one", "score": 0.5}]),
         (
             [document("one", id="u", metadata={"id": "c1", "source": "https://a", "title": "A"})],
-            [{"id": "c1", "text": "one", "url": "https://a", "title": "A"}],
+            [{"id": "c1", "stored_id": "u", "text": "one", "url": "https://a", "title": "A"}],
         ),
         (
             {"input": "?", "context": [document("one")], "answer": SimpleNamespace(content="yes")},
@@ -77,7 +77,10 @@ def test_a_runnable_is_asked_as_its_schema_says() -> None:
 
 def test_query_engines_and_retrievers_of_llama_index() -> None:
     nodes = [node("one", 0.5), node("two", None, id="c2", url="https://b")]
-    read = [{"id": "made-up", "text": "one", "score": 0.5}, {"id": "c2", "text": "two", "url": "https://b"}]
+    read = [
+        {"id": "made-up", "text": "one", "score": 0.5},
+        {"id": "c2", "stored_id": "made-up", "text": "two", "url": "https://b"},
+    ]
     response = SimpleNamespace(response="yes", source_nodes=nodes)
     whole = {"answer": "yes", "retrieved": read}
     both = of("llama_index.core.query_engine", query=lambda _: response, retrieve=None)
@@ -116,7 +119,7 @@ class Pipeline:
 
 
 def test_pipelines_of_haystack() -> None:
-    found = [{"id": "c1", "text": "one", "score": 0.5}]
+    found = [{"id": "c1", "stored_id": "h1", "text": "one", "score": 0.5}]
     pipeline = Pipeline(replies=[SimpleNamespace(text="yes")])
     assert adapted(pipeline)("how?", 3) == {"answer": "yes", "retrieved": found}
     assert pipeline.given == {"retriever": {"query": "how?"}, "ranker": {"query": "how?"}}

@@ -200,15 +200,15 @@ class Told:
     is_stand_in = False
     description: dict[str, Any] = {}  # noqa: RUF012
 
-    def __init__(self, found: list[Hit], **milliseconds: float) -> None:
-        self.found, self.milliseconds = found, milliseconds
+    def __init__(self, found: list[Hit], errors: dict[int, str] | None = None, **milliseconds: float) -> None:
+        self.found, self.milliseconds, self.errors = found, milliseconds, errors or {}
 
     def prepare(self, progress: Any = None) -> None:
         pass
 
     def search(self, texts: Sequence[str], k: int, **_: Any) -> Found:
         each = {stage: np.full(len(texts), ms) for stage, ms in self.milliseconds.items()}
-        return Found([self.found[:k] for _ in texts], each)
+        return Found([self.found[:k] for _ in texts], each, errors=self.errors)
 
 
 def test_a_hybrid_takes_as_long_as_its_parts_together() -> None:
@@ -216,6 +216,17 @@ def test_a_hybrid_takes_as_long_as_its_parts_together() -> None:
     parts = {"a": Told(hits(a=1), search=2.0), "b": Told(hits(b=1), embed=5.0, search=3.0)}
     found = HybridRetriever(settings, parts).search(["x", "y"], 3)
     assert {stage: list(ms) for stage, ms in found.milliseconds.items()} == {"search": [5.0] * 2, "embed": [5.0] * 2}
+
+
+def test_a_hybrid_keeps_the_errors_of_all_its_parts() -> None:
+    settings = RetrieverSettings(kind="hybrid", retrievers=("a", "b", "c"))
+    parts = {
+        "a": Told(hits(a=1), {2: "a is down", 0: "no vector"}),
+        "b": Told(hits(b=1), {1: "b timed out", 2: "b is down"}),
+        "c": Told(hits(c=1), {3: "c is down"}),
+    }
+    found = HybridRetriever(settings, parts).search(["w", "x", "y", "z"], 3)
+    assert found.errors == {0: "no vector", 1: "b timed out", 2: "a: a is down; b: b is down", 3: "c is down"}
 
 
 def test_a_passage_is_read_as_the_first_ranking_has_it_and_one_without_a_score_is_last() -> None:

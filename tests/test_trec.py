@@ -248,7 +248,7 @@ def test_1000_random_rankings_against_pytrec_eval(level: int) -> None:
     for number in range(1000):
         # never negative grades alone: pytrec_eval does not come back from them
         judged = rng.choice(names, rng.integers(1, 20), replace=False)
-        qrels[f"q{number}"] = {"never retrieved": 0} | {str(d): int(rng.integers(-1, 4)) for d in judged}
+        qrels[f"q{number}"] = {"never retrieved": 0} | {str(d): int(rng.integers(-2, 4)) for d in judged}
         if rng.random() < 0.95:
             found = rng.choice(names, rng.integers(1, 30), replace=False)
             scores = rng.choice([0.5, 0.5 + 1e-9, 1.0, 2.0, rng.normal(), rng.normal()], len(found))
@@ -262,7 +262,7 @@ def test_1000_random_rankings_against_pytrec_eval(level: int) -> None:
     assert set(counted) == set(peer)
     made = rankings.from_lists(
         [trec.trec_eval_order(retrieved(**run[query])).documents.to_pylist() for query in counted],
-        [{document: grade for document, grade in qrels[query].items() if grade >= 0} for query in counted],
+        [qrels[query] for query in counted],
     )
     for label, theirs in PEERS.items():
         metric = parse(label)
@@ -270,6 +270,31 @@ def test_1000_random_rankings_against_pytrec_eval(level: int) -> None:
         values = evaluate(made, [bound], without_relevant="zero")[bound.label]
         expected = [peer[query][theirs] for query in counted]
         np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12, err_msg=label)
+
+
+@given(
+    st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-3, 3), min_size=1),
+    st.lists(st.sampled_from("abcdefgh"), min_size=1, unique=True),
+)
+def test_a_grade_below_0_is_no_judgement(known: dict[str, int], found: list[str]) -> None:
+    """As TREC has it: −1 pooled and not judged, −2 not pooled."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    known |= {"never retrieved": 0}  # of negative grades alone pytrec_eval does not come back
+    run = {"q": {document: float(-place) for place, document in enumerate(found)}}
+    peer = pytrec_eval.RelevanceEvaluator({"q": known}, {"bpref", "map", "Rprec", "ndcg"}).evaluate(run)["q"]
+    labels = {"bpref": "bpref", "average_precision": "map", "r_precision": "Rprec", "ndcg": "ndcg"}
+    made = rankings.from_lists([found], [known])
+    column = rankings.from_columns([pa.array(found)], [known])
+    for label, theirs in labels.items():
+        expected = pytest.approx(peer[theirs], abs=1e-12)
+        for one in (made, column):
+            assert evaluate(one, [label], without_relevant="zero")[label][0] == expected, label
+
+
+def test_bpref_passes_over_what_is_pooled_and_not_judged() -> None:
+    made = rankings.from_lists([["D1", "D2"]], [{"D1": -1, "D2": 1}])
+    assert list(evaluate(made, ["bpref"])["bpref"]) == [1.0]
+    assert list(evaluate(rankings.from_lists([["D1", "D2"]], [{"D1": 0, "D2": 1}]), ["bpref"])["bpref"]) == [0.0]
 
 
 def test_duplicates_agree_with_pytrec_eval_on_the_first_place() -> None:

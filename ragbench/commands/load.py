@@ -345,9 +345,9 @@ def _brought(found: tuple[list[Any], list[Any], dict[str, int]]) -> Brought:
 
 def _bring(found: Brought, logged: Logged | None, about: About) -> None:
     """Say what was understood and left out, and write it unless this is a dry run."""
-    from ragbench import datasets, settings
+    from ragbench import datasets, settings, trust
 
-    folder = settings.project_folder() / settings.load().data_folder
+    folder = trust.folder_of("data_folder")
     if not about.add:
         datasets.require_free(about.name, folder, replace=about.replace)
     name, _, part = about.name.partition(":") if about.add else (about.name, "", "")

@@ -61,14 +61,14 @@ def documents(
     """
     from typing import cast
 
-    from ragbench import datasets, settings
+    from ragbench import datasets, trust
     from ragbench.datasets import documents as reading
     from ragbench.progress import Progress
 
     if unit not in ("characters", "words"):
         raise typer.BadParameter(f"{unit!r}: characters or words is expected", param_hint="--unit")
     cutting = reading.Cutting(size, overlap, cast(reading.Unit, unit))
-    place = settings.project_folder() / settings.load().data_folder
+    place = trust.folder_of("data_folder")
     known, spoken = None, language
     if add and name in datasets.available(place):
         spoken = datasets.language_in(datasets.place_of(name, place), language)

@@ -162,7 +162,7 @@ def tiers() -> list[str]:
 
 
 def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
-    from ragbench import answered_by, raised, stand_ins
+    from ragbench import answered_by, raised, stand_ins, unidentified
     from ragbench.commands import gate as gates
     from ragbench.commands.console import delivery, outputs
     from ragbench.commands.tables.standing import standing
@@ -178,6 +178,9 @@ def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
         terminal.say(f"{name} failed: {line}", err=True, colour="red")
     found = (one for name in measured.names() for one in raised.of(measured[name].facts))
     for text in raised.sentences(found, translator("en")):
+        terminal.say(text, err=True, colour="red")
+    strange = (one for name in measured.names() for one in unidentified.of(measured[name].facts).values())
+    for text in unidentified.sentences(strange, translator("en")):
         terminal.say(text, err=True, colour="red")
     if result.unkept:
         terminal.say(

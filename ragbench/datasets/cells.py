@@ -20,7 +20,7 @@ MAX_VALUES = 100_000
 MAX_DEPTH = 8
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 _WORDS = {"None": None, "nan": None, "NaN": None, "True": True, "False": False}
-_QUOTED = re.compile(r"(?:array\(\s*)?[\[{(]\s*(?:array\(\s*[\[(]\s*)*['\"]")
+_QUOTED = re.compile(r"(?:array\(\s*+)?[\[{(]\s*+(?:array\(\s*+[\[(]\s*+)*+['\"]")
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+")|(?P<number>[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"""
     r"|(?P<word>[A-Za-z_]\w*)|(?P<sign>\.\.\.|[\[\](){},:=]))",

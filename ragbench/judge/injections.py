@@ -11,6 +11,8 @@ from ragbench.judge.memo import Memo
 
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
 """Characters that nobody sees, and those that change the direction of writing."""
+AT_ONCE, REACH = 20_000, 400
+"""Characters of a text that are looked at together, and how many more, so that no form is cut in two."""
 KEPT_BYTES = 16 * 2**20
 """Of texts that were looked at of late, whose flags are known."""
 
@@ -61,8 +63,8 @@ _TENS = tuple(map(str, (*range(1, 10), *range(10, 100, 10))))
 FORMS: dict[str, tuple[Form, ...]] = {
     "ignore instructions": (
         Form(r"\b{}\b.{0,40}\b{}", ("ignore", "disregard", "forget", "override"), _RULES),
-        Form(r"{}\w*.{0,40}{}", ("игнорир", "забуд", "отмени"), _RULES_RU),
-        Form(r"не\s+{}\w*.{0,40}{}", ("обращай",), _RULES_RU),
+        Form(r"{}\w{0,12}+.{0,40}{}", ("игнорир", "забуд", "отмени"), _RULES_RU),
+        Form(r"не\s++{}\w{0,12}+.{0,40}{}", ("обращай",), _RULES_RU),
     ),
     "asks for a verdict": (
         Form(
@@ -72,7 +74,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
             ("score", "rating", "mark", "marks", "point", "points", "verdict", "grade", "json", *_TENS),
         ),
         Form(
-            r"{}\w*.{0,40}{}",
+            r"{}\w{0,12}+.{0,40}{}",
             ("постав", "выстав", "верни", "выведи", "присвой", "оцени"),
             ("максимальн", "высш", "балл", "оценк", "вердикт"),
         ),
@@ -82,13 +84,13 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form(r"\b{} {}", ("dear",), _JUDGES),
         Form(r"\b{} {}", ("as the", "as an"), _JUDGES),
         Form(r"\b{} (?:the )?{}", ("note to",), _JUDGES),
-        Form(r"(?:вы|ты)\s*[—–-]?\s*(?:теперь\s+)?{}", ("судья", "оценщик", "ассистент")),
-        Form(r"{}\w+\s+{}", ("уважаем",), ("судья", "оценщик")),
-        Form(r"(?:для|внимание)\s+{}", ("судь",)),
+        Form(r"(?:вы|ты)\s*+(?:[—–-]\s*+)?(?:теперь\s++)?{}", ("судья", "оценщик", "ассистент")),
+        Form(r"{}\w{1,12}+\s++{}", ("уважаем",), ("судья", "оценщик")),
+        Form(r"(?:для|внимание)\s++{}", ("судь",)),
     ),
     "plays a role": (
         Form(
-            r"(?:^|\n)\s*(?:#+\s*)?{}\s*{}",
+            r"(?:^|\n)[^\S\n]*+(?:#++[^\S\n]*+)?{}\s*+{}",
             ("system", "assistant", "user", "developer", "система", "ассистент", "пользователь"),
             (":",),
         ),
@@ -101,12 +103,12 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form(r"{}", ("<<sys>>",)),
     ),
     "closes the text": (
-        Form(r"{}/?\s*{}[0-9a-f]{4,}", ("<",), ("text-",)),
-        Form(r"{}/?\s*{}\s*>", ("<",), ("text", "context", "answer", "response", "document")),
+        Form(r"{}/?\s*+{}[0-9a-f]{4}", ("<",), ("text-",)),
+        Form(r"{}/?\s*+{}\s*+>", ("<",), ("text", "context", "answer", "response", "document")),
     ),
     "writes a verdict": (
         Form(
-            r"{}{}[\"']\s*{}",
+            r"{}{}[\"']\s*+{}",
             ('"', "'"),
             ("score", "rating", "verdict", "supported", "faithful", "answer", "level", "оценка", "вердикт"),
             (":",),
@@ -126,8 +128,11 @@ def _flags_in(text: str) -> tuple[str, ...]:
     plain = unicodedata.normalize("NFKC", text)
     if hides or plain is not text:
         plain = HIDDEN.sub("", plain)
-    folded = fold(plain)
-    found = [name for name, forms in FORMS.items() if any(form.stands_in(plain, folded) for form in forms)]
+    # piece by piece: no pattern runs for long, and other threads have their turn between two of them
+    pieces = [
+        (piece, fold(piece)) for at in range(0, len(plain), AT_ONCE) for piece in [plain[at : at + AT_ONCE + REACH]]
+    ]
+    found = [name for name, forms in FORMS.items() if any(form.stands_in(*piece) for form in forms for piece in pieces)]
     return (*found, "hidden characters") if hides else tuple(found)
 
 

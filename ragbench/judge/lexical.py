@@ -105,6 +105,12 @@ class WordReader:
         shared = _shared_words(asked, known)
         return (shared + 1) / 2 >= self.threshold and _support(asked, known, shared) >= self.threshold
 
+    def denies(self, claim: str, text: str) -> bool:
+        """Whether both have numbers and the text lacks one of the claim's, or a word is denied in one of them alone."""
+        asked, known = _profile(claim), _profile(text)
+        other_numbers = bool(known.numbers and _missing(asked.numbers, [known.numbers]))
+        return other_numbers or _contradicts(asked, [known])
+
     def similarity(self, first: str, second: str) -> float:
         """Dice coefficient of the character n-grams, 0 to 1; 1.0 for equal texts, 0.0 where one has no words."""
         return _dice(_profile(first).grams, _profile(second).grams)

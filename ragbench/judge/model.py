@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ragbench.judge import instructions
-from ragbench.judge.rendering import Texts, render, suspected_injections
+from ragbench.judge.injections import AT_ONCE
+from ragbench.judge.rendering import Texts, length, render, suspected_injections
 from ragbench.llm import Client, Completion, Decoding, Request
 from ragbench.settings import JudgeSettings
 from ragbench.types import Answer, Prompt, Shape
@@ -69,6 +71,8 @@ class ModelJudge:
     ) -> Answer[Shape]:
         """See `ragbench.types.Judge`. Raises ModelError when the whole run has to stop."""
         completion = await self.client.complete(lambda: self.request(prompt, texts, language, repeat))
+        if length(texts) > AT_ONCE:  # those of other questions, whose time runs, do not wait for it
+            return await asyncio.to_thread(self.answer, completion, texts)
         return self.answer(completion, texts)
 
     def answer(self, completion: Completion, texts: Texts) -> Answer[Any]:

@@ -48,6 +48,11 @@ def suspected_injections(texts: Texts) -> tuple[str, ...]:
     return tuple(found)
 
 
+def length(texts: Texts) -> int:
+    """Characters of all texts together."""
+    return sum(len(text) if isinstance(text, str) else sum(map(len, text)) for text in texts.values())
+
+
 @lru_cache(maxsize=512)
 def _pieces(template: str) -> tuple[str, ...]:
     """A template taken apart: text, name of a slot, text, and so on."""

@@ -22,7 +22,6 @@ MOST_TOKENS = 10**8
 LARGEST_INTEGER = 2**63
 """From it on, either way of 0, no database has a whole number."""
 _FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(?P<inside>.*)\r?\n?```", re.DOTALL | re.IGNORECASE)
-_THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 
 
 class MalformedError(ValueError):
@@ -87,7 +86,7 @@ def read(text: str, shape: type[AnyShape]) -> AnyShape:
     infinities, repeated keys, numbers for words, words for numbers and booleans for either are refused.
     Raises MalformedError.
     """
-    inner = _THOUGHT.sub("", text, count=1).strip() if text.lstrip().startswith("<think>") else text.strip()
+    inner = without_thought(text).strip()
     fence = _FENCE.fullmatch(inner)
     inner = fence["inside"].strip() if fence else inner
     if not inner:
@@ -110,6 +109,13 @@ def read(text: str, shape: type[AnyShape]) -> AnyShape:
     except ValidationError as error:
         faults = [f"{'.'.join(map(str, fault['loc'])) or 'reply'}: {fault['msg']}" for fault in error.errors()[:5]]
         raise MalformedError("; ".join(faults)) from None
+
+
+def without_thought(text: str) -> str:
+    """A reply without the block `<think>…</think>` that a reasoning model puts in front of it."""
+    bare = text.lstrip()
+    _, end, rest = bare.partition("</think>") if bare.startswith("<think>") else ("", "", "")
+    return rest if end else text
 
 
 def _text_of(message: Mapping[str, Any]) -> str:

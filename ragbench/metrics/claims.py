@@ -40,6 +40,10 @@ class Verdict(BaseModel):
     reason: str = Field(description="one short sentence that names what in the passages decides")
     verdict: Entailment = Field(description='"supported", "contradicted" or "neutral"')
     passages: list[int] = Field(description="the numbers of the passages that decide it; empty if neutral")
+    contradicting: list[int] = Field(
+        default_factory=list,
+        description="the numbers of all passages that cannot be true together with it, whatever the others say",
+    )
 
 
 class Verdicts(BaseModel):
@@ -50,17 +54,25 @@ class Verdicts(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A statement with its verdict. passages: places of the deciding passages, counted from 0."""
+    """A statement with its verdict. passages: places of the deciding passages, counted from 0; contradicting: of those
+    that contradict it, whatever the others say."""
 
     statement: str
     verdict: Entailment
     reason: str
     passages: tuple[int, ...]
+    contradicting: tuple[int, ...] = ()
 
     @classmethod
     def unsupported(cls, statement: str) -> Judged:
         """The verdict on a statement where there is nothing to support it."""
         return cls(statement, Entailment.NEUTRAL, "there is nothing to read", ())
+
+    @property
+    def against(self) -> tuple[int, ...]:
+        """Places of all passages that contradict it, also of one that others support."""
+        deciding = self.passages if self.verdict is Entailment.CONTRADICTED else ()
+        return tuple(dict.fromkeys((*deciding, *self.contradicting)))
 
     @property
     def supported(self) -> bool:
@@ -70,7 +82,9 @@ class Judged:
     def kept(self, names: Sequence[str] = ()) -> dict[str, Any]:
         """As it is stored; passages by name, none where they have no names."""
         cited = [names[place] for place in self.passages] if names else []
-        return {"statement": self.statement, "verdict": self.verdict.value, "reason": self.reason, "chunks": cited}
+        kept = {"statement": self.statement, "verdict": self.verdict.value, "reason": self.reason, "chunks": cited}
+        against = [names[place] for place in self.against if place not in self.passages] if names else []
+        return {**kept, "contradicting": against} if against else kept
 
 
 UNJUDGED = "unjudged"
@@ -94,6 +108,7 @@ def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> Verdicts:
     found, passages = [], texts["passages"]
     parts: list[str] | None = None
     places: list[int] = []
+    denying = _Denying(reader, passages)
     for number, statement in enumerate(texts["statements"], 1):
         verdict, best = Entailment.NEUTRAL, []
         if passages and reader.supported(statement, passages):
@@ -108,8 +123,26 @@ def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> Verdicts:
             if near is not None:
                 verdict, best = Entailment.CONTRADICTED, [places[near]]
         reason = f"shared words and letters: {reader.support(statement, passages):.2f}"
-        found.append(Verdict(statement=number, reason=reason, verdict=verdict, passages=best))
+        against = [place for place in denying.of(statement) if verdict is not Entailment.SUPPORTED or place not in best]
+        found.append(Verdict(statement=number, reason=reason, verdict=verdict, passages=best, contradicting=against))
     return Verdicts(verdicts=found)
+
+
+class _Denying:
+    """Of several passages those in which a sentence says the same as a statement but for a number or a negation."""
+
+    def __init__(self, reader: LexicalReader, passages: Sequence[str]) -> None:
+        self._reader = reader
+        self._sentences = [reader.sentences(each) for each in passages] if len(passages) > 1 else []
+
+    def of(self, statement: str) -> list[int]:
+        """Their numbers."""
+        found = []
+        for number, sentences in enumerate(self._sentences, 1):
+            near = self._reader.nearest(statement, sentences, ALIKE)
+            if near is not None and self._reader.denies(statement, sentences[near]):
+                found.append(number)
+        return found
 
 
 CLAIMS = Prompt(
@@ -161,7 +194,7 @@ Claims: "Marie Curie was born in Warsaw." · "Marie Curie was born in 1867." · 
 
 ENTAILMENT = Prompt(
     name="entailment",
-    version=1,
+    version=2,
     shape=Verdicts,
     offline=_by_words,
     max_tokens=3000,
@@ -181,7 +214,8 @@ Statements:
 Judge by the passages alone, not by what you know. A statement of which only a part follows is not supported: names,
 dates, numbers, units and negations must all agree; other words for the same thing do agree.
 Give exactly one verdict for every statement, with its number, a short reason, and the numbers of the passages that
-decide it.""",
+decide it. Give also the numbers of all passages that cannot be true together with the statement, even where others
+support it; none if there are none.""",
         "ru": """Для каждого пронумерованного утверждения решите, что о нём говорят отрывки.
 
 Отрывки:
@@ -197,6 +231,8 @@ decide it.""",
 Решайте только по отрывкам, а не по тому, что знаете сами. Утверждение, из которого следует лишь часть, не подтверждено:
 имена, даты, числа, единицы и отрицания должны совпадать все; то же самое другими словами — совпадает.
 Дайте ровно один вердикт на каждое утверждение: его номер, короткую причину и номера отрывков, которые решили дело.
+Укажите и номера всех отрывков, которые не могут быть верны вместе с утверждением, даже если другие его подтверждают;
+ни одного, если таких нет.
 Вердикты пишите латиницей, как указано выше, причины — по-русски.""",
     },
 )
@@ -262,11 +298,17 @@ async def _numbered(
     for verdict in reply.verdicts:
         said.setdefault(verdict.statement - 1, []).append(verdict)
     return {
-        place: Judged(statements[place], each[0].verdict, each[0].reason, _cited(each[0], len(passages)))
+        place: Judged(
+            statements[place],
+            each[0].verdict,
+            each[0].reason,
+            _cited(each[0].passages, len(passages)),
+            _cited(each[0].contradicting, len(passages)),
+        )
         for place, each in said.items()
         if len({verdict.verdict for verdict in each}) == 1
     }
 
 
-def _cited(verdict: Verdict, passages: int) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(number - 1 for number in verdict.passages if 1 <= number <= passages))
+def _cited(numbers: Sequence[int], passages: int) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(number - 1 for number in numbers if 1 <= number <= passages))

@@ -38,7 +38,8 @@ UNITS: tuple[Unit, ...] = get_args(Unit)
 async def hallucination(sample: Sample, judge: Judge, *, unit: Unit = "contexts") -> Score:
     """Share of the retrieved contexts that a claim of the answer contradicts; lower is better.
 
-    0 to 1. A claim that no context mentions contradicts none: `faithfulness` counts those. Made from the same verdicts
+    0 to 1. A context counts also where another one supports the claim that it contradicts. A claim that no context
+    mentions contradicts none: `faithfulness` counts those. Made from the same verdicts
     as `faithfulness`, so beside it this costs no question. An answer without claims is unmeasured
     (empty_decomposition), a contradiction without the number of its context too (verdict_mismatch).
     unit: "claims" is the share of the answer's claims that the contexts do not support, whether they contradict them or
@@ -57,9 +58,9 @@ async def hallucination(sample: Sample, judge: Judge, *, unit: Unit = "contexts"
 
 def _by_contexts(inquiry: Inquiry, verdicts: Sequence[Judged], names: Sequence[str]) -> Score:
     kept = [verdict.kept(names) for verdict in verdicts]
-    against = [verdict for verdict in verdicts if verdict.verdict is Entailment.CONTRADICTED]
-    places = {place for verdict in against for place in (verdict.passages or _only(len(names)))}
-    if any(not verdict.passages for verdict in against) and len(names) > 1:
+    against = [verdict for verdict in verdicts if verdict.verdict is Entailment.CONTRADICTED or verdict.against]
+    places = {place for verdict in against for place in (verdict.against or _only(len(names)))}
+    if any(not verdict.against for verdict in against) and len(names) > 1:
         unnamed = sentence("the judge names no context for a contradiction")
         raise inquiry.unmeasured(Status.VERDICT_MISMATCH, unnamed, statements=kept)
     counted = share(len(places), len(names))

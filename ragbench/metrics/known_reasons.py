@@ -7,6 +7,8 @@ from functools import cache, lru_cache
 from typing import Any, Protocol
 
 DIGITS = 3
+LONGEST = 2_000
+"""Characters of a reason of ours: what quotes others is cut. A longer one is a model's."""
 
 
 class Speaker(Protocol):
@@ -29,7 +31,7 @@ def sentence(text: str, /, **values: Any) -> dict[str, Any]:
 def reason_in(reason: str, speaker: Speaker) -> str:
     """A reason that is kept with a value. A model gives its own in the language it was asked in; ragbench's are said
     anew, and within one another."""
-    for known in _beginning(reason[:1]):
+    for known in _beginning(reason[:1]) if len(reason) <= LONGEST else ():
         found = _pattern(known).fullmatch(reason)
         if found is not None:
             values = found.groupdict().items()
@@ -181,6 +183,7 @@ KNOWN_REASONS = (
     sentence("{part} of {whole} could not be measured, at most {share}% may be"),
     sentence("{name} was not compared with {who} question by question"),
     sentence("{part} of {whole} pairs unmeasured"),
+    sentence("{part} of {whole} passages that {name} retrieved ({share}%) are none of the data set's"),
     sentence("{part} pairs unmeasured"),
     sentence("{part} values unmeasured"),
     sentence("there is no interval of the difference"),

@@ -226,6 +226,7 @@ def bpref(ranking: Ranking, k: int | None = None, *, level: float | None = None)
 
     With R relevant and N irrelevant judged passages: the sum over the relevant passages retrieved of
     1 − min(irrelevant above it, R) / min(R, N), divided by R. Where nobody judged a passage irrelevant, it is recall.
+    A grade below 0 is no judgement, as TREC has it (−1: pooled and not judged).
     Beyond rank k nothing counts as retrieved.
     """
     hits, relevant = _hits(ranking, k, level), _relevant(ranking, level)

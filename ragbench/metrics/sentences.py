@@ -6,7 +6,8 @@ import re
 from functools import lru_cache
 
 _END = re.compile(
-    r"(?P<mark>[.!?…]+)[\"'»”’)\]]*(?:\s+(?=[\"'«“‘(\[—–-]*\s*[A-ZА-ЯЁ0-9])|$)|\n\s*\n|\n(?=\s*(?:[-*•]|\d+[.)])\s)"
+    r"(?<![.!?…])(?P<mark>[.!?…]++)[\"'»”’)\]]*+(?:\s++(?=[\"'«“‘(\[—–-]*+\s*+[A-ZА-ЯЁ0-9])|$)|"
+    r"\n\s*\n|\n(?=\s*+(?:[-*•]|\d++[.)])\s)"
 )
 _NO_END = re.compile(
     r"(?:^|[\s(«\"“])(?:[A-ZА-ЯЁ]|mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|no|vol|fig|approx|jr|sr|inc|ltd|г|гг|в|вв|ул|д|"
@@ -32,10 +33,11 @@ def _kept(text: str) -> tuple[str, ...]:
     found, start = [], 0
     for end in [*_END.finditer(text), None]:
         stop = end.end() if end else len(text)
-        piece = text[start:stop].strip()
-        if end and end["mark"] == "." and stop < len(text) and _NO_END.search(piece, len(piece) - LONGEST):
-            continue
-        start = stop
+        if end and end["mark"] == "." and stop < len(text):
+            last = end.start() + len(end[0].rstrip())
+            if _NO_END.search(text, max(start - 1, last - LONGEST, 0), last):  # white space stands before `start`
+                continue
+        piece, start = text[start:stop].strip(), stop
         if any(sign.isalnum() for sign in piece):
             found.append(" ".join(piece.split()))
     return tuple(found)

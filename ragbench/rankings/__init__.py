@@ -93,7 +93,7 @@ def _first(question: Question, row: Sequence[Chunk], added: Sequence[Added]) -> 
     """At which ranks a judged passage is met: a relevant one where something of its labelled text is shown."""
     seen, found = set[str](), []
     for chunk, one in zip(row, added, strict=True):
-        is_judged = one.grade > 0 or question.relevant.get(chunk.passage, 1.0) <= 0
+        is_judged = one.grade > 0 or question.relevant.get(chunk.passage) == 0
         found.append(is_judged and chunk.passage not in seen)
         if is_judged:
             seen.add(chunk.passage)
@@ -139,7 +139,8 @@ def from_lists(
 ) -> Ranking:
     """The ranking of lists of ids, one list a question; None or an empty list for one that was not answered.
 
-    relevant: gains by document id, one mapping a question. A gain of 0 or less is a judgement of irrelevance.
+    relevant: gains by document id, one mapping a question. A gain of 0 is a judgement of irrelevance; one below 0 is
+        none at all, as TREC has it (−1: pooled and not judged).
     scores: one a document; they sort the list, highest first. Without them the list is the ranking.
     depth: ranks to keep, after duplicates are dropped; None keeps all.
     raw: keep duplicates and negative gains, as formulas read word for word have it; metrics can then leave their
@@ -176,8 +177,9 @@ def from_columns(retrieved: Sequence[pa.Array], relevant: Sequence[Mapping[str, 
     for column, known in zip(retrieved, relevant, strict=True):
         names = pa.array(known, column.type)
         found = compute.index_in(column.unique(), names).fill_null(-1).to_numpy()
-        gains.append(np.maximum(np.array([*known.values(), 0.0]), 0.0)[found])
-        judged.append(found >= 0)
+        own = np.array([*known.values(), -1.0])
+        gains.append(np.maximum(own, 0.0)[found])
+        judged.append(own[found] >= 0)
     return _ranking(gains, judged, relevant)
 
 
@@ -190,7 +192,7 @@ def _ranking(gains: Rows, judged: Rows, relevant: Sequence[Mapping[str, float]])
         ideal=_padded([sorted((gain for gain in known.values() if gain > 0), reverse=True) for known in relevant]),
         lengths=np.fromiter(map(len, gains), np.int64, len(gains)),
         judged=_padded(judged).astype(bool),
-        nonrelevant=np.array([sum(gain <= 0 for gain in known.values()) for known in relevant], dtype=np.int64),
+        nonrelevant=np.array([sum(gain == 0 for gain in known.values()) for known in relevant], dtype=np.int64),
     )
 
 

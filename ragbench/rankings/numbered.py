@@ -45,15 +45,17 @@ def from_numbers(
     if depth is not None:
         lengths = np.minimum(lengths, depth)
     ranks = ranks[: int(lengths.max(initial=0))]
-    worth = gains if raw else np.maximum(gains, 0.0)
-    found, judged = _looked_up(ranks, questions, documents, worth)
+    found, judged = _looked_up(ranks, questions, documents, gains)
     poor = gains <= 0
+    if (gains < 0).any():
+        judged &= found >= 0
+        found = found if raw else np.maximum(found, 0.0)
     return Ranking(
         gains=found.T,
         ideal=_ideal(len(retrieved), questions[~poor], gains[~poor]).T,
         lengths=lengths,
         judged=judged.T if poor.any() else None,
-        nonrelevant=np.bincount(questions[poor], minlength=len(retrieved)) if poor.any() else None,
+        nonrelevant=np.bincount(questions[gains == 0], minlength=len(retrieved)) if poor.any() else None,
     )
 
 

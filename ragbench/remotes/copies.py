@@ -49,7 +49,7 @@ class Wanted:
     most_bytes: int = MOST_BYTES
 
 
-DATASET = Wanted(re.compile(r"dataset\.toml|[^/]+\.jsonl"), 1, "data set")
+DATASET = Wanted(re.compile(r"\A(?:dataset\.toml|[^/]+\.jsonl)"), 1, "data set")
 FOLDER = Wanted(re.compile(r"(?!\.)(?:(?!/\.).)+"), 8, "folder")
 FILE = Wanted(re.compile(""), 0, "file")
 

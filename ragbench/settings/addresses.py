@@ -14,15 +14,25 @@ METADATA = tuple(
     )
 )
 """Link-local addresses, and those at which clouds hand out a machine's credentials."""
-_URL_PASSWORD = re.compile(
-    r"(\b[a-z][a-z0-9+.-]*://[^\s:/@'\"]*:)(?!\d{1,5}/)([^\s'\"<>]+)(@)", re.IGNORECASE
-)  # what has a / in it is a password too, unless it began as a port does
-_BEARER = re.compile(r"(Bearer\s+)[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
+_USER = re.compile(r"(?<=[a-z0-9+.-])://[^\s:/@'\"]*+:(?!\d{1,5}/)", re.IGNORECASE)
+"""Up to a password, which may have a / in it, unless it begins as a port does."""
+_PASSWORD = re.compile(r"[^\s'\"<>]++")
+"""A password with what follows it: it ends at the last @."""
+_BEARER = re.compile(r"(Bearer\s++)[A-Za-z0-9._~+/=-]{8,}+", re.IGNORECASE)
 
 
 def without_passwords(text: str) -> str:
     """A text with the passwords of all URLs in it masked, and what follows `Bearer`."""
-    return _BEARER.sub(rf"\1{MASK}", _URL_PASSWORD.sub(rf"\1{MASK}\3", text))
+    parts, done, at = [], 0, 0
+    while "@" in text and (user := _USER.search(text, at)) is not None:
+        run = _PASSWORD.match(text, user.end())
+        last = -1 if run is None else text.rfind("@", user.end() + 1, run.end())
+        if last < 0:  # nor has any other URL of the same run one
+            at = max(user.end(), run.end() if run else 0)
+        else:
+            parts += [text[done : user.end()], MASK]
+            done = at = last
+    return _BEARER.sub(rf"\1{MASK}", "".join((*parts, text[done:])))
 
 
 def without_credentials(url: str) -> str:

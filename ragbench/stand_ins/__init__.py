@@ -93,12 +93,23 @@ def caveat(found: Iterable[StandIn], _: Translator) -> str:
                 names=named,
             )
         )
-    if without := dict.fromkeys(metric for one in every if one.part == "order" for metric in one.metrics):
+    unlike = dict.fromkeys(metric for one in every if one.part == "order" for metric in one.metrics)
+    who = ", ".join(dict.fromkeys(one.name for one in every if one.part == "order"))
+    if turned := [metric for metric in unlike if orders.reversed_by(metric)]:
+        said.append(
+            _(
+                "Judge {names} orders systems the other way round than people's labels do on {metrics}: there, "
+                "“better” is rather worse.",
+                names=who,
+                metrics=", ".join(turned),
+            )
+        )
+    if without := [metric for metric in unlike if not orders.reversed_by(metric)]:
         said.append(
             _(
                 "Judge {names} is not shown to order systems as people's labels do on {metrics}: there, “better” "
                 "and “worse” speak of shared words alone.",
-                names=", ".join(dict.fromkeys(one.name for one in every if one.part == "order")),
+                names=who,
                 metrics=", ".join(without),
             )
         )

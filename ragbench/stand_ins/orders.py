@@ -49,3 +49,8 @@ def holds(metric: str) -> bool:
     """Whether it is shown that the lexical judge orders systems by this metric as people's labels do; what was not
     measured is not shown."""
     return metric in LEXICAL and LEXICAL[metric].low >= ENOUGH
+
+
+def reversed_by(metric: str) -> bool:
+    """Whether it is shown that it orders them the other way round."""
+    return metric in LEXICAL and LEXICAL[metric].high < 0

@@ -175,7 +175,8 @@ def bayesian(
     Every unit counts by an exponential weight, which for independent items in categories are draws of Dirichlet's
     distribution of their shares; pseudo-items count by gamma weights of their shapes, so that what was not seen is not
     taken for impossible. Ends are quantiles, on Fisher's z as far from the median as Student's quantile is farther out
-    than the normal one; the value itself always lies within.
+    than the normal one, and as the spread of C clusters is larger than that of their weights, √((C + 1) / (C − 1)); the
+    value itself always lies within.
     """
     rng, drawn, done = np.random.default_rng(seed), np.empty(resamples), 0
     step = max(1, BLOCK // max(units.sums.shape[1], len(units.counts), len(pseudo.shapes)))
@@ -192,6 +193,8 @@ def bayesian(
     tails = [(1 - level) / 2, 0.5, (1 + level) / 2]
     low, middle, high = np.arctanh(np.quantile(kept, tails).clip(-1 + 1e-12, 1 - 1e-12))
     farther = kinds.t_quantile((1 + level) / 2, freedom) / kinds.normal_quantile((1 + level) / 2)
+    if units.clustered:
+        farther *= math.sqrt((units.number + 1) / (units.number - 1))
     ends = (math.tanh(middle - (middle - low) * farther), math.tanh(middle + (high - middle) * farther))
     return min(ends[0], value), max(ends[1], value)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from ragbench import llm
 from ragbench.judge import words
 from ragbench.llm import Budget, Client, Completion, Decoding, Journal, Outlook, Request, planning
 from ragbench.llm.rehearsal import Rehearsal
+from ragbench.llm.reply import without_thought
 from ragbench.settings import GeneratorSettings, JudgeSettings
 from ragbench.systems import templates
 from ragbench.systems.extractive import ExtractiveGenerator
@@ -20,7 +20,6 @@ from ragbench.types import Status
 from ragbench.waves import gather
 
 PROMPT = "answer"
-_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
 
 class ChatGenerator(BaseGenerator):
@@ -131,7 +130,7 @@ def _generation(completion: Completion) -> Generation:
     }
     if completion.status is not Status.OK:
         return Generation.failed(completion.status, completion.reason, **used)
-    return Generation.of(_THOUGHT.sub("", completion.value, count=1), "the model", **used)
+    return Generation.of(without_thought(completion.value), "the model", **used)
 
 
 def _endpoint(settings: GeneratorSettings) -> JudgeSettings:

@@ -12,6 +12,7 @@ from ragbench.llm.reply import storable
 from ragbench.settings import SystemSettings
 from ragbench.settings.secrets import excerpt, masked
 from ragbench.systems.items import ItemReader
+from ragbench.systems.passages import Passages
 from ragbench.systems.retrieval import RetrievalError
 
 MOST_MS = 24 * 3600 * 1000
@@ -112,7 +113,7 @@ class Expressions:
             raise RetrievalError(f"lists of one length are expected; got {counts}; the reply begins {_beginning(text)}")
         rows = zip(*lists.values(), strict=True)
         items = [dict(zip((LISTS[name] for name in lists), row, strict=True)) for row in rows]
-        ItemReader(()).hits(items, len(items))  # refuses ids and scores that are none
+        ItemReader(Passages(())).hits(items, len(items))  # refuses ids and scores that are none
         return items
 
     def _misfit(self, name: str, expected: str, found: Any, text: str) -> RetrievalError:

@@ -16,6 +16,8 @@ PASSAGES = ("context", "contexts", "documents", "source_documents")
 """What fields of an object are called that hold the answer, and what it was written from."""
 IDS = ("chunk_id", "id")
 """Of a passage's metadata, what holds the id that its author gave it; ids of stores are often made up."""
+SOURCES = ("source_id", "document_id", "doc_id", "ref_doc_id")
+"""Of a passage's metadata or of itself, what holds the id of that which a splitter cut it from."""
 ADDRESSES = ("url", "source")
 
 
@@ -122,8 +124,11 @@ def _passage(item: Any) -> Any:
     text = node.get_content() if hasattr(node, "get_content") else _first(node, ("page_content", "content"))
     if not isinstance(text, str):
         return item
+    given, stored = _of(about, IDS), _first(node, ("node_id", "id"))
     made = {
-        "id": _of(about, IDS) or _first(node, ("node_id", "id")),
+        "id": stored if given is None else given,
+        "stored_id": None if given is None or given == stored else stored,
+        "source_id": _of(about, SOURCES) or _first(node, SOURCES),
         "text": text,
         "score": getattr(item, "score", None),
         "url": _of(about, ADDRESSES),

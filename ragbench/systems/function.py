@@ -14,6 +14,7 @@ from ragbench.systems.callables import of_table, told
 from ragbench.systems.frameworks import adapted
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
+from ragbench.systems.passages import Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
 from ragbench.types import Hit, Question
 
@@ -32,6 +33,7 @@ class FunctionSystem:
 
     def __init__(self, name: str, path: str, dataset: Dataset, seconds: float) -> None:
         self.name, self.path, self.dataset = name, path, dataset
+        self._passages = Passages.of(dataset.chunks)
         self._function = of_table(f"systems.{name}", path, "(question, k)", seconds, RetrievalError, adapted)
 
     @property
@@ -42,7 +44,7 @@ class FunctionSystem:
         self, questions: Sequence[Question], k: int, *, progress: Progress | None = None, fresh: bool = False
     ) -> Retrieval:
         """One call a question, in order, always anew. Raises RetrievalError when every one of them fails."""
-        reader = ItemReader(self.dataset.chunks)
+        reader = ItemReader(self._passages)
         hits: list[list[Hit]] = []
         errors: dict[str, str] = {}
         answers: dict[str, tuple[Generation, ...]] = {}
@@ -63,7 +65,7 @@ class FunctionSystem:
                     if "retrieved" not in answer:
                         untold.add(question.id)
                     answer = answer.get("retrieved", ())
-                hits.append(reader.hits(answer, k))
+                hits.append(reader.hits(answer, k, question.relevant))
             except Exception as error:
                 milliseconds[place] = np.nan
                 hits.append([])

@@ -17,6 +17,7 @@ from ragbench.settings import project_folder
 from ragbench.settings.secrets import excerpt
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
+from ragbench.systems.passages import Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, steps
 from ragbench.types import Array, Question, Status
 
@@ -45,7 +46,7 @@ class LoggedSystem:
     is_stand_in = False
 
     def __init__(self, name: str, path: Path, dataset: Dataset) -> None:
-        self.name, self.dataset = name, dataset
+        self.name, self.dataset, self._passages = name, dataset, Passages.of(dataset.chunks)
         self.path = path if path.is_absolute() else project_folder() / path
         self._shown = path.name if path.is_absolute() else str(path)
         place = f"systems.{name}.results = {self._shown!r}"
@@ -75,7 +76,7 @@ class LoggedSystem:
         """Raises RetrievalError when the file knows none of the questions, or when they are to be asked anew."""
         if fresh:
             raise RetrievalError(f"systems.{self.name}: what was logged cannot be asked again")
-        reader = ItemReader(self.dataset.chunks)
+        reader = ItemReader(self._passages)
         errors = {q.id: f"not in {self._shown}" for q in questions if q.id not in self._lists}
         n_missing, missing_first = len(errors), sorted(errors)[:SHOWN]
         if questions and n_missing == len(questions):
@@ -86,7 +87,7 @@ class LoggedSystem:
         hits = []
         for question in questions:
             try:
-                hits.append(reader.hits(self._lists.get(question.id) or (), k))
+                hits.append(reader.hits(self._lists.get(question.id) or (), k, question.relevant))
             except RetrievalError as error:
                 raise RetrievalError(f"{self._shown}, question {question.id}: {error}") from None
         if progress is not None:

@@ -21,6 +21,7 @@ from ragbench.settings.systems import filled
 from ragbench.systems.expressions import Expressions, Said
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
+from ragbench.systems.passages import Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
 from ragbench.types import Array, Chunk, Hit, Question
 from ragbench.waves import gather
@@ -57,7 +58,7 @@ class RemoteSystem:
         journal: Journal | None = None,
         budget: Budget | None = None,
     ) -> None:
-        self.name, self.settings, self.chunks = name, settings, chunks
+        self.name, self.settings, self.chunks, self._passages = name, settings, chunks, Passages.of(chunks)
         self._journal, self._budget = journal, budget or Budget()
         self._expressions = Expressions(settings)
         self._repeat = 0
@@ -80,7 +81,7 @@ class RemoteSystem:
         if progress is not None and not fresh:
             progress(len(self.chunks))
         outcomes = llm.run(self._all(questions, k, progress))
-        reader, untold = ItemReader(self.chunks), []
+        reader, untold = ItemReader(self._passages), []
         answers: dict[str, tuple[Generation, ...]] = {}
         errors: dict[str, str] = {}
         hits: list[list[Hit]] = []
@@ -90,7 +91,7 @@ class RemoteSystem:
                 if outcome.said is None:
                     raise RetrievalError(outcome.error)
                 said = outcome.said
-                hits.append([] if said.items is None else reader.hits(said.items, k))
+                hits.append([] if said.items is None else reader.hits(said.items, k, question.relevant))
             except RetrievalError as error:
                 hits.append([])
                 errors[question.id] = str(error)

@@ -13,4 +13,14 @@ from ragbench.trust.reach import (
     of_settings,
 )
 from ragbench.trust.record import grant, grants, revoke
-from ragbench.trust.verdict import EXIT, UntrustedError, doubts, is_trusted, join_path, only_planned, passed_on, require
+from ragbench.trust.verdict import (
+    EXIT,
+    UntrustedError,
+    doubts,
+    folder_of,
+    is_trusted,
+    join_path,
+    only_planned,
+    passed_on,
+    require,
+)

@@ -7,29 +7,26 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
-from ragbench.settings import PLAN, TRUST, ConfigurationError, project_folder
-from ragbench.trust.reach import Item, Reach
+from ragbench.settings import PLAN, TRUST, ConfigurationError, load, project_folder
+from ragbench.trust.reach import Item, Reach, of_settings
 from ragbench.trust.record import agreed
 
 EXIT = 5
 """The exit code of a command that ends because nobody has answered for a folder."""
-
-
 NOT_OF_A_PLAN = ("address", "folder")
 """Kinds of what a plan may look at, as it sends nothing."""
 _plans: list[None] = []
 """One for each plan that is being made in this process."""
+_joined: list[str] = []
+"""Folders that were put into sys.path, which are those of one project at a time."""
 
 
 class UntrustedError(ConfigurationError):
     """A folder would run code, open data that lie elsewhere or send something, and nobody has answered for it."""
 
     exit_code = EXIT
-
-
-_joined: list[str] = []
-"""Folders that were put into sys.path, which are those of one project at a time."""
 
 
 @contextlib.contextmanager
@@ -74,6 +71,14 @@ def require(needed: Reach) -> None:
         )
 
 
+def folder_of(key: Literal["data_folder", "reports_folder"]) -> Path:
+    """The project's folder of data sets, or of reports. Raises UntrustedError where it is none of its own, and nobody
+    has answered for it."""
+    known = load()
+    require(of_settings(known, lambda item: item.name == key))
+    return project_folder() / (known.data_folder if key == "data_folder" else known.reports_folder)
+
+
 def passed_on() -> dict[str, str]:
     """The variable by which a process that is started trusts this project as this one does; nothing where it does
     not."""
@@ -81,13 +86,15 @@ def passed_on() -> dict[str, str]:
 
 
 def join_path() -> None:
-    """Let modules of the project, and of the current folder, be found: last, and of a folder that is trusted alone.
+    """Let modules of the project, and of the current folder within it, be found: last, and where it is trusted alone.
 
     Else a file named like a package that others look for, be it there or not, would run.
     """
     for place in [place for place in _joined if place in sys.path]:
         sys.path.remove(place)
-    _joined[:] = [place for place in (str(project_folder()), "") if is_trusted() and place not in sys.path]
+    project = project_folder()
+    wanted = [place for place in (project, Path.cwd()) if place.is_relative_to(project)] if is_trusted() else []
+    _joined[:] = [place for place in dict.fromkeys(map(str, wanted)) if place not in sys.path]
     sys.path += _joined
 
 

@@ -461,6 +461,9 @@ class LexicalReader(Protocol):
     def supported(self, claim: str, texts: Sequence[str]) -> bool:
         """Whether `support` reaches the reader's threshold."""
 
+    def denies(self, claim: str, text: str) -> bool:
+        """Whether a text that is like the claim has other numbers, or denies what the claim affirms, or the reverse."""
+
     def similarity(self, first: str, second: str) -> float:
         """How much two texts share, symmetric, 0 to 1."""
 

@@ -139,8 +139,8 @@ def _row(
     known = Known(
         answerable=question.answerable is not False,
         in_base=bool(_labelled(question) & held),
-        retrieved=None if ranks is None else bool(ranks),
-        read=None if read is None else bool(read),
+        retrieved=None if hits is None else _held(ranks, hits, held, seen),
+        read=None if hits is None else _held(read, (hit for hit in hits if hit["chunk"] in given), held, seen),
         refused=refused,
         right=False if refused else right,
         faithful=True if refused else faithful,
@@ -154,6 +154,15 @@ def _row(
         min(ranks) if ranks else math.nan, math.nan if hits is None else len(given), _number(refused),
         _value(scores[0]), _value(scores[1]), _number(shown), _said(answer, scores, part, cause),
     )  # fmt: skip
+
+
+def _held(holding: Sequence[Any] | None, hits: Iterable[Hit], base: Collection[str], seen: Seen) -> bool | None:
+    """Whether some of these passages hold the answer; None where none is known to, and nobody knows what one of them
+    is."""
+    if holding:
+        return True
+    known = (hit["chunk"] in base or hit["chunk"] in seen.pieces or hit["url"] in base for hit in hits)
+    return False if all(known) else None
 
 
 def _labelled(question: Question) -> set[str]:

@@ -20,7 +20,7 @@ from ragbench.bench.answers.tier2_generation import (
     sliced,
 )
 from ragbench.bench.answers.written_answers import Contexts, Own, answered
-from ragbench.bench.basics import frames, requests, slices
+from ragbench.bench.basics import frames, requests, slices, withholding
 from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import Sureness, leading
 from ragbench.bench.basics.needs import Need, Needed
@@ -180,6 +180,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
     assert found.readings is not None, "the clock was read while retrieving"
     times = stages.readings(session, found.readings, answers, worth)
     firsts = {name: runs[0] for name, runs in found.runs.items()}
+    rankings_found = {name: one.hits for name, one in firsts.items()}
     clusters = frames.clusters(scored)
     labelled = LabelledText(session.dataset.chunks, request.found_from)
     retrieved = frames.retrieved(
@@ -200,7 +201,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
         request.length_limit,
         refusing,
     )
-    return Measurement(
+    made = Measurement(
         notebook=session.notebook,
         facts={
             **session.facts(),
@@ -215,7 +216,8 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
             "n_clusters": None if clusters is None else len(set(clusters.values())),
             "k": request.k,
             "contexts": request.contexts,
-            **reading.told(session.settings, firsts, asked, labelled),
+            **reading.told(session.settings, rankings_found, asked, labelled),
+            **withholding.Known(session.dataset.chunks, _unit(asked)).told(rankings_found, request.k),
             "context": "retrieved",
             "length_limit": request.length_limit,
             "repeats": request.repeats,
@@ -255,6 +257,12 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
             *failures.placed,
         ),
     )  # fmt: skip
+    return withholding.applied(made)
+
+
+def _unit(asked: Sequence[Question]) -> str:
+    """What labels name, by which one knows that the answer was retrieved: passages, or pages alone."""
+    return "url" if any(q.relevant_urls for q in asked) and not any(q.relevant for q in asked) else "chunk"
 
 
 def _retrieve(session: Session, asked: Sequence[Question], request: Tier3Request) -> _Found:

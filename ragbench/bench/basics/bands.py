@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ragbench.language import Translator
@@ -11,6 +11,7 @@ from ragbench.metric import Metric, called
 from ragbench.metrics import catalogue, declaration
 from ragbench.reading import Met, Stretch
 from ragbench.settings import Band, Settings, thresholds
+from ragbench.stand_ins import StandIn
 from ragbench.types import Estimate
 
 
@@ -52,6 +53,15 @@ def met(known: Iterable[Stretch], estimate: Estimate) -> Met:
     return Met.by(known, estimate.low, estimate.high)
 
 
+def unearned(metric: Metric | None, made: Iterable[StandIn]) -> bool:
+    """Whether a number says nothing of how good anything is, because it was read off a stand-in: one that the embedder
+    of words' letters made, or that an offline judge gave. made: the stand-ins behind the number."""
+    needs = () if metric is None else metric.needs
+    return any(one.part in needs or bool(one.systems) for one in made if one.part == "embedder") or any(
+        one.part in needs for one in made if one.part == "judge"
+    )
+
+
 def said(found: Met, _: Translator) -> str:
     """The band's word where the whole interval lies in it; else the bands that it spans; empty where it meets none."""
     if not found.stretches:
@@ -59,10 +69,22 @@ def said(found: Met, _: Translator) -> str:
     first, last = _(found.stretches[0].word), _(found.stretches[-1].word)
     if found.whole:
         return first
-    return _("{low} … {high}", low=first, high=last) if len(found.stretches) > 1 else _("{word} in part", word=first)
+    return (
+        _("{low} … {high}", low=first, high=last)
+        if len(found.stretches) > 1
+        else _("partly in the band “{word}”", word=first)
+    )
 
 
-def banded(named: Iterable[tuple[str, Estimate]], settings: Settings, _: Translator) -> list[str]:
-    """The band in words of each number, named by its metric's label; empty where it has none."""
+def banded(
+    named: Iterable[tuple[str, Estimate]], settings: Settings, _: Translator, made: Collection[StandIn] = ()
+) -> list[str]:
+    """The band in words of each number, named by its metric's label; empty where it has none, and of one that only
+    stand-ins made."""
     known = thresholds.bands(settings)
-    return [said(met(stretches(declaration(label), band_for(known, label)), one), _) for label, one in named]
+    return [
+        ""
+        if unearned(declaration(label), made)
+        else said(met(stretches(declaration(label), band_for(known, label)), one), _)
+        for label, one in named
+    ]

@@ -31,6 +31,7 @@ def estimates(
         "equal_groups": _("the means of all groups are equal"),
         "undefined": _("not defined for these values"),
         "constant": _("a rater who always says the same agrees with nobody beyond chance"),
+        "by_construction": _("by construction: it could not have been otherwise"),
         "identical": _("both rate every item alike"),
         "open_scale": _("all categories of the scale are not known: name them"),
         "slow": _("its function is too slow"),

@@ -134,11 +134,15 @@ def lacking(one: Comparison, _: Translator, digits: int) -> str:
     if not one.n_dropped or not one.n:
         return ""
     if one.least is not None and one.most is not None:
-        return _(
-            "with what is unmeasured, the difference lies between {least} and {most}",
-            least=_.number(one.least, digits, signed=True),
-            most=_.number(one.most, digits, signed=True),
-        )
+        ends = {"least": _.number(one.least, digits, signed=True), "most": _.number(one.most, digits, signed=True)}
+        if one.verdict is Verdict.CANNOT_BE_TOLD and one.least * one.most > 0 and one.p_worst is not None:
+            return _(
+                "with what is unmeasured, the difference lies between {least} and {most}; at the end nearer to 0 it is "
+                "not shown ({p})",
+                p=_.p_value(one.p_worst, relation=True),
+                **ends,
+            )
+        return _("with what is unmeasured, the difference lies between {least} and {most}", **ends)
     if one.width is not None or one.verdict.unshown:
         return ""
     return _.plural(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
@@ -115,7 +116,8 @@ def tier_judge_pipeline(request: PipelineRequest) -> Measurement:
     Where errors do not both cost 1 the mean cost of a decision heads the page, else balanced accuracy does. Where all
     cases are taken as independent the comparison is McNemar's exact test.
 
-    A call that failed stays in n: it agrees with no label, and shows nothing. A case that a judge has nothing to decide
+    A call that failed stays in n: it agrees with no label, and shows nothing. A judge that decided nothing at all is
+    unmeasured: the page begins with that, and compares it with nobody. A case that a judge has nothing to decide
     by (the lexical one without a context) is unmeasured, and no comparison counts it. A data set without labelled
     decisions gives a measurement of nothing, which says so. Raises BenchError or DatasetError, each with what is legal.
     """
@@ -229,8 +231,9 @@ def _threshold(
 
 
 def _judged(one: Decider, truth: NDArray[np.bool_]) -> _Judged:
+    nothing = not any(each.show is not None for each in one.decided)
     cells = np.array([
-        UNMEASURED if each.status is Status.EMPTY_INPUT else cell(bool(label), each.show)
+        UNMEASURED if nothing or each.status is Status.EMPTY_INPUT else cell(bool(label), each.show)
         for label, each in zip(truth, one.decided, strict=True)
     ])  # fmt: skip
     scores = [np.nan if each.show is None or each.score is None else each.score for each in one.decided]
@@ -382,7 +385,15 @@ def _facts(
         "cost_shown": request.costs.shown,
         "cost_hidden": request.costs.hidden,
         "systems": [
-            {"name": one.name, **{k: v for k, v in one.decider.facts.items() if k not in ("name", "answered_by")}}
+            {
+                "name": one.name,
+                **{k: v for k, v in one.decider.facts.items() if k not in ("name", "answered_by")},
+                **(
+                    {}
+                    if one.measured.any()
+                    else {"undecided": Counter(each.status.value for each in one.decider.decided)}
+                ),
+            }
             for one in judged
         ],
         "judges": [

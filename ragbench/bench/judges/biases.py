@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from ragbench.bench.basics.frames import independent
 from ragbench.bench.judges import numbers
 from ragbench.bench.judges.asking import Heard
 from ragbench.bench.judges.items import Answers, Scale, Temptations
-from ragbench.bench.judges.probes import CHANGES, FEWEST, Effect, Limits, Probe, judged, probed
+from ragbench.bench.judges.probes import CHANGES, FEWEST, Effect, Limits, Probe, judged, probed, shared_level
 from ragbench.bench.judges.texts import EQUALS, LADDER
 from ragbench.settings import JudgeSettings
 from ragbench.types import Array, Sample
@@ -37,6 +37,8 @@ ANSWER, MADE, PAIR = "answer", "made", "pair"
 TRIALS = ("judge", "kind", "id", "variant", "question", "text", "other", "reference", "score", "first", "second",
           "reason")  # fmt: skip
 EFFECTS = ("judge", "probe", "kind", "id", "before", "after", "value", "failed")
+UNMOVED = ("repeats", "place", "scale_order", "prompt_language")
+"""Probes by which a judge that asks no model and reads no prompt cannot be moved: it reckons with the same texts."""
 SHIFTS = {"padding": ("partial", "padded"), "injected": ("off_topic", "injected")}
 """Probes that compare the scores of two variants of an answer."""
 
@@ -59,10 +61,13 @@ class Tried:
 
 def probes(effects: Mapping[str, Mapping[str, Effect]], limits: Limits, sure: Sureness) -> list[Probe]:
     """Every probe of every judge, corrected together. effects: by the judge what `effects` found."""
-    found = []
-    for judge, own in effects.items():
-        known = {**own, **{CHANGES[name]: changes(name, own[name], limits) for name in CHANGES}}
-        found += [probed(judge, name, known[name], limits.of(name), sure) for name in PROBES]
+    known = {
+        judge: {**own, **{CHANGES[name]: changes(name, own[name], limits) for name in CHANGES}}
+        for judge, own in effects.items()
+    }
+    tested = sum(own[name].tested for own in known.values() for name in PROBES)
+    joint = replace(sure, level=shared_level(sure.level, tested))
+    found = [probed(judge, name, own[name], limits.of(name), joint) for judge, own in known.items() for name in PROBES]
     return judged(found, sure.level)
 
 
@@ -109,7 +114,7 @@ def effects(one: Heard, tried: Tried) -> dict[str, Effect]:
         english, russian = scale.share(one.prompted).T
         return Effect(russian - english, of_answers, "shift", "", rated, english, russian)
 
-    return {
+    made_of_it = {
         "repeats": repeats(),
         "scale_order": against(one.turned, "no_scale"),
         "language": against(one.twins, "one_language"),
@@ -122,6 +127,12 @@ def effects(one: Heard, tried: Tried) -> dict[str, Effect]:
         "own_family": own_family(one, answers, given),
         "disguise": disguise(one, given, tried),
     }
+    if not one.stand_in:
+        return made_of_it
+    return {
+        name: replace(effect, constructed=name in UNMOVED and not np.any(np.nan_to_num(effect.values)))
+        for name, effect in made_of_it.items()
+    }
 
 
 def changes(probe: str, effect: Effect, limits: Limits) -> Effect:
@@ -132,7 +143,7 @@ def changes(probe: str, effect: Effect, limits: Limits) -> Effect:
     if effect.why:
         return effect
     moved = np.where(np.isnan(effect.values), np.nan, limits.moved(probe, effect.values))
-    return Effect(moved, effect.clusters, "share")
+    return Effect(moved, effect.clusters, "share", constructed=effect.constructed)
 
 
 def _places(one: Heard, temptations: Temptations, answers: Answers) -> Effect:

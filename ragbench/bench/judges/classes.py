@@ -43,9 +43,7 @@ class Classes:
 
     def of(self, shares: Array) -> Array:
         """The number of the class of each share that lies on a level, else NaN."""
-        apart = np.abs(np.asarray(shares, dtype=np.float64)[..., None] - np.array(self.levels))
-        with np.errstate(invalid="ignore"):
-            return np.where((apart < 1e-6).any(axis=-1), np.argmin(apart, axis=-1), np.nan)
+        return numbers.grade(shares, self.levels)
 
 
 def names_of(text: str | Sequence[str]) -> tuple[str, ...]:
@@ -195,7 +193,8 @@ def _laid(
 def _ceiling(people: Array, labels: Sequence[str], classes: Classes, sure: Sureness) -> Numbers:
     truth, other, drawn = _laid(list(permutations(people.T, 2)), labels)
     both = ~np.isnan(other)
-    return _overall(truth[both], other[both], numbers.kept(drawn, both), classes, sure)
+    found = _overall(truth[both], other[both], numbers.kept(drawn, both), classes, sure)
+    return {name: replace(one, n=one.n // 2) for name, one in found.items()}  # a pair both ways round is one
 
 
 def _counts(judge: str, truth: Array, said: Array, classes: Classes) -> list[tuple[Any, ...]]:

@@ -6,7 +6,7 @@ Scores are shares of the metric's scale (0 to 1) wherever they meet people's; on
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import permutations
 from typing import Any
@@ -19,6 +19,7 @@ from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.frames import independent
 from ragbench.bench.judges.asking import Heard
 from ragbench.bench.judges.items import Answers, Scale
+from ragbench.bench.judges.probes import BY_CONSTRUCTION
 from ragbench.judge import Influence, Rule, leave_one_out
 from ragbench.measurement import NamedEstimate
 from ragbench.metrics import judging
@@ -75,7 +76,29 @@ def specified(one: Heard, clusters: Sequence[str], delta: float, sure: Sureness)
     if sitting.seconds is not None and not np.isnan(sitting.seconds).all():
         times = judging.item_latencies(sitting.seconds)
         found["avg_latency_ms"] = stats.estimate(times, clusters=clusters, **asdict(sure))
-    return found
+    names = ["error_rate"] * _never_fails(one) + ["consistency_score"] * _repeats_itself(one)
+    return constructed(found, names)
+
+
+def _repeats_itself(one: Heard) -> bool:
+    """Whether it is a judge that asks no model, which reckons the same from the same texts."""
+    scores = one.answers.scores
+    return one.stand_in and bool(np.all(np.isnan(scores) | (scores == scores[:, :1])))
+
+
+def _never_fails(one: Heard) -> bool:
+    """Whether it is a judge that asks no model, so that no reply can be lost or unreadable."""
+    return one.stand_in and bool(np.all(np.isin(one.statuses, OUTCOMES["valid"]) | ~one.answers.asked))
+
+
+def constructed(found: Numbers, names: Iterable[str]) -> Numbers:
+    """The same, those of these names without an interval: they could not have been otherwise."""
+    fixed = {
+        name: replace(one, low=None, high=None, method="none", intervals={}, note=BY_CONSTRUCTION)
+        for name, one in found.items()
+        if name in set(names) and one.n
+    }
+    return {**found, **fixed}
 
 
 def _of_asked(hit: NDArray[np.bool_], asked: NDArray[np.bool_]) -> Array:
@@ -94,11 +117,15 @@ def outcomes(one: Heard) -> dict[str, NDArray[np.bool_]]:
 
 def coverage(one: Heard, clusters: Sequence[str], sure: Sureness) -> Numbers:
     """The share of the questions to the judge that ended so, by outcome."""
-    return {name: share(_of_asked(hit, one.answers.asked), clusters, sure) for name, hit in outcomes(one).items()}
+    found = {name: share(_of_asked(hit, one.answers.asked), clusters, sure) for name, hit in outcomes(one).items()}
+    return constructed(found, found) if _never_fails(one) else found
 
 
-def repeatability(one: Heard, clusters: Sequence[str], scale: Scale, good: float, sure: Sureness) -> Numbers:
+def repeatability(
+    one: Heard, clusters: Sequence[str], scale: Scale, good: float, sure: Sureness, levels: Sequence[float] = ()
+) -> Numbers:
     """Agreement of a judge with itself over its repeats; nothing of a single repeat, which measures nothing.
+    levels: the grades that its scores are, if they are grades.
 
     flip_rate: share of the pairs of repeats that call an answer good once and not good once.
     """
@@ -106,27 +133,52 @@ def repeatability(one: Heard, clusters: Sequence[str], scale: Scale, good: float
     if scores.shape[1] < 2:
         return {}
     options: dict[str, Any] = {"clusters": clusters, **asdict(sure)}
-    return {
+    found = {
         "exact_agreement": share(judging.pairs_within(scores, 0.0), clusters, sure),
         "flip_rate": share(flips(scores, scale, good), clusters, sure),
-        "krippendorff_alpha": stats.krippendorff_alpha(scores, scale="interval", **options),
+        "krippendorff_alpha": alpha(scores, levels, options),
         "icc": stats.icc(scores, **options),
         "within_item_deviation": within(scores, 1.0, options),
         "smallest_difference": within(scores, FINEST, options),
     }
+    return constructed(found, found) if _repeats_itself(one) else found
 
 
-def prompted(one: Heard, clusters: Sequence[str], sure: Sureness) -> Numbers:
+def alpha(ratings: Array, levels: Sequence[float], options: Mapping[str, Any]) -> Estimate:
+    """Krippendorff's α of (items, raters) ratings: of ranks where they are grades of these levels, else of numbers."""
+    if levels:
+        places = grade(ratings, levels)
+        return stats.krippendorff_alpha(places, scale="ordinal", categories=list(range(len(levels))), **options)
+    return stats.krippendorff_alpha(ratings, scale="interval", **options)
+
+
+def grade(values: Array, levels: Sequence[float]) -> Array:
+    """The place of each value among the levels; NaN where it is none of them."""
+    apart = np.abs(np.asarray(values, dtype=np.float64)[..., None] - np.array(levels))
+    with np.errstate(invalid="ignore"):
+        return np.where((apart < 1e-6).any(axis=-1), np.argmin(apart, axis=-1), np.nan)
+
+
+def graded(values: ArrayLike, levels: Sequence[float]) -> bool:
+    """Whether all values that there are lie on the levels, and there are levels."""
+    known = np.asarray(values, dtype=np.float64)
+    known = known[~np.isnan(known)]
+    return bool(levels) and not np.isnan(grade(known, levels)).any()
+
+
+def prompted(one: Heard, clusters: Sequence[str], sure: Sureness, levels: Sequence[float] = ()) -> Numbers:
     """Agreement of a judge's scores of the same answers with the prompt in either language; nothing where it was asked
     in one. How far they differ is the effect of the probe `prompt_language`."""
     if one.prompted is None:
         return {}
     options: dict[str, Any] = {"clusters": clusters, **asdict(sure)}
-    return {
+    found = {
         "exact_agreement": share(judging.pairs_within(one.prompted, 0.0), clusters, sure),
-        "krippendorff_alpha": stats.krippendorff_alpha(one.prompted, scale="interval", **options),
+        "krippendorff_alpha": alpha(one.prompted, levels, options),
         "icc": stats.icc(one.prompted, **options),
     }
+    same = np.isnan(one.prompted).any(axis=1) | (np.ptp(one.prompted, axis=1) == 0)
+    return constructed(found, found) if one.stand_in and same.all() else found
 
 
 def within(scores: Array, times: float, options: dict[str, Any]) -> Estimate:
@@ -154,8 +206,11 @@ def single(one: Heard, scale: Scale) -> Array:
     return scale.share(one.answers.scores[:, 0]) if one.answers.scores.size else np.zeros(0)
 
 
-def agreement(given: Array, answers: Answers, good: float, sure: Sureness) -> dict[str, Numbers]:
-    """A judge with each "person", and with people's "mean".
+def agreement(
+    given: Array, answers: Answers, good: float, sure: Sureness, levels: Sequence[float] = ()
+) -> dict[str, Numbers]:
+    """A judge with each "person", and with people's "mean". levels: the grades that judges and people give, as shares
+    of their scales, if both do; a mean is none.
 
     All pairs of raters are laid below each other and drawn by clusters, so that the judge meets the same measure
     with which people meet each other: their agreement is the ceiling. What people rated and the judge gave no score
@@ -163,23 +218,30 @@ def agreement(given: Array, answers: Answers, good: float, sure: Sureness) -> di
     """
     found = {}
     for against, ratings in (("person", list(answers.people.T)), ("mean", [answers.mean_people])):
-        numbers = _compared([(each, given) for each in ratings], answers.clusters, good, sure)
+        own = levels if against == "person" else ()
+        numbers = _compared([(each, given) for each in ratings], answers.clusters, good, sure, own)
         missing = sum(int((~np.isnan(each) & np.isnan(given)).sum()) for each in ratings)
         found[against] = {name: replace(one, n_unmeasured=missing) for name, one in numbers.items()}
     return found
 
 
-def ceiling(answers: Answers, good: float, sure: Sureness) -> Numbers:
-    """People among themselves; nothing of a single rater. Krippendorff's α is that of all raters at once."""
-    found = _compared(list(permutations(answers.people.T, 2)), answers.clusters, good, sure)
+def ceiling(answers: Answers, good: float, sure: Sureness, levels: Sequence[float] = ()) -> Numbers:
+    """People among themselves; nothing of a single rater. Krippendorff's α is that of all raters at once.
+
+    Neither of two people is the first: they are laid beside each other both ways round, and n counts each pair once.
+    """
+    found = _compared(list(permutations(answers.people.T, 2)), answers.clusters, good, sure, levels)
+    found = {name: replace(one, n=one.n // 2) for name, one in found.items()}
     if found:
         del found["bias"]
         options: dict[str, Any] = {"clusters": list(answers.clusters), **asdict(sure)}
-        found["krippendorff_alpha"] = stats.krippendorff_alpha(answers.people, scale="interval", **options)
+        found["krippendorff_alpha"] = alpha(answers.people, levels, options)
     return found
 
 
-def _compared(pairs: Sequence[tuple[Array, ...]], labels: Sequence[str], good: float, sure: Sureness) -> Numbers:
+def _compared(
+    pairs: Sequence[tuple[Array, ...]], labels: Sequence[str], good: float, sure: Sureness, levels: Sequence[float]
+) -> Numbers:
     if not pairs:
         return {}
     a, b = (np.concatenate(side) for side in zip(*pairs, strict=True))
@@ -189,6 +251,8 @@ def _compared(pairs: Sequence[tuple[Array, ...]], labels: Sequence[str], good: f
     a, b = np.round(a[both], 9), np.round(b[both], 9)
     options: dict[str, Any] = {"clusters": kept([*labels] * len(pairs), both), **asdict(sure)}
     numbers = stats.agreement(a, b, scale="interval", **options)
+    if levels:
+        numbers["krippendorff_alpha"] = alpha(np.column_stack([a, b]), levels, options)
     words = stats.agreement((a >= good - 1e-9).tolist(), (b >= good - 1e-9).tolist(), **options)
     return {name: numbers[name] for name in OF_SCORES} | {name: words[name] for name in OF_DECISIONS}
 

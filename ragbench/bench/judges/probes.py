@@ -19,6 +19,8 @@ from ragbench.types import Array, Estimate
 ONLY_UP = ("repeats", "injected", "blank", "key", "own_family", "disguise")
 CHANGES = {probe: f"{probe}_changes" for probe in ("place", "scale_order", "language", "prompt_language")}
 """Probes of what should not matter, and the probe of how often it does: a mean of changes up and down hides them."""
+BY_CONSTRUCTION = "by_construction"
+"""The note of a number that could not have been another, whatever was asked: no sample, no interval, no band."""
 FEWEST = 10
 """Items below which a probe says nothing: no verdict could be trusted."""
 
@@ -64,7 +66,8 @@ class Effect:
 
     kind: "share" of values from 0 to 1, "shift" of differences, "correlation" of the two columns. answers: by its kind
     (see `ragbench.bench.judges.biases`) and id the answer that each value is of, empty where single answers have none.
-    before, after: the two numbers that each value compares, where it compares two.
+    before, after: the two numbers that each value compares, where it compares two. constructed: the judge cannot do
+    otherwise, whatever it is asked, so that the values are no sample of anything.
     """
 
     values: Array
@@ -74,16 +77,34 @@ class Effect:
     answers: tuple[tuple[str, str], ...] = ()
     before: Array | None = None
     after: Array | None = None
+    constructed: bool = False
+
+    @property
+    def measured(self) -> int:
+        """How many values there are; of a correlation pairs, each cluster one."""
+        values = np.asarray(self.values)
+        if values.ndim < 2:
+            return int((~np.isnan(values)).sum())
+        kept = np.flatnonzero(~np.isnan(values).any(axis=1)).tolist()
+        return len(kept) if self.clusters is None else len({self.clusters[place] for place in kept})
+
+    @property
+    def tested(self) -> bool:
+        """Whether it is of the family: enough was measured, and it could have been otherwise."""
+        return not self.why and not self.constructed and self.measured >= FEWEST
 
 
 @dataclass(frozen=True)
 class Probe:
     """What one probe found of one judge.
 
-    effect: see `ragbench.bench.judges.biases`; its value is NaN where the probe could not be made, `why` says why.
-    limits: within which nobody would mind. p: of the hypothesis that the effect lies within; p_adjusted: by Holm.
+    effect: see `ragbench.bench.judges.biases`; its value is NaN where the probe could not be made, `why` says why. Its
+    interval is one of the family: see `shared_level`.
+    limits: within which nobody would mind. p: of the hypothesis that the effect lies within; p_adjusted: times the
+    probes of the page that were made (Bonferroni).
     verdict: "found" (beyond the limits, p_adjusted below 1 − level), "passed" (the whole interval within them),
-    "open" (neither is shown), "unmeasured".
+    "open" (neither is shown), "constructed" (this judge cannot do otherwise, so that nothing was sampled),
+    "unmeasured".
     """
 
     judge: str
@@ -100,9 +121,13 @@ def probed(judge: str, name: str, effect: Effect, limits: tuple[float, float], s
     """The effect with its interval, and p that it lies within its limits."""
     if effect.why:
         return Probe(judge, name, _unknown(sure, 0), limits, why=effect.why)
+    if effect.constructed and effect.measured:
+        value = float(np.nanmean(effect.values))
+        known = Estimate(value, None, None, sure.level, "none", effect.measured, note=BY_CONSTRUCTION)
+        return Probe(judge, name, known, limits, verdict="constructed")
     if effect.kind == "correlation":
         return _correlated(judge, name, effect, limits, sure)
-    measured = int((~np.isnan(effect.values)).sum())
+    measured = effect.measured
     if measured < FEWEST:
         why = "no_scale" if name.startswith("scale_order") and not measured else "few"
         return Probe(judge, name, _unknown(sure, measured), limits, why=why)
@@ -135,7 +160,7 @@ def _correlated(judge: str, name: str, effect: Effect, limits: tuple[float, floa
     columns: Array = np.asarray(effect.values, dtype=np.float64)
     kept = np.flatnonzero(~np.isnan(columns).any(axis=1)).tolist()
     pairs = columns[kept]
-    number = len(pairs) if effect.clusters is None else len({effect.clusters[place] for place in kept})
+    number = effect.measured
     if number < FEWEST:
         return Probe(judge, name, _unknown(sure, len(pairs)), limits, why="few")
     r = float(np.clip(np.asarray(np.corrcoef(pairs.T))[0, 1], -0.999999, 0.999999))
@@ -150,14 +175,29 @@ def _unknown(sure: Sureness, n: int) -> Estimate:
     return Estimate(math.nan, None, None, sure.level, "none", n, note="empty")
 
 
+def shared_level(level: float, tested: int) -> float:
+    """The level of each interval of a family of so many probes.
+
+    One that lies wholly within its limits or wholly beyond them says so of its probe at one end, at
+    (1 − level) / tested; only one of the two words is ever wrong, so that the chance of any wrong word in the family is
+    at most 1 − level (Bonferroni), of those that are found and of those that are ruled out alike.
+    """
+    return level if tested < 1 else 1 - 2 * (1 - level) / max(tested, 2)
+
+
 def judged(found: Sequence[Probe], level: float) -> list[Probe]:
-    """The probes with p corrected over all of them (Holm), and their verdicts."""
+    """The probes with p corrected over those that were tested, and their verdicts."""
+    tested = sum(not math.isnan(one.p) for one in found)
 
     def verdict(one: Probe, p: float) -> str:
         (low, high), e = one.limits, one.effect
         inside = e.low is not None and e.high is not None and e.low >= low and e.high <= high
         return "unmeasured" if one.why else "found" if p < 1 - level else "passed" if inside else "open"
 
-    # each probe is about items of its own, so that no flips are shared: Holm's steps hold whatever they have in common
-    adjusted = stats.holm([one.p for one in found])
-    return [replace(one, p_adjusted=float(p), verdict=verdict(one, p)) for one, p in zip(found, adjusted, strict=True)]
+    done = []
+    for one in found:
+        p = min(1.0, tested * one.p) if not math.isnan(one.p) else math.nan
+        done.append(
+            replace(one, p_adjusted=p, verdict=one.verdict if one.verdict == "constructed" else verdict(one, p))
+        )
+    return done

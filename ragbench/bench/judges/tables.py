@@ -20,6 +20,7 @@ from ragbench.bench.judges.probes import Limits, Probe
 from ragbench.bench.judges.texts import LADDER, VARIANTS
 from ragbench.judge import Rule
 from ragbench.measurement import Finding, NamedComparison, NamedEstimate
+from ragbench.metric import grades
 from ragbench.types import Array
 
 if TYPE_CHECKING:
@@ -33,13 +34,34 @@ ANSWER_COLUMNS = (
 
 @dataclass(frozen=True)
 class Settled:
-    """How the numbers are made: see `ragbench.bench.judges.tier_judge.TierJudgeRequest`."""
+    """How the numbers are made: see `ragbench.bench.judges.tier_judge.TierJudgeRequest`.
+
+    grades: those of the judges' scale, where all that they gave are such. levels: of people's and the judges' scales
+    alike, as shares of them, likewise.
+    """
 
     delta: float
     rule: Rule
     limits: Limits
     sure: Sureness
     classes: Classes | None = None
+    grades: tuple[float, ...] = ()
+    levels: tuple[float, ...] = ()
+
+    def on_grades(self, heard: Sequence[Heard], tried: Tried) -> Settled:
+        """The same with the scales that these judges' scores turn out to be on: ranks, or numbers."""
+        known = grades(tried.scale.low, tried.scale.high)
+        scores = [one.answers.scores.ravel() for one in heard]
+        own = known if all(numbers.graded(each, known) for each in scores) else ()
+        levels = () if self.classes is None else self.classes.levels
+        alike = all(numbers.graded(tried.scale.share(each), levels) for each in scores)
+        return replace(self, grades=own, levels=levels if alike else ())
+
+    @property
+    def scales(self) -> dict[str, str]:
+        """On which scale Krippendorff's α is: of a judge's repeats, and of judges with people."""
+        told = {"repeats": self.grades, "people": self.levels}
+        return {name: "ordinal" if own else "interval" for name, own in told.items()}
 
 
 def found(
@@ -60,8 +82,8 @@ def found(
         *(each for one in heard for each in _of_judge(one, tried, labels, how)),
         *(NamedEstimate(each.judge, "effect", each.effect, {"probe": each.probe}) for each in probes),
         *_rivals(numbers.rivalries(given, tried.rival, tried.baseline, tried.answers, how.sure)),
-        *placed("people", numbers.ceiling(tried.answers, tried.good, how.sure), against="person"),
-        *(each for name, scores in given.items() for each in _with_people(name, scores, tried, how.sure)),
+        *placed("people", numbers.ceiling(tried.answers, tried.good, how.sure, how.levels), against="person"),
+        *(each for name, scores in given.items() for each in _with_people(name, scores, tried, how)),
         *of_classes,
     ]
     return tuple(findings), {
@@ -80,8 +102,8 @@ def _of_judge(one: Heard, tried: Tried, labels: Array | None, how: Settled) -> I
     clusters = list(tried.answers.clusters)
     by_trial = {
         "coverage": numbers.coverage(one, clusters, how.sure),
-        "repeatability": numbers.repeatability(one, clusters, tried.scale, tried.good, how.sure),
-        "prompts": numbers.prompted(one, clusters, how.sure),
+        "repeatability": numbers.repeatability(one, clusters, tried.scale, tried.good, how.sure, how.grades),
+        "prompts": numbers.prompted(one, clusters, how.sure, how.grades),
         "pairwise": _pairwise(one, labels, tried, how.sure),
         "ladder": _ladder(one, tried, how.sure),
     }
@@ -89,8 +111,9 @@ def _of_judge(one: Heard, tried: Tried, labels: Array | None, how: Settled) -> I
         yield from placed(one.name, own, trial=trial)
 
 
-def _with_people(name: str, scores: Array, tried: Tried, sure: Sureness) -> Iterator[NamedEstimate]:
-    for against, own in numbers.agreement(scores, tried.answers, tried.good, sure).items():
+def _with_people(name: str, scores: Array, tried: Tried, how: Settled) -> Iterator[NamedEstimate]:
+    sure = how.sure
+    for against, own in numbers.agreement(scores, tried.answers, tried.good, sure, how.levels).items():
         yield from placed(name, own, against=against)
     calibrated, bins = numbers.calibration(scores, tried.answers, tried.good, sure)
     yield from placed(name, calibrated, trial="calibration")
@@ -108,6 +131,8 @@ def _pairwise(one: Heard, labels: Array | None, tried: Tried, sure: Sureness) ->
     both = ~(np.isnan(forward) | np.isnan(backward))
     won = {"first_place": 1, "second_place": -1, "tie": 0}
     found = {"consistent": share(np.where(both, forward == backward, np.nan), clusters, sure)}
+    if one.stand_in and bool(np.all(forward[both] == backward[both])):
+        found = numbers.constructed(found, found)
     for name, place in won.items():
         found[name] = share(np.where(np.isnan(choices), np.nan, choices == place).mean(axis=1), clusters, sure)
     if labels is not None and np.isfinite(labels).any():

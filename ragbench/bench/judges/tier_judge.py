@@ -233,7 +233,7 @@ def _measurement(
     faithfulness: Mapping[str, Sitting],
 ) -> Measurement:
 
-    answers, how = tried.answers, request.settled(tried.answers)
+    answers, how = tried.answers, request.settled(tried.answers).on_grades(heard, tried)
     placed, tables = judge_tables.found(heard, tried, baseline, labels, how)
     label, judged = facts["metric"] or "score", tables["answers"]
     scores = judged[["judge", "sample", "status", "reason"]].rename(columns={"judge": "system"})
@@ -266,6 +266,7 @@ def _measurement(
             "people_scale": list(asdict(request.scales[0]).values()),
             "classes": [] if how.classes is None else list(how.classes.names),
             "limits": asdict(how.limits),
+            "alpha": how.scales,
             "rival": tried.rival,
             "aggregate": how.rule.label if len(heard) > 1 else None,
             **asdict(how.sure),

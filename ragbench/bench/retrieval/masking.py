@@ -11,14 +11,16 @@ from ragbench.bench.data import persons
 MASK = "•••"
 _UNSEEN = "\u00ad\u200b-\u200d\u2060\ufeff"  # no reader sees them, and a pattern without them sees no address
 _AT = rf"(?:[@\uff20]|[ \u00a0]?[(\[](?:at|собака)[)\]][ \u00a0]?)[{_UNSEEN}]*"
-_EMAIL = re.compile(rf"[\w.+{_UNSEEN}-]+{_AT}[\w{_UNSEEN}-]+(?:\.[\w{_UNSEEN}-]+)+", re.IGNORECASE)
+# each run of letters is read once, whether an address begins with it or not: so the time grows with the text alone
+_EMAIL = re.compile(rf"[\w.+{_UNSEEN}-]++(?P<at>{_AT}[\w{_UNSEEN}-]++(?:\.[\w{_UNSEEN}-]++)++)?", re.IGNORECASE)
+_SIGN = re.compile(_AT, re.IGNORECASE)
 _HANDLE = re.compile(r"(?<![\w.@/])[@\uff20]\w{3,}")
 _PROFILE = re.compile(
     r"(?<![\w.])((?:t\.me|telegram\.me|wa\.me|vk\.com|ok\.ru|instagram\.com)/)[\w.+-]+", re.IGNORECASE
 )
 _DOTTED = re.compile(r"(?<![\w.])\+?\d{1,3}(?:\.\d{2,4}){3,5}(?![\w.])")
 _NUMBER = re.compile(r"(?<!\w)\+?\(?\d(?:[ \u00a0\u202f()\u2010-\u2013-]{0,3}\d){5,}(?!\w)")
-_IDENTIFIER = re.compile(r"\w*\d{6,}\w*")
+_IDENTIFIER = re.compile(r"(?<!\w)(?=\w*?\d{6})\w++")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?: \d{1,2})?|(?:19|20)\d\d ?[-\u2010-\u2013] ?(?:(?:19|20)\d\d|\d\d)")
 _AMOUNT = re.compile(r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+")
 FEWEST_DIGITS = 6  # in one run, alone or with letters: a student's number; in groups there are more
@@ -60,7 +62,8 @@ class Masker:
         if not isinstance(text, str):
             return text
         masked = self._nameless(text) if self.names else text
-        masked = _EMAIL.sub(f"{MASK}@{MASK}", masked)
+        if _SIGN.search(masked):
+            masked = _EMAIL.sub(_address, masked)
         if self._names is not None:
             masked = self._names.sub(MASK, masked)
         masked = _PROFILE.sub(rf"\1{MASK}", _HANDLE.sub(f"@{MASK}", masked))
@@ -81,6 +84,11 @@ class Masker:
         for one in reversed(self._read[text]):
             text = f"{text[: one.start]}{MASK}{text[one.end :]}"
         return text
+
+
+def _address(found: re.Match[str]) -> str:
+    """The mask for an address, any other run of letters as it is."""
+    return found[0] if found["at"] is None else f"{MASK}@{MASK}"
 
 
 def _dotted(found: re.Match[str]) -> str:

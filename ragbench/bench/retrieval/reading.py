@@ -20,31 +20,32 @@ from ragbench.bench.basics.requests import MOST_RETRIEVED
 from ragbench.measurement import Finding, NamedComparison, NamedEstimate
 from ragbench.rankings.coverage import LabelledText
 from ragbench.settings import Settings
-from ragbench.types import Array, Chunk, Hit, Question
+from ragbench.types import Array, Chunk, Hit, Piece, Question
 
 METRIC, WORDS = "recall", "words"
 """The metrics of the findings: recall at `words`, and at `first` k how many words are read."""
+Rankings = Mapping[str, Sequence[Sequence[Hit]]]
+"""System → what it retrieved, question by question."""
 POINTS = 16  # of a curve, beside those at which systems are compared
 
 
-def cuttings(settings: Settings, systems: Iterable[str]) -> dict[str, str | None]:
-    """System → the chunker that cuts its passages, None for passages as they are."""
-    return {name: settings.systems[name].chunker for name in systems}
+def cuttings(settings: Settings, found: Rankings) -> dict[str, str | None]:
+    """System → the chunker that cuts its passages, empty where it cut them itself, None for passages as they are."""
+    cut = {name: any(isinstance(hit.chunk, Piece) for hits in rows for hit in hits) for name, rows in found.items()}
+    return {name: settings.systems[name].chunker or ("" if cut[name] else None) for name in found}
 
 
-def told(
-    settings: Settings, systems: Iterable[str], asked: Iterable[Question], labelled: LabelledText
-) -> dict[str, Any]:
+def told(settings: Settings, found: Rankings, asked: Iterable[Question], labelled: LabelledText) -> dict[str, Any]:
     """What facts say of passages that are cut into pieces before they are searched: nothing where none are."""
-    chunkers = {name: one for name, one in cuttings(settings, systems).items() if one is not None}
+    chunkers = {name: one for name, one in cuttings(settings, found).items() if one is not None}
     spans = sum(bool(question.spans) for question in asked)
     known = {"chunkers": chunkers, "found_from": labelled.enough, "n_with_spans": spans}
     return {"labelled_text": known} if chunkers else {}
 
 
-def differ(settings: Settings, systems: Iterable[str]) -> bool:
+def differ(settings: Settings, found: Rankings) -> bool:
     """Whether the systems cut passages in more than one way, so that the same k is not the same to read."""
-    return len(set(cuttings(settings, systems).values())) > 1
+    return len(set(cuttings(settings, found).values())) > 1
 
 
 def depth(searched: Sequence[Chunk], words: int) -> int:

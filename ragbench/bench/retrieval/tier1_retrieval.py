@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from ragbench import rankings, stand_ins
-from ragbench.bench.basics import findings, frames, interest, requests, slices
+from ragbench.bench.basics import findings, frames, interest, requests, slices, withholding
 from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import Sureness, leading
 from ragbench.bench.basics.needs import Need, Needed
@@ -176,12 +176,14 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
         scores, request.chosen, session.systems, clusters, sureness, request.leading.label,
         tops=tops,
     )  # fmt: skip
-    return Measurement(
+    rankings_found = {name: one.hits for name, one in firsts.items()}
+    made = Measurement(
         notebook=session.notebook,
         facts={
             **session.facts(),
             **asdict(sureness),
             **told(session, firsts),
+            **withholding.Known(session.dataset.chunks, unit).told(rankings_found, request.k),
             "doubts": doubts_of(session.dataset.chunks, questions),
             "primary": request.leading.label,
             "tops": tops,
@@ -190,7 +192,7 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
             "n_without_relevant": len(questions) - len(asked),
             "n_clusters": None if clusters is None else len(set(clusters.values())),
             "unit": unit,
-            **reading.told(session.settings, firsts, asked, labelled),
+            **reading.told(session.settings, rankings_found, asked, labelled),
             **({"words": sorted(set(request.words))} if further else {}),
             "k": request.k,
             "repeats": request.repeats,
@@ -211,6 +213,7 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
             *slices.findings(scores, request.leading, session.systems, asked, by, clusters, sureness),
         ),
     )
+    return withholding.applied(made)
 
 
 def told(session: Session, found: Mapping[str, Retrieval]) -> dict[str, Any]:
@@ -261,24 +264,26 @@ def _retrieve(
         made: dict[str, System] = {name: make(name, session.settings, store, data, opened) for name in session.systems}
         searched = {name: getattr(one, "searched", data.chunks) for name, one in made.items()}
         depth = max(hits_for(chunks, request.k, request.unit) for chunks in searched.values())
-        by_words = request.unit == "chunk" and request.words and reading.differ(session.settings, made)
         for name in made:
             with session.progress(name, steps(len(data.chunks), len(asked), request.repeats)) as progress:
                 first = made[name].retrieve(asked, depth, progress=progress)
                 runs[name] = consistency.repeated(made[name], first, asked, depth, request.repeats, progress)
-            if by_words and made[name].description["kind"] == "configured":
+        found = {name: own[0].hits for name, own in runs.items()}
+        by_words = request.unit == "chunk" and request.words and reading.differ(session.settings, found)
+        for name in made if by_words else ():
+            if made[name].description["kind"] == "configured":
                 deep = reading.depth(searched[name], max(request.words))
                 further[name] = deep, made[name].retrieve(asked, deep)
-            elif by_words:
-                further[name] = depth, first  # of the user's own: it is not asked once more
+            else:
+                further[name] = depth, runs[name][0]  # of the user's own: it is not asked once more
         asking, clock = (made, store, asked, depth), request.take(Clock)
-        found, misses = timing.indexes(*asking, clock, session.progress, request.take(Sureness), labels)
+        indexes, misses = timing.indexes(*asking, clock, session.progress, request.take(Sureness), labels)
         read = [timing.latencies(*asking, data.content_hash, clock, session.progress)]
         read += [timing.noted(name, asked, runs[name][0]) for name in made if made[name].description["kind"] == "http"]
         timed = {asked[place].id for place in timing.chosen(asked, clock)}
         latencies = pd.concat([part for part in read if len(part)] or read[:1], ignore_index=True)
         latencies = latencies[latencies["sample"].isin(timed)].reset_index(drop=True)
-        return runs, timing.Timed(latencies, found, misses), further
+        return runs, timing.Timed(latencies, indexes, misses), further
 
 
 def hits_for(searched: Sequence[Chunk], k: int, unit: Unit) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
 from ragbench import settings, stats
+from ragbench.bench.basics import withholding
 from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.families import Sureness, in_families, placed
 from ragbench.bench.basics.findings import Flags, bounds
@@ -112,10 +113,32 @@ def compare_runs(
     primary = {part.notebook: _primary(known, part.notebook) for part in first.parts}
     matters = settings.load().smallest_difference
     pairings = _in_families([_estimated(each, chosen) for each in pairings], first, primary, chosen, matters)
+    pairings = [replace(each, comparisons=tuple(_told(known, each, each.comparisons))) for each in pairings]
     summarized = summaries_in_families(summarized, primary, matters)
+    summarized = [
+        one if one.comparison is None
+        else replace(one, comparison=withholding.withheld(one.comparison, _unknown(known, one, one.metric)))
+        for one in summarized
+    ]  # fmt: skip
     return RunComparison(
         known, tuple(pairings), tuple(summarized), tuple(settings_of(known)), tuple(refused), chosen, primary
     )
+
+
+def _told(runs: Sequence[RunRecord], beside: Beside, found: Iterable[NamedComparison]) -> Iterator[NamedComparison]:
+    """Without the verdicts that what was retrieved does not allow."""
+    for one in found:
+        reason = _unknown(runs, beside, one.metric)
+        yield replace(one, comparison=withholding.withheld(one.comparison, reason))
+
+
+def _unknown(runs: Sequence[RunRecord], beside: Beside, metric: str) -> str:
+    """Why two runs' numbers tell nothing of each other where too much of what one retrieved is unknown; else empty."""
+    for run, system in zip((runs[0], runs[beside.run]), beside.systems, strict=True):
+        part = run.part(beside.notebook)
+        if part is not None and (reason := withholding.why(part.facts, [system], metric)):
+            return reason
+    return ""
 
 
 def _nothing(runs: Sequence[RunRecord], refused: Sequence[Refusal]) -> str:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from ragbench import stats
+from ragbench.bench.basics import withholding
 from ragbench.bench.basics.bands import band_for
 from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.interest import REACHABLE, of_interest
@@ -29,7 +30,7 @@ ALONE: str = sentence(
     "have to hold."
 )["text"]
 """What tells it from the corrected one of the page."""
-_BOUND = re.compile(r"\s*(?P<metric>[^<>=]+(?:\(.*\))?(?:@\d+)?)\s*(?P<sign>>=|<=)\s*(?P<limit>-?\d+(?:\.\d+)?)\s*")
+_BOUND = re.compile(r"(?P<metric>[^<>=(]++(?:\(.*\)[^<>=()]*+)?)(?P<sign>>=|<=)\s*+(?P<limit>-?\d++(?:\.\d++)?)\s*+")
 
 
 class Outcome(StrEnum):
@@ -127,7 +128,7 @@ def faults(settings: Settings) -> Iterator[str]:
 def bound(text: str) -> tuple[str, GateSettings]:
     """A bound that a metric's interval has to keep, `faithfulness>=0.8`, as a gate named by it. Raises ValueError."""
     found = _BOUND.fullmatch(text)
-    if found is None:
+    if found is None or not found["metric"].strip():
         raise ValueError(f"--gate {text!r}: a gate is written METRIC>=NUMBER or METRIC<=NUMBER")
     side = {">=": "at_least", "<=": "at_most"}[found["sign"]]
     return text, GateSettings.model_validate({"metric": found["metric"].strip(), side: float(found["limit"])})
@@ -178,13 +179,16 @@ def _checks(
             few = attendance.incomplete(panels.get((one.system, one.metric)))
             alone = made.alone(one)
             judged = alone.estimate if isinstance(alone, NamedEstimate) else one.estimate
+            strange = withholding.why(made.facts, [one.system], one.metric, one.where)
             for sign, limit, strict, text in _limits(gate, one.metric, known):
                 check = Check(*place, text, distance=of_interest(one.metric, matters, made.facts.get(REACHABLE)))
-                yield _marked(_bound(check, one.estimate, judged, sign, limit, strict, gate), few)
+                found = _bound(check, one.estimate, judged, sign, limit, strict, gate)
+                yield _marked(_unknown(found, strange), few)
             baseline = gate.baseline or made.facts.get("baseline")
             if gate.not_worse_by is not None and one.system != baseline:
                 few = "; ".join(filter(None, (few, attendance.incomplete(panels.get((str(baseline), one.metric))))))
-                yield _marked(_not_worse(place, made, str(baseline), judged, gate), few)
+                strange = withholding.why(made.facts, [str(baseline), one.system], one.metric, one.where)
+                yield _marked(_unknown(_not_worse(place, made, str(baseline), judged, gate), strange), few)
 
 
 def _limits(gate: GateSettings, metric: str, known: Mapping[str, Band]) -> Iterator[tuple[int, float, bool, str]]:
@@ -224,6 +228,11 @@ def _bound(
         return replace(made, outcome=Outcome.FAILS, why="the whole interval breaks the condition")
     needed = _needed(made.distance, one.low, one.high, one.n, one.clusters, one.level)
     return replace(made, why="the interval reaches across the limit", needed=needed)
+
+
+def _unknown(check: Check, why: str) -> Check:
+    """The check undecided where too much of what was retrieved is unknown, whatever the number."""
+    return replace(check, outcome=Outcome.UNDECIDED, why=why, needed=None, distance=None) if why else check
 
 
 def _marked(check: Check, few: str) -> Check:

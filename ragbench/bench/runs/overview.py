@@ -23,7 +23,7 @@ from ragbench.measurement import Finding, Measurement
 
 NAME = "overview"
 PAGE_FACTS = (
-    "dataset", "n_questions", "n_texts", "baseline", "primary", "unit", "describes", "signatures",
+    "dataset", "n_questions", "n_texts", "baseline", "primary", "unit", "describes", "signatures", "unidentified",
 )  # fmt: skip
 
 

@@ -332,7 +332,8 @@ class Scores:
         """The estimates, and the comparisons, each with what must be read with it; the second empty for one system."""
         _ = translator(language or self.language)
         estimates = self.estimates
-        banded = bands.banded(((metric, one) for (_system, metric), one in estimates.items()), settings.load(), _)
+        named = ((metric, one) for (_system, metric), one in estimates.items())
+        banded = bands.banded(named, settings.load(), _, self.stand_ins)
         means = tabulation.estimates((_("system"), _("metric")), estimates.items(), _, digits, banded)
         compared = tabulation.comparisons(((each.metric, each.comparison) for each in self.comparisons), _, digits)
         if _.language == self.language:

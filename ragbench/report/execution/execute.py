@@ -33,7 +33,7 @@ GROUP = "ExceptionGroup"
 SEVERAL = "Exception Group Traceback"
 UNHEARD = "CellExecutionError"
 """What papermill calls the error of a cell that reported none."""
-_PLACE = re.compile(r"""^[\s|]*File (?:"(.+?)", line \d+|(.+?):\d+)""", re.MULTILINE)
+_PLACE = re.compile(r"""^[ \t|]*+File (?:"(.+?)", line \d+|(.+?):\d+)""", re.MULTILINE)
 _IN_GROUP = re.compile(r"^ *\| (?!Traceback|\S*ExceptionGroup)([\w.]+)(?:: (.*))?$", re.MULTILINE)
 """An error among those of a group, as Python prints it; what it was raised by, or what it was raised in, is before."""
 _KERNEL = """

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragbench import raised, tables
+from ragbench import raised, tables, unidentified
 from ragbench.bench.basics import needs
 from ragbench.bench.basics.verdicts import decision
 from ragbench.bench.runs.gate import ALONE
@@ -136,7 +136,11 @@ def summary(
             about = [captions.population(material), *(captions.of_values(material) if text else ())]
             own += [" ".join(map(markdown, filter(None, about))), ""] if any(about) else []
             own += [text] if text else []
-            own += [f"> {markdown(text)}", ""] if (text := caveat(of(material.facts), _)) else []
+            read_with = [
+                caveat(of(material.facts), _),
+                *unidentified.sentences(unidentified.of(material.facts).values(), _),
+            ]
+            own += [line for text in read_with if text for line in (f"> {markdown(text)}", "")]
         pages.append((name, own))
     lines = bounded(lines, pages, _)
     lines += [
@@ -204,7 +208,9 @@ def junit(
         broken = [] if measured is None else raised.sentences(raised.of(measured.facts), _)
         if broken and manifest.get("fail_on_raised"):
             ElementTree.SubElement(case, "failure", message=_plain("; ".join(broken)))
-        _standing_in(case, measured, {}, _, broken)
+        strange = [] if measured is None else unidentified.of(measured.facts).values()
+        told = [text.removesuffix(".") for text in unidentified.sentences(strange, _)]
+        _standing_in(case, measured, {}, _, [*broken, *told])
     for one in needs.read(manifest.get("left_out", ())):
         case = ElementTree.SubElement(notebooks, "testcase", classname="notebooks", name=_plain(one.page))
         ElementTree.SubElement(case, "skipped", message=_plain(one.sentence(_)))

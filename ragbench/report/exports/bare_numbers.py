@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragbench import unidentified
 from ragbench.bench.runs.summarized import LETTERS, names
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
@@ -109,5 +110,6 @@ def sheet_summary(measurements: Mapping[str, Measurement], _: Translator) -> str
             tables |= {title: table.markdown() for title, table in own.items()}
         for title, text in tables.items():
             parts += [(title, [f"## {markdown(title)}", "", text])] if text else []
-        parts += [(name, [f"> {markdown(text)}", ""])] if (text := caveat(of(made.facts), _)) else []
+        read_with = [caveat(of(made.facts), _), *unidentified.sentences(unidentified.of(made.facts).values(), _)]
+        parts += [(name, [f"> {markdown(text)}", ""]) for text in read_with if text]
     return "\n".join(bounded([MARK, f"# {_('Report')}", ""], parts, _)).rstrip() + "\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ragbench import unidentified
 from ragbench.bench.basics.families import PRIMARY, merged, said
 from ragbench.bench.basics.tabulation import interval_name
 from ragbench.bench.basics.verdicts import beyond, lacking
@@ -45,7 +46,8 @@ def of_a_table(material: Material) -> list[str]:
             _("Below n: the mean if every unmeasured value lay at the lower end of the scale, or at the upper.")
         )
     seed = material.facts.get("seed")
-    notes += [*of_comparisons(material), caveat(of(material.facts), _)]
+    strange = unidentified.sentences(unidentified.of(material.facts).values(), _)
+    notes += [*of_comparisons(material), *map(clean, strange), caveat(of(material.facts), _)]
     return [*notes, "" if seed is None else _("Seed: {seed}.", seed=seed)]
 
 

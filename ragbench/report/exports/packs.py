@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
-from ragbench import settings
+from ragbench import settings, trust
 from ragbench.expectations import expectation
 from ragbench.folders import new_folder
 from ragbench.llm import lines, uses
@@ -112,7 +112,7 @@ def bring_in(path: Path) -> Unpacked:
 
     Raises PackError for a file that is no packed run, FileExistsError where a report of that name is there already.
     """
-    reports = settings.project_folder() / settings.load().reports_folder
+    reports = trust.folder_of("reports_folder")
     with tempfile.TemporaryDirectory() as work:
         about = _unpacked(path, Path(work))
         replies = Path(work) / REPLIES

@@ -36,14 +36,14 @@ PARTS = "questions"
 GATE = "gate.json"
 WORK = ".run"
 _PATH = re.compile(r"(?<![\w.:/~-])(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"<>|\\/]+[\\/])+([^\s,;:'\"<>|\\/]*)")
-_LANGUAGES = re.compile(r'<nav class="languages".*?</nav>\n', re.DOTALL)
+_LANGUAGES = re.compile(r'<nav class="languages"(?:(?!<nav).)*?</nav>\n', re.DOTALL)
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
 _SCRIPT = re.compile(r'<script src="([^"]+)"></script>')
 _PICTURE = re.compile(rf'<img src="({PICTURES_FOLDER}/[0-9a-f]{{16}}\.(png|jpg))"')
 _POLICY = re.compile(r'(http-equiv="Content-Security-Policy" content=")([^"]*)(")')
 _PARTS = re.compile(r'class="rb-table" data-parts="([^"]+)"')
 _PART = re.compile(r'ragbenchData\("([\w/.-]+)",\s*"([A-Za-z0-9+/=]*)"\);?')
-_LINK = re.compile(r'<a\b([^>]*?)\shref="(?![#"])(?!https?:|mailto:)[^"]*"')
+_LINK = re.compile(r'<a\b([^<>]*?)\shref="(?![#"])(?!https?:|mailto:)[^"]*"')
 
 
 def publish(

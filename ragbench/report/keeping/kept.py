@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench import folders, settings
+from ragbench import folders, settings, trust
 from ragbench.expectations import expectation, shown
 from ragbench.folders import files_of
 from ragbench.llm import uses
@@ -205,7 +205,7 @@ def folder_of(name: str | Path) -> Path | None:
     given = Path(name)
     if (given / results.MANIFEST).is_file():
         return given.resolve()
-    reports = settings.project_folder() / settings.load().reports_folder
+    reports = trust.folder_of("reports_folder")
     text = str(name)
     if text in ("", ".", "..") or not reports.is_dir():
         return None

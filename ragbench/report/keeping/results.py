@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench import answered_by, pieces, raised, stand_ins
+from ragbench import answered_by, pieces, raised, stand_ins, unidentified
 from ragbench.bench.basics.session import versions
 from ragbench.language import translator
 from ragbench.measurement import (
@@ -108,11 +108,23 @@ def write_scores(path: Path, measurements: Measurements) -> None:
 
 
 def stood_in(measurements: Mapping[str, Measurement]) -> dict[str, Any]:
-    """`stand_ins` and `caveats` by notebook, of those where something only stands in for a model."""
+    """`stand_ins` and `caveats` by notebook, of those where something only stands in for a model; `unidentified`, only
+    where there are any, how many of the passages that a system retrieved are none of the data set's."""
     by_name = {name: stand_ins.of(measurements[name].facts) for name in measurements}
+    strange = {name: found for name in measurements if (found := unidentified.of(measurements[name].facts))}
+    english = translator("en")
+    caveats = {
+        name: " ".join(
+            filter(None, [stand_ins.caveat(found, english),
+                          *unidentified.sentences(strange.get(name, {}).values(), english)])
+        )
+        for name, found in by_name.items()
+    }  # fmt: skip
+    counts = {name: {system: [one.n, one.of] for system, one in own.items()} for name, own in strange.items()}
     return {
         "stand_ins": {name: [one.fact for one in found] for name, found in by_name.items() if found},
-        "caveats": {name: stand_ins.caveat(found, translator("en")) for name, found in by_name.items() if found},
+        "caveats": {name: text for name, text in caveats.items() if text},
+        **({unidentified.FACT: counts} if counts else {}),
     }
 
 

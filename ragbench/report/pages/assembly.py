@@ -38,7 +38,7 @@ OWN_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline
 PLOTLY_SCRIPT = "plotly.min.js"
 FOLD = "fold"
 """The tag of cells whose sections are folded."""
-_HEADING = re.compile(r"<h2(?: id=\"(?P<id>[^\"]*)\")?[^>]*>(?P<title>.*?)</h2>", re.DOTALL)
+_HEADING = re.compile(r"<h2(?: id=\"(?P<id>[^\"<>]*+)\")?[^<>]*+>(?P<title>(?:(?!<h2).)*?)</h2>", re.DOTALL)
 _REGION = re.compile(r'(role="region" aria-label=")([^"]*)"')
 _FIRST = 200
 """A view's own heading is the first that stands in it: within so many signs."""

@@ -176,9 +176,9 @@ def summaries(comparison: RunComparison) -> list[dict[str, Any]]:
 
 def folder_of(name: str | Path) -> Path | None:
     """The folder of the comparison that a name means: a path, or a name below reports/comparisons; None for none."""
-    from ragbench import settings
+    from ragbench import trust
 
-    shelf = settings.project_folder() / settings.load().reports_folder / "comparisons"
+    shelf = trust.folder_of("reports_folder") / "comparisons"
     there = [Path(name)] if Path(name).name != str(name) else [shelf / name, Path(name)]
     return next((one for one in there if (one / "parts" / OVERALL / "findings.json").is_file()), None)
 

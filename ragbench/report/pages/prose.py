@@ -15,7 +15,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean
 
 OVER = " · "
-_HEADING = re.compile(r"<h1>(.*?)</h1>", re.DOTALL)
+_HEADING = re.compile(r"<h1>((?:(?!<h1>).)*?)</h1>", re.DOTALL)
 
 
 @lru_cache(maxsize=1)

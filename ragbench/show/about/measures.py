@@ -84,8 +84,8 @@ def _value(
         return html.cell(label, DASH)
     address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
     content = html.link(address if has_items(material, metric) else None, spread(material.value(estimate, metric)))
-    content += notes.mark(estimate)
+    content += notes.mark(estimate) + notes.unidentified(system, metric)
     if math.isnan(estimate.value):
         content += small(material.text("not measured"))
     content += small(counted(estimate, material.text, material.digits(metric)))
-    return html.cell(label, content + bands.below(material, metric, estimate))
+    return html.cell(label, content + bands.below(material, metric, estimate, system))

@@ -229,6 +229,13 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
     names = {
         "embedder": _("embedder"),
         "duplicates_dropped": _("duplicates dropped"),
+        "dropped_beyond_k": _("passages beyond the depth that were dropped"),
+        "known_by_id": _("passages known by their ids"),
+        "known_by_text": _("passages known by their texts"),
+        "known_by_overlap": _("passages known by the part of one that they show"),
+        "known_by_url": _("passages of which only the page is known"),
+        "unknown_ids": _("passages that are none of the data set's"),
+        "unknown_ids_first": _("the first of them"),
         "retriever": _("retriever"),
         "variant": _("variant"),
         "stems": _("stems"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from ragbench import raised
+from ragbench import raised, stand_ins, unidentified
 from ragbench.bench.basics import reasons
 from ragbench.metrics.known_reasons import reason_in
 from ragbench.show.about.overview import Facts, Overview, href
@@ -32,7 +32,10 @@ def standing(material: Material, present: frozenset[str]) -> Markup:
     found = Overview(material)
     good, first = _good(found), [*_better(found), *_blamed(found)]
     failed = raised.sentences((one for page in found.pages for one in raised.of(page)), found.text)
-    more = [*([good] if first else []), *_missing(found), *(f"{text}." for text in failed)]
+    strange = unidentified.sentences(
+        (one for page in found.pages for one in unidentified.of(page).values()), found.text
+    )
+    more = [*([good] if first else []), *_missing(found), *(f"{text}." for text in failed), *strange]
     said = [*(map(html.p, first) if first else [html.p(good)]), *map(html.more, more)]
     return html.div(html.all(*said), "rb-says")
 
@@ -95,7 +98,10 @@ def _good(found: Overview) -> str:
     _ = found.text
     every = found.material.measurement.estimates_by("page")
     held = [one for one in every if one.metric in bands.of(found.material)]
-    reached = [met for one in held if (met := bands.reached(found.material, one.metric, one.estimate)).stretches]
+    pages = {str(page["name"]): page for page in found.pages}
+    made = [stand_ins.of(pages.get(str(one.where["page"]), {}), one.system, one.metric) for one in held]
+    met = [bands.reached(found.material, one.metric, one.estimate, by) for one, by in zip(held, made, strict=True)]
+    reached = [each for each in met if each.stretches]
     if not reached:
         return _("No number on these pages has a threshold.")
     whole = [met.stretches[0].word for met in reached if met.whole]

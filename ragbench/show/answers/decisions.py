@@ -19,6 +19,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.items.decided_answers import cell_link
 from ragbench.show.sentences.constants import COST, is_constant
+from ragbench.show.sentences.judges import undecided
 from ragbench.show.view import view
 
 SUMMARY, EXCERPT = 110, 900
@@ -48,7 +49,8 @@ def _judge(
         [_cases(material, prefix, each, by_cell[each], count) for each in places if by_cell[each]]
         for places in (ERRORS, RIGHT)
     )
-    unmeasured = sum(not one["cell"] for one in rows)
+    nothing = undecided(material).get(name)
+    unmeasured = 0 if nothing else sum(not one["cell"] for one in rows)
     said = _.plural(
         "{n} case is unmeasured: it has no passage, and this judge decides by nothing else.",
         "{n} cases are unmeasured: they have no passage, and this judge decides by nothing else.",
@@ -56,7 +58,7 @@ def _judge(
     )
     return html.all(
         html.heading(html.b(named(material, name))),
-        _matrix(material, present, name, by_cell),
+        html.p(nothing) if nothing else _matrix(material, present, name, by_cell),
         html.meta(said) if unmeasured else "",
         html.panels(map(html.div, wrong)) if wrong else "",
         html.fold(_("Cases that were decided rightly"), html.panels(map(html.div, right))) if right else "",

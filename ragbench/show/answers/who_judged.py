@@ -16,7 +16,7 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shortened, shown
 from ragbench.show.sentences.constants import is_constant
-from ragbench.show.sentences.judges import answered, baseline, known, stand_ins, uneven
+from ragbench.show.sentences.judges import answered, baseline, known, stand_ins, statuses, uneven
 from ragbench.show.view import view
 
 Facts = Mapping[str, Any]
@@ -117,25 +117,11 @@ def _failures(material: Material, judges: Sequence[Facts]) -> list[Markup]:
             failed=_.integer(one["failed"]),
             asked=_.integer(one["asked"]),
             share=_.percent(one["failed"] / one["asked"], 1),
-            statuses=_statuses(material, one["statuses"]),
+            statuses=statuses(material, one["statuses"]),
         )
         for one in judges
         if one.get("failed")
     ]
-
-
-def _statuses(material: Material, statuses: Mapping[str, int]) -> str:
-    _ = material.text
-    words = {
-        "judge_error": _("no reply"),
-        "parse_error": _("a reply of the wrong shape"),
-        "timeout": _("no reply in time"),
-        "refused": _("refused"),
-        "truncated": _("a reply that was cut off"),
-        "verdict_mismatch": _("verdicts that do not fit the question"),
-    }
-    counts = sorted(statuses.items(), key=lambda item: (-item[1], item[0]))
-    return _.enumeration([f"{words.get(status, status)} ({_.integer(count)})" for status, count in counts])
 
 
 def _suspected(material: Material, judges: Sequence[Facts]) -> list[str]:

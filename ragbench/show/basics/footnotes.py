@@ -1,11 +1,16 @@
-"""Footnotes of a table: why a printed interval is not the bootstrap's."""
+"""Footnotes of a table: why a printed interval is not the bootstrap's, and what nothing can be concluded from."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from markupsafe import Markup
 
+from ragbench.bench.basics import withholding
 from ragbench.bench.basics.tabulation import interval_name
 from ragbench.language import Translator
+from ragbench.metrics.known_reasons import reason_in
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
@@ -34,6 +39,11 @@ class Notes:
             note = BETWEEN_TWO[note]
         lender = estimate.lender if isinstance(estimate, Estimate) else ""
         return self._call(note, estimate.method, lender)
+
+    def unidentified(self, system: str, metric: str, where: Mapping[str, Any] | None = None) -> Markup:
+        """The mark of a number that hangs on passages of which too many are none of the data set's; else empty."""
+        reason = withholding.why(self._material.facts, [system], metric, where)
+        return self._call("unidentified", reason) if reason else Markup("")
 
     def _call(self, note: str, method: str, lender: str = "") -> Markup:
         number = self._called.setdefault((note, method, lender), len(self._called) + 1)
@@ -67,8 +77,13 @@ def without_judge(note: str, _: Translator) -> str:
 
 
 def explained(material: Material, note: str, method: str, lender: str = "") -> str:
-    """Why the printed interval is not the bootstrap's. lender: whose design effect was taken, for "borrowed_spread"."""
+    """Why the printed interval is not the bootstrap's. lender: whose design effect was taken, for "borrowed_spread".
+
+    Of "unidentified" `method` is the reason for which nothing can be concluded from a number.
+    """
     _ = material.text
+    if note == "unidentified":
+        return _("Nothing can be concluded from it: {reason}.", reason=reason_in(method, _))
     reasons = {
         "few": _("few questions: the plain bootstrap interval would be too narrow"),
         "few_moved": _("the two systems differ on few questions: the plain bootstrap interval would be too narrow"),
@@ -110,6 +125,9 @@ def explained(material: Material, note: str, method: str, lender: str = "") -> s
         "few_draws": _("the function takes too long to be called on resamples; so questions were left out one by one"),
         "slow": _("the function takes too long to be called often enough for an interval"),
         "undefined": _("the number is not defined on some resamples"),
+        "by_construction": _(
+            "by construction: this judge asks no model, it could not have been otherwise, and nothing was sampled"
+        ),
         "constant": _("a rater who always says the same agrees with nobody beyond chance"),
         "always_the_same": _("a judge that always decides the same reaches one half, whatever the answers"),
     }

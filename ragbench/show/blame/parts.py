@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from ragbench import unidentified
 from ragbench.show.basics.material import Material
 from ragbench.types import Comparison, Estimate
 
@@ -29,6 +30,8 @@ class Blamed:
         self.material = material
         self.facts: Mapping[str, Any] = material.facts.get("blame") or {}
         self.rows: list[Row] = list(material.kept("blame").to_dict("records"))
+        pages = {str(one.get("name")): one for one in material.facts.get("pages") or ()}
+        self._unidentified = unidentified.of(pages.get(page, {}) if page else material.facts)
         told = material.measurement.estimates_by("page", "part") if page else material.measurement.estimates_by("part")
         self.shares = {
             (one.system, str(one.where["part"])): one.estimate for one in told if not page or one.where["page"] == page
@@ -84,7 +87,10 @@ class Blamed:
         return f"{_.percent(e.value)} {_.ends(_.percent(e.low), _.percent(e.high))}"
 
     def worst(self, system: str) -> tuple[str, Estimate] | None:
-        """The part that is first to blame for most of the questions that can be answered; None where none is."""
+        """The part that is first to blame for most of the questions that can be answered; None where none is, and
+        where too much of what was retrieved is unknown."""
+        if system in self._unidentified and self._unidentified[system].too_many:
+            return None
         lost = [(part, self.share(system, part)) for part in STEPS[ANSWERABLE] if part != GOOD]
         found = [(part, e) for part, e in lost if e is not None and e.value > 0]
         return max(found, key=lambda one: round(one[1].value * one[1].n), default=None)
@@ -96,7 +102,7 @@ class Blamed:
             "missing": _("not in the knowledge base"),
             "not_retrieved": _("not retrieved"),
             "too_low": _("retrieved too low to be read"),
-            "not_used": _("read, but not used"),
+            "not_used": _("read, and the answer is wrong or a refusal"),
             "beyond": _("claims beyond what was read"),
             WITHHELD: _("good, but not shown"),
             GOOD: _("good answer"),

@@ -79,7 +79,7 @@ def _row(
             continue
         number = f"{_.number(gain.difference, signed=True)} {_.interval(gain.low, gain.high, signed=True)}"
         line.append(html.number(f"{_.number(measures[measure]['actual'])} → {_.number(mean.value)}"))
-        line.append(spread(number) + notes.mark(gain))
+        line.append(spread(number) + notes.mark(gain) + notes.unidentified(system, measure, {"perfect": part}))
     return line
 
 

@@ -70,6 +70,7 @@ def _part(blamed: Blamed, part: str, notes: Notes, titles: dict[str, str], width
     for name in blamed.systems:
         e = blamed.share(name, part)
         share = DASH if e is None else spread(f"{_.number(e.value)} {_.interval(e.low, e.high)}") + notes.mark(e)
+        share += notes.unidentified(name, "blame", {"part": part})
         share += small("" if e is None else lacking(e, _))
         line = [
             html.row_head(title if alone else named(blamed.material, name)),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
+from ragbench import stand_ins
 from ragbench.bench.basics import bands
 from ragbench.language import DASH, Translator
 from ragbench.metric import Metric
@@ -16,6 +17,7 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.sentences import declared
+from ragbench.stand_ins import StandIn
 from ragbench.types import Comparison, Estimate
 
 
@@ -25,9 +27,11 @@ def of(material: Material) -> dict[str, Band]:
     return {label: Band(**known) for label, known in found.items()}
 
 
-def reached(material: Material, metric: str, estimate: Estimate) -> Met:
+def reached(material: Material, metric: str, estimate: Estimate, made: Iterable[StandIn] = ()) -> Met:
     """The bands that a number's interval reaches, worst first: of the page's set where it names the metric, else those
-    that the metric's source published; none without an interval."""
+    that the metric's source published; none without an interval, and none of what only stand-ins made."""
+    if bands.unearned(material.declaration(metric), made):
+        return Met((), whole=False)
     return bands.met(bands.stretches(material.declaration(metric), of(material).get(metric)), estimate)
 
 
@@ -50,9 +54,9 @@ def marked(material: Material, reached: Met) -> Markup:
     return html.span(bands.said(reached, material.text), f"rb-band{kind}")
 
 
-def below(material: Material, metric: str, estimate: Estimate) -> Markup:
+def below(material: Material, metric: str, estimate: Estimate, system: str) -> Markup:
     """What stands below a number of a page: its band; empty where it has none."""
-    words = marked(material, reached(material, metric, estimate))
+    words = marked(material, reached(material, metric, estimate, stand_ins.of(material.facts, system, metric)))
     return html.span(words, "rb-words") if words else Markup("")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench import raised, stand_ins
+from ragbench import raised, stand_ins, unidentified
 from ragbench.show.basics.entries import one_by_one
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -40,6 +40,7 @@ def facts(material: Material) -> Markup:
     ]
     line = html.terms([(name, shown(value)) for name, value in rows if value not in (None, "")], "rb-facts")
     broken = [html.warning(shown(f"{text}.")) for text in raised.sentences(raised.of(known), _)]
+    broken += [html.warning(shown(text)) for text in unidentified.sentences(unidentified.of(known).values(), _)]
     own = parts.sentence(material)
     return html.all(
         line, html.warning(shown(own)) if own else "", *broken, judges.incomplete(material), standing_in(material)

@@ -119,7 +119,8 @@ def _value(columns: Columns, metric: str, part: Slice, system: str, label: str) 
     if estimate is None or not math.isfinite(estimate.value):
         return html.cell(label, DASH)
     missing = small(lacking(estimate, material.text, material.digits(metric)))
-    return html.cell(label, spread(material.value(estimate, metric)) + columns.notes.mark(estimate) + missing)
+    marks = columns.notes.mark(estimate) + columns.notes.unidentified(system, metric)
+    return html.cell(label, spread(material.value(estimate, metric)) + marks + missing)
 
 
 def _compared(columns: Columns, metric: str, one: Comparison | None) -> list[Markup]:

@@ -181,7 +181,11 @@ def _value(columns: Columns, system: str, metric: str, present: frozenset[str], 
         return html.cell(label, DASH)
     address = link(material, present, metric=clean(metric), system=clean(system), sort="worst")
     content = html.link(address, spread(material.value(estimate, metric)))
-    content += columns.notes.mark(estimate) + bands.below(material, metric, estimate)
+    content += (
+        columns.notes.mark(estimate)
+        + columns.notes.unidentified(system, metric)
+        + bands.below(material, metric, estimate, system)
+    )
     content += small(material.judge_alone(system, metric))
     return html.cell(label, content + small(material.text("not measured") if math.isnan(estimate.value) else ""))
 

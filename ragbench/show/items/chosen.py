@@ -46,7 +46,7 @@ def _fitting(table: pd.DataFrame, condition: str) -> Iterable[str]:
     try:
         found: Any = table.eval(condition, engine="python")
     except Exception as error:  # whatever pandas makes of a text that people write
-        name = re.search(r"name '(.+?)' is not defined", str(error))
+        name = re.search(r"name '([^']+)' is not defined", str(error))
         near = meant(name[1], columns) if name else ""
         raise ValueError(
             f"{condition!r} is no condition on questions: {error}{near}; columns are {', '.join(columns)}"

@@ -17,7 +17,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.judges import words
 from ragbench.show.judges.replies import calibration
-from ragbench.show.judges.words import FOUND, OPEN, PASSED, UNMEASURED
+from ragbench.show.judges.words import CONSTRUCTED, FOUND, OPEN, PASSED, UNMEASURED
 from ragbench.show.view import charted, view
 from ragbench.types import Estimate
 
@@ -41,8 +41,8 @@ def _probes(material: Material, present: frozenset[str], judge: str, several: bo
     _ = material.text
     tried = {str(row["probe"]) for row in words.kept(material, "effects", judge)}
     columns: list[words.Column] = [_("probe"), _("effect"), _("limit")]
-    columns += [(_("p (Holm)"), "rb-short", ""), (_("verdict"), "", "rb-word"), _("n")]
-    made: dict[str, list[list[Markup | str]]] = {FOUND: [], OPEN: [], PASSED: []}
+    columns += [(_("p (Bonferroni)"), "rb-short", ""), (_("verdict"), "", "rb-word"), _("n")]
+    made: dict[str, list[list[Markup | str]]] = {FOUND: [], OPEN: [], PASSED: [], CONSTRUCTED: []}
     untried = []
     for row in words.kept(material, "probes", judge):
         name, meaning = words.probe(material, row["probe"])
@@ -68,6 +68,7 @@ def _probes(material: Material, present: frozenset[str], judge: str, several: bo
     titles = {
         OPEN: _("Neither shown nor ruled out ({n})", n=_.integer(len(made[OPEN]))),
         PASSED: _("Ruled out ({n})", n=_.integer(len(made[PASSED]))),
+        CONSTRUCTED: _("By construction ({n})", n=_.integer(len(made[CONSTRUCTED]))),
     }
     first = next(iter(tables), "")
     return html.all(

@@ -124,7 +124,7 @@ def _verdict(material: Material, judge: str) -> Markup:
     known = {str(row["probe"]): row for row in words.kept(material, "probes", judge)}
     mean, moved = known["prompt_language"], known[f"prompt_language{words.CHANGES}"]
     places = {"judge": shown(judge)}
-    if any(one["name"] == judge and one["stand_in"] for one in material.facts["judges"]):
+    if mean["verdict"] == words.CONSTRUCTED:
         return _.html("<b>{judge}</b> reads no prompt: its scores agree by construction.", **places)
     if mean["verdict"] == words.UNMEASURED:
         why = words.missing(material, mean["why"])
@@ -192,7 +192,7 @@ def _agreement(material: Material, against: str, title: str) -> Markup:
     columns = judges if material.estimate("people", "spearman", against=against) else judges[1:]
     body = [
         [
-            words.statistic(material, name),
+            words.statistic(material, name, "people" if against == "person" else ""),
             *(
                 words.number(material, material.estimate(judge, name, against=against), 2, signed=name == "bias")
                 for judge in columns
@@ -304,7 +304,7 @@ def _by_judge(
     judges = words.judges_of(material)
     found = {name: [material.estimate(judge, name, trial=trial) for judge in judges] for name in names}
     body = [
-        [words.statistic(material, name), *(words.number(material, one) for one in own)]
+        [words.statistic(material, name, "repeats"), *(words.number(material, one) for one in own)]
         for name, own in found.items()
         if any(own)
     ]

@@ -11,7 +11,7 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.judges import words
-from ragbench.show.judges.words import FOUND, OPEN, PASSED, UNMEASURED
+from ragbench.show.judges.words import CONSTRUCTED, FOUND, OPEN, PASSED, UNMEASURED
 
 GUESSING = 0.5
 """The share of choices that guessing makes right where one of two answers is better."""
@@ -24,7 +24,9 @@ def sentences(material: Material) -> list[Markup]:
 
 def _judge(material: Material, judge: str) -> Markup:
     _ = material.text
-    by_verdict: dict[str, list[str]] = {FOUND: [], PASSED: [], OPEN: [], UNMEASURED: []}
+    if said := _nothing(material, judge):
+        return html.p(said)
+    by_verdict: dict[str, list[str]] = {FOUND: [], PASSED: [], OPEN: [], CONSTRUCTED: [], UNMEASURED: []}
     verdicts = {str(row["probe"]): row["verdict"] for row in words.kept(material, "probes", judge)}
     for probe, verdict in verdicts.items():
         name = words.probe(material, probe)[0]
@@ -48,7 +50,38 @@ def _judge(material: Material, judge: str) -> Markup:
         more.append(_("Ruled out: {names}.", names=_.enumeration(by_verdict[PASSED])))
     if by_verdict[OPEN]:
         more.append(_("Neither shown nor ruled out: {names}.", names=_.enumeration(by_verdict[OPEN])))
+    if by_verdict[CONSTRUCTED]:
+        more.append(
+            _(
+                "By construction, since it asks no model and reads no prompt, these cannot move it: {names}.",
+                names=_.enumeration(by_verdict[CONSTRUCTED]),
+            )
+        )
     return html.all(html.p(text), *(html.more(line) for line in more if line))
+
+
+def _nothing(material: Material, judge: str) -> Markup | str:
+    """That none of the judge's replies held a score, and how they ended; empty where one did, and where none was asked
+    for."""
+    _ = material.text
+    rows = words.kept(material, "coverage", judge)
+    counts = {str(row["outcome"]): int(row["count"]) for row in rows}
+    asked = max((int(row["asked"]) for row in rows), default=0)
+    if not asked or counts.get("valid") or _chooses(material, judge):
+        return ""
+    ended = [f"{words.statistic(material, outcome)} {_.integer(count)}" for outcome, count in counts.items() if count]
+    return _.html(
+        "<b>{judge} gave no usable score</b> in any of {asked} replies: {ended}. Nothing else can be said of it.",
+        judge=shown(judge),
+        asked=_.integer(asked),
+        ended=_.enumeration(ended),
+    )
+
+
+def _chooses(material: Material, judge: str) -> bool:
+    """Whether the judge chose between two answers, whatever became of its scores."""
+    one = material.estimate(judge, "consistent", trial="pairwise")
+    return one is not None and one.n > 0
 
 
 def _people(material: Material, judge: str, *, labelled: bool) -> Markup | str:
@@ -149,8 +182,9 @@ def method(material: Material) -> list[str]:
         ),
         _(
             "A probe compares the same answer with and without what should not matter. It is found where the effect "
-            "is shown to lie beyond its limit (a test of a minimal effect, Holm's correction over all probes of the "
-            "page), ruled out where its whole interval lies within, and open otherwise."
+            "is shown to lie beyond its limit (a test of a minimal effect), ruled out where its whole interval lies "
+            "within, and open otherwise. Found and ruled out are words of one family: p and intervals hold for all "
+            "probes of the page together (Bonferroni). What a judge cannot do by construction is not tested."
         ),
         _(
             "Changes up and down cancel in a mean effect. Beside it, as probes of their own, stand the share of "

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.bench.judges.probes import BY_CONSTRUCTION
 from ragbench.counts import counted
 from ragbench.language import DASH
 from ragbench.show.basics.entries import rows_of
@@ -19,13 +20,14 @@ from ragbench.types import Estimate
 
 Row = Mapping[Any, Any]
 Column = str | tuple[str, str, str]
-FOUND, PASSED, OPEN, UNMEASURED = "found", "passed", "open", "unmeasured"
+FOUND, PASSED, OPEN, CONSTRUCTED, UNMEASURED = "found", "passed", "open", "constructed", "unmeasured"
 CHANGES = "_changes"
 """How a probe of the share of changed verdicts is called after the probe whose answers it counts."""
 SIGNS = {
     FOUND: ("▲", "worse"),
     PASSED: ("✓", "better"),
     OPEN: ("○", "not-shown"),
+    CONSTRUCTED: ("–", "quiet"),
     UNMEASURED: ("–", "quiet"),
 }
 
@@ -51,6 +53,8 @@ def number(material: Material, one: Estimate | None, digits: int = 3, *, signed:
     if math.isnan(one.value):
         return html.all(DASH, counts)
     value = _.number(one.value, digits, signed=signed)
+    if one.note == BY_CONSTRUCTION:
+        return html.all(html.number(value), small(_("by construction")))
     if one.low is None or one.high is None:
         return html.all(html.number(value), counts)
     return html.all(html.spread(value, _.interval(one.low, one.high, digits, signed=signed)), counts)
@@ -81,7 +85,13 @@ def chip(material: Material, verdict: str) -> Markup:
 def word(material: Material, verdict: str) -> str:
     """A probe's verdict in a word."""
     _ = material.text
-    words = {FOUND: _("found"), PASSED: _("ruled out"), OPEN: _("not shown"), UNMEASURED: _("not tried")}
+    words = {
+        FOUND: _("found"),
+        PASSED: _("ruled out"),
+        OPEN: _("not shown"),
+        CONSTRUCTED: _("by construction"),
+        UNMEASURED: _("not tried"),
+    }
     return words[verdict]
 
 
@@ -161,15 +171,18 @@ def missing(material: Material, why: str) -> str:
     return reasons.get(why, why)
 
 
-def statistic(material: Material, name: str) -> str:
-    """The name of a coefficient or a share."""
+def statistic(material: Material, name: str, of: str = "") -> str:
+    """The name of a coefficient or a share. of: what Krippendorff's α is of, "repeats" or "people", which tells its
+    scale."""
     _ = material.text
+    if name == "krippendorff_alpha":
+        scales = {"ordinal": _("Krippendorff's α, ordinal scale"), "interval": _("Krippendorff's α, interval scale")}
+        return scales.get(str(material.facts.get("alpha", {}).get(of)), _("Krippendorff's α"))
     names = {
         "spearman": _("Spearman's ρ"),
         "pearson": _("Pearson's r"),
         "kendall": _("Kendall's τ-b"),
         "icc": _("ICC(2,1)"),
-        "krippendorff_alpha": _("Krippendorff's α"),
         "bias": _("bias: judge minus people, as a share of the scale"),
         "accuracy": _("same decision (good or not)"),
         "balanced_accuracy": _("balanced accuracy of the decision"),

@@ -141,7 +141,8 @@ def _table(material: Material, notes: Notes) -> Markup:
         for words, label in labels.items():
             one = material.comparison(name, METRIC, words=words)
             verdict = [] if one is None else [chip(material, one)]
-            value = _value(material, material.estimate(name, METRIC, words=words), notes, *verdict)
+            marked = notes.unidentified(name, METRIC)
+            value = _value(material, material.estimate(name, METRIC, words=words), notes, marked, *verdict)
             cells.append(html.cell(label, value))
         rows.append(html.row(cells))
     return html.table(_("Recall at the same k and at the same number of words"), heads, rows)

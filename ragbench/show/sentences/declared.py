@@ -110,6 +110,9 @@ def _order(metric: Metric, _: Translator) -> str:
     tau = f"{_.number(known.tau, 2)} {_.interval(known.low, known.high, 2)}"
     if orders.holds(metric.name):
         return _("The offline judge orders systems by it as people's labels do: Kendall's τ {tau}.", tau=tau)
+    if orders.reversed_by(metric.name):
+        return _("The offline judge orders systems by it the other way round than people's labels do: Kendall's τ "
+                 "{tau}.", tau=tau)  # fmt: skip
     return _("Of the offline judge it is not shown that it orders systems by it as people's labels do: Kendall's τ "
              "{tau}.", tau=tau)  # fmt: skip
 

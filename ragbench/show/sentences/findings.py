@@ -12,7 +12,7 @@ from ragbench.language import DASH
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
-from ragbench.show.sentences import constants, descriptions, repeats
+from ragbench.show.sentences import constants, descriptions, judges, repeats
 from ragbench.types import Verdict
 
 MANY = 4
@@ -28,8 +28,14 @@ def sentences(material: Material) -> list[Markup]:
         return [html.p(_("Nothing was measured."))]
     if material.baseline is None:
         return [_alone(material, system, metric) for system in material.systems]
-    looking = [name for name in material.challengers if not constants.is_constant(material, name)]
+    nothing = judges.undecided(material)
+    looking = [
+        name for name in material.challengers if not constants.is_constant(material, name) and name not in nothing
+    ]
+    if material.baseline in nothing:
+        looking = []
     return [
+        *map(html.p, nothing.values()),
         constants.sentence(material, material.baseline),
         *(_challenger(material, name, metric) + constants.sentence(material, name) for name in looking),
     ]

@@ -63,6 +63,40 @@ def incomplete(material: Material) -> Markup:
     return html.warning(text)
 
 
+def statuses(material: Material, counts: Mapping[str, int]) -> str:
+    """How replies ended that held no score, the most frequent first."""
+    _ = material.text
+    words = {
+        "judge_error": _("no reply"),
+        "parse_error": _("a reply of the wrong shape"),
+        "timeout": _("no reply in time"),
+        "refused": _("refused"),
+        "truncated": _("a reply that was cut off"),
+        "verdict_mismatch": _("verdicts that do not fit the question"),
+        "empty_input": _("nothing to decide by"),
+        "missing_field": _("no decision in the file"),
+    }
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return _.enumeration([f"{words.get(status, status)} ({_.integer(count)})" for status, count in ordered])
+
+
+def undecided(material: Material) -> dict[str, Markup]:
+    """By judge that decided nothing at all a sentence that says so, and how its replies ended; of such a judge nothing
+    else can be said."""
+    _ = material.text
+    found = {}
+    for one in material.facts.get("systems") or ():
+        if isinstance(one, Mapping) and (counts := one.get("undecided")):
+            found[str(one["name"])] = _.html(
+                "<b>{judge} gave no usable decision</b> on any of {n} cases: {statuses}. Nothing else can be said of "
+                "it.",
+                judge=clean(str(one["name"])),
+                n=_.integer(sum(counts.values())),
+                statuses=statuses(material, counts),
+            )
+    return found
+
+
 def corrected(material: Material) -> list[str]:
     """A sentence for each metric whose means people's labels correct: how, and what the judge alone says."""
     _ = material.text

@@ -58,8 +58,18 @@ class HybridRetriever:
                 milliseconds[stage] = milliseconds[stage] + taken if stage in milliseconds else taken
         facts = {key: value for one in found for key, value in one.facts.items()}
         fused = [self._fused(rankings)[:k] for rankings in zip(*(one.hits for one in found), strict=True)]
-        errors = {place: why for one in found for place, why in one.errors.items()}
-        return Found(fused, milliseconds, {**facts, **self.description}, errors)
+        return Found(fused, milliseconds, {**facts, **self.description}, self._errors(found))
+
+    def _errors(self, found: Sequence[Found]) -> dict[int, str]:
+        """Place of a text → what every part that failed at it says, under its name where several parts failed."""
+        errors: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
+        for name, one in zip(self.parts, found, strict=True):
+            for place, why in one.errors.items():
+                errors[place].append((name, why))
+        return {
+            place: own[0][1] if len(own) == 1 else "; ".join(f"{name}: {why}" for name, why in own)
+            for place, own in sorted(errors.items())
+        }
 
     @property
     def _weights(self) -> tuple[float, ...]:

@@ -1,0 +1,394 @@
+"""Which passage of the knowledge base a retrieved text is: by its id, by its text, by the part of one that it shows.
+
+Texts are compared letter by letter in NFKC, without white space and what is invisible, and with their case. What is not
+the whole of a passage is looked for by windows of letters, hashed once for all passages (as rsync does: Tridgell and
+Mackerras 1996), so that no item is held against every passage: building costs as much as reading the base once, and a
+look-up as much as the item is long.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragbench.types import Chunk, Piece
+
+WINDOW, STEP = 16, 8
+"""Letters that are compared at once, and how far apart those of a passage begin: what has WINDOW + STEP − 1 letters in
+common with a passage shares a window with it wherever it begins."""
+SHORT_WINDOW, SHORT_STEP = 8, 4
+"""The same for texts that are shorter than that. They must stand in a passage as a whole."""
+SOME = 48  # letters in a row that are a part of a passage, whatever stands around them
+HALF = 0.5  # of the text, or of the passage, that has to be the same
+GAP = 32  # letters of a passage that may differ between two parts that are one
+MOST = 64  # passages that are looked at for one text, and passages from which on a window is common to all
+LETTERS_AT_ONCE = 1 << 20
+_HIDDEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+_WORD_AFTER = re.compile(r"\s+(?=\S)")
+_MARKS = re.compile(r"[\W_]+")
+_STARTLESS = "\u1160", "\u11ff"  # vowels and finals of Hangul, which are composed with what stands before them
+_SEED = 2654435761
+
+Codes = NDArray[np.uint32]
+Span = tuple[int, int]
+
+
+class How(StrEnum):
+    """By what a retrieved item was known; `url`: its page alone is one of the base's."""
+
+    ID = "id"
+    TEXT = "text"
+    OVERLAP = "overlap"
+    URL = "url"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a passage that stands in a text. place: of the passage in the base. start, end: in its letters.
+    length: letters of the passage; shared: of them, how many stand in the text."""
+
+    place: int
+    start: int
+    end: int
+    shared: int
+    length: int
+
+    @property
+    def is_whole(self) -> bool:
+        return self.start == 0 and self.end == self.length
+
+
+class Passages:
+    """The passages of one base, to be known again. Raises nothing: what is unknown is None.
+
+    `by_id` and `urls` are there at once; texts are read when the first item comes that has no known id.
+    """
+
+    _known: ClassVar[WeakValueDictionary[int, Passages]] = WeakValueDictionary()
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self.chunks = chunks
+        self.by_id = {chunk.id: chunk for chunk in chunks}
+        self.urls = frozenset(chunk.url for chunk in chunks if chunk.url)
+        self._parts = lru_cache(maxsize=1 << 16)(self._looked_for)
+
+    @classmethod
+    def of(cls, chunks: Sequence[Chunk]) -> Passages:
+        """The same for all that read lists of this very base."""
+        found = cls._known.get(id(chunks))
+        if found is None or found.chunks is not chunks:
+            found = cls._known[id(chunks)] = cls(chunks)
+        return found
+
+    def named(self, names: Iterable[str]) -> Chunk | None:
+        """The first that there is; white space around a name and its form of Unicode may differ."""
+        for name in names:
+            if found := self.by_id.get(name) or self.by_id.get(unicodedata.normalize("NFC", name).strip()):
+                return found
+        return None
+
+    def with_text(self, text: str, url: str | None, title: str | None, wanted: Collection[str]) -> Chunk | None:
+        """The passage whose text this is, alone or behind its title and section; white space, form of Unicode and marks
+        around words may differ.
+
+        Of several with the same text the one with that address and title, else one that is `wanted`, else the first.
+        """
+        plain = letters(text)
+        if not plain:
+            return None
+        same = [place for place in self._whole.places(plain) if letters(self.chunks[place].text) == plain]
+        if not same and (bare := _bare(text)):
+            same = [place for place in self._forms.places(bare) if bare in _forms(self.chunks[place])]
+        found = [self.chunks[place] for place in dict.fromkeys(same)]
+        return max(
+            found, default=None,
+            key=lambda one: (url is not None and one.url == url, title is not None and one.title == title,
+                             one.id in wanted),
+        )  # fmt: skip
+
+    def shown_in(self, text: str, wanted: Collection[str]) -> Piece | None:
+        """The part of a passage that a text shows; of several passages a `wanted` one, else the one it shows most of.
+
+        None where fewer than half of the text, and of every passage, are the same.
+        """
+        parts = self._parts(text)
+        if not parts:
+            return None
+        best = max(parts, key=lambda one: (self.chunks[one.place].id in wanted, one.shared, -one.place))
+        return self._piece(text, best)
+
+    def headed(self, text: str, wanted: Collection[str]) -> Piece | None:
+        """The passage whose title, section or both a text is, as what splits pages makes pieces of: it shows nothing of
+        the passage itself."""
+        bare = _bare(text)
+        found = [self.chunks[place] for place in self._headings.places(bare) if bare in _headings(self.chunks[place])]
+        if not bare or not found:
+            return None
+        one = max(found, key=lambda one: one.id in wanted)
+        return Piece(f"{one.id}#00000-00000", text, one.url, one.title, one.section, one.id, 0, 0)
+
+    def _piece(self, text: str, part: Part) -> Piece:
+        chunk = self.chunks[part.place]
+        places, plain = _places(chunk.text), letters(text)
+        if part.is_whole or len(places) != part.length:
+            start, end = 0, len(chunk.text)
+        else:
+            start, end = places[part.start][0], places[part.end - 1][1]
+            own = letters(chunk.text)[part.start : part.end]
+            if not plain.startswith(own[:SHORT_WINDOW]):  # behind other words, whose last letters may be the same
+                start = _word_from(chunk.text, start, end)
+            if not plain.endswith(own[-SHORT_WINDOW:]):
+                end = _word_up_to(chunk.text, start, end)
+        name = f"{chunk.id}#{start:05}-{end:05}"  # as that of a piece that was cut here
+        if part.end - part.start != len(plain):
+            name += "~" + hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        return Piece(name, text, chunk.url, chunk.title, chunk.section, chunk.id, start, end)
+
+    @cached_property
+    def _whole(self) -> _Table:
+        return _Table.of((place, [letters(chunk.text)]) for place, chunk in enumerate(self.chunks))
+
+    @cached_property
+    def _forms(self) -> _Table:
+        return _Table.of((place, _forms(chunk)) for place, chunk in enumerate(self.chunks))
+
+    @cached_property
+    def _headings(self) -> _Table:
+        return _Table.of((place, _headings(chunk)) for place, chunk in enumerate(self.chunks))
+
+    @cached_property
+    def _windows(self) -> _Windows:
+        return _Windows.of(self.chunks, WINDOW, STEP)
+
+    @cached_property
+    def _short_windows(self) -> _Windows:
+        return _Windows.of(self.chunks, SHORT_WINDOW, SHORT_STEP)
+
+    def _looked_for(self, text: str) -> tuple[Part, ...]:
+        """All parts of passages that are enough of the text or of the passage, those first that share most."""
+        codes = _codes(letters(text))
+        is_short = len(codes) < WINDOW + STEP - 1
+        windows = self._short_windows if is_short else self._windows
+        found, shown = list[Part](), np.zeros(len(codes), bool)
+        for place, shifts in windows.candidates(codes).items():
+            passage = _codes(letters(self.chunks[place].text))
+            runs = list(_runs(passage, codes, shifts, len(codes) if is_short else WINDOW))
+            part = _longest(place, [(start, end) for start, end, _ in runs], len(passage))
+            if part is None:
+                continue
+            found.append(part)
+            for start, end, shift in runs:
+                if end - start >= SOME:
+                    shown[start - shift : end - shift] = True
+        is_known = shown.sum() >= HALF * len(codes)
+        enough = [
+            one for one in found
+            if one.shared >= HALF * len(codes)
+            or (one.shared >= SOME and (is_known or one.shared >= HALF * one.length))
+        ]  # fmt: skip
+        return tuple(sorted(enough, key=lambda one: (-one.shared, one.place)))
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Hashes of texts, sorted, each with the place of its passage."""
+
+    hashes: NDArray[np.int64]
+    places_: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, texts: Iterable[tuple[int, Iterable[str]]]) -> _Table:
+        pairs = [(hash(text), place) for place, own in texts for text in own if text]
+        hashes = np.array([one for one, _ in pairs], np.int64)
+        order = np.argsort(hashes, kind="stable")
+        return cls(hashes[order], np.array([place for _, place in pairs], np.int32)[order])
+
+    def places(self, text: str) -> list[int]:
+        """Of the passages that may have it, in the order of the base; hashes may meet, so texts have to be compared."""
+        key = np.int64(hash(text))
+        first, last = np.searchsorted(self.hashes, key, "left"), np.searchsorted(self.hashes, key, "right")
+        return [int(place) for place in self.places_[first:last]]
+
+
+@dataclass(frozen=True)
+class _Windows:
+    """Every so manyth window of every passage: its hash, sorted, with the passage and where in it the window begins."""
+
+    size: int
+    hashes: NDArray[np.uint64]
+    passages: NDArray[np.int32]
+    starts: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, chunks: Iterable[Chunk], size: int, step: int) -> _Windows:
+        """The last window of a passage is among them wherever it begins."""
+        parts = [_windows(slab, size, step) for slab in _slabs(chunks)] or [_windows([], size, step)]
+        hashes, passages, starts = (np.concatenate([part[column] for part in parts]) for column in range(3))
+        order = np.argsort(hashes, kind="stable")
+        return cls(size, hashes[order], passages[order], starts[order])
+
+    def candidates(self, codes: Codes) -> dict[int, list[int]]:
+        """Place of a passage → by how many letters what may be the same stands later in it than in the text; those that
+        share most windows, in the order of the base.
+
+        Windows that more than MOST passages have tell nothing, unless there are no others.
+        """
+        if len(codes) < self.size or not len(self.hashes):
+            return {}
+        wanted = _hashes(codes, self.size)
+        first, last = np.searchsorted(self.hashes, wanted, "left"), np.searchsorted(self.hashes, wanted, "right")
+        counts = last - first
+        there = np.flatnonzero(counts)
+        telling = there[counts[there] <= MOST]
+        if not len(telling) and len(there):
+            telling = there[np.argsort(counts[there], kind="stable")[:1]]
+        votes: dict[int, dict[int, int]] = {}
+        for at in telling.tolist():
+            for row in range(int(first[at]), min(int(last[at]), int(first[at]) + MOST)):
+                own = votes.setdefault(int(self.passages[row]), {})
+                shift = int(self.starts[row]) - at
+                own[shift] = own.get(shift, 0) + 1
+        most = sorted(votes, key=lambda place: (-sum(votes[place].values()), place))[:MOST]
+        return {
+            place: sorted(votes[place], key=lambda shift: (-votes[place][shift], shift))[:MOST]
+            for place in sorted(most)
+        }
+
+
+def letters(text: str) -> str:
+    """A text as it is compared: in NFKC, without white space and what is invisible."""
+    if not text.isascii():
+        if not unicodedata.is_normalized("NFKC", text):
+            text = unicodedata.normalize("NFKC", text)
+        text = _HIDDEN.sub("", text)
+    return "".join(text.split())
+
+
+def is_short(text: str) -> bool:
+    """Whether a text is too short to be told by windows that begin anywhere."""
+    return len(letters(text)) < WINDOW + STEP - 1
+
+
+def _bare(text: str) -> str:
+    """Its letters and digits alone: what is left where a page was turned to plain text, or marks were set anew."""
+    return _MARKS.sub("", unicodedata.normalize("NFKC", _HIDDEN.sub("", text)))
+
+
+def _forms(chunk: Chunk) -> list[str]:
+    """A passage as it may have been embedded: alone, or behind its title, its section, or both."""
+    text = _bare(chunk.text)
+    return [heading + text for heading in ("", *_headings(chunk))] if text else []
+
+
+def _headings(chunk: Chunk) -> list[str]:
+    title, section = _bare(chunk.title or ""), _bare(chunk.section or "")
+    return [one for one in dict.fromkeys([title, section, title + section, section + title]) if one]
+
+
+def _places(text: str) -> list[Span]:
+    """Where each of its letters stands, in characters; several are of one character where NFKC makes several of it."""
+    found, start = list[Span](), 0
+    while start < len(text):
+        end = start + 1
+        while end < len(text) and _is_composed(text[end]):
+            end += 1
+        found += [(start, end)] * len(letters(text[start:end]))
+        start = end
+    return found
+
+
+def _is_composed(character: str) -> bool:
+    """Whether it is a part of the character before it."""
+    return bool(unicodedata.combining(character)) or _STARTLESS[0] <= character <= _STARTLESS[1]
+
+
+def _word_from(text: str, start: int, end: int) -> int:
+    """Where the first whole word begins; as it is where there is none."""
+    if start == 0 or text[start - 1].isspace():
+        return start
+    found = _WORD_AFTER.search(text, start, end)
+    return start if found is None else found.end()
+
+
+def _word_up_to(text: str, start: int, end: int) -> int:
+    """Where the last whole word ends; as it is where there is none."""
+    if end == len(text) or text[end].isspace():
+        return end
+    whole = text[start:end].rsplit(None, 1)
+    return start + len(whole[0]) if len(whole) == 2 else end
+
+
+def _codes(text: str) -> Codes:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def _slabs(chunks: Iterable[Chunk]) -> Iterator[list[tuple[int, Codes]]]:
+    """The letters of passages, each with its place, about LETTERS_AT_ONCE together."""
+    held, size = list[tuple[int, Codes]](), 0
+    for place, chunk in enumerate(chunks):
+        held.append((place, _codes(letters(chunk.text))))
+        size += len(held[-1][1])
+        if size >= LETTERS_AT_ONCE:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
+
+
+def _windows(slab: Sequence[tuple[int, Codes]], size: int, step: int) -> tuple[NDArray[Any], ...]:
+    """Hash, passage and start of every window that is kept; one that runs over the end of a passage is not."""
+    long = [(place, codes) for place, codes in slab if len(codes) >= size]
+    if not long:
+        return np.empty(0, np.uint64), np.empty(0, np.int32), np.empty(0, np.int32)
+    starts = [np.append(np.arange(0, len(codes) - size, step), len(codes) - size) for _, codes in long]
+    before = np.cumsum([0, *(len(codes) for _, codes in long)])[:-1]
+    there = np.concatenate([own + first for own, first in zip(starts, before.tolist(), strict=True)])
+    places = np.repeat(np.array([place for place, _ in long], np.int32), [len(own) for own in starts])
+    hashes = _hashes(np.concatenate([codes for _, codes in long]), size)[there]
+    return hashes, places, np.concatenate(starts).astype(np.int32)
+
+
+def _hashes(codes: Codes, size: int) -> NDArray[np.uint64]:
+    """One number for each window of so many letters; equal windows have equal ones."""
+    wide, found = codes.astype(np.uint64), np.zeros(len(codes) - size + 1, np.uint64)
+    for place in range(size):
+        found = found * np.uint64(_SEED * 2 + 1) + wide[place : place + len(found)]
+        found ^= found >> np.uint64(29)
+    return found
+
+
+def _runs(passage: Codes, text: Codes, shifts: Sequence[int], least: int) -> Iterator[tuple[int, int, int]]:
+    """Where in a passage at least so many letters in a row are those of the text, and by how much they stand later."""
+    for shift in shifts:
+        start, end = max(0, shift), min(len(passage), len(text) + shift)
+        same = np.concatenate(([False], passage[start:end] == text[start - shift : end - shift], [False]))
+        edges = np.flatnonzero(same[1:] != same[:-1])
+        for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            if last - first >= least:
+                yield start + first, start + last, shift
+
+
+def _longest(place: int, runs: Iterable[Span], length: int) -> Part | None:
+    """The part of the passage in which most is the same; what differs by a few letters in between is a part of it."""
+    parts: list[list[int]] = []  # start, end, shared
+    for start, end in sorted(runs):
+        if parts and start <= parts[-1][1] + GAP:
+            parts[-1][2] += max(0, end - max(start, parts[-1][1]))
+            parts[-1][1] = max(end, parts[-1][1])
+        else:
+            parts.append([start, end, end - start])
+    if not parts:
+        return None
+    start, end, shared = max(parts, key=lambda one: (one[2], -one[0]))
+    return Part(place, start, end, shared, length)
