@@ -33,10 +33,7 @@ REFUSES = "aspect_critique(aspect=refusal)"
 """What a judge is asked of every answer where a judge says which are refusals."""
 Decider = Annotated[
     str,
-    Field(
-        description='who says which answers are refusals: "rule", by the words of the whole answer, or one judge of '
-        "ragbench.toml"
-    ),
+    Field(description='who says which answers are refusals: "rule", by words, or one judge of ragbench.toml'),
 ]
 
 
