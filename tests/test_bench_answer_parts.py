@@ -90,6 +90,14 @@ class TestRefusals:
         assert (can.n, can.n_unmeasured, can.value) == (1, 1, 1.0)
         assert (cannot.n, cannot.n_unmeasured, cannot.value) == (1, 0, 0.0)
 
+    def test_an_empty_answer_is_neither_refused_nor_given(self) -> None:
+        """Of four answers one is empty and one refuses: one of three, not of four."""
+        rows = [{"system": "a", "sample": f"q{n}", "refused": n == 1, "response": "" if n == 0 else "word"}
+                for n in range(4)]  # fmt: skip
+        [found] = profiles.refusals(answered(*rows), [Question(f"q{n}", "?") for n in range(4)], SURE)
+        assert (found.estimate.n, found.estimate.n_unmeasured) == (3, 1)
+        assert found.estimate.value == pytest.approx(1 / 3)
+
     def test_a_part_without_questions_has_no_row_and_clusters_are_named(self) -> None:
         asked = [Question(f"q{n}", "?", cluster=f"c{n // 2}") for n in range(1, 7)]
         rows = [{"system": "a", "sample": one.id, "refused": one.id in {"q1", "q4"}} for one in asked]

@@ -226,6 +226,14 @@ def test_clusters_part_what_lies_apart_and_words_name_them() -> None:
     assert not {"what", "about", "now"} & {word for words in topics.typical_words(texts, labels) for word in words}
 
 
+def test_words_of_one_text_alone_and_of_too_many_texts_come_last() -> None:
+    """Of 24 texts `rent` and `trains` stand in more than 3, `nothing` and `once` in one; by share, `rent` would be
+    .75 · ln(.76 / .06) = 1.90, `nothing` and `once` .25 · ln(.26 / .01) = .81, `fee` .5 · ln(.51 / .01) = 1.97."""
+    texts = ["rent fee once", "rent fee", "rent", "nothing", "rent", *["trains"] * 19]
+    found = topics.typical_words(texts, np.array([0] * 4 + [1] * 20))
+    assert found == [["fee", "rent", "nothing", "once"], ["trains", "rent"]]
+
+
 def test_central_rows_come_first() -> None:
     vectors = np.array([[1.0, 0.3], [1.0, 0.0], [1.0, -0.25], [0.0, 1.0]])
     assert topics.central(vectors, np.array([0, 0, 0, 1])) == [[1, 2, 0], [3]]

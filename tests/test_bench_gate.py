@@ -282,3 +282,28 @@ def test_a_comparison_whose_word_is_withheld_for_another_reason_decides_no_gate(
     withheld = tuple(replace(one, comparison=stats.withheld(one.comparison, why)) for one in report.comparisons)
     found, check = decided(replace(report, comparisons=withheld), metric="mrr", not_worse_by=0.05)
     assert (found.exit_code, check.why) == (2, why)
+
+
+def test_labels_that_cover_all_pairs_hide_no_answer_that_the_judge_left_out() -> None:
+    """Of a metric that people's labels correct, the report's comparison counts labelled pairs: none lacks a value, and
+    30 of the new system's 100 answers were not judged all the same."""
+    old, new = np.full(100, 0.5), np.full(100, 0.6)
+    new[:30] = np.nan
+    report = made("faithfulness", old=old, new=new)
+    whole = tuple(replace(one, comparison=replace(one.comparison, n_dropped=0)) for one in report.comparisons)
+    report = replace(report, comparisons=whole, facts={**report.facts, "corrected": ["faithfulness"]})
+    found, check = decided(report, metric="faithfulness", not_worse_by=0.1, most_unmeasured=0.2)
+    assert (found.exit_code, check.why) == (1, "30 of 100 could not be measured, at most 20% may be")
+
+
+@pytest.mark.parametrize(("least", "outcome"), [(-0.0625, Outcome.UNDECIDED), (0.0, Outcome.HOLDS)])
+def test_what_is_missing_may_not_reach_the_margin_itself(least: float, outcome: Outcome) -> None:
+    """Measured, the difference is 1/4 [3/16, 1/2], within a margin of 1/8; unmeasured pairs move the lower end by
+    5/16, to the margin itself, or by 1/4."""
+    report = made("faithfulness", old=[0.5] * 60, new=[0.75] * 59 + [math.nan])
+    [one] = report.comparisons
+    held = replace(one.comparison, difference=0.25, low=0.1875, high=0.5, least=least, most=0.5, n_dropped=1)
+    facts = {**report.facts, "corrected": ["faithfulness"]}
+    report = replace(report, comparisons=(replace(one, comparison=held),), facts=facts)
+    _, check = decided(report, metric="faithfulness", not_worse_by=0.125, most_unmeasured=0.2)
+    assert (check.outcome, check.low) == (outcome, 0.1875)

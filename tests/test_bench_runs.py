@@ -135,6 +135,18 @@ def test_other_data_is_refused_and_what_would_help_is_said() -> None:
     assert "--on-common-questions" in text
 
 
+def test_common_questions_need_the_values_of_both_runs() -> None:
+    """One run keeps its values question by question, the other its means: nothing says which questions are the same."""
+    first = run("a", {("s", "mrr"): BASE})
+    bare = summaries("b", RunValue("tier1", "s", "mrr", 0.5, n=60, bounds=(0.0, 1.0), better="higher"), data="d2")
+    for pair in ((first, bare), (bare, first)):
+        one = changes.refusal(*pair, "tier1", on_common_questions=True)
+        assert one is not None
+        assert (one.kind, one.run) == ("summaries", pair[1].id)
+    other = run("b", {("s", "mrr"): BASE}, data="d2")
+    assert changes.refusal(first, other, "tier1", on_common_questions=True) is None
+
+
 def test_common_questions_are_those_that_are_the_same() -> None:
     first = run("a", {("s", "mrr"): BASE})
     changed = [f"f-q{i}" if i % 3 else f"other-{i}" for i in range(60)]

@@ -11,14 +11,14 @@ import pytest
 
 from ragbench import bench, report, show
 from ragbench.bench import BenchError
-from ragbench.bench.answers.caching import CACHES, Asked, asked_of, cached, questions, rates, serving, summary
+from ragbench.bench.answers.caching import CACHES, Asked, Caching, asked_of, cached, questions, rates, serving, summary
 from ragbench.bench.answers.tier_ux import of_history, talks
 from ragbench.bench.basics.families import Sureness
 from ragbench.datasets import Dataset, PastQuestion, load
 from ragbench.datasets.records import Dialogue, Turn
 from ragbench.embed import make
 from ragbench.measurement import Measurement
-from ragbench.metrics.cache import Serving
+from ragbench.metrics.cache import Nearest, Serving
 from ragbench.settings import EmbedderSettings
 from ragbench.show import Page
 from tests.measurements import placed
@@ -192,6 +192,32 @@ def test_the_bounds_of_the_wrong_hit_rate_by_hand(talking: Path) -> None:
     for language, ends in (("en", "0.364 … 0.818"), ("ru", "0,364 … 0,818")):
         page = Page(made, language=language)
         assert ends in show.answers.cache(page).html()
+
+
+def test_what_is_known_is_counted_over_all_that_was_asked_and_what_a_hit_is_worth_over_hits() -> None:
+    """Five questions, of which .9 is above the threshold twice; of four somebody knows what is right."""
+    kinds = [Serving.RIGHT, Serving.WRONG, Serving.RIGHT, Serving.UNKNOWN, Serving.DOUBTFUL]
+    nearest = Nearest(np.array([0.9, 0.95, 0.7, 0.9, 0.85]), np.arange(5), kinds)
+    one = Caching([Asked(str(n), "?", str(n)) for n in range(5)], nearest)
+    row = dict(zip(CACHES, summary("s", "history", one, 0.85), strict=True))
+    assert row == {
+        "system": "s", "asked": "history", "n": 5, "hits": 3, "known": 4, "right": 1, "doubtful": 0, "wrong": 1,
+        "unknown": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "worth"),
+    [
+        ("Rooms 1 and 2.", "Rooms 1, 2 and 3.", Serving.RIGHT),
+        ("Rooms 1, 2 and 3.", "Rooms 1 and 2.", Serving.RIGHT),
+        ("Rooms 1 and 2.", "Rooms 2 and 3.", Serving.DOUBTFUL),
+        ("Rooms.", "Room 3.", Serving.RIGHT),
+    ],
+)
+def test_only_numbers_that_neither_answer_has_all_of_make_it_doubtful(first: str, second: str, worth: Serving) -> None:
+    asked = Asked("q", "Which?", "q", first, frozenset({"/a"}))
+    assert serving(asked, entry("/a", second, question="Which?")) is worth
 
 
 def test_hits_of_campus_counted_by_hand() -> None:

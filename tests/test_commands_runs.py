@@ -18,13 +18,16 @@ import pytest
 from ragbench import report, settings
 from ragbench.bench.basics import verdicts
 from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.findings import find
+from ragbench.bench.basics.findings import NOTHING, find
 from ragbench.bench.basics.session import told
+from ragbench.bench.runs import next_study
 from ragbench.language import translator
 from ragbench.measurement import Measurement
 from ragbench.metric import parse
 from ragbench.report.exports import articles
 from ragbench.report.keeping import kept, results
+from ragbench.settings import DifferenceSettings
+from ragbench.types import Status
 from tests import kept_runs
 from tests.command_line import invoke as call
 from tests.command_line import one_line, ragbench
@@ -430,6 +433,26 @@ def planned_run(project: Path, **more: Any) -> Measurement:
     made = told(made)
     kept_runs.make(project / "reports", "r0", made)
     return made
+
+
+def test_a_stricter_level_is_planned_with_a_smaller_threshold_and_gaps_are_pairs_that_could_differ(
+    project: Path,
+) -> None:
+    """At 99 % the family's threshold is a fifth of that at 95 %. Of three pairs without a value two have nothing to
+    measure on either side, and one lost its judge."""
+    made = planned_run(project)
+    scores = made.scores.copy()
+    for sample, status in (("q0", NOTHING[0]), ("q1", NOTHING[0]), ("q2", str(Status.JUDGE_ERROR))):
+        scores.loc[(scores["sample"] == sample) & (scores["metric"] == "mrr"), ["value", "status"]] = [np.nan, status]
+    known = next(each.comparison for each in made.comparisons if each.metric == "mrr")
+    [usual], [strict] = (
+        next_study.plan({"t": replace(made, scores=scores)}, next_study.Ask(level=level), DifferenceSettings())
+        for level in (None, 0.99)
+    )
+    assert known.threshold is not None
+    assert usual.plans[0].threshold == pytest.approx(known.threshold)
+    assert strict.plans[0].threshold == pytest.approx(known.threshold / 5)
+    assert (usual.unmeasured, strict.unmeasured) == (1, 1)
 
 
 def test_the_next_study_is_planned_from_a_run(project: Path) -> None:

@@ -20,8 +20,8 @@ from ragbench.measurement import Measurement, NamedEstimate
 from ragbench.report.pages.assembly import Measurements
 from ragbench.show import Page
 from ragbench.show.about.overview import Overview, cost, measured
-from ragbench.show.comparison.bands import reached
-from ragbench.types import Estimate
+from ragbench.show.comparison.bands import limits, reached
+from ragbench.types import Estimate, Verdict
 from tests.measurements import measurement
 
 pytestmark = pytest.mark.usefixtures("bare")
@@ -90,6 +90,56 @@ def test_what_was_not_measured_is_counted() -> None:
     many = NamedEstimate("b", "mrr", Estimate(0.6, 0.55, 0.65, 0.95, "bca", 9_000, 0))
     few = over({"tier1_retrieval": tier(mrr("a", 0.5, 0.4, 0.6, 1), many)})
     assert "&lt;0.1% of all values could not be measured" in str(show.about.standing(Page(few)).html())
+
+
+def test_a_share_of_what_is_missing_is_printed_where_it_can_be() -> None:
+    """1 of 1,000 is 0.1 %, and no less than that; 2 of 3 numbers lie between bands."""
+    many = NamedEstimate("b", "mrr", Estimate(0.6, 0.4, 0.9, 0.95, "bca", 899, 0))
+    few = over({"tier1_retrieval": tier(mrr("a", 0.9, 0.85, 0.95, 1), many, mrr("c", 0.5, 0.4, 0.6))})
+    assert few.facts["pages"][0]["wanted"] == 100 + 1 + 899 + 100
+    few.facts["pages"][0]["wanted"] = 1_000
+    said = str(show.about.standing(Page(few)).html()).replace("\u2060", "")
+    assert " 0.1% of all values could not be measured" in f" {re.sub('<[^>]+>', ' ', said)}"
+    assert "&lt;0.1%" not in said
+    assert "Of 3 numbers with a threshold: 1 excellent, 2 between bands." in said
+
+
+def test_three_challengers_are_each_spoken_of_and_four_are_counted() -> None:
+    words = (Verdict.BETTER, Verdict.WORSE, Verdict.NOT_SHOWN, Verdict.SAME)
+    for number in (3, 4):
+        made = measurement(("base", *"vwxy"[:number]), ("mrr",), 40)
+        own = tuple(
+            replace(one, comparison=replace(one.comparison, verdict=word))
+            for one, word in zip(made.comparisons, words, strict=False)
+        )
+        said = re.sub(
+            "<[^>]+>",
+            "",
+            str(show.about.standing(Page(over({"tier1_retrieval": replace(made, comparisons=own)}))).html()),
+        )
+        assert ("v against base: better (Tier 1: mrr)." in said.replace("\u00a0", " ")) == (number == 3), said
+        assert ("mrr, 4 systems against base" in said) == (number == 4), said
+
+
+def test_a_page_s_latency_is_the_median_of_both_parts_or_of_all_there_are() -> None:
+    """Embedding 5, search 10 and both together 14 (a median of sums); of a hybrid without it 5 + 10; the 90th
+    percentile is none of it."""
+
+    def took(system: str, step: str, probability: float, ms: float) -> NamedEstimate:
+        one = Estimate(ms, None, None, 0.95, "order", 9, 0)
+        return NamedEstimate(system, "latency", one, {"step": step, "probability": probability})
+
+    placed = [took("a", *each) for each in (("embed", 0.5, 5.0), ("search", 0.5, 10.0), ("both", 0.5, 14.0))]
+    placed += [took("b", *each) for each in (("embed", 0.5, 5.0), ("search", 0.5, 10.0), ("search", 0.9, 90.0))]
+    found = over({"tier1_retrieval": replace(tier(mrr("a", 0.5, 0.4, 0.6)), placed=tuple(placed))})
+    assert found.facts["pages"][0]["milliseconds"] == {"a": 14.0, "b": 15.0}
+
+
+def test_limits_are_said_the_way_that_is_good() -> None:
+    english = translator("en")
+    assert limits(english, settings.Band(good=0.5, excellent=0.8)) == ("0.5 or more", "above 0.8")
+    assert limits(english, settings.Band(good=0.3, excellent=0.1, better="lower")) == ("0.3 or less", "below 0.1")
+    assert limits(english, settings.Band(good=0.3, better="lower")) == ("0.3 or less", "—")
 
 
 def test_why_nothing_was_measured_is_said_with_counts_by_page_and_overview(tmp_path: Path) -> None:

@@ -227,6 +227,13 @@ def test_an_index_shows_one_metric_of_each_kind() -> None:
     assert Page(m).material.key_metrics == ["mrr", "hit_rate@5", "ndcg(gain=exponential)@10"]
 
 
+def test_the_finding_counts_only_metrics_that_were_compared() -> None:
+    """Of four metrics ndcg@10 is compared for nobody: b and c are better on all three that are."""
+    three = changed(measurement(("a", "b", "c")), verdict=Verdict.BETTER)
+    kept = tuple(one for one in three.comparisons if one.metric != "ndcg@10")
+    assert finding(Page(replace(three, comparisons=kept)).material) == "Better than a: b on 3 and c on 3 of 3 metrics"
+
+
 def test_worst_questions_by_hand() -> None:
     m = measurement(metrics=("mrr",), questions=5)
     values = {"ivfflat": [1.0, 0.5, 1.0, 0.2, 0.9], "hnsw": [0.0, 0.0, 0.5, 0.2, 1.0]}
