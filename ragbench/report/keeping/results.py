@@ -199,7 +199,8 @@ def nothing(made: Measurement) -> str:
     if not len(values) or values.notna().any():
         return ""
     [(reason, count)] = Counter(map(str, reasons)).most_common(1)
-    return f"nothing was measured: none of {len(values):,} values; of {count:,} the reason is: {reason}"
+    why = f"; of {count:,} the reason is: {reason}" if reason else ", and no reason was given"
+    return f"nothing was measured: none of {len(values):,} values{why}"
 
 
 def _raised(made: Measurement) -> list[dict[str, Any]]:
