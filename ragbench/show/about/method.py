@@ -177,15 +177,16 @@ def test_name(material: Material, test: str) -> str:
     """The name of a test for people."""
     _ = material.text
     name, _comma, exact = test.partition(",")
+    flips = _("sign-flip randomization")
     names = {
-        "sign flips": _("sign-flip randomization"),
+        "sign flips": _("sign-flip randomization (saddlepoint)") if "saddlepoint" in exact else flips,
         "McNemar": _("McNemar's test (mid-p)") if "mid-p" in exact else _("exact McNemar test"),
         "Wilcoxon": _("Wilcoxon signed-rank test"),
         "sign": _("sign test"),
     }
     if test.endswith("of the prediction-powered difference"):
         return _("Student's t of the difference corrected by people's labels")
-    if name.endswith("of pseudo-values"):
+    if test.endswith("of pseudo-values"):
         return _("sign-flip randomization of pseudo-values")
     return names.get(name, test)
 
