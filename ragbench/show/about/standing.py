@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from ragbench import raised, stand_ins, unidentified
+from ragbench import raised, unidentified
 from ragbench.bench.basics import reasons
 from ragbench.bench.basics.verdicts import doubted
 from ragbench.metrics.known_reasons import reason_in
@@ -100,8 +100,10 @@ def _good(found: Overview) -> str:
     every = found.material.measurement.estimates_by("page")
     held = [one for one in every if one.metric in bands.of(found.material)]
     pages = {str(page["name"]): page for page in found.pages}
-    made = [stand_ins.of(pages.get(str(one.where["page"]), {}), one.system, one.metric) for one in held]
-    met = [bands.reached(found.material, one.metric, one.estimate, by) for one, by in zip(held, made, strict=True)]
+    met = [
+        bands.reached(found.material, one.metric, one.estimate, one.system, pages.get(str(one.where["page"]), {}))
+        for one in held
+    ]
     reached = [each for each in met if each.stretches]
     if not reached:
         return _("No number on these pages has a threshold.")
