@@ -24,6 +24,8 @@ from ragbench.report.exports import articles
 from ragbench.report.keeping import results
 from ragbench.settings import GateSettings, Settings, SystemSettings
 from ragbench.show import Page
+from ragbench.show.basics.material import Material
+from ragbench.show.comparison.bands import reached
 from ragbench.types import Verdict
 from tests.measurements import value, values
 from tests.small_project import write_lines
@@ -177,6 +179,16 @@ def test_above_two_per_cent_there_is_no_verdict_on_any_output(page: Measurement)
     told = REASON.replace("1290", "1,290")
     assert all(f"cannot be told: {told}" in outputs(page, "en")[name] for name in ("markdown", "latex"))
     assert "passages that some retrieved (3.1%)" in str(page)
+
+
+def test_a_number_that_tells_nothing_is_in_no_band(page: Measurement) -> None:
+    shown, banded = Material(page, translator("en")), {}
+    for name in shown.systems:
+        estimate = shown.estimate(name, "mrr@10")
+        assert estimate is not None
+        banded[name] = reached(shown, "mrr@10", estimate, name, page.facts)
+    assert {name: bool(one.stretches) for name, one in banded.items()} == {"ids": True, "some": False, "few": True}
+    assert "Of 2 numbers with a threshold" in str(show.about.standing(Page(over({"tier": page}))).html())
 
 
 def test_the_summary_of_a_run_holds_counts_and_words(page: Measurement) -> None:

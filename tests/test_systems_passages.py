@@ -52,6 +52,10 @@ AS: dict[str, tuple[Callable[[Chunk], Any], How]] = {
     "its address below": (lambda one: f"{one.text}\n\nSource: {one.url}", How.OVERLAP),
     "all but its first letters": (lambda one: one.text[9:], How.OVERLAP),
     "an excerpt of a dozen words": (lambda one: " ".join(one.text.split()[15:40]), How.OVERLAP),
+    "an excerpt in another form of Unicode": (
+        lambda one: unicodedata.normalize("NFD", " ".join(one.text.split()[15:40])),
+        How.OVERLAP,
+    ),
     "an edited word": (lambda one: one.text.replace("the", "a", 1), How.OVERLAP),
     "of a passage with its id": (lambda one: {"id": "u", "text": "reworded by a model", "source_id": one.id}, How.ID),
 }

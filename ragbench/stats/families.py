@@ -17,16 +17,19 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ragbench.stats.comparisons import Hypothesis
 from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.intervals import stretched
 from ragbench.stats.power import FEWEST_FOR_MID_P
-from ragbench.stats.samples import Labels, as_codes, units_of
+from ragbench.stats.samples import Labels, Units, as_codes, units_of
 from ragbench.stats.signs import share_beyond
+from ragbench.stats.skew import MOST_TOGETHER, leans, ratios_together
 from ragbench.stats.verdicts import agreeing, decided, weighed
 from ragbench.types import Array, Comparison
+
+MAX_T, NORMAL_MAX_T = "max-T", "max-T by normal sums"
 
 
 def holm(p: ArrayLike) -> Array:
@@ -115,18 +118,19 @@ def jointly(
         return [one.alone for one in hypotheses]
     error, codes = 1 - tested[0].alone.level, as_codes(clusters, len(tested[0].column))
 
-    def together(columns: Sequence[Array], alone: Sequence[float]) -> tuple[list[float], list[float], int]:
-        """Adjusted p and thresholds of hypotheses, of which equal ones are one; and how many are different."""
+    def together(columns: Sequence[Array], alone: Sequence[float]) -> tuple[list[float], list[float], str]:
+        """Adjusted p and thresholds of hypotheses, of which equal ones are one; their number and the test."""
         matrix = np.nan_to_num(np.column_stack(columns)) + 0.0  # -0.0 becomes 0.0
         content = [column.tobytes() for column in matrix.T]
         first = {column: content.index(column) for column in content}
         places = [list(first).index(column) for column in content]
         different = list(first.values())
-        sums = units_of(matrix[:, different], codes).sums
-        p, edges = stepped_down(sums, [alone[one] for one in different], error, resamples, seed)
-        return [p[place] for place in places], [edges[place] for place in places], len(different)
+        units = units_of(matrix[:, different], codes)
+        p, edges, normal = stepped_down(units, [alone[one] for one in different], error, resamples, seed)
+        name = f"{len(different)}, {NORMAL_MAX_T if normal else MAX_T}"
+        return [p[place] for place in places], [edges[place] for place in places], name
 
-    adjusted, thresholds, number = together([one.column for one in tested], [one.alone.p for one in tested])
+    adjusted, thresholds, family = together([one.column for one in tested], [one.alone.p for one in tested])
     worst: list[float | None] = [None] * len(tested)
     bounded = [one.alone.p_worst is not None for one in tested]
     if any(bounded):
@@ -137,7 +141,7 @@ def jointly(
     made = iter(
         # differences that are equal may be of more or fewer questions, and have another p by themselves
         with_adjusted(
-            one.alone, max(adjusted[n], one.alone.p), f"{number}, max-T", thresholds[n],
+            one.alone, max(adjusted[n], one.alone.p), family, thresholds[n],
             freedom=one.freedom, worst=worst[n],
         )
         for n, one in enumerate(tested)
@@ -146,23 +150,29 @@ def jointly(
 
 
 def stepped_down(
-    sums: Array, alone: Sequence[float], error: float, resamples: int, seed: int
-) -> tuple[list[float], list[float]]:
-    """Adjusted p of several hypotheses by step-down max-T over sign flips that all share, and their first thresholds.
+    units: Units, alone: Sequence[float], error: float, resamples: int, seed: int
+) -> tuple[list[float], list[float], bool]:
+    """Adjusted p of several hypotheses by step-down max-T over sign flips that all share, their first thresholds, and
+    whether normal sums stand for the flips' (`draws.are_smooth`).
 
-    sums: (units, hypotheses) differences of independent units. alone: p of each by itself, which no adjusted p is
-    below. A threshold is the largest p of a hypothesis by itself at which the first step, at family-wise `error`,
-    rejects it. Every pattern of signs is counted where there are no more than `resamples`.
+    units: of the differences of all hypotheses. alone: p of each by itself, which no adjusted p is below. A threshold
+    is the largest p of a hypothesis by itself at which the first step, at family-wise `error`, rejects it. Every
+    pattern of signs is counted where there are no more than `resamples`.
+    Where differences are skewed, or clusters' sizes go with them, the studentized bootstrap of all together has to
+    agree (Romano, Wolf 2005): of a hypothesis for which it is so, and of all where it is so for half of them.
     """
+    sums = units.sums
     if sums.shape[1] == 1:
-        return list(alone), [error]
+        return list(alone), [error], False
     middle = len(sums) >= FEWEST_FOR_MID_P
     moved = sums[np.any(sums != 0, axis=1)]
     scale = np.sqrt(np.sum(moved**2, axis=0))  # no flip changes it: the standard error under the hypothesis
     scale[scale == 0] = np.inf
     observed = np.abs(moved.sum(axis=0)) / scale
     complete = 2 ** min(len(moved), 60) <= resamples
-    flips = every_flip(moved) if complete else sign_flips(moved, resamples, np.random.default_rng(seed))
+    flips, normal = (
+        (every_flip(moved), False) if complete else sign_flips(moved, resamples, np.random.default_rng(seed))
+    )
     drawn = np.abs(flips) / scale
     order = np.argsort(-observed, kind="stable")
     successive = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
@@ -177,7 +187,34 @@ def stepped_down(
     exceeding = np.count_nonzero(drawn > edge * (1 + 1e-9), axis=0) / len(drawn)
     rarest = error / max(int(np.isfinite(scale).sum()), 1)
     thresholds = np.minimum(error, np.where(exceeding > 0, exceeding, rarest))
-    return np.maximum(adjusted, alone).tolist(), thresholds.tolist()
+    if (treated := _leaning(units)).any():
+        p, most = _studentized(units, order, error, resamples, seed)
+        adjusted[treated] = np.maximum(adjusted, p)[treated]
+        thresholds[treated] = np.minimum(thresholds, np.maximum(most, rarest))[treated]
+    return np.maximum(adjusted, alone).tolist(), thresholds.tolist(), normal
+
+
+def _leaning(units: Units) -> NDArray[np.bool_]:
+    """(hypotheses,) whether the studentized bootstrap has to agree; one that looks skewed by chance brings no other."""
+    if units.number > MOST_TOGETHER:
+        return np.zeros(units.sums.shape[1], dtype=bool)
+    own = np.array([leans(units.single(place)) for place in range(units.sums.shape[1])])
+    return own | (2 * int(own.sum()) >= len(own))
+
+
+def _studentized(
+    units: Units, order: NDArray[np.int64], error: float, resamples: int, seed: int
+) -> tuple[Array, Array]:
+    """(hypotheses,) adjusted p by the studentized bootstrap, stepped down in this order, equal tails; and first
+    thresholds."""
+    ratios, seen = ratios_together(units, resamples, seed)
+    backward = ratios[:, order[::-1]]
+    low, high = (of.accumulate(backward, axis=1)[:, ::-1] for of in (np.minimum, np.maximum))
+    fewer = np.minimum((low <= seen[order]).sum(axis=0), (high >= seen[order]).sum(axis=0))
+    p = np.empty(len(order))
+    p[order] = np.maximum.accumulate(np.minimum(2 * (fewer + 1) / (resamples + 1), 1.0))
+    ends = np.quantile(low[:, 0], error / 2), np.quantile(high[:, 0], 1 - error / 2)
+    return p, 2 * np.minimum(np.mean(ratios < ends[0], axis=0), np.mean(ratios > ends[1], axis=0))
 
 
 def _step(p: ArrayLike, rule: Callable[[Array, int], Array]) -> Array:

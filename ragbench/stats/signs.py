@@ -12,32 +12,84 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragbench.stats.draws import every_flip, sign_flips
+from ragbench.stats.draws import are_smooth, every_flip, sign_flips
 from ragbench.stats.power import FEWEST_FOR_MID_P
 from ragbench.stats.samples import Units, as_values
+from ragbench.stats.skew import leans, studentized_p
 from ragbench.types import Array
 
 EXACT = "sign flips, complete"
-MCNEMAR = "McNemar, mid-p"
+MCNEMAR, MCNEMAR_EXACT = "McNemar, mid-p", "McNemar, exact"
+SADDLEPOINT = "sign flips, saddlepoint"
+STUDENTIZED = " and the studentized bootstrap"
+"""What is added to the name of a test of signs where the studentized bootstrap had to agree."""
 RankTest = Literal["wilcoxon", "sign"]
 
 
 def tested(units: Units, resamples: int, seed: int) -> tuple[float, str]:
-    """(p, test) of the hypothesis that signs of the units' differences are arbitrary; units of one column."""
+    """(p, test) of the hypothesis that the units' differences are 0 on average; units of one column, not gathered.
+
+    Their signs are flipped; where they are skewed, or clusters' sizes go with them, the studentized bootstrap has to
+    agree, and p is the larger one (`ragbench.stats.skew`).
+    """
+    p, used = flipped(units, resamples, seed)
+    if math.isnan(p) or not leans(units):
+        return p, used
+    return max(p, studentized_p(units, resamples, seed)), used + STUDENTIZED
+
+
+def flipped(units: Units, resamples: int, seed: int) -> tuple[float, str]:
+    """(p, test) of the hypothesis that signs of the units' differences are arbitrary; units of one column.
+
+    Where all units moved, and by the same, p is exact: their number is then no chance that evens out how coarse the
+    mid-p of each number is, and it errs in .070 of .05 of the samples of 8 such units, and in .077 of 16.
+    """
     column, middle = units.sums[:, 0], units.number >= FEWEST_FOR_MID_P
     moved = column[np.abs(column) > 1e-12 * np.abs(column).max(initial=0.0)]
     sizes = np.abs(moved)
     if not len(moved):
         return 1.0 if units.number else math.nan, EXACT
     if np.ptp(sizes) <= 1e-9 * sizes.max():
-        return _binomial_p(int((moved > 0).sum()), len(moved), middle), EXACT
+        return _binomial_p(int((moved > 0).sum()), len(moved), middle and len(moved) < units.number), EXACT
     observed, total = abs(float(moved.sum())), float(sizes.sum())
+    ordered = np.sort(sizes, kind="stable")  # two runs in order
+    if are_smooth(ordered[np.append(True, ordered[1:] > ordered[:-1]), None]):
+        return saddlepoint_p(sizes, observed), SADDLEPOINT
     if 2 ** min(len(moved), 60) <= resamples:  # all patterns cost less than drawing some of them, and are exact
         return share_beyond(np.abs(every_flip(moved[:, None])), observed, 1e-10 * total, middle, True), EXACT
-    drawn = np.abs(sign_flips(moved[:, None], resamples, np.random.default_rng(seed)))
+    drawn = np.abs(sign_flips(moved[:, None], resamples, np.random.default_rng(seed))[0])
     # many units are summed in single precision: what ties with the observed sum must still count
     slack = (1e-6 if len(moved) > 512 else 1e-10) * total
     return share_beyond(drawn, observed, slack, middle, False), "sign flips"
+
+
+def saddlepoint_p(sizes: Array, observed: float) -> float:
+    """Two-sided p of |Σ ± size| ≥ observed under all patterns of signs, by the saddlepoint of log E exp(t Σ ± size) =
+    Σ log cosh(t size) (Robinson 1982, JRSS B 44: 91; in the form of Barndorff-Nielsen 1991, Biometrika 78: 557).
+
+    sizes: (units,) above 0, many of them and none much larger than the rest; then its error is far below that of
+    10,000 draws, for any p. No p is 0: the least is that of floats.
+    """
+    from scipy.special import ndtr
+
+    squares = sizes**2
+    variance, least = float(squares.sum()), np.finfo(np.float64).tiny
+    if observed**2 / (2 * variance) > -math.log(least):  # Hoeffding's bound of either side
+        return float(least)
+    place = observed / variance  # Newton's steps come from below, as tanh is concave
+    while True:
+        slopes = np.tanh(place * sizes)
+        curvature = float(np.sum(squares * (1 - slopes**2)))
+        step = (observed - float(np.sum(sizes * slopes))) / curvature
+        place += step
+        if step <= 1e-9 * place:
+            break
+    exponents = place * sizes
+    log_moment = float(np.sum(exponents + np.log1p(np.exp(-2 * exponents)) - math.log(2)))
+    root = math.sqrt(2 * max(place * observed - log_moment, 0.0))
+    if root > 1e-3:  # nearer to 0 both are the same, and their ratio is rounding
+        root += math.log(place * math.sqrt(curvature) / root) / root
+    return max(float(2 * ndtr(-root)), float(least))
 
 
 def share_beyond(drawn: Array, observed: float, slack: float, middle: bool, complete: bool) -> float:

@@ -34,7 +34,6 @@ GAP = 32  # letters of a passage that may differ between two parts that are one
 MOST = 64  # passages that are looked at for one text, and passages from which on a window is common to all
 LETTERS_AT_ONCE = 1 << 20
 _HIDDEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
-_WORD_AFTER = re.compile(r"\s+(?=\S)")
 _MARKS = re.compile(r"[\W_]+")
 _STARTLESS = "\u1160", "\u11ff"  # vowels and finals of Hangul, which are composed with what stands before them
 _SEED = 2654435761
@@ -317,8 +316,8 @@ def _word_from(text: str, start: int, end: int) -> int:
     """Where the first whole word begins; as it is where there is none."""
     if start == 0 or text[start - 1].isspace():
         return start
-    found = _WORD_AFTER.search(text, start, end)
-    return start if found is None else found.end()
+    parts = text[start:end].split(None, 1)
+    return end - len(parts[1]) if len(parts) == 2 else start
 
 
 def _word_up_to(text: str, start: int, end: int) -> int:

@@ -24,6 +24,7 @@ from ragbench.metric import Metric
 from ragbench.metrics import meant as going_by
 from ragbench.names import meant
 from ragbench.stats import Hypothesis
+from ragbench.stats.families import NORMAL_MAX_T
 from ragbench.types import Array, Better, Comparison
 
 PRIMARY, SECONDARY = "primary", "secondary"
@@ -72,6 +73,15 @@ def leading(asked: str, metrics: Sequence[Metric], usual: str = "") -> Metric:
     if asked.strip():
         return by_label[named(asked, {label: each.better for label, each in by_label.items()})]
     return next((each for each in metrics if usual in (each.label, each.name)), metrics[0])
+
+
+def check_baseline(baseline: str, systems: Iterable[str], whose: str = "the answers", option: str = "baseline") -> None:
+    """Refuse a baseline that is none of the systems. Raises BenchError with those there are, and the near name."""
+    there = list(dict.fromkeys(systems))
+    if baseline and baseline not in there:
+        known = f"there are {', '.join(there)}" if there else "none is named: add a column `system`"
+        near = meant(baseline, there)
+        raise BenchError(f"{option} = {baseline!r} is not among the systems of {whose}{near}; {known}")
 
 
 def named(asked: str, known: Mapping[str, Better | None] | Mapping[str, Better]) -> str:
@@ -181,7 +191,7 @@ def said(family: str, _: Translator) -> str:
     if number == "1":
         alone = {PRIMARY: _("primary metric, tested by itself"), SECONDARY: _("secondary metrics, a single comparison")}
         return alone.get(title, "")
-    names = {"max-T": "max-T", "holm": "Holm", "benjamini_hochberg": "Benjamini–Hochberg"}
+    names = {"holm": "Holm", "benjamini_hochberg": "Benjamini–Hochberg", NORMAL_MAX_T: _("max-T by normal sums")}
     how = f"{adjusted(family, _)} ({names.get(method, method)})"
     if title == PRIMARY:
         return _("primary metric, {adjusted}", adjusted=how)

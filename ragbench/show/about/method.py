@@ -19,6 +19,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.sentences import descriptions, doubts, judges, pieces
 from ragbench.show.view import view
+from ragbench.stats.signs import STUDENTIZED
 from ragbench.types import Verdict
 
 
@@ -177,15 +178,20 @@ def test_name(material: Material, test: str) -> str:
     """The name of a test for people."""
     _ = material.text
     name, _comma, exact = test.partition(",")
+    flips = _("sign-flip randomization")
     names = {
-        "sign flips": _("sign-flip randomization"),
+        "sign flips": _("sign-flip randomization (saddlepoint)") if "saddlepoint" in exact else flips,
         "McNemar": _("McNemar's test (mid-p)") if "mid-p" in exact else _("exact McNemar test"),
         "Wilcoxon": _("Wilcoxon signed-rank test"),
         "sign": _("sign test"),
     }
     if test.endswith("of the prediction-powered difference"):
         return _("Student's t of the difference corrected by people's labels")
-    if name.endswith("of pseudo-values"):
+    if test.endswith(f"{STUDENTIZED} of pseudo-values"):
+        return _("sign-flip randomization of pseudo-values and the studentized bootstrap")
+    if test.endswith(STUDENTIZED):
+        return _("sign-flip randomization and the studentized bootstrap")
+    if "of pseudo-values" in test:
         return _("sign-flip randomization of pseudo-values")
     return names.get(name, test)
 

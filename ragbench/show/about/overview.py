@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from ragbench import stand_ins
 from ragbench.counts import counted
 from ragbench.language import DASH, Translator
 from ragbench.show.basics.links import metric_name, row_anchor
@@ -146,7 +145,7 @@ def _cell(found: Overview, page: Facts, metric: str, system: str) -> Markup:
         value = _.number(e.value, digits)
         number = spread(value if e.low is None else f"{value} {_.interval(e.low, e.high, digits)}")
     c = found.comparison(page, system, metric)
-    marked = bands.marked(found.material, bands.reached(found.material, metric, e, stand_ins.of(page, system, metric)))
+    marked = bands.marked(found.material, bands.reached(found.material, metric, e, system, page))
     words = [part for part in (marked, chip(found.material, c) if c else "") if part]
     address = f"{href(page)}#{row_anchor(metric, bool(page.get('describes')))}"
     content = html.link(address, number) + small(counted(e, _, digits))

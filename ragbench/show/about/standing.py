@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from ragbench import raised, stand_ins, unidentified
+from ragbench import raised, unidentified
 from ragbench.bench.basics import reasons
+from ragbench.bench.basics.verdicts import doubted
 from ragbench.metrics.known_reasons import reason_in
 from ragbench.show.about.overview import Facts, Overview, href
 from ragbench.show.basics.material import Material
@@ -99,8 +100,10 @@ def _good(found: Overview) -> str:
     every = found.material.measurement.estimates_by("page")
     held = [one for one in every if one.metric in bands.of(found.material)]
     pages = {str(page["name"]): page for page in found.pages}
-    made = [stand_ins.of(pages.get(str(one.where["page"]), {}), one.system, one.metric) for one in held]
-    met = [bands.reached(found.material, one.metric, one.estimate, by) for one, by in zip(held, made, strict=True)]
+    met = [
+        bands.reached(found.material, one.metric, one.estimate, one.system, pages.get(str(one.where["page"]), {}))
+        for one in held
+    ]
     reached = [each for each in met if each.stretches]
     if not reached:
         return _("No number on these pages has a threshold.")
@@ -127,6 +130,7 @@ def _better(found: Overview) -> list[Markup]:
     for page, metric, rows in told:
         for one in rows:
             why = f", {reason_in(one.withheld, found.text)}" if one.withheld else ""
+            why += f" ({unsure})" if (unsure := doubted(one, found.text)) else ""
             where = f"{found.short(page)}: {metric}{why}"
             earned.setdefault((one.challenger, one.baseline), []).append((one.verdict, where))
     alike: dict[tuple[str, tuple[tuple[Verdict, str], ...]], list[str]] = {}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 from markupsafe import Markup
 
 from ragbench import stand_ins
-from ragbench.bench.basics import bands
+from ragbench.bench.basics import bands, withholding
 from ragbench.language import DASH, Translator
 from ragbench.metric import Metric
 from ragbench.reading import Met
@@ -17,7 +19,6 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.sentences import declared
-from ragbench.stand_ins import StandIn
 from ragbench.types import Comparison, Estimate
 
 
@@ -27,10 +28,18 @@ def of(material: Material) -> dict[str, Band]:
     return {label: Band(**known) for label, known in found.items()}
 
 
-def reached(material: Material, metric: str, estimate: Estimate, made: Iterable[StandIn] = ()) -> Met:
+def reached(
+    material: Material,
+    metric: str,
+    estimate: Estimate,
+    system: str = "",
+    facts: Mapping[str, Any] = MappingProxyType({}),
+) -> Met:
     """The bands that a number's interval reaches, worst first: of the page's set where it names the metric, else those
-    that the metric's source published; none without an interval, and none of what only stand-ins made."""
-    if bands.unearned(material.declaration(metric), made):
+    that the metric's source published; none without an interval, none of what only stand-ins made, and none where too
+    much of what was retrieved is unknown. facts: of the page that the number is on."""
+    made = stand_ins.of(facts, system, metric)
+    if bands.unearned(material.declaration(metric), made) or withholding.why(facts, [system], metric):
         return Met((), whole=False)
     return bands.met(bands.stretches(material.declaration(metric), of(material).get(metric)), estimate)
 
@@ -56,7 +65,7 @@ def marked(material: Material, reached: Met) -> Markup:
 
 def below(material: Material, metric: str, estimate: Estimate, system: str) -> Markup:
     """What stands below a number of a page: its band; empty where it has none."""
-    words = marked(material, reached(material, metric, estimate, stand_ins.of(material.facts, system, metric)))
+    words = marked(material, reached(material, metric, estimate, system, material.facts))
     return html.span(words, "rb-words") if words else Markup("")
 
 
