@@ -174,8 +174,8 @@ class Endpoint:
         patience = self._settings.patience_seconds
         if self._silent_since is not None and time.monotonic() - self._silent_since > patience:
             self._stopped = self._stopped or ProviderUnreachable(
-                f"{self._who} has not answered any call for {patience:g} s (patience_seconds). Replies so far are in the "
-                "journal: run again to go on"
+                f"{self._who} has not answered any call for {patience:g} s (patience_seconds). Replies so far are in "
+                "the journal: run again to go on"
             )
 
     def _stop_if_hopeless(self, fault: Fault) -> None:
