@@ -13,6 +13,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.blame import stacked
 from ragbench.show.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed
+from ragbench.show.sentences import refusing
 from ragbench.show.view import charted, view
 
 ROW, HEAD, FOOT = 27, 34, 30
@@ -108,6 +109,7 @@ def standard(blamed: Blamed) -> list[str]:
             contexts=_.integer(int(blamed.material.facts.get("contexts", 0))),
         ),
     ]
+    said += filter(None, [refusing.told(_, facts.get("refusals"))])
     judge = facts.get("production_judge")
     if judge:
         said.append(_("{judge} decides which answers are shown.", judge=clean(judge)))
