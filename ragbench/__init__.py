@@ -196,7 +196,7 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     import contextlib
     from collections.abc import Iterator
 
-    from ragbench.bench.basics.families import leading
+    from ragbench.bench.basics.families import check_baseline, leading
     from ragbench.bench.scoring import jury
     from ragbench.bench.scoring.measure import Asked, applicable, live_line, measure
     from ragbench.bench.scoring.replies import kept_replies
@@ -207,6 +207,7 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     rows = samples_of(samples)
     chosen = applicable(rows, [metrics] if isinstance(metrics, str) or callable(metrics) else metrics)
     _ = leading(options["primary"], chosen)
+    check_baseline(options["baseline"], (one.system for one in rows if one.system))
     chosen, judges = jury.assigned(chosen, named)
     whom = jury.asking(chosen, judges)
     rule = jury.rule_of(options["aggregate"], options["tolerance"], options["quorum"], whom)

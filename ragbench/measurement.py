@@ -33,7 +33,7 @@ ESTIMATE_COLUMNS = (
 COMPARISON_COLUMNS = (
     "baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test",
     "verdict", "minimum_detectable", "margin", "questions_needed", "groups_needed", "n", "n_dropped", "clusters",
-    "family", "least", "most", "withheld",
+    "family", "least", "most", "doubt", "withheld",
 )  # fmt: skip
 """What summaries say of an estimate, and of a comparison."""
 ESTIMATE_ROW = ("system", "metric", *(each.name for each in fields(Estimate) if each.name != "intervals"))

@@ -1,4 +1,4 @@
-"""Where the sentences of an English or Russian text stand."""
+"""Where the sentences of an English or Russian text stand, and where words do that no blank parts."""
 
 from __future__ import annotations
 
@@ -20,6 +20,12 @@ _ABBREVIATION = re.compile(
 )
 
 
+_UNSPACED = re.compile(
+    "[\u0e00-\u0e4e\u0e80-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u109a-\u109f\u1780-\u17d3\u17dc\u17dd"
+    "\u3005-\u3007\u3031-\u3035\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9fe\uaa60-\uaa7f"
+    "\uf900-\ufaff\uff66-\uff9f\U00016fe0-\U00018cff\U0001aff0-\U0001b16f\U00020000-\U000323af]"
+)
+"""Thai, Lao, Burmese, Khmer, Chinese characters and kana, their digits apart; Korean parts its words by blanks."""
 LONGEST = 12
 """Letters and signs of the longest abbreviation, and some more: so far from its end a sentence is looked at."""
 
@@ -48,3 +54,28 @@ def spans(text: str) -> list[Span]:
 def sentences(text: str) -> list[str]:
     """The sentences themselves, white space folded."""
     return [" ".join(text[start:end].split()) for start, end in spans(text)]
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a sign of a script stands there that puts no blanks between words."""
+    return not text.isascii() and _UNSPACED.search(text) is not None
+
+
+def apart(text: str) -> str:
+    """The text with blanks around every character (with its marks) of scripts that put none between words.
+
+    Chinese, Japanese, Thai, Lao, Khmer and Burmese: there a character stands for a word wherever words are compared,
+    and words of other alphabets among them stay whole.
+    """
+    if not is_unspaced(text):
+        return text
+    found: list[str] = []
+    held = False
+    for sign in text:
+        if unicodedata.category(sign) in ("Mn", "Mc") or sign == "\u200d":
+            found.append(sign)
+            continue
+        own = _UNSPACED.match(sign) is not None
+        found.append(f" {sign}" if own or held else sign)
+        held = own
+    return "".join(found)

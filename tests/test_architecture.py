@@ -43,7 +43,7 @@ HEAVY = ("torch", "sentence_transformers", "umap", "plotly", "papermill", "panda
 OUTSIDE = ("fsspec", "psycopg", "sqlalchemy", "openai", "aiohttp", "httpx", "httpx2", "requests", "urllib", "socket",
            "dask", "distributed")  # fmt: skip
 MAY_REACH_OUTSIDE = {"llm", "embed", "store", "remotes", "workers"}
-KNOWN_BY = {"metrics": {"types", "waves", "metric", "metrics"}, "stats": {"types", "stats"}}
+KNOWN_BY = {"metrics": {"types", "waves", "segmentation", "metric", "metrics"}, "stats": {"types", "stats"}}
 CATALOGUE = "metrics"
 MODULES_OF_A_ROOM = 40
 ENDINGS = (

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from ragbench import show
+from ragbench.report.keeping import results
 from tests.benchmarks import real_judges
 from tests.heard_judges import findings
 
@@ -36,6 +38,13 @@ def test_a_judge_that_was_asked_in_both_orders(project: Path, shared_data: Find)
     assert found.extra["probes"].set_index("probe")["verdict"]["place_changes"] == "found"
     right = [row["order1"] == row["label"] and sign[row["order2_raw"]] == -sign[row["label"]] for row in both]
     assert shares["right_in_both_orders"] == pytest.approx(np.mean(right))
+    votes = [sign.get(row["order1"], 0) - sign.get(row["order2_raw"], 0) for row in rows]
+    over = [vote * sign[row["label"]] > 0 for vote, row in zip(votes, rows, strict=True)]
+    assert sum(over) == 87, "as JudgeBench's own evaluation counts"
+    assert shares["right_over_both_orders"] == pytest.approx(87 / 270)
+    assert not len(found.scores), "choices alone were made: there is no score that could be missing"
+    assert results.nothing(found) == ""
+    assert "0.322" in str(show.comparison.answer(show.Page(found)).html())
 
 
 @pytest.mark.slow

@@ -517,6 +517,28 @@ def test_what_cannot_be_planned_is_refused_with_what_would_help(project: Path) -
     assert call("plan-study", "--run", "r1", "-m", "mrr", "-n", "sources").exit_code == 0
 
 
+def test_pages_and_pairs_that_cannot_be_planned_are_left_out_and_named(project: Path) -> None:
+    """A page whose measures only describe, and a pair whose differences are all alike, beside what can be planned."""
+    made = planned_run(project)
+    still = made.scores.assign(value=made.scores["value"].where(made.scores["system"] == "good", 0.25))
+    flat = replace(made, notebook="flat", scores=still.assign(value=0.5))
+    described = made.scores[made.scores["metric"] == "mrr"].assign(metric="show_decision")
+    only = replace(made, notebook="tier_judge_pipeline", scores=described, comparisons=(), estimates=())
+    kept_runs.make(project / "reports", "r3", made, flat, only)
+    done = call("plan-study", "--run", "r3")
+    assert done.exit_code == 0, done.output
+    assert "tier1_retrieval, mrr: poor − good" in done.stdout
+    said = " ".join(done.stdout.split())
+    assert "left out: tier_judge_pipeline: no value of show_decision is better than another" in said
+    assert "left out: flat: poor − good on mrr: all 60 differences are 0, and nothing says" in said
+    found = json.loads(call("plan-study", "--run", "r3", "--json").stdout)
+    assert ([one["notebook"] for one in found["planned"]], len(found["left_out"])) == (["tier1_retrieval"], 2)
+    kept_runs.make(project / "reports", "r4", flat)
+    alone = call("plan-study", "--run", "r4")
+    assert alone.exit_code != 0
+    assert "all 60 differences are 0" in str(alone.exception)
+
+
 @pytest.mark.slow
 def test_a_system_that_raised_at_some_questions_is_named_with_the_reason_by_every_reader(project: Path) -> None:
     (project / "shaky.py").write_text(

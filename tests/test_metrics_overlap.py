@@ -6,18 +6,21 @@ import gzip
 import json
 import math
 import random
+import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics.bleu import BLEU
 
 from ragbench import stats
+from ragbench.judge import words as lexical_words
 from ragbench.metric import Metric, parse
 from ragbench.metrics import overlap_counts, overlap_words
 from ragbench.metrics.overlap import (
@@ -419,3 +422,42 @@ def test_a_signature_names_the_smoothing_and_is_sacrebleus_own() -> None:
     assert corpus_bleu.signature.replace("eff:no", "eff:yes") == bleu.signature
     assert "tok:char" in bleu.with_options(tokenize="char").signature
     assert rouge1_f.signature == ""
+
+
+CHINESE = ("图书馆早上八点开门", "图书馆上午八点开门")
+"""Eight of nine characters are shared; the ninth is 早 in one and 午 in the other."""
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [(rouge1_f, 8 / 9), (rougeL_f, 8 / 9), (rouge2_f, 5 / 8), (bleu, sacrebleu.sentence_bleu(
+        CHINESE[0], [CHINESE[1]], tokenize="zh").score)],
+)  # fmt: skip
+def test_characters_are_words_where_no_blank_parts_words(metric: Any, value: float) -> None:
+    found = score(metric(Sample("s", response=CHINESE[0], reference=CHINESE[1])))
+    assert found.value == pytest.approx(value)
+    many = [Sample(f"s{n}", response=CHINESE[0], reference=CHINESE[1]) for n in range(300)]
+    tokenizer = BleuTokenizer() if metric is bleu else WordTokenizer()
+    overlap = Overlap.of(many, tokenizer)
+    if metric is bleu:
+        assert set(np.round(bleu_of(overlap.bleu, effective_order=True), 9)) == {round(value, 9)}
+        assert found.detail["signature"].endswith("|unspaced:characters")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("使用 PostgreSQL 数据库v", ["使", "用", "postgresql", "数", "据", "库", "v"]),
+        ("東京タワーは333です", ["東", "京", "タ", "ワ", "ー", "は", "333", "で", "す"]),
+        ("ห้องสมุด", ["ห้", "อ", "ง", "ส", "มุ", "ด"]),
+        ("ຫໍສະໝຸດ", ["ຫໍ", "ສ", "ະ", "ໝຸ", "ດ"]),
+        ("ភាសា", ["ភា", "សា"]),
+        ("စာကြည့်", ["စာ", "ကြ", "ည့်"]),
+        ("도서관은 열려", ["도서관은", "열려"]),
+        ("Библиотека открыта", ["библиотека", "открыта"]),
+    ],
+)
+def test_only_scripts_without_blanks_are_cut(text: str, words: list[str]) -> None:
+    assert WordTokenizer().tokenize(text) == words
+    if not any(unicodedata.category(sign).startswith("M") for sign in text):  # the lexical judge reads letters alone
+        assert lexical_words.words(text) == words

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ragbench import bench
 from ragbench.commands.console import workloads
 from ragbench.llm import Experience, Outlook, planning
 from ragbench.settings import (
@@ -21,6 +22,7 @@ from ragbench.settings import (
     RewriterSettings,
     Settings,
     SystemSettings,
+    load,
 )
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
@@ -269,3 +271,31 @@ def test_a_headless_run_tells_its_calls_while_it_judges(project: Path, monkeypat
     said = re.compile(r"\d+ of \d+ answered \(0 from the journal\), 2 in flight, 0 failed, cost 0\.\d+, left")
     assert any(said.search(note) for note in notes), notes
     assert all(step.work_total == 12 for step in steps if step.label == "judging")
+
+
+@pytest.mark.parametrize("kind", ["model", "model,lexical", "lexical"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        bench.tier_judge_pipeline,
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in (bench.tier2_generation, bench.tier3_end_to_end, bench.rag_metrics, bench.tier_judge)
+        ),
+    ],
+)
+def test_every_page_can_be_planned_with_every_kind_of_judge(
+    page: Any, kind: str, tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file with a judge alone has the sample's data and systems, so that all pages have what they need."""
+    judges = '[judges.model]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n' if "model" in kind else ""
+    text = f'[database]\nfolder = "{database_folder}"\n{judges}'
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+    (tmp_path / "ragbench.toml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    load.cache_clear()
+    monkeypatch.setenv(planning.PLAN_FOLDER, str(tmp_path / "plan"))
+    page(judges=kind)
+    kept = planning.kept(tmp_path / "plan")
+    assert [one.name for one in kept] == (["model"] if "model" in kind else [])
+    assert all(one.plan().calls > 0 for one in kept)

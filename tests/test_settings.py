@@ -176,3 +176,35 @@ def test_editors_mark_what_the_loader_refuses(
     write(tmp_path, text, monkeypatch)
     with pytest.raises(ConfigurationError):
         settings.load()
+
+
+JUDGE = '[judges.mine]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "systems", "dataset"),
+    [
+        (JUDGE, ["bm25", "dense", "hybrid"], "campus"),
+        ('language = "ru"\n', ["bm25", "dense", "hybrid"], "campus"),
+        ("", ["bm25", "dense", "hybrid"], "campus"),
+        (f'dataset = "own"\n{JUDGE}', ["hashing"], "own"),
+        (f'data_folder = "elsewhere"\n{JUDGE}', ["hashing"], "campus"),
+        (f'[systems.words]\nretriever = "bm25"\n{JUDGE}', ["words"], "campus"),
+    ],
+)
+def test_a_file_that_names_neither_data_nor_systems_has_the_samples(
+    text: str, systems: list[str], dataset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ragbench.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+    settings.load.cache_clear()
+    found = settings.load()
+    assert (list(found.systems), found.dataset) == (systems, dataset)
+    assert list(found.judges) == (["mine"] if JUDGE in text else [])
+    if len(systems) == 3:
+        assert (found.baseline, found.embedders_of("dense")) == ("bm25", ("sentences",))
+    monkeypatch.setenv("RAGBENCH_DATASET", "other")
+    settings.load.cache_clear()
+    assert list(settings.load().systems) == (["hashing"] if len(systems) == 3 else systems), (
+        "the environment names data"
+    )

@@ -75,10 +75,11 @@ def plan_study(
     terminal.say(f"planning from the run {folder.name}", err=True)
     found = room.plan({name: measured[name] for name in measured.names()}, ask, matters)
     if as_json:
-        terminal.dump(without_nan({"run": folder.name, "planned": [one.as_json() for one in found]}), indent=2)
+        planned = [one.as_json() for one in found.planned]
+        terminal.dump(without_nan({"run": folder.name, "planned": planned, "left_out": list(found.left_out)}), indent=2)
         return
     english = translator("en")
-    for one in found:
+    for one in found.planned:
         for made in one.plans:
             if made.difference in one.asked:
                 terminal.say(room.sentence(one, made, english), bold=True)
@@ -87,6 +88,8 @@ def plan_study(
         for text in room.assumptions(one, english):
             terminal.say(f"- {text}")
         terminal.say()
+    for why in found.left_out:
+        terminal.say(f"left out: {why}")
     terminal.say(
         "Then: get the questions (`ragbench load --help`), measure them (`ragbench run`), compare on those alone."
     )

@@ -118,7 +118,7 @@ def score(
     """
     from ragbench import settings, trust
     from ragbench.bench.basics.choices import parted
-    from ragbench.bench.basics.families import leading
+    from ragbench.bench.basics.families import check_baseline, leading
     from ragbench.bench.basics.requests import Draws
     from ragbench.bench.scoring.judged_metrics import Judging
     from ragbench.bench.scoring.measure import Asked, applicable, in_parts, live_line, measure, passes
@@ -153,11 +153,7 @@ def score(
         if unknown := {one.metric for one in bounds.values() if not meant(one.metric, map(str, chosen))}:
             raise ValueError(f"--gate names {', '.join(sorted(unknown))}; measured are {', '.join(map(str, chosen))}")
         systems = sorted(survey.systems if survey else {sample.system for sample in samples if sample.system})
-        if baseline and baseline not in systems:
-            there = f"there are {', '.join(systems)}" if systems else "it names none: add a column `system`"
-            raise ValueError(
-                f"--baseline {baseline!r} is not among the systems of {file.name}{near(baseline, systems)}; {there}"
-            )
+        check_baseline(baseline, systems, file.name, "--baseline")
         _ = leading(primary, chosen)
         if strange := [one for one in explain or () if one not in ids]:
             raise ValueError(f"--explain {strange[0]!r}: there is no such sample{near(strange[0], ids)}")

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ragbench import segmentation
+
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’ʼ-][^\W\d_]+)*|[^\W_]+")
 _PLAIN_WORD = re.compile(r"[a-zа-я]+(?:['’ʼ-][a-zа-я]+)*|[0-9]+(?:[.,:][0-9]+)*")
 _UNUSUAL = re.compile(r"[^\x00-\x7fа-я‐-⁞«»№\xa0\u202f]")
@@ -56,9 +58,9 @@ def words(text: str) -> list[str]:
 
 
 def words_of(folded: str) -> list[str]:
-    """The same of a text that is folded already."""
+    """The same of a text that is folded already; of scripts without blanks between words each character is one."""
     plain = folded.isascii() or _UNUSUAL.search(folded) is None
-    return (_PLAIN_WORD if plain else _WORD).findall(folded)
+    return (_PLAIN_WORD if plain else _WORD).findall(folded if plain else segmentation.apart(folded))
 
 
 def stem(word: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from ragbench import segmentation
 from ragbench.metric import Metric, Peer, Reading, Stretch, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
@@ -67,7 +68,8 @@ _CORPUS_DIFF = (
 _of_corpus = partial(metric, source=_LIN, over="set", fields=FIELDS, edges=_ROUGE_EDGE, differs=_CORPUS_DIFF)
 _ROUGE_DIFF = (
     "Words of every alphabet count. The usual tokenizer deletes Cyrillic: a Russian text compared with itself gets "
-    "0 there, and 1 here."
+    "0 there, and 1 here. Where a script puts no blanks between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), "
+    "each character is a word."
 )
 
 
@@ -187,7 +189,9 @@ async def bleu(
     smooth: what a run of which none is shared counts for: exp a half, a quarter, … of one, as the formula says; floor
         smooth_value of one (0.1 as usual); add-k adds smooth_value (1 as usual) to both counts of the longer runs; none
         makes the whole value 0.
-    `detail["signature"]` is sacrebleu's. The mean over answers is not the corpus value: see `corpus_bleu`.
+    `detail["signature"]` is sacrebleu's, with "unspaced:characters" behind it where 13a or intl met a script without
+    blanks between words, whose characters are words here. The mean over answers is not the corpus value: see
+    `corpus_bleu`.
     """
     _check_bleu(orders, smooth, smooth_value)
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
@@ -202,6 +206,9 @@ async def bleu(
         value=value, orders=orders, matched=matched, answered=int(row[0]), known=int(row[1]),
     )  # fmt: skip
     signature = sentence_signature(tokenize, lowercase, orders, smooth, smooth_value)
+    texts = (sample.response or "", sample.reference or "")
+    if tokenize in ("13a", "intl") and any(map(segmentation.is_unspaced, texts)):
+        signature += "|unspaced:characters"
     return inquiry.score(value, [said], signature=signature, counts=row.tolist())
 
 

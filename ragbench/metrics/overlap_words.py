@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench import segmentation
+
 Numbers = NDArray[np.int64]
 
 TOKENIZERS = ("13a", "intl", "char", "zh", "none")
@@ -31,6 +33,7 @@ _MARKS = ("Mn", "Mc")
 class WordTokenizer:
     """The words that ROUGE compares, in any alphabet: NFKC, casefold, runs of letters, digits and their marks.
 
+    Of scripts without blanks between words each character is one: see `ragbench.segmentation.apart`.
     stem: reduce each word to its Snowball stem, Russian for words with Cyrillic letters, English for others.
     Fits rouge-score's `RougeScorer(tokenizer=...)`.
     """
@@ -42,7 +45,7 @@ class WordTokenizer:
 
     def tokenize(self, text: str) -> list[str]:
         """The words of a text, in order."""
-        found = _split(unicodedata.normalize("NFKC", text).casefold())
+        found = _split(segmentation.apart(unicodedata.normalize("NFKC", text).casefold()))
         return [_stem(word) for word in found] if self.stem else found
 
 
@@ -71,6 +74,8 @@ def _stemmer(language: str) -> Any:
 class BleuTokenizer:
     """The words that BLEU compares: sacrebleu's, of a text in NFC.
 
+    13a and intl know no words of scripts without blanks: there each character is one, as in sacrebleu's zh, see
+    `ragbench.segmentation.apart`.
     tokenize: one of TOKENIZERS. lowercase: whether letter case counts not.
     """
 
@@ -89,6 +94,8 @@ class BleuTokenizer:
     def prepared(self, text: str) -> str:
         """The text as it goes to sacrebleu's tokenizer."""
         text = unicodedata.normalize("NFC", text)
+        if self.name in ("13a", "intl"):
+            text = segmentation.apart(text)
         return text.lower() if self.lowercase else text
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
@@ -74,6 +74,10 @@ PROCESS_VARIABLES = frozenset(
     {"RAGBENCH_CONFIG", BESIDE, RUN, RUN_FOLDER, TRUST, PLAN, "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"}
 )
 
+MEASURED = frozenset(
+    {"dataset", "baseline", "embedders", "retrievers", "chunkers", "rewriters", "rerankers", "systems"}
+)
+"""What says which data are measured, and by which systems; a file that names none of it gets the sample's."""
 NAMED = (
     *(("systems", "embedder", "embedders"), ("systems", "generator", "generators")),
     *(("systems", "retriever", "retrievers"), ("retrievers", "embedder", "embedders")),
@@ -195,7 +199,8 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, read_path()))
+        read = TomlConfigSettingsSource(settings_cls, read_path())
+        return (init_settings, env_settings, read, *_of_the_sample(settings_cls, {*read(), *env_settings()}))
 
     @field_validator("encoding", mode="after")
     @classmethod
@@ -366,6 +371,18 @@ class Settings(BaseSettings):
         shared = self.providers[model.provider]
         own = model.model_fields_set & set(EndpointSettings.model_fields)
         return model.model_copy(update=shared.model_dump(exclude=own))
+
+
+class _Sample(TomlConfigSettingsSource):
+    """Of the file that comes with ragbench what says which data are measured, and by which systems."""
+
+    def __call__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__call__().items() if name in MEASURED}
+
+
+def _of_the_sample(cls: type[BaseSettings], named: Set[str]) -> tuple[PydanticBaseSettingsSource, ...]:
+    """The sample's data and systems, where nobody has named any: a file with a judge alone, or a language."""
+    return () if named & {*MEASURED, "data_folder"} else (_Sample(cls, shipped.CONFIGURATION),)
 
 
 def key_variables(found: Settings) -> set[str]:

@@ -1,7 +1,12 @@
-"""By which signal, and below which value, the extractive stand-in refuses; calibrated on other questions than tested.
+"""How well refusals are told by the rule; by which signal, and below which value, the extractive stand-in refuses.
 
-    python -m tests.benchmarks.real_refusals FOLDER_OF_THE_REAL_DATA_SETS FOLDER
+    python -m tests.benchmarks.real_refusals FOLDER_OF_THE_REAL_DATA_SETS [FOLDER]
 
+The rule, on answers whose refusals people labelled (financebench-refusals), system by system: recall and precision, and
+the same of the rule without every sign that no labelled refusal of *another* model shows, so that words that were
+written down for one model do not count for it. Then on mtrag-un, and on what was written for it in both languages.
+
+With FOLDER also the stand-in's threshold, calibrated on other questions than tested.
 Contexts: the five passages that a hybrid of BM25 and vectors finds. Calibrated on every other article of XQuAD in both
 languages: each question with its passage among them, and without it (taken out of what was found), as it is written and
 with a quarter, half and three quarters of its longer words misspelt. A signal's threshold is the highest that refuses
@@ -15,7 +20,10 @@ FOLDER gets a database of its own (stopped at the end).
 
 from __future__ import annotations
 
+import gzip
+import json
 import random
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,10 +36,13 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ragbench import stats
+from ragbench import segmentation, stats
+from ragbench.judge.words import fold
 from ragbench.settings import GeneratorSettings
 from ragbench.systems.extractive import NOTHING, fits, share
+from ragbench.systems.refusals import SIGNS, Recognised, Rule, is_refusal
 from ragbench.types import Hit
+from tests import written_refusals
 from tests.benchmarks import real_systems
 
 READ = 5
@@ -39,6 +50,93 @@ QUOTA = 0.05
 MISSPELT = (0.0, 0.25, 0.5, 0.75)
 SYSTEM = "hybrid"
 RESAMPLES = 1000
+
+
+LABELLED = "financebench-refusals"
+DIALOGUES = "mtrag-un/mtragun_reference_clapnq_fiqa.jsonl.gz"
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """An answer of a system, and whether people call it a refusal."""
+
+    system: str
+    answer: str
+    refusal: bool
+
+
+def labelled(data: Path) -> list[Labelled]:
+    """The answers that people labelled, in the order of their files."""
+    found = []
+    for path in sorted((data / LABELLED).glob("*.jsonl.gz")):
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            rows = [json.loads(line) for line in lines]
+        found += [Labelled(row["system"], row["answer"], row["label"] == "Refusal") for row in rows]
+    return found
+
+
+def recognised(answers: Sequence[Labelled], rule: Callable[[str], bool] = is_refusal) -> Recognised:
+    """How well the rule tells the refusals of these answers."""
+    taken = [rule(one.answer) for one in answers]
+    return Recognised(
+        answers=len(answers),
+        systems=len({one.system for one in answers}),
+        refusals=sum(one.refusal for one in answers),
+        taken=sum(taken),
+        found=sum(one.refusal and said for one, said in zip(answers, taken, strict=True)),
+    )
+
+
+def shown_by_others(answers: Sequence[Labelled], system: str) -> dict[str, list[str]]:
+    """The signs that labelled refusals of other models than this system's show."""
+    sentences = [
+        fold(sentence)
+        for one in answers
+        if one.refusal and one.system.split("_")[0] != system.split("_")[0]
+        for sentence in segmentation.sentences(one.answer)
+    ]
+    return {
+        name: [pattern for pattern in patterns if any(map(re.compile(pattern).search, sentences))]
+        for name, patterns in SIGNS.items()
+    }
+
+
+def rates(name: str, own: Recognised) -> str:
+    """A line of recall and precision."""
+    recall = f"{own.recall:.3f} ({own.found} of {own.refusals})" if own.refusals else "-"
+    precision = f"{own.precision:.3f} ({own.found} of {own.taken})" if own.taken else "-"
+    return f"  {name:40} {own.answers:5} answers: recall {recall}, precision {precision}"
+
+
+def rule_told(data: Path) -> None:
+    """The rule's recall and precision on everything that is labelled."""
+    answers = labelled(data)
+    print("the rule, and without the signs that no other model's refusals show")
+    parts: list[Recognised] = []
+    for system in dict.fromkeys(one.system for one in answers):
+        own = [one for one in answers if one.system == system]
+        print(rates(system, recognised(own)))
+        parts.append(recognised(own, Rule(shown_by_others(answers, system))))
+        print(rates("  left out", parts[-1]))
+    print(rates("all", recognised(answers)))
+    names = ("answers", "systems", "refusals", "taken", "found")
+    print(rates("all, left out", Recognised(**{name: sum(getattr(one, name) for one in parts) for name in names})))
+    with gzip.open(data / DIALOGUES, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    answers = [
+        Labelled("mtrag-un", row["targets"][0]["text"], row["answerability"] == ["UNANSWERABLE"])
+        for row in rows
+        if row["answerability"] in (["ANSWERABLE"], ["UNANSWERABLE"])
+    ]
+    print(rates("mtrag-un: unanswerable", recognised(answers)))
+    for name, refusals, others in (
+        ("written, Russian", written_refusals.RUSSIAN_REFUSALS, written_refusals.RUSSIAN_ANSWERS),
+        ("written, English", written_refusals.ENGLISH_REFUSALS, written_refusals.ENGLISH_ANSWERS),
+    ):
+        written = [
+            Labelled(name, text, refusal) for refusal, texts in ((True, refusals), (False, others)) for text in texts
+        ]
+        print(rates(name, recognised(written)))
 
 
 @dataclass(frozen=True)
@@ -156,8 +254,11 @@ def ceiling(name: str, found: Sequence[Case]) -> None:
           f"{refused.sum()} of {len(refused)} others are")  # fmt: skip
 
 
-def main(data: Path, folder: Path) -> None:
-    """Calibrate, choose, test."""
+def main(data: Path, folder: Path | None = None) -> None:
+    """The rule; then calibrate, choose, test."""
+    rule_told(data)
+    if folder is None:
+        return
     calibrating: list[Case] = []
     testing: dict[str, list[Case]] = {}
     with real_systems.opened(folder) as store:
@@ -185,4 +286,4 @@ def main(data: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:]))

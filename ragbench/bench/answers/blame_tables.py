@@ -128,7 +128,8 @@ def _row(
     seen: Seen,
 ) -> tuple[Any, ...]:
     there = answer["status"] == Status.OK.value
-    refused = bool(answer["refused"]) if there and answer["response"] != "" else None  # silence is no refusal
+    told = there and answer["response"] != "" and answer["refused"] in (True, False)  # silence is no refusal
+    refused = bool(answer["refused"]) if told else None
     right_from, faithful_from = standard.limits
     right = _reaches(scores[0], right_from) if there else None
     faithful = _reaches(scores[1], faithful_from) if there else None

@@ -68,10 +68,12 @@ def decomposed(
     judging: Judging,
     sureness: Sureness,
     length_limit: int | None,
+    refusals: Mapping[str, Any],
 ) -> Decomposition:
     """Blame of all answers. What the standard needs and was not measured is judged here.
 
     asked: all questions, those that cannot be answered too. seen: what was retrieved, as deep as one looked.
+    refusals: who says which answers are refusals, the facts of `ragbench.bench.answers.profiles.decided`.
     """
     import pandas as pd
 
@@ -94,7 +96,9 @@ def decomposed(
     gains: list[Finding] = []
     if blaming.perfect_parts:
         own = table[table["group"] != UNANSWERABLE]
-        whole = Whole(session, answerable, found, evidence, own, standard, judging, length_limit, decide)
+        whole = Whole(
+            session, answerable, found, evidence, own, standard, judging, length_limit, decide, refusals["by"]
+        )
         perfect, gains = counterfactuals(whole, clusters, sureness)
     return Decomposition(
         {"blame": table, "blame_counterfactuals": perfect},
@@ -102,6 +106,7 @@ def decomposed(
             **standard.facts(),
             "production_judge": _title(blaming),
             "perfect_parts": blaming.perfect_parts,
+            "refusals": dict(refusals),
             **({"shown_logged": names} if decide is None and (names := logging_systems(found)) else {}),
         },
         (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragbench import stats
-from ragbench.bench.answers import answer_scores, blame_tables
+from ragbench.bench.answers import answer_scores, blame_tables, profiles
 from ragbench.bench.answers.blame import Part, Standard
 from ragbench.bench.answers.blame_tables import Evidence
 from ragbench.bench.answers.written_answers import Answered, answered, ideal_contexts, sample
@@ -41,7 +41,7 @@ class Whole:
     """What was measured end to end, and how it is measured again.
 
     asked: the questions that can be answered. found: the answers. table: their blame. decide: which answers the
-    production judge shows; None: all are shown.
+    production judge shows; None: all are shown. refusals: who says which answers are refusals.
     """
 
     session: Session
@@ -53,6 +53,7 @@ class Whole:
     judging: Judging
     length_limit: int | None
     decide: Decide | None
+    refusals: str
 
 
 def counterfactuals(
@@ -133,6 +134,7 @@ def _answered_again(whole: Whole, systems: Sequence[str], contexts: Contexts) ->
         return whole.table, dict.fromkeys(systems, 0)
     given = {name: {q.id: contexts[name][q.id] for q in chosen} for name in systems}
     found = answered(whole.session, chosen, given, length_limit=whole.length_limit)
+    found, _decider = profiles.decided(whole.session, chosen, found, whole.refusals, whole.judging)
     worth = answer_scores.measured(whole.session, chosen, found, whole.standard.metrics, whole.judging)
     evidence = replace(
         whole.evidence,

@@ -60,6 +60,7 @@ class Tier2Request(Draws):
     )
     length_limit: requests.LengthLimit = None
     slice_by: requests.SliceBy = "kind, language, source"
+    refusals: profiles.Decider = profiles.RULE
     labels: requests.Labels = ""
     notebook: str = "tier2_generation"
 
@@ -116,6 +117,7 @@ def tier2_generation(request: Tier2Request) -> Measurement:
     altogether.
     """
     session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    profiles.check(request.refusals, session.settings)
     ideal = ideal_contexts(session, session.dataset.questions)
     scored = [q for q in session.dataset.questions if ideal[q.id] and q.answerable is not False]
     apart = [q for q in session.dataset.questions if q.answerable is False]
@@ -134,6 +136,7 @@ def tier2_generation(request: Tier2Request) -> Measurement:
         length_limit=request.length_limit,
         own=writers.own,
     )
+    found, refusing = profiles.decided(session, asked, found, request.refusals, request.take(Judging))
     worth = answer_scores.measured(session, scored, found, request.chosen, request.take(Judging))
     estimates, comparisons = answer_scores.find(
         session,
@@ -152,6 +155,7 @@ def tier2_generation(request: Tier2Request) -> Measurement:
             **session.facts(),
             **asdict(request.take(Sureness)),
             **worth.facts,
+            **worth.over_judges(comparisons, clusters, request.level),
             "baseline": writers.systems[0] if len(writers.systems) > 1 else None,
             "primary": request.leading.label,
             "key_metrics": [name for name in KEYS if name in {each.label for each in request.chosen}],
@@ -167,6 +171,7 @@ def tier2_generation(request: Tier2Request) -> Measurement:
             "cut": profiles.cut(found),
             "failed": profiles.failed(found),
             "empty": profiles.empty(found),
+            "refusals": refusing,
             "shared": writers.shared,
             "left_out_systems": writers.left_out,
             "systems": described_writers(session, writers.systems, found),

@@ -88,6 +88,7 @@ class Tier3Request(Draws):
     found_from: requests.FoundFrom = ENOUGH
     perfect_parts: bool = Field(True, description="whether answers are written and judged again with one part perfect")
     fresh_timings: requests.FreshTimings = False
+    refusals: profiles.Decider = profiles.RULE
     labels: requests.Labels = ""
     notebook: str = "tier3_end_to_end"
 
@@ -151,6 +152,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
     if not scored:
         raise BenchError(f"every question of {session.dataset.label} is labelled as unanswerable: nothing to rate")
     decomposition.check(request.blaming, session)
+    profiles.check(request.refusals, session.settings)
     found = _retrieve(session, asked, request)
     turns = [_contexts(asked, found, number, request.contexts) for number in range(request.repeats)]
     answers = answered(
@@ -163,6 +165,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
         again=turns[1:],
         unable=found.unable,
     )
+    answers, refusing = profiles.decided(session, asked, answers, request.refusals, request.take(Judging))
     worth = answer_scores.measured(session, scored, answers, request.chosen, request.take(Judging))
     estimates, comparisons = answer_scores.find(
         session,
@@ -196,6 +199,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
         request.take(Judging),
         request.take(Sureness),
         request.length_limit,
+        refusing,
     )
     made = Measurement(
         notebook=session.notebook,
@@ -203,6 +207,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
             **session.facts(),
             **asdict(request.take(Sureness)),
             **worth.facts,
+            **worth.over_judges(comparisons, clusters, request.level),
             "doubts": doubts_of(session.dataset.chunks, asked),
             "primary": request.leading.label,
             "key_metrics": [name for name in KEYS if name in {each.label for each in request.chosen}],
@@ -223,6 +228,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
             "cut": profiles.cut(answers),
             "failed": profiles.failed(answers),
             "empty": profiles.empty(answers),
+            "refusals": refusing,
             "blame": failures.facts,
             "systems": described_writers(session, session.systems, answers, {n: r.facts for n, r in firsts.items()}),
             "stand_ins": [

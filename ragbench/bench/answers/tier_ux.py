@@ -88,7 +88,10 @@ class _Found:
 
 
 class Stored:
-    """An embedder whose vectors are kept in the database; questions that a log has with a vector keep the log's."""
+    """An embedder whose vectors are kept in the database; questions that a log has with a vector keep the log's.
+
+    Answers stand in no table of vectors: there the model that is named for questions embeds them.
+    """
 
     def __init__(self, store: Store, model: Embedder, batch: int) -> None:
         self.store, self.model, self.batch = store, model, batch
@@ -96,6 +99,7 @@ class Stored:
 
         self.name, self.identity = model.name, model.identity
         self.of_tables = isinstance(model, TableEmbedder)
+        self.asking = model.queries if isinstance(model, TableEmbedder) else None
         self.logged: Mapping[str, Array] = model.logged() if isinstance(model, TableEmbedder) else {}
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
@@ -112,7 +116,8 @@ class Stored:
         return np.array([rows[text] for text in texts])
 
     def _made(self, texts: Sequence[str], kind: TextKind) -> Vectors:
-        return self.store.vectors(self.model, list(texts), kind=kind, batch=self.batch)
+        asked = self.asking if kind == "passage" and self.asking is not None else self.model
+        return self.store.vectors(asked, list(texts), kind=kind, batch=self.batch)
 
     def of_log(self, cache: Sequence[PastQuestion], asking: str) -> dict[str, Any]:
         """How many cached questions have the log's own vectors, and whether `asking`, which embeds all others, made

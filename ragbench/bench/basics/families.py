@@ -75,6 +75,15 @@ def leading(asked: str, metrics: Sequence[Metric], usual: str = "") -> Metric:
     return next((each for each in metrics if usual in (each.label, each.name)), metrics[0])
 
 
+def check_baseline(baseline: str, systems: Iterable[str], whose: str = "the answers", option: str = "baseline") -> None:
+    """Refuse a baseline that is none of the systems. Raises BenchError with those there are, and the near name."""
+    there = list(dict.fromkeys(systems))
+    if baseline and baseline not in there:
+        known = f"there are {', '.join(there)}" if there else "none is named: add a column `system`"
+        near = meant(baseline, there)
+        raise BenchError(f"{option} = {baseline!r} is not among the systems of {whose}{near}; {known}")
+
+
 def named(asked: str, known: Mapping[str, Better | None] | Mapping[str, Better]) -> str:
     """The label that is asked for as primary, of labels with the way that is good. Raises BenchError; see `leading`."""
     name = asked.strip()

@@ -61,12 +61,17 @@ def _void(made: Measurement, system: str, metric: str) -> Flags:
     return np.array([sample in there for sample in samples_of(made)], dtype=bool)
 
 
-def _better(made: Measurement, metric: str) -> Better:
+def direction(made: Measurement, metric: str) -> Better | None:
+    """Which values are better: as the measurement compared them, else as declared; None for a metric that describes."""
     known = next((one.comparison.better for one in made.comparisons if one.metric == metric), None)
     if known is not None:
         return known
     declared = declaration(metric)
-    return (declared.better if declared is not None else None) or "higher"
+    return "higher" if declared is None else declared.better
+
+
+def _better(made: Measurement, metric: str) -> Better:
+    return direction(made, metric) or "higher"
 
 
 def _widened(one: Comparison, metric: str) -> Comparison:

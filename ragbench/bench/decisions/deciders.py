@@ -146,7 +146,7 @@ def _judged(name: str, cases: Sequence[Case], session: Session, language: str, f
     if facts["stand_in"]:  # its time is no reply's, so it is not in the journal
         ms = _kept_clock(session, name, cases, ms, fresh)
         return Decider(name, decided, ms, facts, Expense(unknown="offline"))
-    usage = Usage(**found.facts["judges"][0]["usage"])
+    usage = Usage(**found.facts["judges"][0].get("usage", {}))  # none while a run is only planned
     if usage.answered_by:
         facts["answered_by"] = usage.answered_by
     texts = [(one.question, one.answer, tuple(each.text for each in one.contexts), one.language) for one in cases]

@@ -139,6 +139,10 @@ def _pairwise(one: Heard, labels: Array | None, tried: Tried, sure: Sureness) ->
         right = np.array([forward == labels, backward == labels])
         of = np.isfinite(labels) & (labels != 0)
         found["better_wins"] = share(np.where(both, right.mean(axis=0), np.nan), clusters, sure, of)
+        # JudgeBench (arXiv:2410.12784): wins less losses over both orders; an order without a choice is neither
+        balance = np.where(np.isnan([forward, backward]), 0, [forward, backward]).sum(axis=0) * np.sign(labels)
+        there = ~np.isnan(choices).all(axis=1)
+        found["right_over_both_orders"] = share(np.where(there, balance > 0, np.nan), clusters, sure, of)
         found["right_in_both_orders"] = share(np.where(both, right.all(axis=0), np.nan), clusters, sure, of)
     return found
 

@@ -238,6 +238,8 @@ def _measurement(
     label, judged = facts["metric"] or "score", tables["answers"]
     scores = judged[["judge", "sample", "status", "reason"]].rename(columns={"judge": "system"})
     given = [value for one in heard for value in one.answers.scores[:, 0]]
+    scores = scores.assign(metric=label, value=given, judge=scores["system"])[list(SCORE_COLUMNS)]
+    scored = {one.name for one in heard if one.answers.asked.any()}  # others were asked for choices alone
     questions = [
         Question(one.id, one.user_input or "", one.reference, language=one.language, cluster=cluster)
         for one, cluster in zip(answers.samples, answers.clusters, strict=True)
@@ -269,7 +271,7 @@ def _measurement(
             "aggregate": how.rule.label if len(heard) > 1 else None,
             **asdict(how.sure),
         },
-        scores=scores.assign(metric=label, value=given, judge=scores["system"])[list(SCORE_COLUMNS)],
+        scores=scores[scores["system"].isin(scored)].reset_index(drop=True),
         questions=frames.questions(questions),
         retrieved=frames.retrieved(),
         estimates=tuple(each for one in heard for each in _four(one, answers, how, faithfulness)),

@@ -11,7 +11,7 @@ import numpy as np
 from ragbench import stats
 from ragbench.bench.basics.choices import BenchError
 from ragbench.bench.basics.interest import REACHABLE, of_interest
-from ragbench.bench.basics.paired import clusters_of, column_of, samples_of
+from ragbench.bench.basics.paired import clusters_of, column_of, direction, samples_of
 from ragbench.bench.basics.paired import values as paired_values
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
@@ -78,10 +78,20 @@ class Planned:
         return about | {"plans": [asdict(one) | {"asked": one.difference in self.asked} for one in self.plans]}
 
 
-def plan(measurements: Mapping[str, Measurement], ask: Ask, matters: DifferenceSettings) -> list[Planned]:
-    """Plans for all that is asked, in the order of the pages.
+@dataclass(frozen=True)
+class Plans:
+    """planned: in the order of the pages. left_out: what cannot be planned for, and why."""
 
-    measurements: by notebook, those of one run. Raises BenchError, naming what there is.
+    planned: tuple[Planned, ...]
+    left_out: tuple[str, ...]
+
+
+def plan(measurements: Mapping[str, Measurement], ask: Ask, matters: DifferenceSettings) -> Plans:
+    """Plans for all that is asked.
+
+    Where no metric is named, pages without a measure that has a direction are left out, and so are, unless one system
+    and one metric are named, pairs of systems whose differences have no spread.
+    measurements: by notebook, those of one run. Raises BenchError, naming what there is, where nothing can be planned.
     """
     if ask.notebook and ask.notebook not in measurements:
         there = ", ".join(measurements) or "none"
@@ -94,11 +104,21 @@ def plan(measurements: Mapping[str, Measurement], ask: Ask, matters: DifferenceS
             "nobody knows how differences vary: measure two systems, `ragbench run`, or name another --run "
             "(`ragbench runs`)"
         )
-    return [
-        _planned(pages[notebook], label, *pair, ask, matters)
-        for notebook, label in _chosen(scored, pages, ask)
-        for pair in _pairs(pages[notebook], label, ask)
-    ]
+    chosen, left_out = _chosen(scored, pages, ask)
+    wanted = [(notebook, label, pair) for notebook, label in chosen for pair in _pairs(pages[notebook], label, ask)]
+    planned: list[Planned] = []
+    for notebook, label, pair in wanted:
+        try:
+            planned.append(_planned(pages[notebook], label, *pair, ask, matters))
+        except NoSpreadError as error:
+            left_out.append(str(error))
+    if not planned:
+        raise BenchError("; ".join(left_out))
+    return Plans(tuple(planned), tuple(left_out))
+
+
+class NoSpreadError(BenchError):
+    """All differences of a pair are the same: they tell nothing of how others would vary."""
 
 
 def _labels(made: Measurement) -> list[str]:
@@ -107,11 +127,22 @@ def _labels(made: Measurement) -> list[str]:
     return [str(metric) for metric, systems in kept.items() if systems > 1]
 
 
-def _chosen(scored: Mapping[str, Sequence[str]], pages: Mapping[str, Measurement], ask: Ask) -> list[tuple[str, str]]:
-    """(notebook, label) of every metric that is asked for."""
+def _chosen(
+    scored: Mapping[str, Sequence[str]], pages: Mapping[str, Measurement], ask: Ask
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """(notebook, label) of every metric that is asked for, and which pages have none to be planned for, and why."""
     if not ask.metrics:
-        primary = {name: pages[name].facts.get("primary") or next(iter(labels)) for name, labels in scored.items()}
-        return [(name, label if label in scored[name] else scored[name][0]) for name, label in primary.items()]
+        primary, left_out = [], []
+        for name, labels in scored.items():
+            directed = [label for label in labels if direction(pages[name], label) is not None]
+            own = pages[name].facts.get("primary")
+            if directed:
+                primary.append((name, own if own in directed else directed[0]))
+            else:
+                left_out.append(
+                    f"{name}: no value of {', '.join(labels)} is better than another: name one with --metric"
+                )
+        return primary, left_out
     found: list[tuple[str, str]] = []
     for metric in ask.metrics:
         there = {name: own for name, labels in scored.items() if (own := meant(metric, labels))}
@@ -126,7 +157,7 @@ def _chosen(scored: Mapping[str, Sequence[str]], pages: Mapping[str, Measurement
                 why = "the run keeps its mean, and no scores of single questions for two systems"
             raise BenchError(f"--metric {metric}: {why}{near(metric, legal)}; with scores there are {', '.join(legal)}")
         found += [(name, label) for name, labels in there.items() for label in labels]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(found)), []
 
 
 def _pairs(made: Measurement, label: str, ask: Ask) -> list[tuple[str, str]]:
@@ -188,7 +219,7 @@ def _refuse_without_spread(first: Array, second: Array, about: str) -> None:
     moved = second - first
     moved = moved[~np.isnan(moved)]
     if len(moved) > 1 and not np.ptp(moved) > 0:
-        raise BenchError(
+        raise NoSpreadError(
             f"{about}: all {len(moved)} differences are {moved[0]:g}, and nothing says how others would vary: plan "
             "from another --metric, pair of systems, or --run"
         )

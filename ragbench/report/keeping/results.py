@@ -203,7 +203,8 @@ def nothing_for(reasons: Iterable[str]) -> str:
     """The sentence on values none of which was measured, for these reasons."""
     counted = Counter(reasons)
     [(reason, count)] = counted.most_common(1)
-    return f"nothing was measured: none of {counted.total():,} values; of {count:,} the reason is: {reason}"
+    why = f"; of {count:,} the reason is: {reason}" if reason else ", and no reason was given"
+    return f"nothing was measured: none of {counted.total():,} values{why}"
 
 
 def _raised(made: Measurement) -> list[dict[str, Any]]:

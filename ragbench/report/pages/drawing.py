@@ -41,7 +41,7 @@ def render(folder: Path, *, language: str | None = None, measured: assembly.Meas
     language: also in this one from now on, in a folder of that name, and the index of these pages; the run's own stay.
     measured: what the run has kept, where it was read already.
     With the same version of ragbench the same bytes come out.
-    Raises FileNotFoundError for a folder that holds no run, ValueError for one that ragbench did not write, and
+    Raises FileNotFoundError for a folder that holds no run, ValueError for one that ragbench did not write,
     DamagedError for one that somebody has changed since.
     """
     manifest = kept.manifest_of(folder)

@@ -17,7 +17,7 @@ from ragbench.show.basics.marks import named, spread
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
-from ragbench.show.sentences import judges
+from ragbench.show.sentences import judges, refusing
 from ragbench.show.view import view
 from ragbench.types import Estimate
 
@@ -182,7 +182,8 @@ def lengths(material: Material, present: frozenset[str]) -> Markup:
         "output_tokens": _("tokens written"),
     }
     made = quantiles(material, table, "of", names, _("words and tokens"), _number)
-    return html.heading(_.html("<b>How long answers are</b>")) + made
+    told = html.meta(refusing.told(_, material.facts.get("refusals")))
+    return html.heading(_.html("<b>How long answers are</b>")) + made + told
 
 
 def quantiles(
@@ -230,9 +231,10 @@ def refusals(material: Material, present: frozenset[str], count: int = 10) -> Ma
         for _system, own in groupby(found, key=lambda one: one.system)
     ]
     lede = _(
-        "An answer counts as a refusal when its first sentence says that there is no answer: a rule on words "
-        "decides, not a judge. Refusing is right where the base holds no answer, and wrong where it does."
+        "An answer counts as a refusal when it says, taken as a whole, that there is no answer. Refusing is right "
+        "where the base holds no answer, and wrong where it does."
     )
+    lede = " ".join(filter(None, [lede, refusing.told(_, material.facts.get("refusals"))]))
     if material.facts.get("context") == "ideal":
         lede += " " + _("Questions that the base holds no answer to were asked without a passage.")
     return html.all(
@@ -267,7 +269,7 @@ def _examples(material: Material, count: int) -> Markup:
         own = table[table["system"] == system].to_dict("records")
         unanswerable = {name for name, row in material.question_rows.items() if row.get("answerable") is False}
         wrong = [row for row in own if row["refused"] and row["sample"] not in unanswerable]
-        invented = [row for row in own if not row["refused"] and row["response"] and row["sample"] in unanswerable]
+        invented = [row for row in own if row["refused"] is False and row["response"] and row["sample"] in unanswerable]
         for rows, title in (
             (wrong, _.html("<b>{system}</b> refused although there is an answer", system=shown(system))),
             (invented, _.html("<b>{system}</b> answered although the base holds no answer", system=shown(system))),

@@ -13,6 +13,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import clean, shown
 from ragbench.show.blame import stacked
 from ragbench.show.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed
+from ragbench.show.sentences import refusing
 from ragbench.show.view import charted, view
 
 ROW, HEAD, FOOT = 27, 34, 30
@@ -74,7 +75,9 @@ def _sentence(blamed: Blamed, system: str) -> Markup:
     worst = _.enumeration([blamed.name(part) for part, count in counts.items() if count == most])
     places = {"system": who, "good": _.integer(good), "n": _.integer(measured), "share": _.percent(good / measured)}
     said = _.html("<b>{system}</b>: {good} of {n} questions got a good answer ({share}).", **places)
-    if most:
+    if why := blamed.untold(system):
+        said += " " + _.html("Which part fails first cannot be told: {reason}.", reason=shown(why))
+    elif most:
         lost = {"part": worst, "count": _.integer(most), "lost": _.percent(most / measured)}
         text = _.html("Most frequent first failure: <b>{part}</b>, {count} ({lost}).", **lost)
         if sum(count == most for count in counts.values()) > 1:
@@ -106,6 +109,7 @@ def standard(blamed: Blamed) -> list[str]:
             contexts=_.integer(int(blamed.material.facts.get("contexts", 0))),
         ),
     ]
+    said += filter(None, [refusing.told(_, facts.get("refusals"))])
     judge = facts.get("production_judge")
     if judge:
         said.append(_("{judge} decides which answers are shown.", judge=clean(judge)))

@@ -28,7 +28,8 @@ REPEATS = (
     "within_item_deviation", "krippendorff_alpha", "icc",
 )  # fmt: skip
 PROMPTS = ("exact_agreement", "krippendorff_alpha", "icc")
-PAIRWISE = ("consistent", "first_place", "second_place", "tie", "better_wins", "right_in_both_orders")
+PAIRWISE = ("consistent", "first_place", "second_place", "tie", "better_wins", "right_over_both_orders",
+            "right_in_both_orders")  # fmt: skip
 CALIBRATION = ("sensitivity", "specificity", "expected_calibration_error", "brier")
 
 

@@ -105,13 +105,18 @@ def _people(material: Material, judge: str, *, labelled: bool) -> Markup | str:
 def _labels(material: Material, judge: str) -> Markup | str:
     """How often the answer that the file's labels call better wins; empty where no pair has a label."""
     _ = material.text
-    wins, both = (material.estimate(judge, name, trial="pairwise") for name in ("better_wins", "right_in_both_orders"))
-    if not material.facts.get("logged") or wins is None or both is None or not wins.n:
+    wins, over, both = (
+        material.estimate(judge, name, trial="pairwise")
+        for name in ("better_wins", "right_over_both_orders", "right_in_both_orders")
+    )
+    if not material.facts.get("logged") or wins is None or over is None or both is None or not over.n:
         return ""
     said = _.html(
-        "Pairs whose better answer is labelled: {n}. It wins {wins} of the choices, and {both} of the pairs in both "
-        "orders; a tie wins nothing.",
-        n=_.integer(wins.n),
+        "Pairs whose better answer is labelled: {n}. It wins {wins} of the choices, {over} of the pairs where both "
+        "orders count together (wins less losses, as JudgeBench counts), and {both} of the pairs in both orders; a tie "
+        "wins nothing.",
+        n=_.integer(over.n),
+        over=words.number(material, over, 3),
         wins=words.number(material, wins, 2),
         both=words.number(material, both, 2),
     )

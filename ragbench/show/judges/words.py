@@ -201,6 +201,7 @@ def statistic(material: Material, name: str, of: str = "") -> str:
         "second_place": _("the second place wins"),
         "tie": _("tie"),
         "better_wins": _("the better answer wins"),
+        "right_over_both_orders": _("the better answer wins more often than it loses, over both orders"),
         "right_in_both_orders": _("the better answer wins in both orders"),
         "valid": _("valid"),
         "unparseable": _("unparseable"),
