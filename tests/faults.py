@@ -128,7 +128,7 @@ ROWS: Mapping[str, Row] = {
     "injections": Row(
         "orders to the judge in answers and contexts",
         "what is judged is marked off by a delimiter that its author cannot know, a score comes from its field alone, "
-        "and the attempt is flagged and counted",
+        "characters that nobody sees are taken out; a few forms of words are flagged and counted, other words are not",
     ),
     "paths": Row(
         "`..`, absolute paths and links in names, parameters and archives",
