@@ -9,7 +9,8 @@ TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH = $(PIP) --quiet --require-hashes --retries 2 --extra-index-url $(TORCH_INDEX) -r requirements-torch.lock
 LOCKS := requirements.lock requirements-torch.lock requirements-cuda.lock
 CALIBRATION_SIMULATIONS ?= 4000
-PYTHONS ?= python3.11 python3.12 python3.13
+# Which to try; if not given, the newest 3.12 and 3.13 that are found. SMOKE=--brief leaves PyTorch and tests out.
+PYTHONS ?=
 # A process for every core and one more, each with a database of its own; one that has finished takes over from the
 # others.
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist worksteal
@@ -89,7 +90,7 @@ soak: $(READY)
 	$(BIN)/python tests/benchmarks/soak.py $(SOAKING)
 
 smoke:
-	$(PYTHON) -m tests.smoke $(PYTHONS)
+	$(PYTHON) -m tests.smoke $(SMOKE) $(PYTHONS)
 
 lock:
 	$(PYTHON) -m tests.locking $(LOCKING)  # LOCKING=--upgrade takes the newest of all

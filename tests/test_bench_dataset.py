@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import random
+from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from ragbench import bench, show
-from ragbench.bench.data import persons
+from ragbench.bench.data import copies, persons
 from ragbench.bench.data.copies import groups
 from ragbench.bench.data.examination import Examination, Oddity, examine
 from ragbench.bench.data.forms import forms
@@ -40,6 +42,28 @@ def looked(*, language: str = "en", **tables: Any) -> Examination:
 
 def one(found: Examination, kind: str, table: str = "questions") -> Oddity:
     return next(each for each in found.oddities if (each.kind, each.table) == (kind, table))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 2**32), min_size=1, max_size=12), st.integers(1, 60))
+def test_all_pairs_that_share_words_enough_are_held_against_each_other(seeds: list[int], longest: int) -> None:
+    """As counted pair by pair, of texts drawn from few words, some of them another with a word or two changed."""
+    texts: list[str] = []
+    for seed in seeds:
+        drawn = random.Random(seed)
+        own = [f"w{drawn.randrange(80)}" for _ in range(drawn.randint(0, longest))]
+        if texts and seed % 2:
+            own = drawn.choice(texts).split()
+            for _ in range(drawn.randint(0, 2)):
+                own[drawn.randrange(len(own) + 1) :][:1] = [f"w{drawn.randrange(80)}"]
+        texts.append(" ".join(own))
+    sets = [set(text.split()) for text in texts]
+    expected = {
+        (one, other)
+        for one, other in combinations(range(len(texts)), 2)
+        if sets[one] and len(sets[one] & sets[other]) >= copies.SHARED * len(sets[one] | sets[other])
+    }
+    assert copies.candidates(texts) == expected
 
 
 def test_leaks_copies_and_lost_labels_with_what_they_do_to_the_numbers() -> None:

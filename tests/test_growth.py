@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import random
 import sys
 import time
 from collections.abc import Callable
@@ -13,13 +14,15 @@ from types import FrameType
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from ragbench import datasets, rankings, settings
+from ragbench import datasets, rankings, settings, stats
 from ragbench.bench.answers.rag_metrics import Made, measurement_of
 from ragbench.bench.basics import frames, slices
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.data import copies
 from ragbench.bench.runs.compared import compare_runs
 from ragbench.bench.runs.record import recorded
 from ragbench.bench.scoring import listing, measure, survey
@@ -286,7 +289,24 @@ def runs_compared(rows: int, folder: Any) -> Callable[[], object]:
     return work
 
 
+def near_copies(rows: int, folder: Any) -> Callable[[], object]:
+    """Texts of a Zipf-like vocabulary, whose rare words many share, and one in ten a copy of another but for a word."""
+    drawn = random.Random(0)
+    texts = [" ".join(f"w{int(drawn.paretovariate(0.5)) % 5_000}" for _ in range(20)) for _ in range(rows)]
+    texts[::10] = [f"{text} more" for text in texts[1::10][: len(texts[::10])]]
+    return lambda: len(copies.near_copies(texts))
+
+
+def compared(rows: int, folder: Any) -> Callable[[], object]:
+    """Two systems' continuous values of fourteen metrics, alone and in a family."""
+    drawn = np.random.default_rng(0)
+    one, other = ({f"m{n}": drawn.random(rows) for n in range(14)} for _ in range(2))
+    return lambda: stats.jointly(list(stats.hypotheses(one, other).values()))
+
+
 PATHS: dict[str, Make] = {
+    "near copies": near_copies,
+    "comparisons of arrays": compared,
     "scoring": scored("exact_match", "rouge1_f"),
     "scoring in parts": in_parts,
     "estimates": of_scores(lambda found: found.estimates),

@@ -185,7 +185,7 @@ class TestTravel:
         ("change", "fault"),
         [({"text": 5}, "text"), ({"cost": "NaN"}, "cost"), ({"key": "0" * 64}, "key is not that"),
          ({"more": 1}, "exactly"), ({"request": {"prompt": "q"}}, "key is not that"), ({"version": True}, "version"),
-         ({"seconds": -1.0}, "negative")],
+         ({"seconds": -1.0}, "are not what a call can have")],
     )  # fmt: skip
     def test_a_forged_line_is_refused_by_name(self, change: dict[str, Any], fault: str, tmp_path: Path) -> None:
         file = tmp_path / "j.jsonl"

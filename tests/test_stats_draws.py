@@ -9,8 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from ragbench.stats import draws, histograms
+from ragbench import stats
+from ragbench.bench.basics.families import said
+from ragbench.language import translator
+from ragbench.stats import draws, families, histograms, signs
 from ragbench.stats.samples import units_of
+from ragbench.types import Verdict
 
 
 @settings(max_examples=30, deadline=None)
@@ -120,17 +124,87 @@ def test_sign_flips_have_the_variance_of_independent_signs(shape: str) -> None:
     n = {"ties": 500, "few": 7, "words": 640, "single precision": 5_000}[shape]
     moved = rng.normal(size=(n, 2))
     moved = np.sign(moved) if shape == "words" else np.round(moved, 0 if shape == "ties" else 9)
-    found = draws.sign_flips(moved, 20_000, rng)
+    found = draws.sign_flips(moved, 20_000, rng)[0]
     assert found.mean(axis=0) == pytest.approx([0, 0], abs=4 * np.sqrt((moved**2).sum(axis=0).max() / 20_000))
     assert found.var(axis=0) == pytest.approx((moved**2).sum(axis=0), rel=0.05)
     assert np.cov(found.T)[0, 1] == pytest.approx(moved[:, 0] @ moved[:, 1], abs=0.06 * (moved**2).sum(axis=0).max())
 
 
 def test_sign_flips_reach_every_pattern_of_three() -> None:
-    found = np.round(draws.sign_flips(np.array([[1.0], [2.0], [4.0], [0.0]]), 8_000, np.random.default_rng(0))[:, 0])
+    found = np.round(draws.sign_flips(np.array([[1.0], [2.0], [4.0], [0.0]]), 8_000, np.random.default_rng(0))[0][:, 0])
     seen, counts = np.unique(found, return_counts=True)
     assert seen.tolist() == [-7, -5, -3, -1, 1, 3, 5, 7]
     assert counts / 8_000 == pytest.approx(np.full(8, 1 / 8), abs=0.02)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_a_saddlepoint_is_the_p_of_all_patterns_of_signs(power: int) -> None:
+    """All 2^120 patterns of 120 whole sizes, counted by convolution; ties count half."""
+    sizes = np.maximum(np.arange(1, 121) ** power // 120 ** max(power - 1, 0), 1)
+    patterns = np.ones(1)
+    for size in sizes:
+        patterns = (np.append(patterns, np.zeros(2 * size)) + np.append(np.zeros(2 * size), patterns)) / 2
+    sums = np.arange(-sizes.sum(), sizes.sum() + 1)
+    for standard in (0.0, 0.1, 0.7, 1.96, 3.0, 5.0, 7.0):
+        near = round(standard * np.sqrt(np.sum(sizes**2)))
+        observed = near + (near + sizes.sum()) % 2  # sums are all odd or all even
+        beyond, at = patterns[sums > observed].sum(), patterns[sums == observed].sum()
+        expected = min(2 * beyond + at, 1.0)
+        assert at > 0
+        assert signs.saddlepoint_p(sizes.astype(float), float(observed)) == pytest.approx(expected, rel=0.01)
+
+
+def test_very_many_differences_have_the_p_of_flips_without_flips(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed, shift in enumerate((0.0, 0.01, 0.02, 0.03)):
+        moved = np.random.default_rng(seed).uniform(-1.7, 1.7, 6_000) + shift
+        many = stats.compare(np.zeros(6_000), moved, seed=seed)
+        with monkeypatch.context() as patched:
+            patched.setattr(draws, "MOST_FLIPPED", 6_000)
+            drawn = stats.compare(np.zeros(6_000), moved, seed=seed)
+        assert (many.test, drawn.test) == ("sign flips, saddlepoint", "sign flips")
+        assert many.p == pytest.approx(drawn.p, abs=4 * np.sqrt(drawn.p * (1 - drawn.p) / 10_000) + 1e-4)
+    alike = stats.compare(np.zeros(6_000), np.abs(moved))
+    assert 0 < alike.p < 1e-300
+    assert alike.verdict is Verdict.BETTER
+
+
+def test_signs_are_flipped_where_one_difference_outweighs_the_rest_or_few_differ() -> None:
+    moved = np.random.default_rng(0).normal(size=6_000)
+    assert stats.compare(np.zeros(6_000), np.append(moved[1:], 7.0)).test == "sign flips, saddlepoint"
+    assert stats.compare(np.zeros(6_000), np.append(moved[1:], 900.0)).test == "sign flips"
+    assert stats.compare(np.zeros(6_000), np.round(moved, 2)).test == "sign flips"
+
+
+def test_normal_sums_have_the_quantiles_of_flips(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Adjusted p of five hypotheses, two of them near copies, and the quantiles of their largest statistic."""
+    rng = np.random.default_rng(3)
+    moved = rng.exponential(size=(6_000, 5)) * rng.choice([-1, 1], (6_000, 5)) + [0.0, 0.02, 0.03, 0.04, 0.0]
+    moved[:, 4] = moved[:, 3] + 0.01 * moved[:, 0]
+    scale = np.sqrt(np.sum(moved**2, axis=0))
+    found, normal = draws.sign_flips(moved, 40_000, np.random.default_rng(0))
+    largest = np.abs(found / scale).max(axis=1)
+    adjusted = families.stepped_down(moved, [0.0] * 5, 0.05, 40_000, 0)
+    monkeypatch.setattr(draws, "MOST_FLIPPED", 6_000)
+    flipped, drawn = draws.sign_flips(moved, 40_000, np.random.default_rng(1))
+    assert (normal, drawn) == (True, False)
+    levels = [0.5, 0.9, 0.95, 0.99]
+    assert np.quantile(largest, levels) == pytest.approx(
+        np.quantile(np.abs(flipped / scale).max(axis=1), levels), rel=0.02
+    )
+    assert np.corrcoef(found.T) == pytest.approx(np.corrcoef(moved.T), abs=0.04)
+    plain = families.stepped_down(moved, [0.0] * 5, 0.05, 40_000, 1)
+    assert adjusted[2:] == (True,)
+    assert adjusted[0] == pytest.approx(plain[0], abs=0.015)
+    assert adjusted[1] == pytest.approx(plain[1], abs=0.002)
+
+
+def test_a_family_by_normal_sums_says_so() -> None:
+    rng = np.random.default_rng(0)
+    base, other = ({name: rng.random(6_000) for name in ("a", "b")} for _ in range(2))
+    joint = stats.jointly(list(stats.hypotheses(base, other).values()))
+    assert {one.family for one in joint} == {"2, max-T by normal sums"}
+    assert all(one.joint and one.p_adjusted is not None and one.p_adjusted >= one.p for one in joint)
+    assert said(joint[0].family, translator("en")) == "adjusted for 2 comparisons (max-T by normal sums)"
 
 
 @pytest.mark.parametrize("number", [1_000, 1_001, 9_999, 1_000_000])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from ragbench import settings
 from ragbench.bench.basics import frames
 from ragbench.bench.scoring import measure, survey
 from ragbench.bench.scoring.ledger import Ledger, Row, Values
@@ -20,14 +21,15 @@ from ragbench.datasets.files import DatasetError
 from ragbench.datasets.samples import read_samples
 from ragbench.llm import run
 from ragbench.report.exports import tabular
-from ragbench.settings import secrets
-from ragbench.types import Sample, Score
+from ragbench.settings import EmbedderSettings, Settings, secrets
+from ragbench.types import Chunk, Sample, Score
 from tests.command_line import invoke
 from tests.small_project import write_lines
 
 ROWS = 40
 score = partial(invoke, "score")
-METRICS = ("-m", "faithfulness", "-m", "rouge1_f", "-m", "exact_match", "-m", "bleu", "--judge", "lexical")
+NAMED = ("faithfulness", "rouge1_f", "exact_match", "bleu", "semantic_similarity", "response_relevancy")
+METRICS = (*(word for name in NAMED for word in ("-m", name)), "--judge", "lexical")
 
 
 def rows(systems: tuple[str, ...] = ("a", "b"), *, ids: bool = True) -> list[dict[str, Any]]:
@@ -131,7 +133,7 @@ def test_scores_lie_beside_the_page_as_two_equal_tables(tmp_path: Path, monkeypa
     monkeypatch.setattr(tabular, "GROUP", 50)
     assert score(path, *METRICS, "--resamples", 200, "--out", tmp_path / "out").exit_code == 0
     parquet = pq.ParquetFile(tmp_path / "out" / "scores.parquet")
-    assert (parquet.metadata.num_rows, parquet.metadata.num_row_groups) == (320, 7)
+    assert (parquet.metadata.num_rows, parquet.metadata.num_row_groups) == (80 * len(NAMED), -(-80 * len(NAMED) // 50))
     held = pd.read_csv(tmp_path / "out" / "scores.csv", dtype={"suspected_injection": str}, keep_default_na=False)
     found = parquet.read().to_pandas()
     assert list(found) == list(held)
@@ -210,12 +212,34 @@ def test_any_row_of_a_ledger_is_found_in_its_part() -> None:
     assert [row.score.value for row in ledger[1:5]] == [1.0, 2.0, 3.0, 4.0]
 
 
-def test_what_needs_all_samples_at_once_is_held() -> None:
+def test_an_embedder_is_fitted_to_so_many_texts_at_most_the_same_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = [
+        Sample(str(n), f"Question {n % 40}?", f"Answer {n}.", None, (Chunk("c", f"Passage {n}."),)) for n in range(50)
+    ]
+    whole = measure._corpus(samples)
+    assert whole == sorted({text for one in samples for text in measure._texts([one])})
+    assert len(whole) == 140
+    monkeypatch.setattr(measure, "MOST_FITTED", 30)
+    drawn = measure._corpus(samples)
+    assert len(drawn) == 30
+    assert set(drawn) < set(whole)
+    assert measure._corpus(reversed(samples)) == drawn
+    assert measure._corpus([*samples, *samples]) == drawn
+
+
+def test_what_needs_all_samples_at_once_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
     def of(*names: str) -> list[Any]:
         return measure.applicable([Sample("", "q", "a", "r", ())], names)
 
     assert measure.passes(of("exact_match", "faithfulness"), ("lexical",))
-    assert not measure.passes(of("exact_match", "semantic_similarity"), ("lexical",)), "embedded in one batch"
+    assert measure.passes(of("exact_match", "semantic_similarity"), ("lexical",)), "a text has one vector"
+    with monkeypatch.context() as patched:
+        known = Settings(
+            embedders={"model": EmbedderSettings(kind="openai", model="m", base_url="http://127.0.0.1:9/v1")}
+        )
+        patched.setattr(settings, "load", lru_cache(lambda: known))
+        assert not measure.passes(of("semantic_similarity"), ("lexical",), "model"), "embedded in one batch"
+        assert measure.passes(of("exact_match"), ("lexical",), "model")
     assert not measure.passes(of("faithfulness"), ("gpt",)), "a model answers many at once sooner"
 
 

@@ -161,7 +161,7 @@ def score(
         if strange := [one for one in explain or () if one not in ids]:
             raise ValueError(f"--explain {strange[0]!r}: there is no such sample{near(strange[0], ids)}")
         Draws(level=confidence, resamples=resamples, seed=seed)
-        if survey is not None and not passes(chosen, named):
+        if survey is not None and not passes(chosen, named, embedder):
             survey, samples = None, read_samples(file)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
@@ -189,7 +189,7 @@ def score(
             named, embedder, language, rule, confidence, resamples, seed, journal, progress, heard,
             outlooks.extend if plan else None, baseline, primary,
         )  # fmt: skip
-        scoring = in_parts(survey.parts(), chosen, asked) if survey else measure(samples, chosen, asked)
+        scoring = in_parts(survey.parts(), chosen, asked, survey) if survey else measure(samples, chosen, asked)
         found = run(scoring)
     for note in (*forms.unread, *(forms.notes if plan else ())):
         terminal.say(note, err=outputs.is_screen(json_file))

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -146,16 +146,16 @@ def _no_constant(name: str) -> float:
 
 def _finite(digits: str) -> float:
     value = float(digits)
-    if not math.isfinite(value):
-        raise MalformedError(f"{digits[:20]} is too large a number")
-    return value
+    return value if math.isfinite(value) else _refused(digits)
 
 
 def _bounded(digits: str) -> int:
     value = int(digits) if len(digits) <= len(str(LARGEST_INTEGER)) + 1 else LARGEST_INTEGER
-    if abs(value) >= LARGEST_INTEGER:
-        raise MalformedError(f"{digits[:20]} is too large a number")
-    return value
+    return value if abs(value) < LARGEST_INTEGER else _refused(digits)
+
+
+def _refused(digits: str) -> NoReturn:
+    raise MalformedError(f"{digits[:20]} is too large a number")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

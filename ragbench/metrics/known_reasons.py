@@ -158,6 +158,8 @@ KNOWN_REASONS = (
     sentence("the reply is empty"),
     sentence("the reply has more than {count} characters"),
     sentence("the reply is nested more than {count} deep"),
+    sentence("the reply, or its question, holds what the journal cannot keep"),
+    sentence("the question holds what no JSON does, such as half a pair of signs"),
     sentence("the reply is not one JSON object: {said}"),
     sentence("the reply is not a JSON object"),
     sentence("{name} is not a JSON number"),

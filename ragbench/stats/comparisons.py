@@ -193,8 +193,9 @@ def hypotheses(
         present, none = ~np.isnan(differences[name]), (void or {}).get(name)
         lacking = ~present if none is None else ~present & ~none
         own, dropped = np.flatnonzero(present), int(lacking.sum())
-        own = own[np.argsort(differences[name][own], kind="stable")]  # no number depends on the order of the rows
-        column = differences[name][own]
+        column = np.sort(differences[name][own])  # no number depends on the order of the rows
+        if codes is not None:
+            own = own[np.argsort(differences[name][own], kind="stable")]
         if not len(column):
             found[name] = Hypothesis(_nothing(names, direction, level, dropped, scales[name], seed), differences[name])
             continue

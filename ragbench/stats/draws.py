@@ -31,6 +31,10 @@ MOST_KEPT = 1 << 22
 
 FEWEST_FOR_SINGLE = 2_000
 
+MOST_FLIPPED, LARGEST = 5_000, 0.01
+"""Signs of more different rows than so many are not drawn, where none has more than this share of the sum of squares:
+the excess kurtosis of the flipped sums is then no farther from 0 than twice that."""
+
 
 def mean_draws(units: Units, resamples: int, seed: int, *, studentize: bool) -> tuple[Array, Array]:
     """(resamples,) means of one metric over bootstrap samples of whole units, and, if asked for, (resamples,) of
@@ -134,22 +138,35 @@ def _blocks(width: int, resamples: int) -> Iterator[int]:
         yield min(step, resamples - start)
 
 
-def sign_flips(differences: Array, resamples: int, rng: np.random.Generator) -> Array:
-    """(resamples, metrics) sums of the differences with random signs, whole rows flipped together.
+def are_smooth(rows: Array) -> bool:
+    """Whether sums of different rows with random signs are so near to normal that drawing signs tells no more of them:
+    more than MOST_FLIPPED rows, none of which has more than LARGEST of the squares of a column."""
+    if len(rows) <= MOST_FLIPPED:
+        return False
+    squares = rows**2
+    return bool((squares.max(axis=0) <= LARGEST * squares.sum(axis=0)).all())
+
+
+def sign_flips(differences: Array, resamples: int, rng: np.random.Generator) -> tuple[Array, bool]:
+    """(resamples, metrics) sums of the differences with random signs, whole rows flipped together; and whether
+    they were drawn as normal ones.
 
     differences: (units, metrics), in any order. Equal rows up to sign are one cell, whose sum needs only a
-    Binomial(count, ½) draw, taken as the number of ones among that many random bits.
+    Binomial(count, ½) draw, taken as the number of ones among that many random bits. Where there are very many cells
+    (`are_smooth`) the sums are drawn from the normal distribution with the flips' covariance.
     """
     kept = differences[np.any(differences != 0, axis=1)]
     if not len(kept):
-        return np.zeros((resamples, differences.shape[1]))
+        return np.zeros((resamples, differences.shape[1])), False
     leading = kept[np.arange(len(kept)), np.argmax(kept != 0, axis=1)]
     upright = kept * np.sign(leading)[:, None]
     rows, counts = cells(upright[np.lexsort(upright.T)])
+    if are_smooth(rows):
+        return _normal_sums(kept, resamples, rng), True
     if counts.max() == 1:
-        return _flip_singles(rows, resamples, rng)
+        return _flip_singles(rows, resamples, rng), False
     width = 8 if 8 * int(np.sum((counts + 63) // 64)) > int(np.sum((counts + 7) // 8)) else 64
-    return _flip_cells(rows, counts, width, resamples, rng)
+    return _flip_cells(rows, counts, width, resamples, rng), False
 
 
 def every_flip(differences: Array) -> Array:
@@ -158,6 +175,16 @@ def every_flip(differences: Array) -> Array:
     for row in differences:
         sums = np.concatenate([sums + row, sums - row])
     return sums
+
+
+def _normal_sums(rows: Array, resamples: int, rng: np.random.Generator) -> Array:
+    """What sums with random signs are nearly distributed as: normal with mean 0 and covariance rowsᵀ rows."""
+    scale = np.sqrt(np.sum(rows**2, axis=0))
+    shares = rows / scale
+    products = [[float(np.sum(one * other)) for other in shares.T] for one in shares.T]  # sums of one order
+    values, vectors = np.linalg.eigh(np.array(products))
+    root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T * scale
+    return weighted_rows(rng.standard_normal((resamples, rows.shape[1])), root)
 
 
 def _flip_singles(rows: Array, resamples: int, rng: np.random.Generator) -> Array:

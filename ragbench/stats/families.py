@@ -29,6 +29,8 @@ from ragbench.stats.skew import MOST_TOGETHER, leans, ratios_together
 from ragbench.stats.verdicts import agreeing, decided, weighed
 from ragbench.types import Array, Comparison
 
+MAX_T, NORMAL_MAX_T = "max-T", "max-T by normal sums"
+
 
 def holm(p: ArrayLike) -> Array:
     """Adjusted p-values that hold the family-wise error rate (Holm 1979), in the order given; NaN stays NaN."""
@@ -116,18 +118,19 @@ def jointly(
         return [one.alone for one in hypotheses]
     error, codes = 1 - tested[0].alone.level, as_codes(clusters, len(tested[0].column))
 
-    def together(columns: Sequence[Array], alone: Sequence[float]) -> tuple[list[float], list[float], int]:
-        """Adjusted p and thresholds of hypotheses, of which equal ones are one; and how many are different."""
+    def together(columns: Sequence[Array], alone: Sequence[float]) -> tuple[list[float], list[float], str]:
+        """Adjusted p and thresholds of hypotheses, of which equal ones are one; their number and the test."""
         matrix = np.nan_to_num(np.column_stack(columns)) + 0.0  # -0.0 becomes 0.0
         content = [column.tobytes() for column in matrix.T]
         first = {column: content.index(column) for column in content}
         places = [list(first).index(column) for column in content]
         different = list(first.values())
         units = units_of(matrix[:, different], codes)
-        p, edges = stepped_down(units, [alone[one] for one in different], error, resamples, seed)
-        return [p[place] for place in places], [edges[place] for place in places], len(different)
+        p, edges, normal = stepped_down(units, [alone[one] for one in different], error, resamples, seed)
+        name = f"{len(different)}, {NORMAL_MAX_T if normal else MAX_T}"
+        return [p[place] for place in places], [edges[place] for place in places], name
 
-    adjusted, thresholds, number = together([one.column for one in tested], [one.alone.p for one in tested])
+    adjusted, thresholds, family = together([one.column for one in tested], [one.alone.p for one in tested])
     worst: list[float | None] = [None] * len(tested)
     bounded = [one.alone.p_worst is not None for one in tested]
     if any(bounded):
@@ -138,7 +141,7 @@ def jointly(
     made = iter(
         # differences that are equal may be of more or fewer questions, and have another p by themselves
         with_adjusted(
-            one.alone, max(adjusted[n], one.alone.p), f"{number}, max-T", thresholds[n],
+            one.alone, max(adjusted[n], one.alone.p), family, thresholds[n],
             freedom=one.freedom, worst=worst[n],
         )
         for n, one in enumerate(tested)
@@ -148,8 +151,9 @@ def jointly(
 
 def stepped_down(
     units: Units, alone: Sequence[float], error: float, resamples: int, seed: int
-) -> tuple[list[float], list[float]]:
-    """Adjusted p of several hypotheses by step-down max-T over sign flips that all share, and their first thresholds.
+) -> tuple[list[float], list[float], bool]:
+    """Adjusted p of several hypotheses by step-down max-T over sign flips that all share, their first thresholds, and
+    whether normal sums stand for the flips' (`draws.are_smooth`).
 
     units: of the differences of all hypotheses. alone: p of each by itself, which no adjusted p is below. A threshold
     is the largest p of a hypothesis by itself at which the first step, at family-wise `error`, rejects it. Every
@@ -159,14 +163,16 @@ def stepped_down(
     """
     sums = units.sums
     if sums.shape[1] == 1:
-        return list(alone), [error]
+        return list(alone), [error], False
     middle = len(sums) >= FEWEST_FOR_MID_P
     moved = sums[np.any(sums != 0, axis=1)]
     scale = np.sqrt(np.sum(moved**2, axis=0))  # no flip changes it: the standard error under the hypothesis
     scale[scale == 0] = np.inf
     observed = np.abs(moved.sum(axis=0)) / scale
     complete = 2 ** min(len(moved), 60) <= resamples
-    flips = every_flip(moved) if complete else sign_flips(moved, resamples, np.random.default_rng(seed))
+    flips, normal = (
+        (every_flip(moved), False) if complete else sign_flips(moved, resamples, np.random.default_rng(seed))
+    )
     drawn = np.abs(flips) / scale
     order = np.argsort(-observed, kind="stable")
     successive = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
@@ -185,7 +191,7 @@ def stepped_down(
         p, most = _studentized(units, order, error, resamples, seed)
         adjusted[treated] = np.maximum(adjusted, p)[treated]
         thresholds[treated] = np.minimum(thresholds, np.maximum(most, rarest))[treated]
-    return np.maximum(adjusted, alone).tolist(), thresholds.tolist()
+    return np.maximum(adjusted, alone).tolist(), thresholds.tolist(), normal
 
 
 def _leaning(units: Units) -> NDArray[np.bool_]:

@@ -60,7 +60,8 @@ def acceleration(residuals: Array, counts: NDArray[np.int64]) -> float:
     if not largest > 0:
         return math.nan
     scaled = residuals / largest  # cubes of tiny deviations would vanish
-    return float(weighted_sum(counts, scaled**3)) / (6 * float(weighted_sum(counts, scaled**2)) ** 1.5)
+    squares = scaled * scaled
+    return float(weighted_sum(counts, squares * scaled)) / (6 * float(weighted_sum(counts, squares)) ** 1.5)
 
 
 def studentized(ratios: Array, value: float, variance: float, level: float) -> Interval | None:

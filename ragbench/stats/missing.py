@@ -45,7 +45,7 @@ def scale_of_pair(name: str, first: ArrayLike, second: ArrayLike, bounds: Scales
 def is_binary(values: Array) -> bool:
     """Whether all measured values, of one or more, are 0 or 1."""
     known = values[~np.isnan(values)]
-    return bool(len(known)) and bool(np.isin(known, (0.0, 1.0)).all())
+    return bool(len(known)) and bool((known == (known != 0)).all())
 
 
 def ends(first: Array, second: Array, scale: Bounds, void: Flags | None = None) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ import inspect
 import json
 import sys
 from collections.abc import Awaitable, Callable
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -155,8 +155,19 @@ def _imported(name: str, folder: str) -> ModuleType:
     JSON. A module there whose name is found before it is refused, so that nobody measures another one."""
     trust.join_path()
     first = name.partition(".")[0]
-    beside, taken = PathFinder.find_spec(first, [folder]), find_spec(first)
-    mine, other = (Path(one.origin).resolve() if one and one.origin else None for one in (beside, taken))
+    mine = _origin(PathFinder.find_spec(first, [folder]))
+    if mine is not None and _origin(find_spec(first)) != mine == _origin(PathFinder.find_spec(first)):
+        _forget(first)  # a module of another project, which this process has left
+    other = _origin(find_spec(first))
     if mine is not None and mine != (other or mine):
         raise ValueError(f"{first} is also the name of a module that is found first ({other}): rename yours")
     return importlib.import_module(name)
+
+
+def _origin(spec: ModuleSpec | None) -> Path | None:
+    return Path(spec.origin).resolve() if spec and spec.origin else None
+
+
+def _forget(package: str) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[name]

@@ -405,7 +405,7 @@ class Comparison:
     def joint(self) -> bool:
         """Whether one test of several comparisons together (max-T) set the threshold."""
         number, _comma, method = self.family.rpartition(": ")[2].partition(", ")
-        return method == "max-T" and number != "1"
+        return method.startswith("max-T") and number != "1"
 
 
 @dataclass(frozen=True)

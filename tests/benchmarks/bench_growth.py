@@ -1,7 +1,7 @@
 """What many rows cost: processor and peak memory of `ragbench score` over tables of growing length, made up.
 
-    python -m tests.benchmarks.bench_growth [--rows 10000 100000] [--metric rouge1_f exact_match bleu] [--judge lexical]
-        [--to json out] [--folder DIR]
+    python -m tests.benchmarks.bench_growth [--rows 10000 100000] [--metric rouge1_f exact_match bleu | --all]
+        [--judge lexical] [--to json out] [--folder DIR]
 
 A row is a question, an answer, three contexts of 40 words and a reference, some 1.3 kB. Each command is a process of
 its own, whose memory is looked at five times a second, with that of all that it starts. Scores go to a JSON file, to a
@@ -34,13 +34,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--metric", nargs="+", default=["rouge1_f", "exact_match", "bleu"])
+    parser.add_argument("--all", action="store_true", help="every metric that needs no model")
     parser.add_argument("--judge", default="lexical")
     parser.add_argument("--to", nargs="+", choices=("json", "out"), default=["json"])
     parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
     for rows in given.rows:
         with tempfile.TemporaryDirectory(prefix="ragbench-growth-", dir=given.folder) as folder:
-            measure(Path(folder), rows, given.metric, given.judge, given.to)
+            measure(Path(folder), rows, [] if given.all else given.metric, given.judge, given.to)
 
 
 def measure(folder: Path, rows: int, metrics: list[str], judge: str, to: list[str]) -> None:
@@ -63,7 +64,8 @@ def measure(folder: Path, rows: int, metrics: list[str], judge: str, to: list[st
     assert status == 0, said
     written = sum(one.stat().st_size for name in to for one in [folder / name, *(folder / name).rglob("*")])
     print(
-        f"{rows:,} rows, {path.stat().st_size / 2**20:,.0f} MiB, {len(metrics)} metrics, to {' and '.join(to)}: "
+        f"{rows:,} rows, {path.stat().st_size / 2**20:,.0f} MiB, {len(metrics) or 'all'} metrics, "
+        f"to {' and '.join(to)}: "
         f"{used.ru_utime + used.ru_stime:.1f} s of a processor, {most / 2**20:,.0f} MiB of memory at most; "
         f"what is written has {written / 2**20:,.0f} MiB",
         flush=True,

@@ -107,6 +107,8 @@ def work(name: str) -> tuple[Callable[[], object], int, float]:
         return lambda: peer_tests(values, other), 1, 14 / 3
     if kind.endswith("14 comparisons, ragbench"):
         return lambda: stats.compare_metrics(values, other), 3, 1
+    if kind.endswith("14 comparisons in a family, ragbench"):
+        return lambda: stats.jointly(list(stats.hypotheses(values, other).values())), 3, 1
     raise SystemExit(f"no such work: {name}")
 
 
@@ -130,6 +132,10 @@ NAMES = [
     "ties, 14 tests, scipy.stats.permutation_test 10,000",
     "continuous, 14 tests, ragbench 10,000",
     "continuous, 14 tests, scipy.stats.permutation_test 10,000",
+    "continuous, 14 comparisons, ragbench 10,000",
+    "continuous, 14 comparisons, ragbench 100,000",
+    "continuous, 14 comparisons, ragbench 1,000,000",
+    "continuous, 14 comparisons in a family, ragbench 100,000",
     "ties, 14 comparisons, ragbench 10,000",
     "ties, 14 comparisons, ragbench 100,000",
 ]

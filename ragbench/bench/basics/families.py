@@ -24,6 +24,7 @@ from ragbench.metric import Metric
 from ragbench.metrics import meant as going_by
 from ragbench.names import meant
 from ragbench.stats import Hypothesis
+from ragbench.stats.families import NORMAL_MAX_T
 from ragbench.types import Array, Better, Comparison
 
 PRIMARY, SECONDARY = "primary", "secondary"
@@ -181,7 +182,7 @@ def said(family: str, _: Translator) -> str:
     if number == "1":
         alone = {PRIMARY: _("primary metric, tested by itself"), SECONDARY: _("secondary metrics, a single comparison")}
         return alone.get(title, "")
-    names = {"max-T": "max-T", "holm": "Holm", "benjamini_hochberg": "Benjamini–Hochberg"}
+    names = {"holm": "Holm", "benjamini_hochberg": "Benjamini–Hochberg", NORMAL_MAX_T: _("max-T by normal sums")}
     how = f"{adjusted(family, _)} ({names.get(method, method)})"
     if title == PRIMARY:
         return _("primary metric, {adjusted}", adjusted=how)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ragbench.datasets.wording import plain
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 NEAR = 0.03
 """Cosine distance of character n-grams: a date or a word changed in some paragraphs."""
@@ -17,6 +20,8 @@ SHARED = 0.85
 """Of the different words of two texts, at least so many are in both where the texts are nearly the same."""
 MOST_WITH_A_WORD = 50
 """Texts that share a rare word: each of more is held against so many neighbours only."""
+BITS = 512
+"""Of a text's bitmap: of two texts of some hundred words that share little a hundred bits and more differ."""
 AT_ONCE = 2000
 
 
@@ -64,7 +69,7 @@ def near_copies(texts: Sequence[str], threshold: float = NEAR) -> list[tuple[int
     from ragbench.embed.hashing import HashingEmbedder
     from ragbench.settings import EmbedderSettings
 
-    pairs = np.array(sorted(_candidates(texts)), dtype=np.int64).reshape(-1, 2)
+    pairs = np.array(sorted(candidates(texts)), dtype=np.int64).reshape(-1, 2)
     ngrams = EmbedderSettings(kind="hashing", tfidf=False, dimensions=0, buckets=1024)
     embedder, far = HashingEmbedder("copies", ngrams, None), np.zeros(len(pairs))
     for start in range(0, len(pairs), AT_ONCE):
@@ -78,20 +83,60 @@ def near_copies(texts: Sequence[str], threshold: float = NEAR) -> list[tuple[int
     return [(int(pairs[one, 0]), int(pairs[one, 1]), float(far[one])) for one in order]
 
 
-def _candidates(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Pairs that share one of the rarest words of each: others cannot have SHARED of their words in common."""
-    words = [frozenset(plain(text).split()) for text in texts]
-    spread = Counter(word for one in words for word in one)
-    by_word: dict[str, list[int]] = defaultdict(list)
-    for place, own in enumerate(words):
-        met = set()
-        for word in sorted(own, key=lambda word: (spread[word], word))[: len(own) - math.ceil(SHARED * len(own)) + 1]:
-            before = by_word[word]
-            met.update(before[-MOST_WITH_A_WORD:])
-            before.append(place)
-        for other in met:
-            if not SHARED <= len(words[other]) / len(own) <= 1 / SHARED:
-                continue
-            both = len(own & words[other])
-            if both >= SHARED * (len(own) + len(words[other]) - both):
-                yield other, place
+def candidates(texts: Sequence[str]) -> set[tuple[int, int]]:
+    """Pairs that share one of the rarest words of each: others cannot have SHARED of their words in common.
+
+    What most such pairs lack is told by few bits a text (Sandes, Teodoro & Melo 2020, "Bitmap filter", Information
+    Systems 88): two sets of words differ by as many as their bitmaps do at least.
+    """
+    import numpy as np
+
+    codes: dict[str, int] = {}
+    words = [
+        np.array([codes.setdefault(word, len(codes)) for word in set(plain(text).split())], dtype=np.int64)
+        for text in texts
+    ]
+    sizes = np.array([len(one) for one in words], dtype=np.int64)
+    held = np.concatenate([*words, np.empty(0, dtype=np.int64)])
+    spread, named = np.bincount(held, minlength=len(codes)).tolist(), list(codes)
+    rank = np.empty(len(codes), dtype=np.int64)
+    rank[sorted(range(len(codes)), key=lambda code: (spread[code], named[code]))] = np.arange(len(codes))
+    ranks, owners = rank[held], np.repeat(np.arange(len(words)), sizes)
+    bitmaps = _bitmaps(owners, ranks, len(words))
+    order = np.lexsort((ranks, owners))
+    owners, ranks = owners[order], ranks[order]
+    rarest = np.arange(len(owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    kept = rarest < (sizes - np.ceil(SHARED * sizes).astype(np.int64) + 1)[owners]
+    owners, ranks = owners[kept], ranks[kept]
+    order = np.lexsort((owners, ranks))
+    owners, ranks = owners[order], ranks[order]
+    found: set[tuple[int, int]] = set()
+    for step in range(1, min(MOST_WITH_A_WORD, len(owners) - 1) + 1):
+        same = ranks[step:] == ranks[:-step]
+        one, other = owners[:-step][same], owners[step:][same]
+        least, most = np.minimum(sizes[one], sizes[other]), np.maximum(sizes[one], sizes[other])
+        fits = least >= SHARED * most - 1e-9
+        one, other = one[fits], other[fits]
+        may_differ = (1 - SHARED) / (1 + SHARED) * (sizes[one] + sizes[other]) + 1e-9
+        differ = np.zeros(len(one), dtype=np.int64)
+        for column in bitmaps:
+            differ += np.bitwise_count(column[one] ^ column[other])
+            near = differ <= may_differ
+            one, other, differ, may_differ = one[near], other[near], differ[near], may_differ[near]
+        found.update(zip(one.tolist(), other.tolist(), strict=True))
+
+    def alike(one: int, other: int) -> bool:
+        both = len(np.intersect1d(words[one], words[other], assume_unique=True))
+        return bool(both >= SHARED * (sizes[one] + sizes[other] - both))
+
+    return {pair for pair in found if alike(*pair)}
+
+
+def _bitmaps(owners: NDArray[np.int64], ranks: NDArray[np.int64], texts: int) -> NDArray[np.uint64]:
+    """(BITS / 64, texts) which of BITS words, as many words of a language as there are for one bit, a text holds."""
+    import numpy as np
+
+    bits = ranks % BITS
+    bitmaps = np.zeros((BITS // 64, texts), dtype=np.uint64)
+    np.bitwise_or.at(bitmaps, (bits // 64, owners), np.uint64(1) << (bits % 64).astype(np.uint64))
+    return bitmaps

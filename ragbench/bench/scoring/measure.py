@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import nsmallest
 from typing import Any
 
 from ragbench import embed, settings, trust
+from ragbench.bench.basics.choices import parted
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.requests import Draws
 from ragbench.bench.scoring import own_metrics, sets, telling
@@ -36,6 +39,8 @@ DEFAULT_EMBEDDER = "hashing"
 _FITS: Shelf[Arrays] = Shelf(300_000_000, lambda fit: sum(each.nbytes for each in fit.values()))
 """What embedders were fitted to, by the texts and all else that it hangs on. The widest that the default settings allow
 takes 271 MB, one to 2,500 answers 54 MB."""
+MOST_FITTED = 50_000
+"""Texts that an embedder is fitted to at most: more change its axes little, and its time and memory much."""
 FIRST = (
     "faithfulness",
     "factual_correctness",
@@ -131,22 +136,26 @@ def _is_measured(metric: Metric) -> bool:
     return metric.grain == "sample" or sets.is_of_sets(metric)
 
 
-def passes(metrics: Sequence[Metric], judges: Sequence[AnyJudge]) -> bool:
+def passes(metrics: Sequence[Metric], judges: Sequence[AnyJudge], embedder: str = DEFAULT_EMBEDDER) -> bool:
     """Whether samples may be scored part by part (`in_parts`): no model is asked, which answers many at once sooner,
-    and nothing is made of all samples together."""
-    alone = all(
-        metric.grain == "sample" and "embedder" not in metric.needs and len(named_for(metric, judges)) < 2
-        for metric in metrics
-    )
+    and of all samples together nothing is made but what an embedder is fitted to."""
+    alone = all(metric.grain == "sample" and len(named_for(metric, judges)) < 2 for metric in metrics)
     offline = all(isinstance(one, str) and asks_nobody(one) for one in asking(metrics, judges))
     known = settings.load()
+    if any("embedder" in metric.needs for metric in metrics):
+        kinds = {known.embedders[name].kind for name in parted(embedder) if name in known.embedders}
+        offline = offline and kinds <= {"hashing"}
     return alone and offline and not (known.metrics.listeners or known.cluster) and planning.folder() is None
 
 
-async def in_parts(parts: Iterable[Sequence[Sample]], metrics: Sequence[Metric], asked: Asked) -> Scores:
+async def in_parts(
+    parts: Iterable[Sequence[Sample]], metrics: Sequence[Metric], asked: Asked, corpus: Iterable[Sample] = ()
+) -> Scores:
     """What `measure` finds of samples that come by in parts, in memory that hardly grows with their number; of each
-    system an id stands once. Raises ValueError where there is no part."""
+    system an id stands once. corpus: all of them, which embedders are fitted to. Raises ValueError where there is no
+    part."""
     ledger, found = Ledger(), None
+    asked = replace(asked, embedder=tuple(_embedders(asked.embedder, corpus, metrics)))
     functions = Functions(settings.load().metrics.timeout_seconds)
     for part in parts:
         found = await measure(part, metrics, asked, functions)
@@ -225,7 +234,7 @@ def live_line(progress: Progress) -> Callable[[Tally], None]:
 
 
 def _embedders(
-    asked: Embedder | str | Sequence[Embedder | str], samples: Sequence[Sample], metrics: Iterable[Metric]
+    asked: Embedder | str | Sequence[Embedder | str], samples: Iterable[Sample], metrics: Iterable[Metric]
 ) -> list[Embedder]:
     """One at least; by name as configured. Raises ValueError for names that are not."""
     given = [asked] if isinstance(asked, str) or not isinstance(asked, Sequence) else list(asked)
@@ -239,9 +248,23 @@ def _embedders(
             raise ValueError(f"there is no embedder {name.strip()!r}; there are {', '.join(sorted(known))}")
     used = {f"embedders.{name.strip()}" for name in names}
     trust.require(trust.of_settings(configured, lambda item: item.name in used))
-    corpus = sorted({text for text in _texts(samples) if text.strip()})
+    corpus = _corpus(samples) if any(isinstance(one, str) for one in given) else []
     made = [embed.make(name, known[name], corpus, _fitted) for name in dict.fromkeys(name.strip() for name in names)]
     return [*(one for one in given if not isinstance(one, str)), *made]
+
+
+def _corpus(samples: Iterable[Sample]) -> list[str]:
+    """The different texts, in their order; of more than MOST_FITTED as many of them, the same in any order of rows."""
+    kept: set[str] = set()
+
+    def drawn() -> set[str]:
+        return set(nsmallest(MOST_FITTED, kept, key=lambda text: hashlib.sha256(text.encode()).digest()))
+
+    for text in _texts(samples):
+        if text.strip():
+            kept.add(text)
+            kept = kept if len(kept) < 2 * MOST_FITTED else drawn()
+    return sorted(kept if len(kept) <= MOST_FITTED else drawn())
 
 
 def _fitted(about: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:

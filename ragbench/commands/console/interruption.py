@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ragbench import terminal
-from ragbench.commands.console.postponement import postpone
 
 PROGRAM = "ragbench.__main__:main"
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
@@ -31,7 +30,6 @@ def program() -> NoReturn:
     atexit.register(gc.freeze)  # at its end the interpreter looks through all objects, which are the system's to clear
     gc.set_threshold(YOUNG)
     os.environ.setdefault(PLUGINS, "__all__")
-    postpone()
     for number in CODES:
         signal.signal(number, _leave)
     main = pkgutil.resolve_name(PROGRAM)  # by its name, as an installed script does: the house stands above its door

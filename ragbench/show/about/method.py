@@ -178,8 +178,9 @@ def test_name(material: Material, test: str) -> str:
     """The name of a test for people."""
     _ = material.text
     name, _comma, exact = test.partition(",")
+    flips = _("sign-flip randomization")
     names = {
-        "sign flips": _("sign-flip randomization"),
+        "sign flips": _("sign-flip randomization (saddlepoint)") if "saddlepoint" in exact else flips,
         "McNemar": _("McNemar's test (mid-p)") if "mid-p" in exact else _("exact McNemar test"),
         "Wilcoxon": _("Wilcoxon signed-rank test"),
         "sign": _("sign test"),
@@ -190,7 +191,7 @@ def test_name(material: Material, test: str) -> str:
         return _("sign-flip randomization of pseudo-values and the studentized bootstrap")
     if test.endswith(STUDENTIZED):
         return _("sign-flip randomization and the studentized bootstrap")
-    if name.endswith("of pseudo-values"):
+    if test.endswith("of pseudo-values"):
         return _("sign-flip randomization of pseudo-values")
     return names.get(name, test)
 
