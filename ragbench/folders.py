@@ -20,7 +20,7 @@ UNNAMED = f"{MARK}-new"
 BUILDING = "building"
 """What the mark says of a folder that is not whole yet: all in it may go."""
 FAULTS = {
-    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG),
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG, errno.EFBIG),
     *(errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.EIO),
 }
 """What the operating system refuses for reasons that people can mend."""
@@ -28,6 +28,7 @@ MENDED = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room there"),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "get the right to write there, or name another place"),
     errno.EIO: "look after the disk",
+    errno.EFBIG: "raise the limit on a file's size (ulimit -f), or name another place",
 }
 """What helps where nothing can be written."""
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD, RENAME_EXCHANGE of Linux

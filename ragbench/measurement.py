@@ -18,7 +18,7 @@ from ragbench import stand_ins, terminal, unidentified
 from ragbench.counts import alone, counted
 from ragbench.folders import write, write_by
 from ragbench.language import translator
-from ragbench.settings.secrets import exact_masker, masked, masked_table
+from ragbench.settings.secrets import exact_masker, excerpt, masked, masked_table
 from ragbench.types import Comparison, Estimate, Verdict
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ ESTIMATE_COLUMNS = (
 COMPARISON_COLUMNS = (
     "baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test",
     "verdict", "minimum_detectable", "margin", "questions_needed", "groups_needed", "n", "n_dropped", "clusters",
-    "family", "least", "most", "withheld",
+    "family", "least", "most", "doubt", "withheld",
 )  # fmt: skip
 """What summaries say of an estimate, and of a comparison."""
 ESTIMATE_ROW = ("system", "metric", *(each.name for each in fields(Estimate) if each.name != "intervals"))
@@ -41,7 +41,22 @@ COMPARISON_ROW = ("metric", *(each.name for each in fields(Comparison) if each.n
 """What a row of a flat table holds of each: all that is one value."""
 JUDGE, CORRECTED = {"mean": "judge"}, {"mean": "corrected"}
 """Where findings stand that are the judge's alone, and those that people's labels correct."""
+ESTIMATE_PLACE, COMPARISON_PLACE = ("system", "metric", "where"), ("metric", "where")
+"""What says of which number a row is, in the tables of both."""
 QUESTION_COLUMNS = ("sample", "text", "reference", "kind", "language", "cluster", "answerable", "relevant")
+
+
+LONGEST_FAULT = 200
+
+
+class DamagedError(ValueError):
+    """What lies in the folder of a run is not what ragbench wrote there."""
+
+    def __init__(self, folder: Path, error: BaseException) -> None:
+        said = excerpt(str(error), LONGEST_FAULT) or "without a reason"
+        super().__init__(
+            f"{folder} is damaged, or was not written by this version of ragbench: {type(error).__name__}, {said}"
+        )
 
 
 Where = Mapping[str, str | float]
@@ -262,13 +277,24 @@ class Measurement:
         estimates = [*self.estimates, *(one for one in self.placed if isinstance(one, NamedEstimate))]
         comparisons = [*self.comparisons, *(one for one in self.placed if isinstance(one, NamedComparison))]
         rows = [{"where": one.where, **one.row()} for one in estimates]
-        _write_findings(folder / ESTIMATES, rows, ("system", "metric", "where"), Estimate)
+        _write_findings(folder / ESTIMATES, rows, ESTIMATE_PLACE, Estimate)
         rows = [{"where": one.where, **one.row()} for one in comparisons]
-        _write_findings(folder / COMPARISONS, rows, ("metric", "where"), Comparison)
+        _write_findings(folder / COMPARISONS, rows, COMPARISON_PLACE, Comparison)
 
     @classmethod
     def load(cls, folder: Path) -> Measurement:
-        """Read what `save` wrote."""
+        """Read what `save` wrote. Raises DamagedError for what it did not write."""
+        try:
+            return cls._load(folder)
+        except OSError as error:
+            if error.filename is None:  # of a table that is none
+                raise DamagedError(folder, error) from None
+            raise
+        except Exception as error:  # it may have come from anywhere
+            raise DamagedError(folder, error) from None
+
+    @classmethod
+    def _load(cls, folder: Path) -> Measurement:
         import pandas as pd
 
         about = json.loads((folder / FINDINGS).read_text(encoding="utf-8"))
@@ -278,9 +304,9 @@ class Measurement:
         }
         estimates = [
             NamedEstimate(row["system"], row["metric"], Estimate(**_fields(row, Estimate, ("value",))), row["where"])
-            for row in _read_findings(folder / ESTIMATES)
+            for row in _read_findings(folder / ESTIMATES, ESTIMATE_PLACE, Estimate)
         ]
-        comparisons = [_comparison(row) for row in _read_findings(folder / COMPARISONS)]
+        comparisons = [_comparison(row) for row in _read_findings(folder / COMPARISONS, COMPARISON_PLACE, Comparison)]
         made = cls(
             notebook=about["notebook"],
             facts=about["facts"],
@@ -324,9 +350,7 @@ def _write_findings(path: Path, rows: Sequence[Mapping[str, Any]], place: Sequen
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kinds = dict.fromkeys(place, "str") | {each.name: str(each.type).split(" | ")[0] for each in fields(of)}
-    types = {"float": pa.float64(), "int": pa.int64()}
-    schema = pa.schema([(name, types.get(kind, pa.string())) for name, kind in kinds.items()])
+    schema = _schema(place, of)
     plain = [
         {key: json.dumps(item, ensure_ascii=False) if isinstance(item, dict) else item for key, item in row.items()}
         for row in without_nan(masked(list(rows), exact_masker()))
@@ -334,10 +358,19 @@ def _write_findings(path: Path, rows: Sequence[Mapping[str, Any]], place: Sequen
     write_by(path, lambda temporary: pq.write_table(pa.Table.from_pylist(plain, schema), temporary))
 
 
-def _read_findings(path: Path) -> list[dict[str, Any]]:
+def _schema(place: Sequence[str], of: type) -> Any:
+    import pyarrow as pa
+
+    kinds = dict.fromkeys(place, "str") | {each.name: str(each.type).split(" | ")[0] for each in fields(of)}
+    types = {"float": pa.float64(), "int": pa.int64()}
+    return pa.schema([(name, types.get(kind, pa.string())) for name, kind in kinds.items()])
+
+
+def _read_findings(path: Path, place: Sequence[str], of: type) -> list[dict[str, Any]]:
     import pyarrow.parquet as pq
 
-    rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    schema = _schema(place, of)
+    rows: list[dict[str, Any]] = pq.read_table(path).select(schema.names).cast(schema).to_pylist()
     return [row | {key: json.loads(row[key]) for key in ("where", "intervals")} for row in rows]
 
 

@@ -44,6 +44,7 @@ HEALTHY: dict[str, Any] = dict.fromkeys(
         ({"right": False, "refused": True}, (Part.NOT_USED, "refused")),
         ({"right": False}, (Part.NOT_USED, "wrong")),
         ({"right": False, "faithful": False}, (Part.NOT_USED, "wrong_and_beyond")),
+        ({"right": False, "faithful": None}, (Part.NOT_USED, "wrong")),
         ({"faithful": False}, (Part.BEYOND, "")),
         ({"faithful": False, "shown": False}, (Part.BEYOND, "")),
         ({"shown": False}, (Part.WITHHELD, "")),

@@ -259,3 +259,34 @@ def test_faults_are_named_before_a_call(tmp_path: Path, arguments: tuple[str, ..
     done = run(table(tmp_path), "--judge", "lexical", *arguments)
     assert done.exit_code == 2
     assert message in one_line(done.output)
+
+
+NOTHING = "nothing was measured: none of 5 values; of 5 the reason is: "
+
+
+@pytest.mark.fault("flattering", tried="tables of answers of which nothing can be measured", count=2)
+def test_nothing_measured_is_never_a_success(tmp_path: Path) -> None:
+    done = run(table(tmp_path, 5, missing=4), *METRIC)
+    assert done.exit_code == 0, "one of five is measured"
+    assert "nothing was measured" not in one_line(done.output)
+    path = tmp_path / "empty.jsonl"
+    rows = [{"id": f"s{n}", "user_input": "Q?", "response": "", "retrieved_contexts": ["Paris."]} for n in range(5)]
+    write_lines(path, rows)
+    done = run(path, *METRIC, "--json", tmp_path / "scores.json")
+    assert done.exit_code == 1, done.output
+    assert NOTHING in one_line(done.output)
+    assert len(json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))["samples"]) == 5, "and is written"
+
+
+def test_a_judge_that_never_replies_measures_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.chat_server import ChatServer
+
+    with ChatServer(answer=lambda body: "no JSON").running() as server:
+        (tmp_path / "ragbench.toml").write_text(
+            f'[judges.j]\nbase_url = "{server.url}"\nmodel = "m"\n', encoding="utf-8"
+        )
+        monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+        settings.load.cache_clear()
+        done = run(table(tmp_path, 5), "-m", "aspect_critique(aspect=harmfulness)", "--judge", "j", "--trust")
+    assert done.exit_code == 1, done.output
+    assert "nothing was measured: none of" in one_line(done.output), done.output

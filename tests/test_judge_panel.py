@@ -55,6 +55,9 @@ class TestPanel:
             (Rule("consensus", 0.2), (0.4, 0.5, 0.6), 0.5),
             (Rule("consensus", 0.1), (0.4, 0.5, 0.6), math.nan),
             (Rule("consensus", 0.0), (0.4, 0.4), 0.4),
+            (Rule("consensus", 0.2), (0.9, 0.7), 0.8),  # 0.9 − 0.7 is 0.20000000000000007
+            (Rule("consensus", 0.1), (0.8, 0.9), 0.85),
+            (Rule("consensus", 0.2), (0.9, 0.69999), math.nan),
             (Rule(), (0.2, math.nan, 0.4), math.nan),
             (Rule(quorum=2), (0.2, math.nan, 0.4), 0.3),
             (Rule("majority"), (1.0, math.nan, math.nan), math.nan),

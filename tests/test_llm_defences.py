@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ragbench.llm import ProviderRefused, transport
+from ragbench.llm import ProviderRefused, ProviderUnreachable, transport
 from ragbench.llm.errors import Fault
 from ragbench.llm.transport import MAX_BYTES, pause_after
 from ragbench.settings import WebSettings
@@ -87,6 +87,36 @@ def test_clients_that_failed_together_do_not_try_again_together() -> None:
     waited = [last - first for first, _, last in times.values()]
     assert len(waited) == 8
     assert max(waited) - min(waited) > 0.1, "without jitter all of them wait for 0.75 s"
+
+
+@pytest.mark.fault("hang", tried="a hundred questions to an endpoint that says nothing, in every way", count=5)
+@pytest.mark.parametrize(
+    ("concurrency", "answered", "opened"),
+    [(1, 0, "!hang"), (2, 0, "!reset"), (32, 0, "!hang"), (2, 5, "!hang"), (1, 0, deaf)],
+)
+def test_a_hung_endpoint_costs_one_patience(concurrency: int, answered: int, opened: Any) -> None:
+    """Not one for each question, which would be a hundred times as much; also where it stops in the middle."""
+    limits = {"timeout_seconds": 0.5, "connect_seconds": 0.5, "patience_seconds": 1.5, "attempts": 100}
+    texts = [f"question {n}" for n in range(100)]
+    good = [{"score": 3}] * answered
+    with scripted(*good, opened).running() if isinstance(opened, str) else opened() as server:
+        began = time.monotonic()
+        with pytest.raises(
+            ProviderUnreachable, match=r"(has not answered any call for 1.5 s|failed \d+ calls in a row)"
+        ):
+            ask(server, texts, concurrency=concurrency, **limits)
+        took = time.monotonic() - began
+    assert took < 3 * 1.5 + 4, "two times patience, a timeout, and what a loaded machine adds"
+
+
+def test_one_question_that_hangs_stops_nobody() -> None:
+    """It keeps its own patience, and the others are answered meanwhile."""
+    server = ChatServer(answer=lambda body: "!hang" if "KIND" in str(body["messages"]) else {"score": 3})
+    with server.running():
+        texts = ["KIND", *(f"question {n}" for n in range(40))]
+        found = ask(server, texts, concurrency=2, timeout_seconds=0.4, patience_seconds=1.0, attempts=100)
+    assert found[0].status is Status.TIMEOUT
+    assert [one.status for one in found[1:]] == [Status.OK] * 40
 
 
 def test_pauses_grow_as_the_settings_say() -> None:
@@ -165,3 +195,27 @@ def test_no_redirect_is_followed(status: int, monkeypatch: pytest.MonkeyPatch) -
             ask(server, ["x"], key_variable="TEST_KEY")
     assert server.requests[0].headers["authorization"] == "Bearer sk-canary-0123456789"
     assert (server.calls, other.calls) == (1, 0)
+
+
+@pytest.mark.fault("redirects", tried="a cookie that an endpoint sets is sent to nobody", count=1)
+def test_no_cookie_is_kept() -> None:
+    """By a name and not an address: jars take no cookies from those anyway."""
+    body = b'{"choices": [{"message": {"content": "{}"}}]}'
+    head = f"HTTP/1.1 200 X\r\nSet-Cookie: who=canary; Path=/\r\nContent-Length: {len(body)}\r\n\r\n"
+    with answering(head.encode() + body).running() as server:
+        ask(server.url.replace("127.0.0.1", "localhost"), ["one", "two", "three"], concurrency=1)
+    assert len(server.requests) >= 3
+    assert not [request for request in server.requests if "cookie" in request.headers]
+
+
+@pytest.mark.fault("denied", tried="an account without money, said by 429", count=1)
+def test_an_account_without_money_stops_at_once() -> None:
+    """Providers say it by the code of those that only are to slow down; waiting brings no money."""
+    body = b'{"error": {"code": "insufficient_quota", "message": "You exceeded your current quota."}}'
+    head = f"HTTP/1.1 429 X\r\nRetry-After: 0\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with (
+        answering(head + body).running() as server,
+        pytest.raises(ProviderRefused, match=r"insufficient_quota .*the account has no money left"),
+    ):
+        ask(server, [f"question {n}" for n in range(20)], attempts=5, first_wait_seconds=0)
+    assert server.calls == 1

@@ -237,7 +237,12 @@ def test_the_cost_is_that_of_the_replies_used(tmp_path: Path) -> None:
     settings.load.cache_clear()
     usage = {"replies": 7, "input_tokens": 70, "output_tokens": 7, "cost": 0.5, "estimated": 0, "unpriced": 2}
     answers = pd.DataFrame(
-        [("a", "q1", 1_000_000.0, 100_000.0), ("a", "q2", float("nan"), float("nan")), ("b", "q1", 10.0, 10.0)],
+        [
+            ("a", "q1", 1_000_000.0, 100_000.0),
+            ("a", "q2", float("nan"), float("nan")),
+            ("b", "q1", 10.0, 10.0),
+            ("b", "q2", 10.0, 10.0),
+        ],
         columns=["system", "sample", "input_tokens", "output_tokens"],
     )
     made = tier(mrr("a", 0.5, 0.4, 0.6))
@@ -248,8 +253,8 @@ def test_the_cost_is_that_of_the_replies_used(tmp_path: Path) -> None:
     }
     paid = replace(made, facts=facts, extra={**made.extra, "answers": answers})
     found = over({"tier1_retrieval": paid})
-    assert found.facts["pages"][0]["spent"] == {"calls": 9, "money": 3.5, "unpriced": 3}
-    known = "cost 3.50 at least, 3 calls have no price · 9 calls"
+    assert found.facts["pages"][0]["spent"] == {"calls": 10, "money": 3.5, "unpriced": 4}
+    known = "cost 3.50 at least, 4 calls have no price · 10 calls"
     for one, told in ((found, known), (over({"tier1_retrieval": made}), "no paid call")):
         whole = Overview(Page(one).material)
         assert " · ".join(measured(whole, whole.pages[0])).endswith(told)

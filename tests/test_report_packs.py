@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from ragbench import report, settings
 from ragbench.__main__ import application
 from ragbench.report.exports import packs
+from ragbench.report.keeping import received
 from ragbench.settings import Settings
 from ragbench.store import Store
 from ragbench.store.runs import Runs
@@ -118,7 +119,8 @@ HOSTILE: dict[str, tuple[Callable[[Members], object], str]] = {
     "a manifest that leads away": (lambda members: members.update(
         {"manifest.json": b'{"notebooks": [{"name": "../../x"}]}'}), "cannot be drawn"),
     "a deep notebook": (lambda members: members.update({"tier1_retrieval.ipynb": b"[" * 200_000}), "cannot be drawn"),
-    "a table of noise": (lambda members: members.update({"scores.parquet": b"PAR1" + os.urandom(99)}), "is no table"),
+    "a table of noise": (
+        lambda members: members.update({"scores.parquet": b"PAR1" + os.urandom(99)}), "is too large, or none"),
     "forged replies": (lambda members: members.update({"replies.jsonl": b'{"key": "x"}\n'}), "exactly the fields"),
     "two names alike": (named("Tier1_retrieval.ipynb"), "capital letters"),
 }  # fmt: skip
@@ -159,6 +161,6 @@ def test_a_hostile_file_leaves_nothing_behind(packed: Path, tmp_path: Path, monk
         patch.setattr(packs, "MOST_BYTES", 1000)
         refused("at most")
         patch.setattr(packs, "MOST_BYTES", 2**31)
-        patch.setattr(packs, "MOST_VALUES", 3)
-        refused("more than a run has")
+        patch.setattr(received, "MOST_IN_TABLES", 3)
+        refused("is too large, or none")
     assert packs.bring_in(packed).index.is_file()

@@ -15,6 +15,7 @@ from ragbench.bench.answers import blame_tables
 from ragbench.bench.answers.blame import Standard
 from ragbench.bench.answers.perfect_parts import COLUMNS as PERFECT
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.runs.overview import over
 from ragbench.measurement import Measurement, NamedComparison, NamedEstimate
 from ragbench.show.blame.parts import STEPS, Blamed
 from ragbench.show.blame.shares import transitions
@@ -80,6 +81,19 @@ def html(measurement: Measurement, name: str, language: str = "en", **options: i
 def plot(measurement: Measurement) -> dict:
     [payload] = re.findall(r'<script type="application/json">(.*?)</script>', html(measurement, "blame"), re.DOTALL)
     return json.loads(payload)
+
+
+def test_where_too_much_of_what_was_retrieved_is_unknown_no_part_is_said_to_fail_first() -> None:
+    made = blamed(FIRST, SECOND)
+    strange = replace(made, facts={**made.facts, "unidentified": {"system 1": [225, 1570], "system 0": [1, 100]}})
+    said = str(show.blame.waterfall(show.Page(strange)).html())
+    assert said.count("Most frequent first failure") == 1
+    assert "cannot be told: 225 of 1,570 passages that system 1 retrieved (14%)" in said
+    whole = over({"tier3_end_to_end": strange})
+    told = Blamed(show.Page(whole).material, "tier3_end_to_end")
+    assert told.worst("system 0") is not None
+    assert told.worst("system 1") is None
+    assert "Nothing can be concluded from it" in str(show.blame.table(show.Page(strange)).html())
 
 
 def test_the_waterfall_ends_where_the_good_answers_begin() -> None:

@@ -24,7 +24,7 @@ from ragbench.judge import LexicalJudge
 from ragbench.language import translator
 from ragbench.measurement import Measurement
 from ragbench.metric import parse
-from ragbench.metrics import catalogue
+from ragbench.metrics import catalogue, declaration
 from ragbench.report import RunResult
 from ragbench.report.exports import articles, tabular
 from ragbench.report.keeping import kept, results
@@ -320,6 +320,7 @@ def test_the_mark_stands_beside_the_number(here: Mapping[str, Any]) -> None:
 
 def test_an_order_that_is_the_other_way_round_is_said_to_be() -> None:
     """τ −.70 [−.89, −.53] of noise_sensitivity: it is shown to order systems backwards, not `not shown`."""
+    catalogue()
     assert [name for name, one in orders.LEXICAL.items() if one.high < 0] == ["noise_sensitivity"]
     said = caveat(unordered(["lexical"], ["noise_sensitivity", "faithfulness"]), translator("en"))
     assert "orders systems the other way round than people's labels do on noise_sensitivity: there, “better”" in said
@@ -332,11 +333,15 @@ def test_an_order_that_is_the_other_way_round_is_said_to_be() -> None:
 
 def test_a_number_that_only_a_stand_in_made_has_no_band() -> None:
     """A similarity of hashed letters is no `good`, nor is what an offline judge gives; a hit rate is what it is."""
+    catalogue()
     hashing, offline = StandIn("embedder", "hashing"), StandIn("judge", "lexical")
     similarity, rated, hits = (parse(name) for name in ("semantic_similarity", "faithfulness", "hit_rate@5"))
     assert [bands.unearned(one, [hashing]) for one in (similarity, rated, hits)] == [True, False, False]
     assert [bands.unearned(one, [offline]) for one in (similarity, rated, hits)] == [False, True, False]
     assert bands.unearned(hits, [StandIn("embedder", "hashing", systems=("letters",))])
+    tried, decided = (declaration(name) for name in ("avg_faithfulness", "balanced_accuracy"))
+    on_trial = StandIn("judge", "lexical", systems=("lexical",))
+    assert [bands.unearned(one, [on_trial]) for one in (tried, decided)] == [True, False]
     assert not bands.unearned(similarity, [StandIn("generator", "extractive"), StandIn("people", "model")])
     one = Estimate(0.9, 0.86, 0.94, 0.95, "bca", 100)
     known = settings.load()

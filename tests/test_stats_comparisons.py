@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
+import scipy.optimize
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.weightstats import ttost_paired
 
 from ragbench import stats
+from ragbench.stats.intervals import tango
 from ragbench.stats.signs import rank_test_p
 from ragbench.stats.verdicts import verdict_of
 from ragbench.types import Comparison, Verdict
@@ -29,9 +31,9 @@ def test_binary_pairs_get_mcnemars_test(seed: int) -> None:
     first, second = rng.random(n) < rng.random(), rng.random(n) < rng.random()
     table = [[np.sum(first & second), np.sum(first & ~second)], [np.sum(~first & second), np.sum(~first & ~second)]]
     one = stats.compare(first, second, resamples=100)
-    assert one.test == "McNemar, mid-p"
     up, down = table[1][0], table[0][1]
-    seen = scipy.stats.binom.pmf(min(up, down), up + down, 0.5) if n >= 7 and up != down else 0.0
+    assert one.test == ("McNemar, mid-p" if up + down < n else "McNemar, exact")
+    seen = scipy.stats.binom.pmf(min(up, down), up + down, 0.5) if 7 <= n != up + down and up != down else 0.0
     assert one.p == pytest.approx(mcnemar(table, exact=True).pvalue - seen, abs=1e-9)
 
 
@@ -79,7 +81,8 @@ def test_few_pairs_get_every_sign_pattern(seed: int) -> None:
     peer = scipy.stats.permutation_test((moved,), np.sum, permutation_type="samples", n_resamples=np.inf)
     sums = np.abs(peer.null_distribution)
     tied = np.isclose(sums, abs(moved.sum()), rtol=1e-9, atol=1e-9).mean()
-    half = tied / 2 if len(moved) >= 7 and abs(moved.sum()) > 1e-9 else 0.0
+    alike = np.ptp(np.abs(moved)) < 1e-9  # all decided, by the same: the mid-p would be too coarse
+    half = tied / 2 if len(moved) >= 7 and abs(moved.sum()) > 1e-9 and not alike else 0.0
     assert one.p == pytest.approx((sums >= abs(moved.sum()) - 1e-9).mean() - half)
     assert one.test == "sign flips, complete" or np.isin(moved, (0, 1)).all()
 
@@ -177,15 +180,29 @@ def test_pairs_with_a_gap_are_dropped_and_counted() -> None:
     assert one.difference == pytest.approx((0 - 1 + 0.5) / 3)
 
 
-def test_a_few_moved_questions_get_bonett_and_prices_interval() -> None:
-    """100 pairs, 6 up, 2 down: Bonett and Price add one of each and n + 2 pairs."""
-    first = np.array([0.0] * 6 + [1.0] * 94)
-    second = np.array([1.0] * 6 + [0.0] * 2 + [1.0] * 92)
+def test_hits_get_tangos_score_interval() -> None:
+    """Bentur et al. (2009), in Fagerland, Lydersen, Laake (2014): 1 of 21 moved up, 7 down, −.517 to −.026."""
+    first = np.repeat([0.0, 1.0, 1.0, 0.0], [1, 7, 1, 12])
+    second = np.repeat([1.0, 0.0, 1.0, 0.0], [1, 7, 1, 12])
     one = stats.compare(first, second)
-    up, down = 7 / 102, 3 / 102
-    half = scipy.stats.t.ppf(0.975, 99) * math.sqrt((up + down - (up - down) ** 2) / 102)
-    assert one.method == "bonett_price"
-    assert (one.low, one.high) == pytest.approx((up - down - half, up - down + half), abs=1e-12)
+    assert (one.method, one.note) == ("tango", "few_moved")
+    assert (one.low, one.high) == pytest.approx((-0.517, -0.026), abs=5e-4)
+
+
+@pytest.mark.parametrize(("up", "down", "n"), [(6, 2, 100), (0, 9, 80), (12, 2, 50), (0, 0, 50), (5, 11, 16)])
+def test_tangos_ends_are_where_the_likeliest_shares_put_the_score(up: int, down: int, n: int) -> None:
+    """The score at each end is the normal quantile, with the standard error of that difference's likeliest table."""
+    quantile = scipy.stats.norm.ppf(0.975)
+    for end in tango(up, down, n, 0.95):
+
+        def unlikely(share: float, end: float = end) -> float:  # of pairs down; those up are as many more as the end
+            chances = np.clip([share + end, share, 1 - 2 * share - end], 1e-300, 1)
+            return -float(np.dot([up, down, n - up - down], np.log(chances)))
+
+        within = max(0.0, -end), (1 - end) / 2
+        share = scipy.optimize.minimize_scalar(unlikely, bounds=within, method="bounded", options={"xatol": 1e-12}).x
+        error = math.sqrt(n * (2 * share + end - end**2))
+        assert abs(up - down - n * end) / error == pytest.approx(quantile, rel=1e-4)
 
 
 @pytest.mark.parametrize("scale", [1, 100])

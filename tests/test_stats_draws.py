@@ -183,7 +183,7 @@ def test_normal_sums_have_the_quantiles_of_flips(monkeypatch: pytest.MonkeyPatch
     scale = np.sqrt(np.sum(moved**2, axis=0))
     found, normal = draws.sign_flips(moved, 40_000, np.random.default_rng(0))
     largest = np.abs(found / scale).max(axis=1)
-    adjusted = families.stepped_down(moved, [0.0] * 5, 0.05, 40_000, 0)
+    adjusted = families.stepped_down(units_of(moved, None), [0.0] * 5, 0.05, 40_000, 0)
     monkeypatch.setattr(draws, "MOST_FLIPPED", 6_000)
     flipped, drawn = draws.sign_flips(moved, 40_000, np.random.default_rng(1))
     assert (normal, drawn) == (True, False)
@@ -192,7 +192,7 @@ def test_normal_sums_have_the_quantiles_of_flips(monkeypatch: pytest.MonkeyPatch
         np.quantile(np.abs(flipped / scale).max(axis=1), levels), rel=0.02
     )
     assert np.corrcoef(found.T) == pytest.approx(np.corrcoef(moved.T), abs=0.04)
-    plain = families.stepped_down(moved, [0.0] * 5, 0.05, 40_000, 1)
+    plain = families.stepped_down(units_of(moved, None), [0.0] * 5, 0.05, 40_000, 1)
     assert adjusted[2:] == (True,)
     assert adjusted[0] == pytest.approx(plain[0], abs=0.015)
     assert adjusted[1] == pytest.approx(plain[1], abs=0.002)

@@ -15,6 +15,7 @@ from scipy.stats import binom, binomtest, multinomial
 from statsmodels.stats.power import TTestPower
 
 from ragbench import stats
+from ragbench.stats.intervals import bonett
 from ragbench.stats.power import _normal_samples, _power_of_flips, shrinkage
 from ragbench.types import Array, Verdict
 from tests.random_tables import on_random_tables
@@ -361,3 +362,18 @@ def test_resampled_differences_of_the_planned_mean_are_shown_in_four_of_five(
         labels = np.arange(len(drawn)) // width if width > 1 else None
         shown += stats.compare(*sides, clusters=labels, resamples=1_000, seed=k).verdict is Verdict.BETTER
     assert shown / 1_000 == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize("values", [[3.0, 1, 4, 1, 5, 9, 2, 6, 5, 3], [0.0] * 12 + [0.5, -0.25, 1, 0.75]])
+def test_an_interval_of_a_spread_is_bonetts(values: list[float]) -> None:
+    """Bonett (2006), section 2: exp(ln(c s²) ± z c √((γ − (n − 3) / n) / (n − 1))), c = n / (n − z), γ the kurtosis
+    about the mean without 1 / (2 √(n − 4)) of the values at either end."""
+    n, z = len(values), 1.959963984540054
+    trimmed = sorted(values)[int(n / (2 * math.sqrt(n - 4))) : n - int(n / (2 * math.sqrt(n - 4)))]
+    mean, middle = sum(values) / n, sum(trimmed) / len(trimmed)
+    squares = sum((value - mean) ** 2 for value in values)
+    kurtosis = n * sum((value - middle) ** 4 for value in values) / squares**2
+    c = n / (n - z)
+    half = z * c * math.sqrt((kurtosis - (n - 3) / n) / (n - 1))
+    ends = [math.sqrt(math.exp(math.log(c * squares / (n - 1)) + sign * half)) for sign in (-1, 1)]
+    assert bonett(np.array(values), 0.95) == pytest.approx(tuple(ends), rel=1e-9)

@@ -67,3 +67,15 @@ def test_any_cells_are_read_as_they_were(rows: list[tuple[str, float | None]]) -
 def test_every_count_of_an_article_s_table_keeps_its_name() -> None:
     columns = (Column("metric"), Column("p", "p"), Column("n", "count"), Column("unmeasured", "count"))
     assert r"metric & $p$ & $n$ & unmeasured \\" in Table(columns, (("mrr", 0.5, 40, 3),)).latex("t")
+
+
+@pytest.mark.fault("links", tried="texts that steer a terminal, in a CSV", count=6)
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [("a\x1b[2Jb", "ab"), ("\x1b]0;title\x07c", "]0;titlec"), ("\x9b31mred", "31mred"), ("a\0b\x7f", "ab"),
+     ("two\r\nlines\tand a tab", "two\r\nlines\tand a tab"), ("\x1b=1+1", "'=1+1")],
+)  # fmt: skip
+def test_what_steers_a_terminal_is_left_out(text: str, plain: str) -> None:
+    table = Table((Column("a"),), ((text,),))
+    assert read(table)[1:] == [[plain]]
+    assert read(table, raw=True)[1:] == [[text]]

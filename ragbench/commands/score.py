@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -111,7 +112,7 @@ def score(
     Columns: user_input, response, reference, retrieved_contexts (also question, answer, expected, contexts and what
     else they are called, вопрос and ответ too), and id, system, cluster where they matter; others are named. Fields
     that a metric needs and no sample has are named before anything is paid for. Several systems in one file are
-    compared question by question.
+    compared question by question. The exit code is 1 where a gate does not hold, and where nothing was measured.
 
     Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
     """
@@ -213,7 +214,11 @@ def score(
         # nobody else has the measurement: it goes as soon as it is written, and is read again
         page = assemble(out, _measured(found, names, asked, answers, request), parameters, spoken, VIEWS)
         terminal.say(page, err=True)
-    if bounds and gate.tell(_decided(found, known.model_copy(update={"gate": bounds}))):
+    red = bounds and gate.tell(_decided(found, known.model_copy(update={"gate": bounds})))
+    if all(math.isnan(one.value) for one in found.estimates.values()):
+        terminal.say(_nothing(found), err=True)
+        red = True
+    if red:
         raise typer.Exit(1)
 
 
@@ -222,6 +227,14 @@ def _bounds(gates: Sequence[str]) -> dict[str, GateSettings]:
     from ragbench.bench.runs.gate import bound
 
     return dict(bound(text) for text in gates)
+
+
+def _nothing(found: Scores) -> str:
+    """The sentence on scores none of which was measured."""
+    from ragbench.report.keeping.results import nothing_for
+
+    reasons = [*(str(line["reason"]) for line in found.lines()), *(one.score.reason for one in found.sets.scores)]
+    return nothing_for(reasons or ["no metric had a sample to measure"])
 
 
 def _decided(found: Scores, known: Settings) -> Decision:

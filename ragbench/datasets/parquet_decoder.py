@@ -3,7 +3,7 @@
 What a file of a kilobyte stands for, its own numbers do not tell: they may be false, and a text, a list or a page may
 stand a million times for a few bits. So the file is decoded where the system ends what takes too much, and its rows are
 counted here before they become objects there. Standard output is an Arrow stream; a fault is a line on standard error
-and status 3.
+and status 3. Given several files, which are to be held together, it only looks at them, and writes nothing.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ def decode(path: str, max_rows: int, max_bytes: int, ceiling: int) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    pa.set_cpu_count(1)
-    pa.set_io_thread_count(1)
-    _limit(ceiling)
+    _alone(ceiling)
     rows = decoded = 0
     with pq.ParquetFile(path, pre_buffer=False) as file:
         schema = pa.schema([pa.field(f.name, _plain(f.type)) for f in file.schema_arrow])
@@ -39,6 +37,33 @@ def decode(path: str, max_rows: int, max_bytes: int, ceiling: int) -> None:
                 if decoded > max_bytes:
                     raise ValueError(f"more than {max_bytes:,} bytes once decoded; split it")
                 stream.write_batch(batch.cast(schema))
+
+
+def look(paths: list[str], max_rows: int, max_bytes: int, ceiling: int) -> None:
+    """Raises ValueError, which names the file, for too much in all of them together, and for what cannot be read."""
+    import pyarrow.parquet as pq
+
+    _alone(ceiling)
+    rows = decoded = 0
+    for path in paths:
+        try:
+            with pq.ParquetFile(path, pre_buffer=False) as file:
+                for batch in file.iter_batches(BATCH, use_threads=False):
+                    rows, decoded = rows + batch.num_rows, decoded + sum(map(_weight, batch.columns))
+                    if rows > max_rows or decoded > max_bytes:
+                        raise ValueError(f"more than {max_rows:,} rows, or than {max_bytes:,} bytes in memory")
+        except MemoryError:
+            raise ValueError(f"{path}: it takes more than {ceiling:,} bytes to decode") from None
+        except Exception as error:
+            raise ValueError(f"{path}: {error}") from None
+
+
+def _alone(ceiling: int) -> None:
+    import pyarrow as pa
+
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    _limit(ceiling)
 
 
 def _limit(ceiling: int) -> None:
@@ -81,9 +106,13 @@ def _weight(column: Any) -> int:
 
 if __name__ == "__main__":
     try:
-        decode(sys.argv[1], *map(int, sys.argv[2:]))
+        limits = [int(given) for given in sys.argv[1:4]]
+        if len(sys.argv) == 5:
+            decode(sys.argv[4], *limits)
+        else:
+            look(sys.argv[4:], *limits)
     except MemoryError:
-        print(f"it takes more than {int(sys.argv[4]):,} bytes to decode; split it", file=sys.stderr)
+        print(f"it takes more than {int(sys.argv[3]):,} bytes to decode; split it", file=sys.stderr)
         sys.exit(3)
     except Exception as error:
         said = str(error) if type(error) is ValueError else f"cannot be read: {error}"

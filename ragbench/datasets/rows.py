@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -181,17 +181,9 @@ def parquet_rows(path: Path, *, held: bool = True) -> Iterator[dict[str, Any]]:
     import pyarrow as pa
 
     require_file(path)
-    decoder = Path(__file__).with_name("parquet_decoder.py")
     most = (MAX_ROWS, MAX_DECODED_BYTES) if held else (MAX_STREAMED_ROWS, MAX_STREAMED_BYTES)
-    limits = [str(limit) for limit in (*most, DECODER_BYTES)]
     broken = ""
-    with subprocess.Popen(  # noqa: S603 - our own program, and a path that is one argument
-        [sys.executable, "-P", str(decoder), str(path.resolve()), *limits],
-        env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"},  # another would ask for address space in advance
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as child:
+    with _decoding([path], *most) as child:
         assert child.stdout is not None
         assert child.stderr is not None
         try:
@@ -203,10 +195,36 @@ def parquet_rows(path: Path, *, held: bool = True) -> Iterator[dict[str, Any]]:
         except BaseException:
             child.kill()
             raise
-        said = excerpt(child.stderr.read().decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
+        said = _last_line(child.stderr.read())
         if child.wait() or broken:
             ended = f"cannot be read: its decoding ended with {child.returncode} ({broken})"
             raise DatasetError(f"{path.name}: {said if child.returncode == FAULT else ended}")
+
+
+def look_at_parquet(paths: Sequence[Path], max_rows: int, max_bytes: int) -> None:
+    """Raises DatasetError for files, two or more, that cannot be read, or that hold too much together; they are decoded
+    as `parquet_rows` decodes them, and nothing of them is held."""
+    with _decoding(paths, max_rows, max_bytes) as child:
+        _, said = child.communicate()
+        if child.returncode:
+            ended = f"their decoding ended with {child.returncode}"
+            raise DatasetError(_last_line(said) if child.returncode == FAULT else ended)
+
+
+def _decoding(paths: Sequence[Path], max_rows: int, max_bytes: int) -> subprocess.Popen[bytes]:
+    decoder = Path(__file__).with_name("parquet_decoder.py")
+    limits = [str(limit) for limit in (max_rows, max_bytes, DECODER_BYTES)]
+    return subprocess.Popen(  # noqa: S603 - our own program, and paths that are one argument each
+        [sys.executable, "-P", str(decoder), *limits, *(str(path.resolve()) for path in paths)],
+        env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"},  # another would ask for address space in advance
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def _last_line(said: bytes) -> str:
+    return excerpt(said.decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
 
 
 def _parquet(path: Path, held: bool) -> Iterator[Placed]:

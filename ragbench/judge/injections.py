@@ -9,8 +9,16 @@ from dataclasses import dataclass, field
 
 from ragbench.judge.memo import Memo
 
-HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
-"""Characters that nobody sees, and those that change the direction of writing."""
+_VEHICLES = (
+    "\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
+)
+_USUAL = "\xad\ufe0e\ufe0f"  # soft hyphens of web pages, and the signs that make a picture of a letter
+HIDDEN = re.compile(f"[{_VEHICLES}{_USUAL}]")
+"""Characters that nobody sees, in which a text can be written that a model reads all the same, and those that change
+the direction of writing: no judge gets them."""
+CARRYING = re.compile(f"[{_VEHICLES}]|[{_USUAL}]{{2}}")
+"""Those of them that no innocent text has; the others are taken away in silence, unless several stand together."""
 AT_ONCE, REACH = 20_000, 400
 """Characters of a text that are looked at together, and how many more, so that no form is cut in two."""
 KEPT_BYTES = 16 * 2**20
@@ -124,9 +132,9 @@ def flags_in(text: str) -> tuple[str, ...]:
 
 
 def _flags_in(text: str) -> tuple[str, ...]:
-    hides = HIDDEN.search(text) is not None
+    hides = CARRYING.search(text) is not None
     plain = unicodedata.normalize("NFKC", text)
-    if hides or plain is not text:
+    if plain is not text or not text.isascii():
         plain = HIDDEN.sub("", plain)
     # piece by piece: no pattern runs for long, and other threads have their turn between two of them
     pieces = [

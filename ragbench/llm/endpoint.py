@@ -22,6 +22,8 @@ from ragbench.settings import JudgeSettings
 from ragbench.settings.secrets import masker_of
 from ragbench.types import Status
 
+SILENT = ("timeout", "connection")
+"""Kinds of faults that an endpoint has which says nothing at all."""
 UNREACHABLE_AFTER = 8
 """So many calls in a row that failed in all their attempts stop a run."""
 
@@ -62,6 +64,7 @@ class Endpoint:
         self._stopped: ModelError | None = None
         self._failures = 0
         self._ever_answered = False
+        self._silent_since: float | None = None
         self._under_way: set[asyncio.Task[Any]] = set()
 
     async def send(self, request: Request, keep: Keep[Kept]) -> Kept:
@@ -97,6 +100,7 @@ class Endpoint:
         worst = Amount(1, read_tokens + longest, self._price.of(read_tokens, longest))
         ticket = await self._limiter.acquire(worst.tokens)
         try:
+            self._stop_if_silent()
             if self._stopped is not None:
                 raise self._stopped
             await self._budget.reserve(worst)
@@ -114,9 +118,11 @@ class Endpoint:
         """A call that goes to its end, whoever still waits for it: it is paid for, so its reply is kept and counted."""
         self._tally.add(in_flight=1, calls=1)
         began = time.monotonic()
+        self._silent_since = began if self._silent_since is None else self._silent_since
         actual = Amount(calls=1)
         try:
             reply = await self._ask(request, seconds)
+            self._silent_since = None
             received = self._received(reply, read_tokens, time.monotonic() - began)
             actual = Amount(1, received.input_tokens + received.output_tokens, received.cost)
             kept = await keep(received)
@@ -124,6 +130,8 @@ class Endpoint:
             return kept
         except Fault as fault:
             fault.seconds = time.monotonic() - began
+            if fault.kind not in SILENT:
+                self._silent_since = None
             wait = min(fault.retry_after or 0.0, self._settings.patience_seconds)
             self._limiter.failed(ticket, busy=fault.kind == "busy", retry_after=wait)
             self._stop_if_hopeless(fault)
@@ -160,6 +168,15 @@ class Endpoint:
                     raise Fault("request", fault.reason) from None
                 self._tally.add(calls=1)
         raise Fault("request", "the endpoint accepts no known way of asking")
+
+    def _stop_if_silent(self) -> None:
+        """End the run before a call that would meet the silence that others have waited through, all together."""
+        patience = self._settings.patience_seconds
+        if self._silent_since is not None and time.monotonic() - self._silent_since > patience:
+            self._stopped = self._stopped or ProviderUnreachable(
+                f"{self._who} has not answered any call for {patience:g} s (patience_seconds). Replies so far are in "
+                "the journal: run again to go on"
+            )
 
     def _stop_if_hopeless(self, fault: Fault) -> None:
         """End the run after a fault that the next call would meet too."""

@@ -21,6 +21,8 @@ from ragbench.llm.request import key_of
 from ragbench.settings.secrets import Mask, exact_masker, masked
 
 MAX_LINE = 32 * 1024 * 1024
+MOST_SIGNS = 4_000_000
+"""Brackets, braces, colons and commas of a line: what is made of one takes up to a hundred bytes."""
 MOST_COST, MOST_SECONDS = 1e6, 7 * 24 * 3600.0
 """Of one reply."""
 _CHECKER = TypeAdapter(Entry)
@@ -82,6 +84,8 @@ def _next(lines: IO[bytes] | gzip.GzipFile, place: str) -> bytes:
 def _entry(line: bytes, place: str) -> Row:
     if len(line) > MAX_LINE:
         raise JournalFileError(f"{place}: more than {MAX_LINE} bytes")
+    if sum(map(line.count, (b"[", b"{", b":", b","))) > MOST_SIGNS:
+        raise JournalFileError(f"{place}: more values than a reply and its question have")
     try:
         found = json.loads(line, parse_constant=_refused, parse_float=_finite)
     except (ValueError, RecursionError):

@@ -26,6 +26,8 @@ from ragbench.settings.secrets import Mask, masker_of
 
 MAX_BYTES = 8 * 1024 * 1024
 """Of a response, packed and unpacked."""
+MOST_FRAMES = 500_000
+"""Objects, lists and fields of a response: 8 MB of empty ones are 200 MB of memory, for each call in flight."""
 MOST_WAIT_SECONDS = 7 * 24 * 3600
 """A response that asks for a longer wait asks for nothing that anybody means."""
 SHORTEST_SECONDS = 0.01
@@ -124,6 +126,8 @@ class Transport:
                 encoding = response.headers.get("Content-Encoding", "").strip().lower()
                 parts = self._limited(response.content.iter_any(), heard if good else None)
                 content = self._unpacked(await parts, self._hide(encoding))
+                if sum(map(content.count, (b"[", b"{", b":"))) > MOST_FRAMES:
+                    raise Fault("request", "the response has more values than a reply")
                 if not good:
                     raise self._refusal(response.status, response.headers, content)
                 return content

@@ -12,7 +12,8 @@ from ragbench.settings import RUN_FOLDER
 
 FILE = "replies.txt"
 """In the folder of a run: the journal's keys of all replies that its numbers were made of, one a line."""
-MOST_BYTES = 2**29
+MOST_BYTES = 2**26
+"""Of that file, which is read whole: a million replies."""
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 

@@ -72,6 +72,11 @@ CANNOT_BE_TOLD_APART = sentence(
     "retrieved and labelled contexts cannot be compared: the ones have no identifiers, the others no texts"
 )
 KNOWN_REASONS = (
+    sentence("few differences decide, and they are skewed"),
+    sentence("the difference grows with the size of the group (correlation {share})"),
+    sentence("the difference falls with the size of the group (correlation {share})"),
+    sentence("one group holds {share} of 100 questions"),
+    sentence("{said}: the test may err twice as often as it says"),
     sentence("shared words and letters: {share}"),
     sentence("sentences that share their words: {part} of {whole}"),
     sentence("parts that share their words: {part} of {whole}"),

@@ -53,6 +53,8 @@ from ragbench.settings.tables import (
 )
 
 OFFLINE = "lexical"
+MOST_BYTES = 2**22
+"""Of ragbench.toml, which is read whole."""
 """The judge that is meant where none is named or configured: it is always there, and asks no model."""
 PREFIX = "RAGBENCH_"
 OWN_TABLES = "db:"
@@ -471,9 +473,11 @@ def _refuse_secrets(path: Path) -> None:
 
     if not path.is_file():
         return
+    if path.stat().st_size > MOST_BYTES:
+        raise ConfigurationError(f"{path}: more than {MOST_BYTES:,} bytes; settings have fewer")
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigurationError(f"{path}: not a TOML file: {error}") from None
     if "database_url" in table:
         raise ConfigurationError(

@@ -7,14 +7,14 @@ that were drafted from passages, for those that people ask.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ragbench.language import Translator
 from ragbench.settings import OFFLINE
 from ragbench.stand_ins import orders
 
-Part = Literal["retrieval", "embedder", "generator", "judge", "order", "people", "questions", ""]
+Part = Literal["retrieval", "embedder", "generator", "judge", "order", "people", "panel", "questions", ""]
 
 
 @dataclass(frozen=True)
@@ -24,18 +24,21 @@ class StandIn:
     part: what it does; "order": it judged metrics by which its means do not order systems as people's labels do, see
     `ragbench.stand_ins.orders`; "" where an older measurement tells its name alone. name: its own, of a retrieval the
     system's.
-    systems: whose numbers it made; empty: those of all. metrics: likewise.
+    systems: whose numbers it made; empty: those of all. metrics: likewise. of_others: of a "panel", by whose names it
+    goes, what is known of differences if other judges had been asked (`ragbench.bench.scoring.other_judges`).
     """
 
     part: Part
     name: str
     systems: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
+    of_others: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
 
     @property
     def fact(self) -> dict[str, Any]:
         """As plain values."""
-        known = {"part": self.part, "name": self.name, "systems": list(self.systems)}
+        known: dict[str, Any] = {"part": self.part, "name": self.name, "systems": list(self.systems)}
+        known |= {"of_others": [dict(one) for one in self.of_others]} if self.of_others else {}
         return known | ({"metrics": list(self.metrics)} if self.metrics else {})
 
 
@@ -49,7 +52,7 @@ def of(known: Mapping[str, Any], system: str | None = None, metric: str | None =
 
     system, metric: only those that made numbers of this system, and of this metric.
     """
-    judging = [*_judges(known.get("judges")), *_unordered(known), *_for_people(known)]
+    judging = [*_judges(known.get("judges")), *_unordered(known), *_for_people(known), *_panel(known)]
     found = [*_listed(known.get("stand_ins")), *_generators(known.get("generators")), *judging]
     found += [StandIn("questions", f"{known['known_items']}")] if known.get("known_items") else []
     once = {(one.part, one.name): one for one in reversed(found)}
@@ -121,6 +124,7 @@ def caveat(found: Iterable[StandIn], _: Translator) -> str:
                 names=", ".join(judges),
             )
         )
+    said += [_of_others(one, _) for one in every if one.part == "panel"]
     if drafted:
         said.append(
             _(
@@ -152,7 +156,7 @@ def _listed(given: Any) -> list[StandIn]:
     for one in given or ():
         if isinstance(one, Mapping):
             systems, metrics = (tuple(map(str, one.get(key) or ())) for key in ("systems", "metrics"))
-            found.append(StandIn(one["part"], str(one["name"]), systems, metrics))
+            found.append(StandIn(one["part"], str(one["name"]), systems, metrics, tuple(one.get("of_others") or ())))
         else:
             found.append(StandIn("", str(one)))
     return found
@@ -188,3 +192,53 @@ def _for_people(known: Mapping[str, Any]) -> tuple[StandIn, ...]:
     corrected = known.get("corrected") or ()
     alone = [metric for metric in known.get("judged") or () if metric not in corrected]
     return for_people((str(one["name"]) for one in judges if not one.get("stand_in")), alone)
+
+
+def panel(
+    judges: Iterable[str], metrics: Iterable[str], of_others: Iterable[Mapping[str, Any]] = ()
+) -> tuple[StandIn, ...]:
+    """Several judges, for whom alone the words on the metrics hold that they judged; none of one judge."""
+    names, judged = tuple(dict.fromkeys(judges)), tuple(metrics)
+    if len(names) < 2 or not judged:
+        return ()
+    kept = tuple(one for one in of_others if one["metric"] in judged)
+    return (StandIn("panel", ", ".join(names), metrics=judged, of_others=kept),)
+
+
+def _panel(known: Mapping[str, Any]) -> tuple[StandIn, ...]:
+    """`panel` of the judges whose scores become one on a page, but for the metrics that people's labels correct."""
+    if not known.get("aggregate"):
+        return ()
+    judges = [str(one["name"]) for one in known.get("judges") or () if isinstance(one, Mapping) and one.get("name")]
+    corrected = known.get("corrected") or ()
+    alone = [metric for metric in known.get("judged") or () if metric not in corrected]
+    return panel(judges, alone, known.get("over_judges") or ())
+
+
+def _of_others(found: StandIn, _: Translator) -> str:
+    """For whom the words of a panel hold, and what its differences are if judges are a sample."""
+    said = [
+        _(
+            "Verdicts and intervals on judged metrics hold for these judges ({names}), not for others: judges are no "
+            "sample in them.",
+            names=found.name,
+        )
+    ]
+    numbers = [
+        f"{one['metric']}, {one['challenger']} − {one['baseline']}: {_.number(one['difference'], 3, signed=True)} "
+        f"{_.interval(one['low'], one['high'], 3, signed=True)}, {_.p_value(one['p'], relation=True)}"
+        for one in found.of_others
+        if one["low"] is not None
+    ]
+    if numbers:
+        said.append(
+            _("With judges as a random factor, questions and judges crossed: {numbers}.", numbers="; ".join(numbers))
+        )
+        fewest = min(int(one["judges"]) for one in found.of_others)
+        if fewest < 5:  # the simulated level of three is .077
+            said.append(
+                _.plural("{n} judge tells little of others.", "So few judges as {n} tell little of others.", fewest)
+            )
+    elif found.of_others:
+        said.append(_("Two judges are too few to say anything of others."))
+    return " ".join(said)

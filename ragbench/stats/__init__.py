@@ -11,6 +11,7 @@ from ragbench.stats.comparisons import (
     hypotheses,
     randomization_p,
 )
+from ragbench.stats.crossed import over_judges
 from ragbench.stats.estimates import estimate, estimate_many, estimate_systems
 from ragbench.stats.families import adjust, benjamini_hochberg, holm, jointly
 from ragbench.stats.histograms import cells
@@ -66,6 +67,7 @@ __all__ = [
     "jointly",
     "krippendorff_alpha",
     "minimum_detectable_difference",
+    "over_judges",
     "pairwise_mean",
     "pairwise_std",
     "plan_study",

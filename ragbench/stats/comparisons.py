@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragbench.stats.estimates import Bounds
-from ragbench.stats.intervals import Interval
+from ragbench.stats.intervals import Interval, normal_p, tango, tango_score
 from ragbench.stats.means import Mean, mean_of
 from ragbench.stats.missing import Flags, Scales, bounded, ends, is_binary, scale_of_pair
 from ragbench.stats.samples import (
@@ -27,7 +27,8 @@ from ragbench.stats.samples import (
     check_resamples,
     units_of,
 )
-from ragbench.stats.signs import EXACT, MCNEMAR, rank_test_p, tested, warn_of_ranks
+from ragbench.stats.signs import EXACT, MCNEMAR, MCNEMAR_EXACT, rank_test_p, tested, warn_of_ranks
+from ragbench.stats.skew import doubt, leans
 from ragbench.stats.verdicts import by_signs
 from ragbench.types import Array, Better, Comparison, Verdict
 
@@ -204,10 +205,11 @@ def hypotheses(
         flags = all(is_binary(as_values(each[name])) for each in (baseline, challenger))
         p, used = tested(units, resamples, seed)
         if flags and used == EXACT and not units.clustered:
-            used = MCNEMAR
+            used = MCNEMAR_EXACT if np.all(column != 0) else MCNEMAR
         if test != "randomization":
             p, used = rank_test_p(column, test), test
-        one = _one(mean, column, flags, p, used, direction, level, limit, dropped, names, seed)
+        one = _one(mean, column, flags, leans(units), p, used, direction, level, limit, dropped, names, seed)
+        one = replace(one, doubt="" if flags and not units.clustered else doubt(units))
         worst, scale = None, scales[name]
         if dropped and scale is not None:
             first, second = (as_values(each[name]) for each in (baseline, challenger))
@@ -273,6 +275,7 @@ def _one(
     mean: Mean,
     column: Array,
     flags: bool,
+    leaning: bool,
     p: float,
     test: str,
     better: Better,
@@ -285,12 +288,14 @@ def _one(
     units, value, n = mean.units, mean.value, mean.units.n
     intervals = mean.intervals(level) | _few_moved(mean, column, flags, level)
     if "studentized" in intervals:
-        ends = intervals["studentized"], intervals["t"]
+        ends = intervals["studentized"], intervals.get("t_effective", intervals["t"])
         intervals["studentized_and_t"] = min(low for low, _high in ends), max(high for _low, high in ends)
-    method, note = _choose(intervals, mean, column)
+    method, note = _choose(intervals, mean, column, leaning)
     low, high = intervals.get(method, (math.nan, math.nan))
     deviation = float(np.std(column, ddof=1)) if mean.variance > 0 else 0.0
     p_equivalence = None if margin is None else _equivalence(mean, column, flags, margin)
+    if p_equivalence is not None and margin is not None and method == "studentized_and_t" and mean.ratios is not None:
+        p_equivalence = max(p_equivalence, studentized_equivalence_p(mean.value, mean.variance, mean.ratios, margin))
     return Comparison(
         *names,
         value,
@@ -327,11 +332,15 @@ def _nothing(
 
 
 def _equivalence(mean: Mean, column: Array, flags: bool, margin: float) -> float:
-    """TOST; where few pairs moved, with Bonett and Price's two added pairs, or too many would be called the same."""
+    """TOST; of independent 0/1 values by Tango's scores, and where few others moved with Bonett and Price's two added
+    pairs: else too many would be called the same."""
     moved, n = column[column != 0], len(column)
-    if not _is_sparse(mean, column) or not (len(moved) or flags):
+    if flags and not mean.units.clustered and 0 < margin < 1:
+        counts = int(np.sum(column > 0)), int(np.sum(column < 0)), n
+        return normal_p(max(tango_score(*counts, margin), -tango_score(*counts, -margin)))
+    if not _is_sparse(mean, column) or not len(moved):
         return equivalence_p(mean.value, mean.variance, mean.units.freedom, margin)
-    step = float(np.mean(moved**2)) if len(moved) else 1.0
+    step = float(np.mean(moved**2))
     value = mean.value * n / (n + 2)
     variance = ((float(np.sum(column**2)) + 2 * step) / (n + 2) - value**2) / (n + 2)
     return equivalence_p(value, variance, mean.units.freedom, margin)
@@ -345,23 +354,29 @@ def _is_sparse(mean: Mean, column: Array) -> bool:
 
 
 def _few_moved(mean: Mean, column: Array, flags: bool, level: float) -> dict[str, Interval]:
-    """Bonett and Price's interval, for independent pairs few of which moved; 0/1 values move by 1."""
+    """Of independent pairs Tango's interval where values are 0/1, and Bonett and Price's where few of others moved."""
     moved = column[column != 0]
-    if mean.units.clustered or not (len(moved) or flags):
+    if flags and not mean.units.clustered:
+        return {"tango": tango(int(np.sum(column > 0)), int(np.sum(column < 0)), len(column), level)}
+    if mean.units.clustered or not len(moved):
         return {}
-    low, high = mean.few_moved(0.0, level, step=1.0)
-    return {"bonett_price": (max(low, -1.0), min(high, 1.0)) if flags else (low, high)}
+    return {"bonett_price": mean.few_moved(0.0, level, step=1.0)}
 
 
-def _choose(intervals: Mapping[str, Interval], mean: Mean, column: Array) -> tuple[str, str]:
-    """Which interval of the difference is printed, and why it is not BCa's."""
+def _choose(intervals: Mapping[str, Interval], mean: Mean, column: Array, leaning: bool) -> tuple[str, str]:
+    """Which interval of the difference is printed, and why it is not BCa's. leaning: whether the studentized bootstrap
+    had to agree with the test."""
     units = mean.units
     moved = int(np.sum(column != 0))
+    if "tango" in intervals and moved < FEWEST_FOR_BOOTSTRAP:
+        return "tango", "few_moved" if moved else "no_spread"
     if _is_sparse(mean, column) and "bonett_price" in intervals:
-        return "bonett_price", "few_moved" if moved else "no_spread"
+        return "bonett_price", "few_moved"
     if mean.variance <= 0:
         return "none", mean.no_spread if units.n > 1 else "few"
     student = "t_effective" if "t_effective" in intervals else "t"
+    if leaning and "studentized" in intervals and 2 * moved > len(column):
+        return "studentized_and_t", "skewed"
     if mean.few_clusters:
         return student, "few_clusters" if units.number < FEWEST_CLUSTERS else "few"
     if "studentized" in intervals and abs(mean.acceleration) > SKEWED_DIFFERENCE and 2 * moved > len(column):
@@ -369,6 +384,17 @@ def _choose(intervals: Mapping[str, Interval], mean: Mean, column: Array) -> tup
     if moved < FEWEST_FOR_BOOTSTRAP or "bca" not in intervals:
         return student, "few"
     return "bca", ""
+
+
+def studentized_equivalence_p(difference: float, variance: float, ratios: Array, margin: float) -> float:
+    """The same with the resampled ratios of the studentized bootstrap in the place of Student's t; 0 where more than a
+    hundredth of them do not exist, as then they contradict nothing."""
+    kept, error = ratios[np.isfinite(ratios)], math.sqrt(variance)
+    if len(kept) < 0.99 * len(ratios):
+        return 0.0
+    far = np.count_nonzero(kept <= (difference - margin) / error)
+    near = np.count_nonzero(kept >= (difference + margin) / error)
+    return (max(far, near) + 1) / (len(kept) + 1)
 
 
 def equivalence_p(difference: float, variance: float, freedom: float, margin: float) -> float:

@@ -17,14 +17,15 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ragbench.stats.comparisons import Hypothesis
 from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.intervals import stretched
 from ragbench.stats.power import FEWEST_FOR_MID_P
-from ragbench.stats.samples import Labels, as_codes, units_of
+from ragbench.stats.samples import Labels, Units, as_codes, units_of
 from ragbench.stats.signs import share_beyond
+from ragbench.stats.skew import MOST_TOGETHER, leans, ratios_together
 from ragbench.stats.verdicts import agreeing, decided, weighed
 from ragbench.types import Array, Comparison
 
@@ -124,8 +125,8 @@ def jointly(
         first = {column: content.index(column) for column in content}
         places = [list(first).index(column) for column in content]
         different = list(first.values())
-        sums = units_of(matrix[:, different], codes).sums
-        p, edges, normal = stepped_down(sums, [alone[one] for one in different], error, resamples, seed)
+        units = units_of(matrix[:, different], codes)
+        p, edges, normal = stepped_down(units, [alone[one] for one in different], error, resamples, seed)
         name = f"{len(different)}, {NORMAL_MAX_T if normal else MAX_T}"
         return [p[place] for place in places], [edges[place] for place in places], name
 
@@ -149,15 +150,18 @@ def jointly(
 
 
 def stepped_down(
-    sums: Array, alone: Sequence[float], error: float, resamples: int, seed: int
+    units: Units, alone: Sequence[float], error: float, resamples: int, seed: int
 ) -> tuple[list[float], list[float], bool]:
     """Adjusted p of several hypotheses by step-down max-T over sign flips that all share, their first thresholds, and
     whether normal sums stand for the flips' (`draws.are_smooth`).
 
-    sums: (units, hypotheses) differences of independent units. alone: p of each by itself, which no adjusted p is
-    below. A threshold is the largest p of a hypothesis by itself at which the first step, at family-wise `error`,
-    rejects it. Every pattern of signs is counted where there are no more than `resamples`.
+    units: of the differences of all hypotheses. alone: p of each by itself, which no adjusted p is below. A threshold
+    is the largest p of a hypothesis by itself at which the first step, at family-wise `error`, rejects it. Every
+    pattern of signs is counted where there are no more than `resamples`.
+    Where differences are skewed, or clusters' sizes go with them, the studentized bootstrap of all together has to
+    agree (Romano, Wolf 2005): of a hypothesis for which it is so, and of all where it is so for half of them.
     """
+    sums = units.sums
     if sums.shape[1] == 1:
         return list(alone), [error], False
     middle = len(sums) >= FEWEST_FOR_MID_P
@@ -183,7 +187,34 @@ def stepped_down(
     exceeding = np.count_nonzero(drawn > edge * (1 + 1e-9), axis=0) / len(drawn)
     rarest = error / max(int(np.isfinite(scale).sum()), 1)
     thresholds = np.minimum(error, np.where(exceeding > 0, exceeding, rarest))
+    if (treated := _leaning(units)).any():
+        p, most = _studentized(units, order, error, resamples, seed)
+        adjusted[treated] = np.maximum(adjusted, p)[treated]
+        thresholds[treated] = np.minimum(thresholds, np.maximum(most, rarest))[treated]
     return np.maximum(adjusted, alone).tolist(), thresholds.tolist(), normal
+
+
+def _leaning(units: Units) -> NDArray[np.bool_]:
+    """(hypotheses,) whether the studentized bootstrap has to agree; one that looks skewed by chance brings no other."""
+    if units.number > MOST_TOGETHER:
+        return np.zeros(units.sums.shape[1], dtype=bool)
+    own = np.array([leans(units.single(place)) for place in range(units.sums.shape[1])])
+    return own | (2 * int(own.sum()) >= len(own))
+
+
+def _studentized(
+    units: Units, order: NDArray[np.int64], error: float, resamples: int, seed: int
+) -> tuple[Array, Array]:
+    """(hypotheses,) adjusted p by the studentized bootstrap, stepped down in this order, equal tails; and first
+    thresholds."""
+    ratios, seen = ratios_together(units, resamples, seed)
+    backward = ratios[:, order[::-1]]
+    low, high = (of.accumulate(backward, axis=1)[:, ::-1] for of in (np.minimum, np.maximum))
+    fewer = np.minimum((low <= seen[order]).sum(axis=0), (high >= seen[order]).sum(axis=0))
+    p = np.empty(len(order))
+    p[order] = np.maximum.accumulate(np.minimum(2 * (fewer + 1) / (resamples + 1), 1.0))
+    ends = np.quantile(low[:, 0], error / 2), np.quantile(high[:, 0], 1 - error / 2)
+    return p, 2 * np.minimum(np.mean(ratios < ends[0], axis=0), np.mean(ratios > ends[1], axis=0))
 
 
 def _step(p: ArrayLike, rule: Callable[[Array, int], Array]) -> Array:

@@ -89,6 +89,32 @@ def bonett_price(value: float, square: float, n: float, freedom: float, level: f
     return moved - half, moved + half
 
 
+def tango(up: int, down: int, n: int, level: float) -> Interval:
+    """Score interval (Tango 1998) of a difference of shares of `n` pairs, of which so many moved up and down by 1."""
+    quantile, value = normal_quantile((1 + level) / 2), (up - down) / n
+
+    def end(far: float) -> float:
+        near = value
+        for _halving in range(60):
+            middle = (near + far) / 2
+            inside = abs(tango_score(up, down, n, middle)) <= quantile
+            near, far = (middle, far) if inside else (near, middle)
+        return near
+
+    return end(-1.0), end(1.0)
+
+
+def tango_score(up: int, down: int, n: int, difference: float) -> float:
+    """Standard normal score of what was seen if the true difference were this, in [−1, 1] (Tango 1998, equation 8):
+    with the standard error that the likeliest share of pairs that moved gives it then."""
+    apart = up - down - n * difference
+    linear = (2 * n - up + down) * difference - up - down
+    free = down * difference * (1 - difference)
+    share = (math.sqrt(max(linear**2 + 8 * n * free, 0.0)) - linear) / (4 * n)
+    variance = n * (2 * share + difference * (1 - difference))
+    return apart / math.sqrt(variance) if variance > 1e-12 else math.copysign(math.inf, apart) if apart else 0.0
+
+
 def wilson(share: float, effective: float, quantile: float) -> Interval:
     """Wilson's score interval (1927) for a mean on [0, 1] that is as sure as `effective` independent 0/1 values."""
     square = quantile**2
@@ -152,6 +178,13 @@ def fisher(value: float, error: float, freedom: float, level: float) -> Interval
     middle = math.atanh(value)
     half = t_quantile((1 + level) / 2, freedom) * error / (1 - value**2)
     return math.tanh(middle - half), math.tanh(middle + half)
+
+
+def normal_p(score: float) -> float:
+    """P(Z ≤ score), as far below as a hypothesis is that speaks of what lies above."""
+    from scipy.special import ndtr
+
+    return float(ndtr(score))
 
 
 def t_p(statistic: float, freedom: float) -> float:

@@ -15,7 +15,11 @@ from ragbench.types import Array, Better, Comparison
 
 FEWEST_FREEDOM = 4.0
 """Where fewer are left, the approximation is not to be trusted (Tipton 2015, Psychological Methods 20): one cluster of
-a third of all values then covered .99, with twice the width of .95."""
+a third of all values then covered .99, with twice the width of .95. Where one cluster holds more than that they are
+fewer: with this many, one of half of all values covered .90 to .93."""
+
+MUCH = 1 / 3
+"""A share of all values from which on one cluster decides."""
 
 Codes = NDArray[np.int64]
 Labels = Sequence[Hashable] | NDArray[Any]
@@ -130,10 +134,14 @@ class Units:
         of unequal size (`effective_freedom`)."""
         if not self.clustered or self.number < 2:
             return max(self.number - 1, 1)
-        return effective_freedom(self.residuals()[:, 0], self.sizes, self.counts, self._alike())
+        return effective_freedom(self.residuals()[:, 0], self.sizes, self.counts, self.alike)
 
-    def _alike(self) -> float:
-        """Correlation of two values of one cluster, by the analysis of variance (Donner 1986); 0 where it is below."""
+    @property
+    def alike(self) -> float:
+        """Correlation of two values of one cluster, of one metric, by the analysis of variance (Donner 1986).
+
+        0 where it is below.
+        """
         between = float(weighted_sum(self.counts, self.residuals()[:, 0] ** 2 / self.sizes))
         n, number = float(self.n), self.number
         within = max(float(self.deviations[0]) - between, 0.0) / max(n - number, 1.0)
@@ -143,9 +151,11 @@ class Units:
 
     def column(self, place: int) -> Units:
         """One metric by itself, equal units counted together: nothing of it depends on the metrics beside it."""
-        return Units(
-            self.sums[:, [place]], self.sizes, self.counts, self.clustered, self.deviations[[place]]
-        ).gathered()
+        return self.single(place).gathered()
+
+    def single(self, place: int) -> Units:
+        """One metric by itself, each unit a row of its own."""
+        return Units(self.sums[:, [place]], self.sizes, self.counts, self.clustered, self.deviations[[place]])
 
     def gathered(self) -> Units:
         """Equal units as one row with a count, in the order of their content: draws cost by rows, not by units."""
@@ -172,7 +182,8 @@ def effective_freedom(residuals: Array, sizes: Array, counts: Codes, alike: floa
     28; Imbens, Kolesár 2016, Review of Economics and Statistics 98), of the C / (C − 1) sandwich, times 2 / (κ − 1), as
     heavy tails lessen the freedom of a variance (O'Neill 2014, The American Statistician 68); κ is the kurtosis, 3 at
     least, of the residuals over their standard deviations in that model. No fewer than the lesser of 4 and (C − 1) / 2,
-    and 1. Clusters of one size are as independent values: C − 1.
+    where no cluster holds more than a third of the values; where one holds more, the least falls to 1 at two thirds.
+    Clusters of one size are as independent values: C − 1.
     """
     number, n = float(counts.sum()), float(weighted_sum(counts, sizes))
     if np.ptp(sizes) == 0:
@@ -189,7 +200,9 @@ def effective_freedom(residuals: Array, sizes: Array, counts: Codes, alike: floa
     kurtosis = (
         float(weighted_sum(counts, standard**2)) / number / second**2 if second**2 > 0 else 3.0
     )  # 1e-170 has no square
-    return max(freedom * 2 / max(kurtosis - 1, 2.0), min(FEWEST_FREEDOM, (number - 1) / 2), 1.0)
+    beyond = max(float(sizes.max()) / n - MUCH, 0.0) / MUCH
+    fewest = FEWEST_FREEDOM - beyond * (FEWEST_FREEDOM - 1)
+    return max(freedom * 2 / max(kurtosis - 1, 2.0), min(fewest, (number - 1) / 2), 1.0)
 
 
 def units_of(matrix: Array, codes: Codes | None, counts: Codes | None = None) -> Units:

@@ -26,6 +26,7 @@ from ragbench.stats.estimates import Bounds
 from ragbench.stats.missing import at_ends, bounded
 from ragbench.stats.samples import Codes, units_of
 from ragbench.stats.signs import tested
+from ragbench.stats.skew import doubt
 from ragbench.stats.verdicts import by_signs
 from ragbench.types import Array, Better, Comparison, Estimate, Verdict
 
@@ -212,12 +213,13 @@ def set_hypothesis(
     interval = set_estimate(gap, level=level)
     present = places >= 0
     pseudo, p, used, freedom, error = np.full(len(places), np.nan), math.nan, "none", None, math.nan
+    unsure = ""
     moves = None if math.isnan(gap.value) or not gap.n else set_influences(gap)
     if moves is not None:
         pseudo[present] = gap.value + gap.n * (moves / gap.sizes)[places[present]]
         units = units_of(pseudo[present][:, None], places[present] if gap.clustered else None)
         p, used = tested(units, resamples, gap.seed)
-        used = f"{used} of pseudo-values"
+        used, unsure = f"{used} of pseudo-values", doubt(units)
         freedom = units.freedom if units.clustered else None
         groups = len(gap.sizes)
         error = math.sqrt(float(np.sum(moves**2)) * groups / max(groups - 1, 1))
@@ -237,6 +239,7 @@ def set_hypothesis(
         better,
         clusters=interval.clusters,
         error=error,
+        doubt=unsure,
         seed=gap.seed,
         note=interval.note,
         width=None if bounds is None else bounds[1] - bounds[0],

@@ -15,23 +15,42 @@ from numpy.typing import ArrayLike
 from ragbench.stats.draws import are_smooth, every_flip, sign_flips
 from ragbench.stats.power import FEWEST_FOR_MID_P
 from ragbench.stats.samples import Units, as_values
+from ragbench.stats.skew import leans, studentized_p
 from ragbench.types import Array
 
 EXACT = "sign flips, complete"
-MCNEMAR = "McNemar, mid-p"
+MCNEMAR, MCNEMAR_EXACT = "McNemar, mid-p", "McNemar, exact"
 SADDLEPOINT = "sign flips, saddlepoint"
+STUDENTIZED = " and the studentized bootstrap"
+"""What is added to the name of a test of signs where the studentized bootstrap had to agree."""
 RankTest = Literal["wilcoxon", "sign"]
 
 
 def tested(units: Units, resamples: int, seed: int) -> tuple[float, str]:
-    """(p, test) of the hypothesis that signs of the units' differences are arbitrary; units of one column."""
+    """(p, test) of the hypothesis that the units' differences are 0 on average; units of one column, not gathered.
+
+    Their signs are flipped; where they are skewed, or clusters' sizes go with them, the studentized bootstrap has to
+    agree, and p is the larger one (`ragbench.stats.skew`).
+    """
+    p, used = flipped(units, resamples, seed)
+    if math.isnan(p) or not leans(units):
+        return p, used
+    return max(p, studentized_p(units, resamples, seed)), used + STUDENTIZED
+
+
+def flipped(units: Units, resamples: int, seed: int) -> tuple[float, str]:
+    """(p, test) of the hypothesis that signs of the units' differences are arbitrary; units of one column.
+
+    Where all units moved, and by the same, p is exact: their number is then no chance that evens out how coarse the
+    mid-p of each number is, and it errs in .070 of .05 of the samples of 8 such units, and in .077 of 16.
+    """
     column, middle = units.sums[:, 0], units.number >= FEWEST_FOR_MID_P
     moved = column[np.abs(column) > 1e-12 * np.abs(column).max(initial=0.0)]
     sizes = np.abs(moved)
     if not len(moved):
         return 1.0 if units.number else math.nan, EXACT
     if np.ptp(sizes) <= 1e-9 * sizes.max():
-        return _binomial_p(int((moved > 0).sum()), len(moved), middle), EXACT
+        return _binomial_p(int((moved > 0).sum()), len(moved), middle and len(moved) < units.number), EXACT
     observed, total = abs(float(moved.sum())), float(sizes.sum())
     ordered = np.sort(sizes, kind="stable")  # two runs in order
     if are_smooth(ordered[np.append(True, ordered[1:] > ordered[:-1]), None]):

@@ -30,6 +30,7 @@ from ragbench.stats.samples import (
     units_of,
 )
 from ragbench.stats.signs import tested
+from ragbench.stats.skew import doubt
 from ragbench.stats.verdicts import by_signs
 from ragbench.types import Array, Better, Comparison, Estimate, Verdict
 
@@ -313,10 +314,11 @@ def statistic_hypothesis(
         units = units_of(column[known][:, None], None if codes is None else codes[known])
         return *tested(units, resamples, seed), units
 
-    pseudo, p, used, freedom = np.full(len(present), np.nan), math.nan, "none", None
+    pseudo, p, used, freedom, unsure = np.full(len(present), np.nan), math.nan, "none", None, ""
     if len(both) and not math.isnan(interval.value):
         pseudo[present] = added(both, interval.value)
         p, used, units = flipped(pseudo)
+        unsure = doubt(units)
         freedom = units.freedom if units.clustered else None
     found = Comparison(
         *names,
@@ -334,6 +336,7 @@ def statistic_hypothesis(
         better,
         clusters=interval.clusters,
         error=_error(interval),
+        doubt=unsure,
         seed=seed,
         note=interval.note,
         width=None if bounds is None else bounds[1] - bounds[0],

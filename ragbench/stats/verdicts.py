@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ragbench.stats.power import POWER, attainable_p, minimum_detectable_difference, power_with, sample_size, shrinkage
-from ragbench.stats.signs import MCNEMAR
+from ragbench.stats.signs import MCNEMAR, MCNEMAR_EXACT
 from ragbench.types import Better, Comparison, Verdict
 
 OPEN = 1e-9
@@ -210,7 +210,7 @@ class Spread:
         """That of a comparison whose threshold and error are known."""
         assert one.threshold is not None, "it was decided"
         threshold = one.threshold if one.joint else max(one.threshold, one.attainable)
-        binary = one.test == MCNEMAR
+        binary = one.test in (MCNEMAR, MCNEMAR_EXACT)
         differing = math.sqrt(one.error**2 * (one.n - 1) + one.difference**2)
         deviation = differing if binary else one.error * math.sqrt(one.groups) / shrinkage(one.groups)
         return cls(deviation, one.n, one.groups, 1 - threshold, binary, one.joint)

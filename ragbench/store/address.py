@@ -35,7 +35,8 @@ def own_server(text: str, variable: str = "RAGBENCH_DATABASE_URL") -> URL:
 def masked(text: object, url: URL | None = None) -> str:
     """`text` with `••••` for every password of `url`; a URL as `text` is rendered with its own passwords masked."""
     if isinstance(text, URL):
-        return masked(text.render_as_string(hide_password=True).replace("***", MASK), text)
+        # libpq takes a plus for a plus
+        return masked(text.render_as_string(hide_password=True).replace("***", MASK).replace("+", "%20"), text)
     shown = str(text)
     if url is None:
         return shown

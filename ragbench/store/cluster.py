@@ -92,7 +92,7 @@ class Cluster:
         """Only one process at a time starts or stops the server of this folder; the lock ends with its process."""
         import fcntl
 
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self._make_folder()
         with (self.folder / "lock").open("a") as file:
             until = time.monotonic() + seconds
             while True:
@@ -107,6 +107,19 @@ class Cluster:
                         ) from None
                     time.sleep(0.05)
             yield
+
+    def _make_folder(self) -> None:
+        """Make the folder where there is none; root's can be entered by the server's user, whatever the umask says."""
+        missing = [path for path in (self.folder, *self.folder.parents) if not path.exists()]
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            for path in missing if is_root() else ():
+                path.chmod(0o755)
+        except OSError as error:
+            raise StoreError(
+                f"{self.folder}, where the database would be, cannot be made ({error.strerror}): name another place, "
+                "database.folder in ragbench.toml or the variable RAGBENCH_DATABASE__FOLDER"
+            ) from None
 
     def initialise(self) -> None:
         """Make an empty data directory, whole or not at all: it gets its name when it is finished."""
@@ -148,7 +161,10 @@ class Cluster:
             port=PORT, sockets=sockets, cores=cores, workers=cores + 8, memory=memory >> 20, shared=shared,
             buffers=_buffers() >> 20,
         )  # fmt: skip
-        (self.data / "ragbench.conf").write_text(text, encoding="utf-8")
+        own = self.data / "ragbench.conf"
+        own.write_text(text, encoding="utf-8")
+        if is_root():
+            os.chown(own, *server_user(self.folder))
         wait = ("-w", "-t", str(max(1, round(seconds))))
         done = self.run("pg_ctl", "-D", "data", "-l", f"data/{self.log.name}", *wait, "start", check=False)
         if done.returncode != 0:

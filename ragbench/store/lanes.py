@@ -40,8 +40,8 @@ MOST_CLAIMS = 1000
 """Of one event loop: a server has room for some 6400 locks of all its sessions. What is beyond is asked unclaimed."""
 RELEASE_SECONDS = 0.05
 """Within so much a key that is let go is free for others; the next claim takes the word along if it comes first."""
-PATIENCE_SECONDS = 45.0
-"""How long a server that went away is waited for."""
+PATIENCE_SECONDS = 35.0
+"""How long a server that went away is waited for; with the last attempt to connect it is less than a minute."""
 COUNT_SECONDS = 1.0
 """So often what was looked up is added to the counters that all processes share."""
 
@@ -248,8 +248,8 @@ class Lanes:
                         raise
                 await self._forget()
             await asyncio.sleep(RETRY_SECONDS)
-            with suppress(StoreError):
-                await asyncio.to_thread(self._revive)
+            with suppress(StoreError, TimeoutError):  # a server that is being started goes on being started
+                await asyncio.wait_for(asyncio.to_thread(self._revive), max(0.0, until - time.monotonic()))
 
     @asynccontextmanager
     async def _lane(self, turns: asyncio.Semaphore | None = None) -> AsyncIterator[Connection]:

@@ -11,6 +11,7 @@ from ragbench.systems.refusals import REFUSALS
 from ragbench.types import SLOT
 
 VERSION = 1
+MOST_CHARACTERS = 1_000_000
 """Part of every journal key: raised when a text below changes."""
 SLOTS = frozenset({"question", "contexts"})
 BUILT_IN = {
@@ -64,10 +65,13 @@ def read(name: str, path: Path) -> str:
     """The template in a file, relative to ragbench.toml. Raises GenerationError where it cannot be used."""
     place = f"generators.{name}.prompt = {str(path)!r}"
     try:
-        text = (path if path.is_absolute() else project_folder() / path).read_text(encoding="utf-8-sig")
+        with (path if path.is_absolute() else project_folder() / path).open(encoding="utf-8-sig") as file:
+            text = file.read(MOST_CHARACTERS + 1)
     except FileNotFoundError:
         raise GenerationError(f"{place}: there is no such file") from None
     except UnicodeDecodeError:
         raise GenerationError(f"{place}: the file is not UTF-8") from None
+    if len(text) > MOST_CHARACTERS:
+        raise GenerationError(f"{place}: the file has more than {MOST_CHARACTERS:,} characters")
     check(text, place)
     return text.strip()

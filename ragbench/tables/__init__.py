@@ -21,6 +21,8 @@ ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\
 SHORT = 16
 """Signs of a title that an article's column of numbers has room for."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|!~])")
+_STEERING = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~])?|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+"""Control characters, with what an escape says; line ends and tabs stay."""
 _CALL = re.compile(r"(?<![A-Za-z0-9_])@")
 CALLS_NOBODY = "@&#8203;"  # with a space without width: else whoever is named there is written to
 _ARROWS = {Verdict.BETTER: r"$\uparrow$", Verdict.WORSE: r"$\downarrow$", Verdict.SLIGHTLY_BETTER: r"$\nearrow$",
@@ -386,8 +388,9 @@ class Exact(Style):
     def text(self, text: str) -> str:
         """A text; with an apostrophe before it if a spreadsheet would take it for a formula.
 
-        White space before the sign does not help: programs strip it.
+        White space before the sign does not help: programs strip it. What steers a terminal is left out, unless `raw`.
         """
+        text = text if self.raw else _STEERING.sub("", text)
         active = text.startswith(ACTIVE) or text.lstrip().startswith(ACTIVE)
         return f"'{text}" if active and not self.raw else text
 

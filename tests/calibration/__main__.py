@@ -85,17 +85,30 @@ def simulate(work: Sequence[Cell], simulations: int, processes: int, output: Pat
     return done
 
 
+def merged(known: Iterable[Row], new: Iterable[Row]) -> list[Row]:
+    """The rows of both, in the order of the situations; of those that no situation is left for, none."""
+    by_cell = {(row.topic, row.cell, row.n, row.clusters): row for row in (*known, *new)}
+    places = ((cell.topic, cell.name, cell.n, cell.clusters) for cell in cells())
+    return [by_cell[place] for place in places if place in by_cell]
+
+
 def main() -> None:
     """Read the options, share the work among processes, write and report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--simulations", type=int, default=4000, help="simulations of a cell of weight 1")
-    parser.add_argument("--only", default="", help="only cells whose topic, name or size holds this text")
+    parser.add_argument(
+        "--only", action="append", help="only cells whose topic, name or size holds this text; may be given repeatedly"
+    )
+    parser.add_argument("--merge", action="store_true", help="keep the rows of the table that are not simulated now")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--output", type=Path, default=TABLE)
     parser.add_argument("--resume", action="store_true", help="go on where an interrupted run of this code stopped")
     options = parser.parse_args()
-    work = [cell for cell in cells() if options.only in cell.key]
+    work = [cell for cell in cells() if not options.only or any(text in cell.key for text in options.only)]
+    known = read(options.output) if options.merge else {}
     rows = simulate(work, options.simulations, options.processes, options.output, options.resume)
+    if options.merge:
+        write(merged(known.values(), rows), options.output)
     found = [asdict(row) for row in rows]
     print(f"{len(rows)} rows in {options.output}")
     if (far := worst(found)) is not None:

@@ -21,7 +21,9 @@ T, OF_CLUSTERS, CHI, HOLM, ITEMS = "t", "t of cluster means", "McNemar's χ²", 
 def cells() -> Iterator[Cell]:
     """All situations, in the order of the table."""
     yield from _means()
+    yield from _hard_means()
     yield from _differences()
+    yield from _hard_differences()
     yield from _sets()
     yield from _families()
     yield from _people()
@@ -47,6 +49,43 @@ def _means() -> Iterator[Cell]:
     for name, population in (("hit rate .80", known.flag(0.8)), ("judge with a mean of .985", known.JUDGE)):
         study = studies.mean(population, UNEQUAL, grouped=True)
         yield Cell(topic, f"{name}, clusters of 1 to 30", len(UNEQUAL), study, OF_CLUSTERS, 20)
+
+
+def _hard_means() -> Iterator[Cell]:
+    """Where no interval covers as it says: few values of a long tail, one cluster with half of the questions."""
+    topic = "Mean of one system"
+    for number in (8, 12, 20, 40):
+        codes = labels_of([3 * (number - 1)] + [3] * (number - 1))
+        study = studies.mean(known.flag(0.8), codes, grouped=True)
+        yield Cell(topic, "hit rate .80, one cluster of half", len(codes), study, OF_CLUSTERS, number)
+    longer = studies.open_mean(lambda rng: rng.lognormal(0, 1.5, 30) - np.exp(1.125))
+    yield Cell(topic, "latency, lognormal, σ 1.5", 30, longer, T)
+    yield Cell(topic, "Student's t with 3 degrees of freedom", 30, studies.open_mean(studies.heavy(30)), T)
+
+
+def _hard_differences() -> Iterator[Cell]:
+    """Where signs are not as likely up as down although the mean is 0, or too coarse."""
+    topic = "Two systems, paired"
+    for n in (15, 30, 60):
+        yield Cell(topic, "skewed, exponential", n, studies.shifted(studies.exponential(n), 0.0), T, weight=2)
+    for n in (15, 30, 60, 150):
+        yield Cell(topic, "skewed, lognormal", n, studies.shifted(studies.lognormal(n), 0.0), T, weight=2)
+    study = studies.shifted(studies.exponential(60, 0.3), 0.0)
+    yield Cell(topic, "skewed, exponential, three in ten moved", 60, study, T, weight=2)
+    for n in (15, 30):
+        apart = 2.8 * (3 / n) ** 0.5
+        yield Cell(topic, "heavy tails on both sides", n, studies.shifted(studies.heavy(n), apart), T, weight=2)
+    study = studies.same_of(studies.lognormal(150), 0.7)
+    yield Cell(topic, "called the same, skewed, from the margin on", 150, study)
+    for number in (8, 20, 40):
+        for name, tied, better in (("sizes tied to the difference", 0.15, 0.0), ("sizes by chance", 0.0, 0.34)):
+            study = studies.clustered(studies.sized(number, tied), better * (20 / number) ** 0.5)
+            yield Cell(topic, f"clusters, {name}", round(number / 0.15), study, OF_CLUSTERS, number)
+    for n in (8, 16, 24):
+        study = studies.shifted(studies.decided_pairs(n), 0.0, mcnemar_p)
+        yield Cell(topic, "every pair decided", n, study, CHI, weight=2)
+    for n, lost in ((80, 0.1), (100, 0.2), (157, 0.1), (300, 0.1)):
+        yield Cell(topic, f"not worse, {lost:.0%} of the hits lost and none won", n, studies.not_worse(n, lost), T)
 
 
 def _differences() -> Iterator[Cell]:
@@ -114,6 +153,9 @@ def _families() -> Iterator[Cell]:
     yield Cell(topic, "near-clones beside a noisy run, clusters of 5", 60, study, HOLM, 12)
     study = studies.family(studies.rivals(60), 0.4, lambda metric, system: system == "s", primary="primary")
     yield Cell(topic, "primary metric beside others and three bad rivals", 60, study, HOLM, weight=dear)
+    for number in (3, 6, 12):
+        study = studies.skewed_family(30, number)
+        yield Cell(topic, f"skewed, exponential, {number} challengers", 30, study, HOLM, weight=0.5)
     yield Cell(topic, "five systems, all pairs", 50, studies.every_pair(50), HOLM, weight=0.5)
 
 
@@ -134,6 +176,9 @@ def _people() -> Iterator[Cell]:
         said = "Krippendorff's α, three raters" + ("" if number is None else ", clusters of 5")
         yield Cell(topic, said, len(codes), study, ITEMS, number)
     yield from _near_the_ends(topic)
+    for number in (3, 5):
+        study = studies.other_judges(50, number, 0.15)
+        yield Cell(topic, f"{number} judges of many, who differ by .15 on the systems", 50, study, T, weight=2)
 
 
 def _near_the_ends(topic: str) -> Iterator[Cell]:

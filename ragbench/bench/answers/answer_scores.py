@@ -14,7 +14,7 @@ from ragbench.bench.basics import findings, frames
 from ragbench.bench.basics.choices import BenchError, parted
 from ragbench.bench.basics.families import Sureness
 from ragbench.bench.basics.session import Session
-from ragbench.bench.scoring import groups, measure, own_metrics, repeats
+from ragbench.bench.scoring import groups, measure, other_judges, own_metrics, repeats
 from ragbench.bench.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, judged
 from ragbench.language import translator
 from ragbench.measurement import SCORE_COLUMNS, NamedComparison, NamedEstimate
@@ -55,6 +55,12 @@ class Worth:
         if not len(self.repeated):
             return {}
         return {"repeated": self.repeated, "variance": repeats.variance(self.repeated, *found, frames.clusters(asked))}
+
+    def over_judges(
+        self, compared: Sequence[NamedComparison], clusters: Mapping[str, str] | None, level: float
+    ) -> dict[str, Any]:
+        """The fact `over_judges` (`ragbench.bench.scoring.other_judges`) of the first answers; none of one judge."""
+        return other_judges.facts(self.judgements, compared, self.facts.get("judged", ()), clusters, level)
 
     @property
     def firsts(self) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from ragbench.bench.basics.findings import Sureness, bounds
 from ragbench.bench.basics.needs import Need, Needed
 from ragbench.bench.basics.requests import Draws, tier
 from ragbench.bench.basics.session import commit, part, versions
-from ragbench.bench.scoring import judged_metrics, listing, repeats, replies, telling
+from ragbench.bench.scoring import judged_metrics, listing, other_judges, repeats, replies, telling
 from ragbench.bench.scoring import measure as scoring
 from ragbench.bench.scoring.answer_tables import AnswerTable, find_answers, logged_answers
 from ragbench.bench.scoring.ledger import SYSTEM, system_name
@@ -172,6 +172,8 @@ def measurement_of(
     pairs = zip(questions["sample"], questions["cluster"], strict=True)
     clusters = {sample: cluster if cluster and isinstance(cluster, str) else sample for sample, cluster in pairs}
     facts = _facts(scores, found, made, len(questions))
+    judged = judged_metrics.judged_labels(scores.metrics)
+    facts |= other_judges.facts(judgements, scores.comparisons, judged, clusters, scores.level)
     return Measurement(
         notebook=notebook,
         facts=facts if listed is None else {**facts, "listing": listed.fact},
@@ -243,7 +245,7 @@ def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, 
         "judged": judged_metrics.judged_labels(scores.metrics),
         "listeners": telling.facts(scores.listeners),
         "embedder": ", ".join(made.embedders) if embedding else None,
-        "stand_ins": [one.fact for one in scores.stand_ins if one.part not in ("people", "order")],
+        "stand_ins": [one.fact for one in scores.stand_ins if one.part not in ("people", "order", "panel")],
         "commit": commit(),
         "versions": versions(),
     }

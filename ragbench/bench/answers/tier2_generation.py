@@ -155,6 +155,7 @@ def tier2_generation(request: Tier2Request) -> Measurement:
             **session.facts(),
             **asdict(request.take(Sureness)),
             **worth.facts,
+            **worth.over_judges(comparisons, clusters, request.level),
             "baseline": writers.systems[0] if len(writers.systems) > 1 else None,
             "primary": request.leading.label,
             "key_metrics": [name for name in KEYS if name in {each.label for each in request.chosen}],

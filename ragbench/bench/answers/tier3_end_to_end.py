@@ -207,6 +207,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
             **session.facts(),
             **asdict(request.take(Sureness)),
             **worth.facts,
+            **worth.over_judges(comparisons, clusters, request.level),
             "doubts": doubts_of(session.dataset.chunks, asked),
             "primary": request.leading.label,
             "key_metrics": [name for name in KEYS if name in {each.label for each in request.chosen}],

@@ -53,12 +53,19 @@ def met(known: Iterable[Stretch], estimate: Estimate) -> Met:
     return Met.by(known, estimate.low, estimate.high)
 
 
+GIVEN = ("avg_faithfulness",)
+"""Numbers of judges on trial that are what they gave, not how they gave it."""
+
+
 def unearned(metric: Metric | None, made: Iterable[StandIn]) -> bool:
-    """Whether a number says nothing of how good anything is, because it was read off a stand-in: one that the embedder
-    of words' letters made, or that an offline judge gave. made: the stand-ins behind the number."""
+    """Whether a number says nothing of how good anything is, because it was read off a stand-in: one that an embedder
+    of letters made, or that an offline judge gave. made: the stand-ins behind the number."""
     needs = () if metric is None else metric.needs
-    return any(one.part in needs or bool(one.systems) for one in made if one.part == "embedder") or any(
-        one.part in needs for one in made if one.part == "judge"
+    given = metric is not None and metric.name in GIVEN
+    return any(
+        one.part in needs or (bool(one.systems) if one.part == "embedder" else given)
+        for one in made
+        if one.part in ("embedder", "judge")
     )
 
 

@@ -102,7 +102,7 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
         )
     notes += filter(None, dict.fromkeys(verdicts.needed(one, _) for _metric, one in pairs))
     for metric, one in pairs:
-        told = [verdicts.lacking(one, _, digits), verdicts.beyond(one, _)]
+        told = [verdicts.lacking(one, _, digits), verdicts.beyond(one, _), verdicts.doubted(one, _)]
         notes += [f"{metric}: {text}" for text in told if text]
     title = compared[0] if len(set(compared)) == 1 else ""
     return Table(tuple(columns), tuple(rows), title, tuple(notes), digits, _.language)
@@ -120,10 +120,12 @@ def interval_name(method: str, _: Translator) -> str:
         "fisher": _("interval on Fisher's z"),
         "bonett_wright": _("Bonett–Wright interval"),
         "bonett_price": _("Bonett–Price interval"),
+        "tango": _("Tango's score interval"),
         "t": _("Student's t interval"),
         "t_effective": _("Student's t interval for unequal groups"),
         "delta": _("normal interval"),
         "jackknife": _("jackknife interval"),
+        "crossed": _("interval over questions and judges"),
         "bayesian": _("Bayesian bootstrap interval"),
         "u_statistic": _("interval of a U-statistic"),
         "prediction_powered": _("corrected by people's labels (PPI++)"),

@@ -82,9 +82,10 @@ def beside(one: Comparison, _: Translator, digits: int) -> list[str]:
     """What is said beside the verdict of a comparison; empty where the word says it all.
 
     Of a verdict that leaves it open: what could have been shown, and how many questions show a difference that matters;
-    of `same`: within which margin; of any, what unmeasured pairs leave open. digits: decimals of the metric's numbers.
+    of `same`: within which margin; of one that says something, why its test may err more often than it says; of any,
+    what unmeasured pairs leave open. digits: decimals of the metric's numbers.
     """
-    found = [text for text in [lacking(one, _, digits), needed(one, _)] if text]
+    found = [text for text in [doubted(one, _), lacking(one, _, digits), needed(one, _)] if text]
     if one.verdict is Verdict.SAME and one.margin is not None:
         return [_("the same within ±{margin}", margin=_.number(one.margin, digits)), *found]
     if not one.verdict.unshown:
@@ -109,6 +110,14 @@ def beside(one: Comparison, _: Translator, digits: int) -> list[str]:
             )
         )
     return found + [text for text in [planned(one, _)] if text]
+
+
+def doubted(one: Comparison, _: Translator) -> str:
+    """Why a word that says something may be wrong more often than its level says; empty where nothing tells so."""
+    if not one.doubt or one.verdict.unshown:
+        return ""
+    reasons = _.enumeration([reason_in(reason, _) for reason in one.doubt.split("; ")])
+    return _("{reasons}: the test may err twice as often as it says", reasons=reasons)
 
 
 def beyond(one: Comparison, _: Translator) -> str:

@@ -276,10 +276,11 @@ def _not_worse(
         return replace(check, why=made_of.withheld)
     if (worst > -margin >= far) or (best < -margin <= near):
         return replace(check, why=stats.gaps(made_of))
-    if worst > -margin:
-        return replace(check, outcome=Outcome.HOLDS, why="the whole interval of the difference is within the margin")
-    if best < -margin:
-        return replace(check, outcome=Outcome.FAILS, why="the whole interval of the difference is beyond the margin")
+    if worst > -margin or best < -margin:
+        outcome, where = (Outcome.HOLDS, "within") if worst > -margin else (Outcome.FAILS, "beyond")
+        unsure = f"{made_of.doubt.partition('; ')[0]}: the test may err twice as often as it says"
+        why = unsure if made_of.doubt else f"the whole interval of the difference is {where} the margin"
+        return replace(check, outcome=outcome, why=why)
     needed = _needed(margin, low, high, made_of.n, made_of.clusters, made_of.level)
     return replace(check, why="the interval of the difference reaches across the margin", needed=needed)
 

@@ -32,7 +32,7 @@ from ragbench.llm import Journal, Outlook, Tally, planning
 from ragbench.metric import FIELDS, Metric
 from ragbench.metrics import catalogue
 from ragbench.progress import Progress
-from ragbench.stand_ins import StandIn, for_people, unordered
+from ragbench.stand_ins import StandIn, for_people, panel, unordered
 from ragbench.types import Embedder, Sample, Score
 
 DEFAULT_EMBEDDER = "hashing"
@@ -217,6 +217,7 @@ async def measure(
             *(StandIn("judge", name) for name in offline),
             *unordered(offline, judged),
             *for_people(models, judged),
+            *panel((_name(one) for one in judges), judged),
             *(StandIn("embedder", one.name) for one in embedders if getattr(one, "is_stand_in", False)),
         ),
         asked.primary, heard, of_sets,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ragbench import unidentified
 from ragbench.bench.basics.families import PRIMARY, merged, said
 from ragbench.bench.basics.tabulation import interval_name
-from ragbench.bench.basics.verdicts import beyond, lacking
+from ragbench.bench.basics.verdicts import beyond, doubted, lacking
 from ragbench.show.about.method import test_names
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean
@@ -142,7 +142,7 @@ def _lacking(material: Material) -> list[str]:
             if c.least is not None and c.most is not None:
                 both = (_.number(end, digits, signed=True) for end in (c.least, c.most))
                 ends.append((metric, name, " … ".join(both)))
-            for text in (lacking(c, _, digits) if c.least is None else "", beyond(c, _)):
+            for text in (lacking(c, _, digits) if c.least is None else "", beyond(c, _), doubted(c, _)):
                 others.setdefault(text, []).append((metric, name, ""))
     said = [f"{text[:1].upper()}{text[1:]}: {_listed(material, own)}." for text, own in others.items() if text]
     if ends:

@@ -24,13 +24,13 @@ from ragbench import settings, trust
 from ragbench.expectations import expectation
 from ragbench.folders import new_folder
 from ragbench.llm import lines, uses
-from ragbench.report.keeping import files, kept
+from ragbench.report.keeping import files, kept, received
 from ragbench.report.keeping.manifest import plain
 from ragbench.report.pages.drawing import render
 from ragbench.settings.secrets import excerpt
 
 ABOUT, REPLIES = "pack.json", "replies.jsonl"
-MOST_FILES, MOST_BYTES, MOST_VALUES = 2_000, 2**31, 50_000_000
+MOST_FILES, MOST_BYTES, MOST_ABOUT = 2_000, 2**31, 2**20
 
 
 class PackError(ValueError):
@@ -125,10 +125,15 @@ def bring_in(path: Path) -> Unpacked:
                 shutil.copyfile(source, target)  # the user's umask decides, not the closed folder that it comes from
             try:
                 render(folder)
+                kept.of_folder(folder)
             except Exception as error:  # a stranger's measurements may break anything
                 said = excerpt(str(error).splitlines()[0], 200) if str(error) else "without a reason"
                 raise PackError(f"{path}: the run in it cannot be drawn: {said}") from None
-    kept.record(reports / about.run)
+    try:
+        kept.record(reports / about.run)
+    except BaseException:  # half a run is none: what is kept of it are its replies
+        shutil.rmtree(reports / about.run)
+        raise
     return Unpacked(reports / about.run / "index.html", read, new, _compared(about.data))
 
 
@@ -161,7 +166,7 @@ def _unpacked(path: Path, to: Path) -> About:
                 if info.filename != ABOUT:
                     target = to / info.filename
                     target.parent.mkdir(parents=True, exist_ok=True)
-                    with pack.open(info) as source, target.open("xb") as out:
+                    with pack.open(info) as source, target.open("xb") as out:  # never more than it says
                         shutil.copyfileobj(source, out, 2**20)
     except ValidationError as error:
         first = error.errors()[0]
@@ -170,8 +175,10 @@ def _unpacked(path: Path, to: Path) -> About:
         ) from None
     except (zipfile.BadZipFile, KeyError, EOFError, zlib.error, NotImplementedError, RuntimeError, OSError) as error:
         raise PackError(f"{path} is no packed run, or is cut: {excerpt(error, 200)}") from None
-    for table in to.rglob("*.parquet"):
-        _check_table(path, table.relative_to(to), table)
+    try:
+        received.check(to)
+    except ValueError as error:
+        raise PackError(f"{path}: {error}") from None
     return about
 
 
@@ -183,26 +190,16 @@ def _check(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
         name = info.filename
         if name not in (ABOUT, REPLIES) and not kept.TAKEN.fullmatch(name):
             raise PackError(f"{path}: {excerpt(name, 100)!r} is no file of a run")
+        most = MOST_ABOUT if name == ABOUT else received.MOST_TEXT if name.endswith(received.TEXTS) else MOST_BYTES
+        if info.file_size > most:
+            raise PackError(
+                f"{path}: {excerpt(name, 100)!r} has {info.file_size:,} bytes; a run's has {most:,} at most"
+            )
         if names.count(name) > 1 or stat.S_ISLNK(info.external_attr >> 16) or info.flag_bits & 1:
             raise PackError(f"{path}: {excerpt(name, 100)!r} is there twice, is a link, or is encrypted")
     folded = {name.casefold() for name in names}
     if len(folded) < len(names):
         raise PackError(f"{path}: two names differ only in small and capital letters")
-
-
-def _check_table(path: Path, name: Path, table: Path) -> None:
-    """Refuse a table that is small on the disk and huge in memory."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        about = pq.ParquetFile(table).metadata
-        unpacked = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
-        values = about.num_rows * max(1, about.num_columns)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise PackError(f"{path}: {name} is no table: {excerpt(str(error).splitlines()[0], 200)}") from None
-    if unpacked > MOST_BYTES or values > MOST_VALUES:
-        raise PackError(f"{path}: {name} has {values:,} values of {unpacked:,} bytes; that is more than a run has")
 
 
 def _compared(data: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

@@ -25,7 +25,7 @@ from ragbench.report.exports.personal import Veil
 from ragbench.report.keeping import files, kept, results
 from ragbench.report.pages import comparison, numbers
 from ragbench.report.pages.assembly import PICTURES, PICTURES_FOLDER, Measurements
-from ragbench.report.pages.drawing import draw
+from ragbench.report.pages.drawing import draw, notebook_at
 from ragbench.report.pages.editions import Edition, editions
 from ragbench.settings import secrets
 from ragbench.store.records import OWN
@@ -179,7 +179,7 @@ def _prepared(run: Path, work: Path, mask: Mask, veil: Veil) -> dict[str, Any]:
     clean: Callable[[str], str] = lambda text: without_paths(hide(text))  # noqa: E731
     manifest: dict[str, Any] = secrets.masked(kept.manifest_of(run), clean)
     for described in manifest.get("notebooks", ()):
-        notebook = nbformat.read(run / f"{described['name']}.ipynb", as_version=4)
+        notebook = notebook_at(run / f"{described['name']}.ipynb")
         if mask == "all" or described["name"] in veiled:
             notebook = veil.notebook(notebook)
             failure = str(described.get("failure") or "")

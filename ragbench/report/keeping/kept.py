@@ -13,8 +13,9 @@ from ragbench import folders, settings, trust
 from ragbench.expectations import expectation, shown
 from ragbench.folders import files_of
 from ragbench.llm import uses
+from ragbench.measurement import DamagedError
 from ragbench.remotes import copies, deliveries
-from ragbench.report.keeping import files, results
+from ragbench.report.keeping import files, received, results
 from ragbench.report.keeping.manifest import Manifest, plain
 from ragbench.report.pages.assembly import Measurements
 from ragbench.settings.secrets import excerpt
@@ -38,7 +39,9 @@ LAST = ("index.html", results.MANIFEST)
 
 
 def of_folder(folder: Path, made: Mapping[str, Measurement] | None = None) -> RunRecord:
-    """The run that lies in a folder, with no database. Raises FileNotFoundError for a folder that holds none.
+    """The run that lies in a folder, with no database.
+
+    Raises FileNotFoundError for a folder that holds none, ValueError for one that is not as ragbench wrote it.
 
     made: its measurements by name, where they are read already.
     """
@@ -47,7 +50,11 @@ def of_folder(folder: Path, made: Mapping[str, Measurement] | None = None) -> Ru
     if made is None:
         kept = Measurements(folder)
         made = {name: kept[name] for name in kept.names()}
-    return recorded(manifest_of(folder), made, folder.resolve(), uses.of_run(folder))
+    manifest, keys = manifest_of(folder), uses.of_run(folder)
+    try:
+        return recorded(manifest, made, folder.resolve(), keys)
+    except Exception as error:  # it may have come from anywhere
+        raise DamagedError(folder, error) from error
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
@@ -65,7 +72,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     if links:
         raise ValueError(f"{folder / links[0]} is a link, and a report holds none: remove it, if the report is yours")
     try:
-        return Manifest.model_validate_json(path.read_bytes()).model_dump(exclude_unset=True)
+        return Manifest.model_validate_json(received.text(path)).model_dump(exclude_unset=True)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
@@ -185,8 +192,8 @@ def _is_complete(path: Path) -> bool:
 def _called(path: Path) -> str | None:
     """What the run in a folder is called; None where nothing says."""
     try:
-        known = json.loads((path / results.MANIFEST).read_bytes())
-    except (OSError, ValueError):
+        known = json.loads(received.text(path / results.MANIFEST))
+    except (OSError, ValueError, RecursionError):
         return None
     return known.get("name") or None if isinstance(known, dict) else None
 
@@ -230,6 +237,7 @@ def _brought(url: Url) -> Path:
     if url.name == files.LATEST and (newest := _newest(url.parent)):
         url = url.parent / newest
     place = copies.brought(url, REMOTE)
+    received.check(place)
     if not (place / results.MANIFEST).is_file():
         raise FileNotFoundError(f"{url} holds no whole run: there is no {results.MANIFEST} in it")
     return place

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -196,11 +196,15 @@ def manifest(
 def nothing(made: Measurement) -> str:
     """Why nothing at all was measured, of several reasons the most frequent; "" where anything was, or nobody asked."""
     values, reasons = made.scores["value"], made.scores["reason"]
-    if not len(values) or values.notna().any():
-        return ""
-    [(reason, count)] = Counter(map(str, reasons)).most_common(1)
+    return "" if not len(values) or values.notna().any() else nothing_for(map(str, reasons))
+
+
+def nothing_for(reasons: Iterable[str]) -> str:
+    """The sentence on values none of which was measured, for these reasons."""
+    counted = Counter(reasons)
+    [(reason, count)] = counted.most_common(1)
     why = f"; of {count:,} the reason is: {reason}" if reason else ", and no reason was given"
-    return f"nothing was measured: none of {len(values):,} values{why}"
+    return f"nothing was measured: none of {counted.total():,} values{why}"
 
 
 def _raised(made: Measurement) -> list[dict[str, Any]]:

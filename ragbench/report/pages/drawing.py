@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 from ragbench.bench.basics import needs
 from ragbench.bench.runs.overview import NAME as OVERVIEW
-from ragbench.report.keeping import files, kept, results
+from ragbench.measurement import DamagedError
+from ragbench.report.keeping import files, kept, received, results
 from ragbench.report.pages import assembly, index, metric_pages, parts
 from ragbench.report.pages.editions import Edition, editions
+from ragbench.settings.secrets import excerpt
 
 
 class Sheet(NamedTuple):
@@ -39,13 +41,19 @@ def render(folder: Path, *, language: str | None = None, measured: assembly.Meas
     language: also in this one from now on, in a folder of that name, and the index of these pages; the run's own stay.
     measured: what the run has kept, where it was read already.
     With the same version of ragbench the same bytes come out.
-    Raises FileNotFoundError for a folder that holds no run, ValueError for one that ragbench did not write.
+    Raises FileNotFoundError for a folder that holds no run, ValueError for one that ragbench did not write,
+    DamagedError for one that somebody has changed since.
     """
     manifest = kept.manifest_of(folder)
     if language is not None and language not in {one.language for one in editions(manifest)}:
         manifest["also"] = [*manifest.get("also", ()), language]
         results.write_json(folder / results.MANIFEST, manifest)
-    draw(folder, manifest, measured=measured)
+    try:
+        draw(folder, manifest, measured=measured)
+    except OSError:
+        raise
+    except Exception as error:  # whatever somebody made of it
+        raise error if isinstance(error, DamagedError) else DamagedError(folder, error) from error
     found = {one.language: one.folder for one in editions(manifest)}
     return folder / found.get(language or "", "") / "index.html"
 
@@ -136,7 +144,14 @@ def page(
 
 
 def notebook_at(path: Path) -> Any:
-    """The notebook of a file, as nbformat has it."""
-    nbformat = files.notebook_format()
-
-    return nbformat.read(path, as_version=4)
+    """The notebook of a file, as nbformat has it. Raises ValueError for what is none, or holds more than a run's."""
+    text, nbformat = received.text(path), files.notebook_format()
+    try:
+        found = nbformat.reader.reads(text)  # its own `reads` prints a faulty one whole, and goes on
+        nbformat.validate(found)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, nbformat.ValidationError) as error:
+        said = excerpt(str(error).partition("\n")[0], 200)
+        raise ValueError(f"{path.name} is no notebook of Jupyter's format 4: {said}") from None
+    if found.nbformat != 4:
+        raise ValueError(f"{path.name} is no notebook of Jupyter's format 4, but of {found.nbformat}")
+    return found

@@ -19,6 +19,7 @@ from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown
 from ragbench.show.sentences import descriptions, doubts, judges, pieces
 from ragbench.show.view import view
+from ragbench.stats.signs import STUDENTIZED
 from ragbench.types import Verdict
 
 
@@ -186,7 +187,11 @@ def test_name(material: Material, test: str) -> str:
     }
     if test.endswith("of the prediction-powered difference"):
         return _("Student's t of the difference corrected by people's labels")
-    if test.endswith("of pseudo-values"):
+    if test.endswith(f"{STUDENTIZED} of pseudo-values"):
+        return _("sign-flip randomization of pseudo-values and the studentized bootstrap")
+    if test.endswith(STUDENTIZED):
+        return _("sign-flip randomization and the studentized bootstrap")
+    if "of pseudo-values" in test:
         return _("sign-flip randomization of pseudo-values")
     return names.get(name, test)
 

@@ -26,7 +26,7 @@ WHO = ("name", "model", "mode")
 UNSHOWN = frozenset(
     {
         "systems", "primary", "doubts", "attendance", "thresholds", "signatures", "request", "judged", "corrected",
-        "project_systems", "own_metrics", "unidentified",
+        "project_systems", "own_metrics", "alpha", "over_judges", "unidentified",
         "asked", "blame", "cached_score", "classes", "cluster_by", "consequences", "constructed", "context", "contexts",
         "cost_hidden", "cost_shown", "cut", "data_language", "delta", "describes", "describes_decisions",
         "describes_users", "distance", "empty",

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from ragbench import raised, unidentified
 from ragbench.bench.basics import reasons
+from ragbench.bench.basics.verdicts import doubted
 from ragbench.metrics.known_reasons import reason_in
 from ragbench.show.about.overview import Facts, Overview, href
 from ragbench.show.basics.material import Material
@@ -129,6 +130,7 @@ def _better(found: Overview) -> list[Markup]:
     for page, metric, rows in told:
         for one in rows:
             why = f", {reason_in(one.withheld, found.text)}" if one.withheld else ""
+            why += f" ({unsure})" if (unsure := doubted(one, found.text)) else ""
             where = f"{found.short(page)}: {metric}{why}"
             earned.setdefault((one.challenger, one.baseline), []).append((one.verdict, where))
     alike: dict[tuple[str, tuple[tuple[Verdict, str], ...]], list[str]] = {}

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ragbench import unidentified
+from ragbench.metrics.known_reasons import reason_in
 from ragbench.show.basics.material import Material
 from ragbench.types import Comparison, Estimate
 
@@ -89,11 +90,16 @@ class Blamed:
     def worst(self, system: str) -> tuple[str, Estimate] | None:
         """The part that is first to blame for most of the questions that can be answered; None where none is, and
         where too much of what was retrieved is unknown."""
-        if system in self._unidentified and self._unidentified[system].too_many:
+        if self.untold(system):
             return None
         lost = [(part, self.share(system, part)) for part in STEPS[ANSWERABLE] if part != GOOD]
         found = [(part, e) for part, e in lost if e is not None and e.value > 0]
         return max(found, key=lambda one: round(one[1].value * one[1].n), default=None)
+
+    def untold(self, system: str) -> str:
+        """Why nothing is concluded from what a system retrieved, for a reader; empty where something can be."""
+        known = self._unidentified.get(system)
+        return reason_in(known.reason, self.material.text) if known is not None and known.too_many else ""
 
     def name(self, part: str) -> str:
         """What people call the part's failure."""

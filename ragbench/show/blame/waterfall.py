@@ -75,7 +75,9 @@ def _sentence(blamed: Blamed, system: str) -> Markup:
     worst = _.enumeration([blamed.name(part) for part, count in counts.items() if count == most])
     places = {"system": who, "good": _.integer(good), "n": _.integer(measured), "share": _.percent(good / measured)}
     said = _.html("<b>{system}</b>: {good} of {n} questions got a good answer ({share}).", **places)
-    if most:
+    if why := blamed.untold(system):
+        said += " " + _.html("Which part fails first cannot be told: {reason}.", reason=shown(why))
+    elif most:
         lost = {"part": worst, "count": _.integer(most), "lost": _.percent(most / measured)}
         text = _.html("Most frequent first failure: <b>{part}</b>, {count} ({lost}).", **lost)
         if sum(count == most for count in counts.values()) > 1:

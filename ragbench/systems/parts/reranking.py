@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ragbench.embed.model import content_of, quiet
+from ragbench.llm.endpoint import SILENT
 from ragbench.llm.errors import Fault
 from ragbench.llm.loop import run
 from ragbench.llm.transport import Transport, patiently, read_key
@@ -161,7 +162,7 @@ class EndpointReranker:
         except ConfigurationError as error:
             raise RetrievalError(str(error)) from None
         self.identity = f"endpoint {settings.base_url} model={settings.model!r}"
-        self._failed = 0
+        self._failed, self._ever_answered = 0, False
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -171,14 +172,15 @@ class EndpointReranker:
         """As `Reranker.scores`. Raises RetrievalError where every call would be refused, UnreadableError for a reply,
         UnansweredError for a call, and for every one after IN_A_ROW of these."""
         if self._failed >= IN_A_ROW:
-            raise UnansweredError(f"not asked: {IN_A_ROW} calls failed one after the other; run again to go on")
+            raise UnansweredError("not asked: the calls before it failed one after the other; run again to go on")
         try:
             content = run(self._reply(question, texts), LOOP)
         except Fault as fault:
-            self._failed += fault.passes
+            silent = fault.kind in SILENT and not self._ever_answered
+            self._failed += IN_A_ROW if silent else fault.passes  # one patience is enough for one that is not there
             said = f"rerankers.{self.name} ({self.settings.model} at {self.settings.base_url}): {fault.reason}"
             raise (RetrievalError if fault.kind == "fatal" else UnansweredError)(said) from None
-        self._failed = 0
+        self._failed, self._ever_answered = 0, True
         return self._read(content, len(texts))
 
     async def _reply(self, question: str, texts: Sequence[str]) -> bytes:

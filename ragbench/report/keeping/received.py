@@ -1,0 +1,47 @@
+"""Runs from elsewhere: what is read whole of them is small, whatever it is packed into."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ragbench.datasets import files as reading
+from ragbench.datasets.limits import MAX_ROWS
+from ragbench.datasets.rows import look_at_parquet
+from ragbench.settings.secrets import excerpt
+
+MOST_TEXT, MOST_WEIGHT = 2**25, 2**27
+"""Bytes of a JSON file or a notebook, and what its values take in memory: `{},` takes three of the ones and a hundred
+of the others."""
+MOST_IN_TABLES = 2**29
+"""Bytes of memory that all its tables take."""
+TEXTS = (".json", ".ipynb")
+
+
+def text(path: Path) -> str:
+    """The text of a JSON file of a run. Raises ValueError for one that a run does not have."""
+    if path.stat().st_size > MOST_TEXT:
+        raise ValueError(f"{path.name} has more than {MOST_TEXT:,} bytes; that is more than a run has")
+    try:
+        found = path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path.name} is no text in UTF-8") from None
+    if reading.weight(found) > MOST_WEIGHT:
+        raise ValueError(f"{path.name} has more values than a run has: they would take {MOST_WEIGHT:,} bytes")
+    return found
+
+
+def check(folder: Path) -> None:
+    """Raises ValueError for a run whose files take more memory than a run does, and for tables that are none.
+
+    Tables are decoded for that in a process of its own, which the system ends where it takes too much.
+    """
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in TEXTS and path.is_file()):
+        text(path)
+    tables = sorted(folder.rglob("*.parquet"))
+    if not tables:
+        return
+    try:
+        look_at_parquet([*tables, tables[0]], MAX_ROWS * 10, MOST_IN_TABLES)
+    except reading.DatasetError as error:
+        said = str(error).replace(f"{folder.resolve()}/", "").replace(f"{folder}/", "")
+        raise ValueError(f"a table of the run is too large, or none: {excerpt(said, 300)}") from None
