@@ -89,10 +89,15 @@ def test_the_measures_by_hand(talking: Path) -> None:
     assert pooled["value"] == pytest.approx(np.concatenate([first, third]).mean()), "over pairs"
     assert (pooled["n"], pooled["clusters"]) == (3, 2)
     scores = made.scores.set_index(["metric", "sample"])
-    assert math.isnan(scores.loc[("context_preservation", "d2"), "value"])
+    assert "d2" not in set(made.scores["sample"]), "one question alone: measures of neighbours do not apply"
     assert scores.loc[("answer_consistency", "d3"), "status"] == "missing_field"
     estimate = next(e.estimate for e in made.estimates if e.metric == "answer_consistency")
-    assert (estimate.n, estimate.n_unmeasured) == (1, 2)
+    assert (estimate.n, estimate.n_unmeasured) == (1, 1), "of the two dialogues that have neighbours"
+    kept = next(e.estimate for e in made.estimates if e.metric == "context_preservation")
+    assert (kept.n, kept.n_unmeasured) == (2, 0), "nothing that a gate could stumble over"
+    method = show.about.method(Page(made)).html()
+    assert method.count("1 session of a single question has no neighbours") == 1
+    assert "single question" not in show.comparison.answer(Page(made)).html()
 
 
 def test_the_cache_by_hand(talking: Path) -> None:
@@ -277,10 +282,19 @@ def test_all_words_on_the_page_agree(talking: Path) -> None:
     page = Page(made)
     said = f"{counts['wrong']} of {counts['hits']} hits would be wrong, {counts['doubtful']} doubtful, "
     assert said + f"{counts['unknown']} not known" in show.answers.hits(page).html()
-    assert (
-        f"Of the {counts['hits']} hits among all questions tried, {counts['wrong']} would be wrong, "
-        f"{counts['doubtful']} doubtful and {counts['unknown']} unknown."
-    ) in show.comparison.answer(page).html()
+    answer = show.comparison.answer(page).html()
+    names = {"dialogues": "turns of the dialogues", "questions": "questions of the data set"}
+    for row in rows_of:
+        kind = names.get(row["asked"], "past questions, each without its own entry")
+        text = (
+            f"Of the {row['n']} {kind}, {row['hits']} hit: {row['wrong']} would be wrong, {row['doubtful']} doubtful, "
+            f"{row['unknown']} unknown."
+        )
+        assert (text in answer) == bool(row["hits"])
+    assert answer.index("turns of the dialogues") == min(
+        answer.index(name) for name in names.values() if name in answer
+    )
+    assert "of the same questions would be answered wrongly" in answer
     [estimate] = [each.estimate for each in made.estimates if each.metric == "wrong_hit_rate"]
     among = placed([*made.estimates_by("asked"), *made.estimates_by("asked", "threshold")])
     among = among.query("asked == 'dialogues' and metric == 'wrong_hit_rate'")

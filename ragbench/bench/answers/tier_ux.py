@@ -229,8 +229,9 @@ def _one(
     settings = session.settings.embedders[name]
     model = make(name, settings, [chunk.text for chunk in session.dataset.chunks], store.arrays)
     embedder = Stored(store, model, settings.batch)
-    scores = _dialogue_scores(sessions, embedder)
-    estimates, placed = _over_dialogues(name, sessions, scores, request.take(Sureness))
+    several = [one for one in sessions if len(one.turns) > 1]  # a single question has no neighbour to be near to
+    scores = _dialogue_scores(several, embedder)
+    estimates, placed = _over_dialogues(name, several, scores, request.take(Sureness))
     known = embedder.known([past.question for past in cache], "query")
     there = [past for past in cache if past.question in known]
     entries = np.array([known[past.question] for past in there])
@@ -260,7 +261,7 @@ def _one(
         "nearest": pd.DataFrame(nearest, columns=list(caching.NEAREST)),
         "similarities": _similarities(name, sessions, embedder),
     }
-    return _Found(name, facts, [*served, *estimates], placed, _rows(name, sessions, scores), tables)
+    return _Found(name, facts, [*served, *estimates], placed, _rows(name, several, scores), tables)
 
 
 def _dialogue_scores(sessions: Sequence[Talk], embedder: Embedder) -> dict[str, list[Score]]:

@@ -18,6 +18,7 @@ from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
 from ragbench.show.items.turns import served_link
+from ragbench.show.sentences.continuity import kind_name
 from ragbench.show.view import view
 from ragbench.types import Estimate
 
@@ -51,17 +52,6 @@ def cache(material: Material, present: frozenset[str]) -> Markup:
     return html.all(
         html.figure(title, systems, html.panels(panels), axis), html.meta(lines), _table(material, present, kinds)
     )
-
-
-def kind_name(material: Material, kind: str) -> str:
-    """What was asked."""
-    _ = material.text
-    names = {
-        "dialogues": _("turns of the dialogues"),
-        "questions": _("questions of the data set"),
-        "history": _("past questions, each without its own entry"),
-    }
-    return names.get(kind, kind)
 
 
 def _kinds(material: Material) -> list[str]:

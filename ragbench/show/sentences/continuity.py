@@ -69,31 +69,45 @@ def _share(material: Material, estimate: Estimate) -> str:
 
 
 def _served_wrongly(material: Material, name: str) -> list[str]:
-    """The share of the sessions' questions that would be answered wrongly, with its ends; then all hits by worth."""
+    """The share of the sessions' questions that would be answered wrongly, with its ends; then the hits by worth, of
+    each kind of questions apart, that of the headline first."""
     _ = material.text
     said = []
     rate = material.estimate(name, "wrong_hit_rate")
     if rate is not None and not math.isnan(rate.value):
-        said.append(_("{rate} of the questions would be answered wrongly.", rate=_share(material, rate)))
+        said.append(_("{rate} of the same questions would be answered wrongly.", rate=_share(material, rate)))
         if rate.n_unmeasured and rate.floor is not None and rate.ceiling is not None:
             said[-1] = _(
-                "{rate} of the questions would be answered wrongly: {least} if all undecided hits were right, {most} "
-                "if all were wrong.",
+                "{rate} of the same questions would be answered wrongly: {least} if all undecided hits were right, "
+                "{most} if all were wrong.",
                 rate=_share(material, rate),
                 least=_.percent(rate.floor),
                 most=_.percent(rate.ceiling),
             )
+    own = material.facts.get("sessions")
     rows = [row for row in material.kept("caches").to_dict("records") if row["system"] == name]
-    total = {key: sum(int(row[key]) for row in rows) for key in ("hits", "wrong", "doubtful", "unknown")}
-    if total["hits"]:
-        said.append(
-            _(
-                "Of the {hits} hits among all questions tried, {wrong} would be wrong, {doubtful} doubtful and "
-                "{unknown} unknown.",
-                **{key: _.integer(count) for key, count in total.items()},
+    for row in sorted(rows, key=lambda row: row["asked"] != own):
+        if row["hits"]:
+            counts = {key: _.integer(int(row[key])) for key in ("n", "hits", "wrong", "doubtful", "unknown")}
+            said.append(
+                _(
+                    "Of the {n} {kind}, {hits} hit: {wrong} would be wrong, {doubtful} doubtful, {unknown} unknown.",
+                    kind=kind_name(material, row["asked"]),
+                    **counts,
+                )
             )
-        )
     return said
+
+
+def kind_name(material: Material, kind: str) -> str:
+    """What the cache was asked with."""
+    _ = material.text
+    names = {
+        "dialogues": _("turns of the dialogues"),
+        "questions": _("questions of the data set"),
+        "history": _("past questions, each without its own entry"),
+    }
+    return names.get(kind, kind)
 
 
 def method(material: Material) -> list[str]:
@@ -133,8 +147,10 @@ def method(material: Material) -> list[str]:
     if alone:
         said.append(
             _.plural(
-                "{n} session of a single question has no neighbours; it is unmeasured.",
-                "{n} sessions of a single question have no neighbours; they are unmeasured.",
+                "{n} session of a single question has no neighbours: measures of neighbours do not apply to it, and it "
+                "does not count as unmeasured.",
+                "{n} sessions of a single question have no neighbours: measures of neighbours do not apply to them, "
+                "and they do not count as unmeasured.",
                 alone,
             )
         )
