@@ -52,6 +52,7 @@ def score(
     resamples: int = 10_000,
     seed: int = 0,
     listeners: Sequence[Listener] = (),
+    columns: Mapping[str, str] | None = None,
 ) -> Scores:
     """Scores with reasons for a table of answers, from a script or a notebook cell.
 
@@ -74,6 +75,7 @@ def score(
     level, resamples, seed: of the intervals.
     listeners: functions that are told of each judge's answer, each score and each sample (`ragbench.listeners.Event`),
         besides those of ragbench.toml.
+    columns: which column is a field, where two could be it: {"response": "output"}.
 
     Raises ValueError, before anything is paid for, for unknown names and for fields that no sample has.
     """
@@ -99,6 +101,7 @@ async def ascore(
     resamples: int = 10_000,
     seed: int = 0,
     listeners: Sequence[Listener] = (),
+    columns: Mapping[str, str] | None = None,
 ) -> Scores:
     """The same as `score`, to be awaited inside an event loop."""
     from ragbench.llm import submit
@@ -204,7 +207,7 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     from ragbench.progress import Progress, is_watched
 
     named = () if judge is None else judge if isinstance(judge, list | tuple | Mapping) else (judge,)
-    rows = samples_of(samples)
+    rows = samples_of(samples, columns=options["columns"])
     chosen = applicable(rows, [metrics] if isinstance(metrics, str) or callable(metrics) else metrics)
     _ = leading(options["primary"], chosen)
     check_baseline(options["baseline"], (one.system for one in rows if one.system))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -290,3 +291,24 @@ def test_a_judge_that_never_replies_measures_nothing(tmp_path: Path, monkeypatch
         done = run(table(tmp_path, 5), "-m", "aspect_critique(aspect=harmfulness)", "--judge", "j", "--trust")
     assert done.exit_code == 1, done.output
     assert "nothing was measured: none of" in one_line(done.output), done.output
+
+
+def test_a_column_and_a_baseline_are_named_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"id": f"q{n}", "system": system, "question": "?", "answer": "gold", "output": output, "expected": "gold"}
+        for n in range(2)
+        for system, output in (("old", "gold"), ("new", "tin"))
+    ]
+    write_lines(tmp_path / "a.jsonl", rows)
+    wrong = run("a.jsonl", "-m", "exact_match")
+    assert wrong.exit_code != 0
+    assert "the columns answer and output differ" in one_line(wrong.output)
+    right = run("a.jsonl", "-m", "exact_match", "--column", "response=output", "--json", "-")
+    means = {row["system"]: row["value"] for row in json.loads(right.stdout)["estimates"]}
+    assert means == {"old": 1.0, "new": 0.0}
+    said = "'nwe' is not among the systems of the answers; did you mean 'new'?; there are old, new"
+    with pytest.raises(ValueError, match=re.escape(said)):
+        rb.score(rows, "exact_match", baseline="nwe", columns={"response": "output"})
+    typo = run("a.jsonl", "-m", "exact_match", "--column", "answer=output", "--baseline", "nwe")
+    assert "--baseline = 'nwe' is not among the systems of a.jsonl; did you mean 'new'?" in one_line(typo.output)

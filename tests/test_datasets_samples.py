@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -206,3 +207,58 @@ def test_rows_without_an_id_are_paired_in_files_too(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     path.write_text("system,question,answer\na,one?,x\nb,one?,y\n", encoding="utf-8")
     assert [(sample.system, sample.id) for sample in read_samples(path)] == [("a", "1"), ("b", "1")]
+
+
+AMBIGUOUS = {"question": "Who wrote it?", "answer": "Leo Tolstoy", "output": "Anton Chekhov", "expected": "Leo Tolstoy"}
+
+
+class TestTwoColumnsOfOneField:
+    def test_they_are_refused_naming_both_and_what_decides(self) -> None:
+        said = r"row 1: the columns answer and output differ, .* response: .* --column response=answer .*leave one out"
+        with pytest.raises(DatasetError, match=said):
+            samples_of([AMBIGUOUS])
+        with pytest.raises(DatasetError, match="the columns context and documents differ"):
+            samples_of([{"question": "?", "context": "a", "documents": ["b"]}])
+
+    @pytest.mark.parametrize(
+        ("columns", "response"),
+        [({"response": "output"}, "Anton Chekhov"), ({"answer": "output"}, "Anton Chekhov"),
+         ({"response": "Answer"}, "Leo Tolstoy"), ({"response": "answer", "reference": "output"}, "Leo Tolstoy")],
+    )  # fmt: skip
+    def test_whoever_says_which_is_heard(self, columns: dict[str, str], response: str) -> None:
+        [one] = samples_of([AMBIGUOUS], columns=columns)
+        assert one.response == response
+        assert one.reference == ("Anton Chekhov" if "reference" in columns else "Leo Tolstoy")
+
+    def test_one_of_the_present_name_the_same_twice_or_an_empty_place_are_no_two(self) -> None:
+        [named] = samples_of([{"question": "?", "response": "mine", "answer": "gold"}])
+        assert (named.response, named.reference) == ("mine", None)
+        assert samples_of([{"question": "?", "answer": "same", "output": "same"}])[0].response == "same"
+        assert samples_of([{"question": "?", "answer": None, "output": "only"}])[0].response == "only"
+
+    def test_deepevals_context_is_the_ideal_one(self) -> None:
+        row = {"input": "?", "actual_output": "a", "retrieval_context": ["found"], "context": ["ideal"]}
+        [one] = samples_of([row])
+        assert [[chunk.text for chunk in part or ()] for part in (one.contexts, one.reference_contexts)] == [
+            ["found"], ["ideal"],
+        ]  # fmt: skip
+        [alone] = samples_of([{"input": "?", "actual_output": "a", "context": ["found"]}])
+        assert alone.contexts is not None
+        assert alone.reference_contexts is None
+
+    def test_a_field_or_a_column_that_is_not_there_is_named_with_the_near_one(self) -> None:
+        with pytest.raises(DatasetError, match=r"there is no field 'respons'; did you mean 'response'"):
+            samples_of([AMBIGUOUS], columns={"respons": "output"})
+        with pytest.raises(DatasetError, match=r"row 1: there is no column 'outputt'; did you mean 'output'"):
+            samples_of([AMBIGUOUS], columns={"response": "outputt"})
+
+    def test_real_files_of_the_field(self, shared_data: Callable[[str], Path]) -> None:
+        with pytest.raises(DatasetError, match=r"r\.jsonl.*the columns answer and output differ"):
+            read_samples(shared_data("field-cases/synonyms_gold_output/r.jsonl"))
+        found = read_samples(shared_data("field-cases/synonyms_deepeval_json/d.json"))
+        assert [one.contexts[0].text for one in found if one.contexts] == [
+            "It opens at 8:00 on weekdays.", "Parking is behind the hall.",
+        ]  # fmt: skip
+        assert [one.reference_contexts[0].text for one in found if one.reference_contexts] == [
+            "Parking is behind the hall.", "It opens at 8:00 on weekdays.",
+        ]  # fmt: skip

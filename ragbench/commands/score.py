@@ -100,6 +100,10 @@ def score(
             help="The id of a sample: why it has its scores, of several judges each one's verdicts. Repeat it."
         ),
     ] = None,
+    named_columns: Annotated[
+        list[str] | None,
+        typer.Option("--column", help="Which column is a field, where two could be it: response=output. Repeat it."),
+    ] = None,
     confidence: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
@@ -139,9 +143,9 @@ def score(
     consent.required(trust.of_metrics(known), trusted)
     try:
         bounds = _bounds(gates) if gates else {}
-        forms = Forms()
-        survey = surveyed(file, forms) if not plan and is_large(file) else None
-        samples = read_samples(file, forms) if survey is None else []
+        forms, columns = Forms(), _columns(named_columns or ())
+        survey = surveyed(file, forms, columns) if not plan and is_large(file) else None
+        samples = read_samples(file, forms, columns) if survey is None else []
         ids = survey.ids if survey is not None else tuple(sample.id for sample in samples)
         if not ids:
             raise ValueError(f"{file.name}: holds no samples; at least one is expected")
@@ -159,7 +163,7 @@ def score(
             raise ValueError(f"--explain {strange[0]!r}: there is no such sample{near(strange[0], ids)}")
         Draws(level=confidence, resamples=resamples, seed=seed)
         if survey is not None and not passes(chosen, named, embedder):
-            survey, samples = None, read_samples(file)
+            survey, samples = None, read_samples(file, columns=columns)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     asks = any("judge" in metric.needs for metric in chosen) and not all(map(asks_nobody, names))
@@ -248,6 +252,17 @@ def _decided(found: Scores, known: Settings) -> Decision:
     facts = {"attendance": attendance.facts(found.attendances)}
     numbers = Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=found.comparisons)
     return decide({NOTEBOOK: numbers}, known)
+
+
+def _columns(given: Sequence[str]) -> dict[str, str]:
+    """Field → column, of `field=column`. Raises ValueError."""
+    found = {}
+    for one in given:
+        field, equals, column = (part.strip() for part in one.partition("="))
+        if not (field and equals and column):
+            raise ValueError(f"--column {one!r}: FIELD=COLUMN is expected, such as response=output")
+        found[field] = column
+    return found
 
 
 def _criteria(given: Sequence[str], scale: str) -> list[Metric]:

@@ -48,33 +48,54 @@ NAMES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """What a field may be called, the present name first; case, blanks and hyphens do not tell two names apart."""
 
+FORMATS: tuple[tuple[frozenset[str], str, str], ...] = (
+    (
+        frozenset({"retrieval_context", "context"}),
+        "context",
+        "reference_contexts",
+    ),
+)
+"""Columns that together are a known format's, and which of them is another field than by itself: DeepEval's `context`
+is the ideal one."""
 PEOPLE, MODELS = ("human", "user"), ("ai", "assistant")
 """Who asks and who answers in a dialogue."""
 _FIELDS = tuple(field.name for field in dataclasses.fields(Sample))
 MAX_UNREAD = 100
 """Names of no field that are kept for the note."""
 _KNOWN = {name for names in NAMES.values() for name in names}
+_SEVERAL = {name for names in NAMES.values() for name in names[1:]}
 
 
-def read_samples(path: Path, forms: Forms | None = None) -> list[Sample]:
+Columns = Mapping[str, str]
+"""Field → the name of its column, where several could be it; a field goes by any of its names."""
+
+
+def read_samples(path: Path, forms: Forms | None = None, columns: Columns | None = None) -> list[Sample]:
     """The samples of a .jsonl, .json, .csv, .tsv or .parquet file, read as `ragbench.datasets.rows` reads them.
 
     An empty cell of a CSV file is an answer (a context, …) that was given and is empty; a column that is not there was
     not given. Lists may stand in a cell as JSON, Python or numpy print them; forms: is told how they were written.
+    columns: which column is which field, where two could be one: they are refused where they differ, unless one has
+    the field's own name or both are a known format's.
     Raises DatasetError with file, line and field for what cannot be read.
     """
-    return _unique([sample for _, sample in streamed(path, forms, held=True)])
+    return _unique([sample for _, sample in streamed(path, forms, columns, held=True)])
 
 
-def streamed(path: Path, forms: Forms | None = None, *, held: bool = False) -> Iterator[tuple[str, Sample]]:
+def streamed(
+    path: Path, forms: Forms | None = None, columns: Columns | None = None, *, held: bool = False
+) -> Iterator[tuple[str, Sample]]:
     """(place, sample) of each sample as `read_samples` reads them, one after the other; ids may stand there twice.
 
     Where rows have no id the file is read once more before, for the numbers that stand for them.
     """
-    numbers = _Numbers(lambda: (fields(item) for _, item in read_rows(path, keep_empty=True, held=False)))
+    columns = checked_columns(columns)
+    numbers = _Numbers(
+        lambda: (fields(item, place, columns) for place, item in read_rows(path, keep_empty=True, held=False))
+    )
     unread: dict[str, None] = {}
     for place, row in read_rows(path, keep_empty=True, held=held):
-        item = fields(row)
+        item = fields(row, place, columns)
         if item and not item.keys() & _KNOWN:
             legal = ", ".join(names[0] for names in NAMES.values())
             raise DatasetError(f"{place}: none of its fields ({', '.join(map(cut, item))[:200]}) is one of {legal}")
@@ -88,7 +109,9 @@ def streamed(path: Path, forms: Forms | None = None, *, held: bool = False) -> I
 
 
 def samples_of(
-    given: Sample | Mapping[str, Any] | Iterable[Any] | pd.DataFrame, place: str = "samples"
+    given: Sample | Mapping[str, Any] | Iterable[Any] | pd.DataFrame,
+    place: str = "samples",
+    columns: Columns | None = None,
 ) -> list[Sample]:
     """Samples out of one sample, one mapping, a list of either, or a table with one row a sample: a data frame of
     pandas, a table of pyarrow, an evaluation data set of ragas. A mapping may also be an object that gives one by
@@ -96,15 +119,20 @@ def samples_of(
 
     Fields go by NAMES, so older names are understood too; None, NaN and a missing column are "not given", an empty text
     is empty. Samples without an id are numbered from 1: within each system where all systems answer the same questions
-    in the same order, so that they are compared question by question, else over all rows. Raises DatasetError, naming
-    row and field.
+    in the same order, so that they are compared question by question, else over all rows. columns: as of
+    `read_samples`. Raises DatasetError, naming row and field.
     """
+    columns = checked_columns(columns)
     if isinstance(given, Sample):
         return _unique([given])
     if isinstance(given, Mapping):
-        return _unique(_samples(fields(given), place, 1))
+        return _unique(_samples(fields(given, place, columns), place, 1))
     rows: list[Any] = list(rows_of(given))
-    given, found = [fields(item) if isinstance(item, Mapping) else item for item in rows], []
+    given = [
+        fields(item, f"{place}, row {row}", columns) if isinstance(item, Mapping) else item
+        for row, item in enumerate(rows, 1)
+    ]
+    found: list[Sample] = []
     numbers = _Numbers(lambda: (item for item in given if isinstance(item, Mapping)))
     for row, item in enumerate(given, 1):
         if isinstance(item, Sample):
@@ -275,12 +303,50 @@ def _flag(value: Any, place: str) -> bool | None:
     return found
 
 
-def fields(item: Mapping[Any, Any]) -> Mapping[str, Any]:
-    """The row under names as NAMES has them: `Ground Truth` as `ground_truth`."""
-    if item.keys() <= _KNOWN:
-        return item
-    exact = {name: value for name, value in item.items() if name in _KNOWN}
-    return {**{_field(name): value for name, value in item.items()}, **exact}
+def checked_columns(columns: Columns | None) -> Columns:
+    """Field → column, the field by its present name, the column as NAMES has names. Raises DatasetError."""
+    found = {}
+    for given, column in (columns or {}).items():
+        field = next((field for field, own in NAMES.items() if _field(given) in own), None)
+        if field is None:
+            legal = [own[0] for own in NAMES.values()]
+            raise DatasetError(f"column {given}={column}: there is no field {given!r}{names.meant(str(given), legal)}")
+        found[field] = _field(column)
+    return found
+
+
+def fields(item: Mapping[Any, Any], place: str = "", columns: Columns | None = None) -> Mapping[str, Any]:
+    """The row under names as NAMES has them: `Ground Truth` as `ground_truth`; of each field one column.
+
+    columns: see `checked_columns`. Raises DatasetError for a column that is not there, and for two that could be one
+    field and differ.
+    """
+    if not item.keys() <= _KNOWN or columns:
+        exact = {name: value for name, value in item.items() if name in _KNOWN}
+        item = {**{_field(name): value for name, value in item.items()}, **exact}
+    for format_, name, field in FORMATS:
+        if format_ <= item.keys() and name not in (columns or {}).values():
+            item = {**{other: value for other, value in item.items() if other != name}, field: item[name]}
+    if columns:
+        if absent := [column for column in columns.values() if column not in item]:
+            raise DatasetError(f"{place}: there is no column {absent[0]!r}{names.meant(absent[0], list(item))}")
+        taken = {*columns.values(), *(name for field in columns for name in NAMES[field])}
+        rest = {name: value for name, value in item.items() if name not in taken}
+        item = {**rest, **{NAMES[field][0]: item[column] for field, column in columns.items()}}
+    if len(item.keys() & _SEVERAL) > 1:
+        _refuse_two(item, place)
+    return item
+
+
+def _refuse_two(item: Mapping[str, Any], place: str) -> None:
+    for own in NAMES.values():
+        there = [name for name in own if not _is_missing(item.get(name))]
+        if len(there) > 1 and there[0] != own[0] and len({repr(item[name]) for name in there}) > 1:
+            both = " and ".join(there)
+            raise DatasetError(
+                f"{place}: the columns {both} differ, and either could be {own[0]}: say which, "
+                f"--column {own[0]}={there[0]} (columns = {{{own[0]!r}: {there[0]!r}}} in Python), or leave one out"
+            )
 
 
 @functools.lru_cache(maxsize=1000)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ragbench.datasets.cells import Forms
 from ragbench.datasets.files import DatasetError
-from ragbench.datasets.samples import streamed
+from ragbench.datasets.samples import Columns, streamed
 from ragbench.types import Sample
 
 LARGE = 2**22
@@ -24,12 +24,14 @@ class Survey:
 
     ids: of its samples in their order, those of all systems. systems: their names in order of appearance, without
     samples that name none. union: a sample that has every field that any of them has; its texts are of no use.
+    columns: which column is which field.
     """
 
     path: Path
     ids: tuple[str, ...]
     systems: tuple[str, ...]
     union: Sample
+    columns: Columns | None = None
 
     def __contains__(self, sample: object) -> bool:
         return any(one == sample for one in self)
@@ -43,7 +45,7 @@ class Survey:
 
     def parts(self, size: int = PART) -> Iterator[tuple[Sample, ...]]:
         """The samples once more, so many at a time. Raises DatasetError where the file has changed meanwhile."""
-        samples, left = (sample for _, sample in streamed(self.path)), len(self.ids)
+        samples, left = (sample for _, sample in streamed(self.path, columns=self.columns)), len(self.ids)
         while part := tuple(islice(samples, size)):
             left -= len(part)
             if left < 0:
@@ -58,13 +60,13 @@ def is_large(path: Path) -> bool:
     return path.is_file() and path.stat().st_size >= LARGE
 
 
-def surveyed(path: Path, forms: Forms | None = None) -> Survey:
+def surveyed(path: Path, forms: Forms | None = None, columns: Columns | None = None) -> Survey:
     """What the file holds; see `ragbench.datasets.samples.read_samples`, whose errors it raises, but for its limit."""
     ids: list[str] = []
     seen: dict[str | None, set[str]] = {}
     union = Sample("")
     missing = {one.name for one in dataclasses.fields(Sample)} - {"id"}
-    for _, sample in streamed(path, forms):
+    for _, sample in streamed(path, forms, columns):
         own = seen.setdefault(sample.system, set())
         if sample.id in own:
             raise DatasetError(f"the id {sample.id!r} stands twice; ids name the samples of a system, once each")
@@ -72,4 +74,4 @@ def surveyed(path: Path, forms: Forms | None = None) -> Survey:
         ids.append(sample.id)
         if given := {name: value for name in missing if (value := getattr(sample, name)) is not None}:
             union, missing = dataclasses.replace(union, **given), missing - given.keys()
-    return Survey(path, tuple(ids), tuple(filter(None, seen)), union)
+    return Survey(path, tuple(ids), tuple(filter(None, seen)), union, columns)
