@@ -79,7 +79,7 @@ def test_what_could_not_be_measured_is_named_the_most_frequent_reason_first(tmp_
     rows[5]["retrieved_contexts"] = [""]
     path = write_lines(tmp_path / "nothing.jsonl", rows)
     done = run(path, *METRIC, "--json", tmp_path / "scores.json")
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 1, done.output
     found = json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))["samples"]
     assert [one["value"] for one in found] == [None] * 6, "nothing was measured"
     first, second, third = (found[place]["reason"] for place in (2, 0, 5))
