@@ -92,6 +92,7 @@ def main(*given: str) -> int:
             said += [] if found else [f"Python {version}: this machine has none on its PATH or in {pyenv}: not tried"]
     for python in pythons:
         with tempfile.TemporaryDirectory(prefix="ragbench-smoke-", ignore_cleanup_errors=True) as folder:
+            Path(folder).chmod(0o755)  # the user that PostgreSQL runs as must be able to enter it
             try:
                 said.append(tried(python, Path(folder), "--brief" in given))
             except (OSError, subprocess.CalledProcessError) as error:
