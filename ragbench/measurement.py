@@ -54,9 +54,7 @@ class DamagedError(ValueError):
 
     def __init__(self, folder: Path, error: BaseException) -> None:
         said = excerpt(str(error), LONGEST_FAULT) or "without a reason"
-        super().__init__(
-            f"{folder} is damaged, or was not written by this version of ragbench: {type(error).__name__}, {said}"
-        )
+        super().__init__(f"{folder} is damaged, or was not written by this version of ragbench: {said}")
 
 
 Where = Mapping[str, str | float]

@@ -446,7 +446,7 @@ def test_a_stricter_level_is_planned_with_a_smaller_threshold_and_gaps_are_pairs
         scores.loc[(scores["sample"] == sample) & (scores["metric"] == "mrr"), ["value", "status"]] = [np.nan, status]
     known = next(each.comparison for each in made.comparisons if each.metric == "mrr")
     [usual], [strict] = (
-        next_study.plan({"t": replace(made, scores=scores)}, next_study.Ask(level=level), DifferenceSettings())
+        next_study.plan({"t": replace(made, scores=scores)}, next_study.Ask(level=level), DifferenceSettings()).planned
         for level in (None, 0.99)
     )
     assert known.threshold is not None

@@ -254,8 +254,8 @@ def test_fault_12_a_dialogue_is_a_session_and_three_numbers_are_three(project: P
     settings.load.cache_clear()
     made = bench.tier_ux("small", embedders="plain")
     rows = made.scores.set_index(["metric", "sample"])["value"]
-    assert set(made.scores["sample"]) >= set(turns)
-    assert math.isnan(rows["context_preservation", "d3"]), "one question has no neighbour"
+    assert set(made.scores["sample"]) >= set(turns) - {"d3"}
+    assert ("context_preservation", "d3") not in rows, "one question has no neighbour, and nothing to preserve"
     assert rows["context_preservation", "d1"] != rows["context_preservation", "d2"]
     assert rows["multi_turn_consistency", "d1"] == rows["context_preservation", "d1"], (
         "as the specification computes it"

@@ -179,7 +179,7 @@ def test_the_projects_own_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "data" / "campus" / "dataset.toml").write_text("", encoding="utf-8")
     (tmp_path / "ragbench.toml").write_text("", encoding="utf-8")
     settings.load.cache_clear()
-    assert settings.load().baseline is None
+    assert settings.load().baseline == "bm25", "one that names neither data nor systems means the shipped ones"
     assert places.notebooks() == [tmp_path / "notebooks" / "sources.ipynb"] == [places.notebook("sources.ipynb")]
     assert places.notebook("overview.ipynb") == shipped.NOTEBOOKS / "overview.ipynb", "by name what a project lacks"
     assert places.data("campus:ru") == tmp_path / "data"

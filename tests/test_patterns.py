@@ -33,6 +33,7 @@ MADE_LATER = {
     "ragbench.metrics.known_reasons": "ours, on texts of at most LONGEST characters",
     "ragbench.settings.secrets": "the secrets themselves, side by side",
     "ragbench.show.items.chosen": "one word, in a condition that was typed",
+    "ragbench.systems.refusals": "its own signs, which stand there",
     "ragbench.systems.parts.chunking": "words of a chunk, in the document that it was cut from",
     "ragbench.terminal": "one class of characters",
 }

@@ -160,6 +160,11 @@ KNOWN_REASONS = (
     sentence("the reply is nested more than {count} deep"),
     sentence("the reply, or its question, holds what the journal cannot keep"),
     sentence("the question holds what no JSON does, such as half a pair of signs"),
+    sentence("the response has more values than a reply"),
+    sentence(
+        "{who} has not answered any call for {seconds} s (patience_seconds). Replies so far are in the journal: run "
+        "again to go on"
+    ),
     sentence("the reply is not one JSON object: {said}"),
     sentence("the reply is not a JSON object"),
     sentence("{name} is not a JSON number"),
