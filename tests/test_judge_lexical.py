@@ -21,7 +21,7 @@ from ragbench.judge import LexicalJudge, WordReader
 from ragbench.judge import words as reading
 from ragbench.judge.lexical import FLIPPED_NEGATION, FUNCTION_WORD_WEIGHT, MISSING_NUMBER
 from ragbench.judge.words import FUNCTION_WORDS, grams, language_of, numbers, polarity, stem, words
-from ragbench.segmentation import sentences
+from ragbench.segmentation import apart, sentences
 from ragbench.types import Judge, LexicalReader, Prompt, Status
 
 READER = WordReader()
@@ -256,7 +256,7 @@ def test_plain_texts_have_the_words_of_any_text(text: str) -> None:
     folded = reading.fold(text)
     assert folded == unicodedata.normalize("NFKC", text).casefold().replace("ё", "е")
     found = reading.words_of(folded)
-    assert found == reading._WORD.findall(folded)
+    assert found == reading._WORD.findall(apart(folded)), "scripts without blanks by characters"
     assert reading.numbers(text) == {one.replace(",", ".") for one in found if one[0].isdecimal()}
 
 
