@@ -161,10 +161,10 @@ class TestSeveralSystems:
         assert "On response_groundedness, " in page
         assert "On faithfulness, " not in page
         wrong = run(two_systems(tmp_path), *METRIC, "--primary", "faithfullness")
-        assert wrong.exit_code == 2
+        assert wrong.exit_code == 3
         assert "did you mean 'faithfulness'" in one_line(wrong.output)
         wrong = run(two_systems(tmp_path), *METRIC, "--baseline", "best")
-        assert wrong.exit_code == 2
+        assert wrong.exit_code == 3
         assert "is not among the systems" in one_line(wrong.output)
 
     def test_one_system_is_compared_with_nothing(self, tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ class TestGates:
     @pytest.mark.parametrize("gate", ["faithfulness", "faithfulness>0.8", "faithfulness>=high", ">=0.8", "mrr>=0.1"])
     def test_a_gate_that_means_nothing(self, tmp_path: Path, gate: str) -> None:
         done = run(table(tmp_path), *METRIC, "--gate", gate)
-        assert done.exit_code == 2
+        assert done.exit_code == 3
         assert "--gate" in done.output
 
 
@@ -258,7 +258,7 @@ class TestGates:
 )
 def test_faults_are_named_before_a_call(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     done = run(table(tmp_path), "--judge", "lexical", *arguments)
-    assert done.exit_code == 2
+    assert done.exit_code == 3
     assert message in one_line(done.output)
 
 

@@ -79,7 +79,7 @@ def test_what_is_refused_is_said_at_once_and_leaves_no_run(project: Path, name: 
     with case.world(project):
         add(project, case.settings)
         done = ragbench("run", *case.does.split())
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert not (project / "reports").exists()
     assert done.stderr.startswith(f"ragbench: {case.said}")
     assert "Traceback" not in done.stderr

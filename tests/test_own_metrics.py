@@ -292,7 +292,7 @@ def test_the_command_line(bare: Path, server: ChatServer, monkeypatch: pytest.Mo
         (("--criterion", "mrr=Is it?"), "this name is a built-in metric's"),
     ):
         refused = ragbench("score", file, *line)
-        assert refused.returncode == 2
+        assert refused.returncode == 3
         assert said in one_line(refused.stderr)
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from ragbench import settings as configuration
 from ragbench import trust
 from ragbench.llm.accounts import run_of_this_process
 from ragbench.settings import Settings
@@ -41,10 +40,10 @@ def opened(known: Settings) -> Iterator[Crew | None]:
 
     Raises ClusterError where they cannot be had, and UnfitError where their numbers would be others.
     """
-    if known.cluster is None:
+    if known.cluster is None or trust.only_planned():
         yield None
         return
-    trust.require(trust.of_settings(configuration.load(), lambda item: item.name == "cluster"))
+    trust.require(*trust.named("cluster"))
     place = address.parse(known.cluster)
     with contextlib.ExitStack() as stack:
         if place.count:
@@ -60,10 +59,10 @@ def shared(known: Settings) -> Iterator[Mapping[str, str]]:
 
     Raises as `opened`.
     """
-    if known.cluster is None:
+    if known.cluster is None or trust.only_planned():
         yield {}
         return
-    trust.require(trust.of_settings(configuration.load(), lambda item: item.name == "cluster"))
+    trust.require(*trust.named("cluster"))
     place = address.parse(known.cluster)
     with contextlib.ExitStack() as stack:
         named = str(stack.enter_context(local.started(place.count))) if place.count else known.cluster

@@ -73,8 +73,7 @@ def check() -> None:
     """Raises ConfigurationError, a line a fault, where what the settings say of metrics cannot be followed, and
     UntrustedError where their modules are not trusted."""
     declare()
-    known = configuration.load()
-    trust.require(trust.of_metrics(known))
+    trust.require(*trust.named("metrics"))
     if found := faults():
         raise ConfigurationError("\n".join(found))
 
@@ -92,7 +91,7 @@ def untrusted() -> tuple[str, ...]:
 
 
 def _untrusted(known: Settings) -> tuple[str, ...]:
-    return known.metrics.modules if trust.doubts(trust.of_metrics(known)) else ()
+    return known.metrics.modules if trust.doubts(*trust.named("metrics.modules")) else ()
 
 
 def _kept(work: Callable[..., None], *given: Any) -> None:
