@@ -34,25 +34,15 @@ def resampled(draws: Array, value: float, acceleration: float, level: float) -> 
 
     Quantiles by linear interpolation; ties of a resample with the value count one half.
     """
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    corrected = _corrected(draws, value, acceleration, tails)
-    ends = [float(end) for end in np.quantile(draws, [*tails, *corrected])]
-    found = {"percentile": (ends[0], ends[1])}
-    return found | ({"bca": (ends[2], ends[3])} if corrected else {})
-
-
-def _corrected(draws: Array, value: float, acceleration: float, tails: list[float]) -> list[float]:
-    """The shares of resamples that BCa takes in place of `tails`; none where it does not exist."""
     from scipy.special import ndtr, ndtri
 
-    slack = 1e-9 * float(np.ptp(draws))
+    tails, slack = np.array([(1 - level) / 2, (1 + level) / 2]), 1e-9 * float(np.ptp(draws))
     below = float(np.mean(draws < value - slack) + np.mean(draws <= value + slack)) / 2
-    if not 0 < below < 1 or not math.isfinite(acceleration):
-        return []
-    bias = ndtri(below)
-    shifted = bias + ndtri(np.array(tails))
-    denominator = 1 - acceleration * shifted
-    return [] if (denominator <= 0).any() else list(ndtr(bias + shifted / denominator))
+    shifted = ndtri(below) + ndtri(tails)
+    exists = 0 < below < 1 and (acceleration * shifted < 1).all()  # not where the acceleration is NaN
+    corrected = ndtr(ndtri(below) + shifted / (1 - acceleration * shifted)) if exists else []
+    ends = [float(end) for end in np.quantile(draws, [*tails, *corrected])]
+    return {"percentile": (ends[0], ends[1])} | ({"bca": (ends[2], ends[3])} if exists else {})
 
 
 def abc(
