@@ -31,11 +31,12 @@ def ask(
 
     Exit code 0 when the systems were asked, also where one of them failed and says why; 3 when none could be.
     """
-    from ragbench import bench, trust
+    from ragbench import trust
+    from ragbench.bench.live import inquiry
     from ragbench.measurement import without_nan
 
     consent.required(trust.named(), trusted)
-    found = bench.ask(question, systems, dataset=dataset, k=k, answer=answer, language=language)
+    found = inquiry.ask(question, systems, dataset=dataset, k=k, answer=answer, language=language)
     if as_json:
         terminal.dump(without_nan(found.as_json()))
         return
