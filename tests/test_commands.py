@@ -112,7 +112,7 @@ def test_the_doctor_finds_what_is_wrong(project: Path) -> None:
     judge = '[judges.j]\nbase_url = "http://127.0.0.1:1/v1"\nmodel = "m"\nkey_variable = "NO_SUCH_KEY"\n'
     path.write_text(path.read_text(encoding="utf-8") + judge, encoding="utf-8")
     ill = ragbench("doctor")
-    assert ill.returncode == 1
+    assert ill.returncode == 3
     assert "judge 'j' needs its key in the variable NO_SUCH_KEY, which is not set: export" in ill.stdout
 
 

@@ -251,7 +251,7 @@ def test_a_word_that_is_no_scale_names_the_scales(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("item,rater,value\n1,a,2\n1,b,3\n", encoding="utf-8")
     done = CliRunner().invoke(application, ["agree", str(path), "--scale", "metric"])
-    assert done.exit_code == 3
+    assert done.exit_code == 2
     assert "'nominal', 'ordinal', 'interval', 'ratio'" in " ".join(done.output.replace("│", " ").split())
 
 

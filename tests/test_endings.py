@@ -36,7 +36,7 @@ def test_no_command_ends_with_a_number_of_its_own() -> None:
         f"{path.relative_to(PACKAGE)}: {line.strip()}"
         for path in sorted([*(PACKAGE / "commands").rglob("*.py"), PACKAGE / "__main__.py"])
         for line in path.read_text(encoding="utf-8").splitlines()
-        if re.search(r"(typer\.Exit|sys\.exit|SystemExit)\(\d", line)
+        if re.search(r"(typer\.Exit|sys\.exit|SystemExit)\(\d+\)", line)
     ]
     assert found == []
 
@@ -57,8 +57,8 @@ def test_no_command_ends_with_a_number_of_its_own() -> None:
         (("score", "a.jsonl", "-m", "exact_match", "--gate", "exact_match>=0.1"), 0),
         (("score", "a.jsonl", "-m", "exact_match", "--gate", "exact_match>=0.9"), 1),
         (("score", "a.jsonl", "-m", "exact_match", "--gate", "exact_match>=0.45"), 2),
-        (("score", "b.jsonl", "-m", "exact_match"), 4),
-        (("score", "b.jsonl", "-m", "exact_match", "--gate", "exact_match>=0.1"), 4),
+        (("score", "b.jsonl", "-m", "faithfulness", "--judge", "lexical"), 4),
+        (("score", "b.jsonl", "-m", "faithfulness", "--judge", "lexical", "--gate", "faithfulness>=0.1"), 4),
         (("score", "a.jsonl", "-m", "faithfulness", "--judge", "dead"), 4),
         (("score", "a.jsonl", "-m", "faithfulness", "-m", "exact_match", "--judge", "dead"), 4),
         (("score", "a.jsonl", "-m", "exact_match", "-m", "faithfulness", "--judge", "dead", "--gate",
@@ -74,7 +74,7 @@ def test_every_command_ends_as_the_table_says(project: Path, words: tuple[str, .
     add(project, '[judges.dead]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\nattempts = 1\n')
     good, bad, none = (
         f'{{"user_input": "Q?", "response": {given}, "reference": "That.", "retrieved_contexts": ["That."]}}\n'
-        for given in ('"That."', '"This."', "null")
+        for given in ('"That."', '"This."', '""')
     )
     (project / "a.jsonl").write_text((good + bad) * 20, encoding="utf-8")
     (project / "b.jsonl").write_text(none * 20, encoding="utf-8")

@@ -34,7 +34,7 @@ at_least = 0.0
 at_most = 1.0
 
 [gate.found]
-metric = "hit@5"
+metric = "hit_rate@5"
 at_least = 0.05
 """
 SHIM = """#!/bin/sh

@@ -236,11 +236,11 @@ def _bounds(gates: Sequence[str]) -> dict[str, GateSettings]:
 
 def _tell_nothing(found: Scores) -> bool:
     """Whether there is a metric, of any system, of which nothing was measured; says it."""
-    from ragbench.report.keeping.results import nothing_for
-
     empty = [place for place, one in found.estimates.items() if math.isnan(one.value)]
     if found.estimates and not empty:
         return False
+    from ragbench.report.keeping.results import nothing_for
+
     reasons = [*(str(line["reason"]) for line in found.lines()), *(one.score.reason for one in found.sets.scores)]
     if len(empty) == len(found.estimates):
         terminal.say(nothing_for(reasons or ["no metric had a sample to measure"]), err=True)

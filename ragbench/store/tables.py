@@ -113,6 +113,7 @@ journal = Table(
     Column("estimated", Boolean, nullable=False),
     *_columns(Double, "cost", "seconds"),
     Column("served_model", Text),
+    Column("imported", Boolean, nullable=False),
     _now("recorded_at"),
 )
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ragbench import trust
 from ragbench.llm.accounts import run_of_this_process
-from ragbench.settings import Settings
+from ragbench.settings import CLUSTER, Settings
 from ragbench.store.pool import ClusterError, Heard, UnfitError, Work
 from ragbench.workers import address, local, task
 from ragbench.workers.passport import Passport, issue
@@ -54,7 +54,7 @@ def shared(known: Settings) -> Iterator[Mapping[str, str]]:
         named = str(stack.enter_context(local.started(place.count))) if place.count else known.cluster
         with opened(known.model_copy(update={"cluster": named})):
             """Whoever shares it finds it whole."""
-        yield {configuration.CLUSTER: named}
+        yield {CLUSTER: named}
 
 
 @contextlib.contextmanager
