@@ -9,6 +9,7 @@ import typer
 
 from ragbench import terminal
 from ragbench.commands.console import consent, options
+from ragbench.types.reason import read
 
 if TYPE_CHECKING:
     from ragbench.store.records import RunRecord, RunValue
@@ -82,7 +83,7 @@ def show(name: options.Run, as_json: options.AsJson = False) -> None:
         terminal.say(f"{'unfinished':<10} {', '.join(unfinished)}")
     for part in record.parts:
         if part.failure:
-            terminal.say(f"{part.notebook} failed: {part.failure}", colour="red")
+            terminal.say(f"{part.notebook} failed: {read(part.failure)}", colour="red")
     _values(record)
     for part in record.parts:
         if topics := part.facts.get("topic_coverage"):

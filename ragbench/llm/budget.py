@@ -13,6 +13,7 @@ from ragbench.llm.errors import BudgetSpent
 from ragbench.llm.journal import Journal
 from ragbench.llm.pricing import Amount
 from ragbench.settings import BudgetSettings
+from ragbench.types.reason import Reason, joined, short
 
 POLL_SECONDS = 0.05
 """So often it is looked whether others have left room."""
@@ -95,16 +96,20 @@ class Budget:
             and (self.money is None or amount.money <= self.money * (1 + 1e-9))
         )
 
-    def _explain(self) -> str:
+    def _explain(self) -> Reason:
+        money, limit = short(self.spent.money), short(self.money or 0.0)
         pairs = (
-            ("calls", self.spent.calls, self.calls),
-            ("tokens", round(self.spent.tokens), self.tokens),
-            ("money", round(self.spent.money, 6), self.money),
+            (self.calls, Reason("calls: {part} of {whole}", part=self.spent.calls, whole=self.calls)),
+            (self.tokens, Reason("tokens: {part} of {whole}", part=round(self.spent.tokens), whole=self.tokens)),
+            (
+                self.money,
+                Reason("money: {part} of {whole}", part=money, whole=limit),
+            ),
         )
-        limits = ", ".join(f"{name}: {spent} of {limit}" for name, spent, limit in pairs if limit is not None)
-        return (
-            f"the budget admits no further call ({limits}, replies out of the journal included); all replies are in "
-            "the journal: raise [budget] in ragbench.toml and run again to go on"
+        return Reason(
+            "the budget admits no further call ({limits}, replies out of the journal included); all replies are in the "
+            "journal: raise [budget] in ragbench.toml and run again to go on",
+            limits=joined(*(said for limit, said in pairs if limit is not None)),
         )
 
 

@@ -12,6 +12,7 @@ from ragbench.llm.accounts import Accounts
 from ragbench.llm.errors import CallFailed
 from ragbench.llm.uses import Uses
 from ragbench.types import Status
+from ragbench.types.reason import Reason
 
 FINDING, RECORDING = 1, 2
 """So many batches of each kind are under way at the same time."""
@@ -251,7 +252,9 @@ class Ledger:
             self._uses.note(entry.key)
             raise
         if kept is None:
-            raise CallFailed(Status.JUDGE_ERROR, "the reply, or its question, holds what the journal cannot keep")
+            raise CallFailed(
+                Status.JUDGE_ERROR, Reason("the reply, or its question, holds what the journal cannot keep")
+            )
         self._uses.note(entry.key)
         return entry if kept is row else Entry.from_row(kept)
 
