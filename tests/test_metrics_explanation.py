@@ -63,7 +63,7 @@ OFFLINE = [
         (
             joined(Reason("{part} pairs unmeasured", part=7), "HTTP 500"),
             "7 pairs unmeasured; HTTP 500",
-            "не измерено пар: 7; HTTP 500",
+            "пар без измерения: 7; HTTP 500",
         ),
     ],
 )

@@ -110,7 +110,8 @@ def of_a_panel(score: Score) -> list[dict[str, Any]]:
 
 
 def _apart(value: Any) -> Any:
-    return value.sentence if isinstance(value, Reason) else value
+    known = read(value) if isinstance(value, str) and not isinstance(value, Reason) else value
+    return known.sentence if isinstance(known, Reason) else value
 
 
 def _shown(value: Any, speaker: Speaker) -> str:
@@ -127,7 +128,7 @@ def _shown(value: Any, speaker: Speaker) -> str:
             spoken([each], speaker) if isinstance(each, Mapping) else speaker(_QUOTED["text"], quoted=each)
             for each in value
         )
-    return reason_in(value, speaker) if isinstance(value, str) else str(value)
+    return str(value)
 
 
 _QUOTED = sentence("“{quoted}”", quoted="")
