@@ -29,7 +29,8 @@ from ragbench.settings import Settings
 from ragbench.store import Store, server
 from ragbench.store.journal import DatabaseJournal
 from ragbench.types import Chunk, Sample
-from ragbench.workers import Crew, address, local
+from ragbench.workers import local
+from ragbench.workers.crew import Crew
 from tests.benchmarks.bench_cluster import serving
 from tests.benchmarks.bench_search import Clustered, server_seconds
 
@@ -67,7 +68,7 @@ def main() -> None:
 def replies(known: Settings, count: int) -> None:
     """A table of answers, judged by workers once they are warm."""
     with local.started(WORKERS) as file, serving(LATENCY) as url:
-        os.environ[address.VARIABLE] = str(file)
+        os.environ["RAGBENCH_CLUSTER"] = str(file)
         settings.load.cache_clear()
         asked(url, "warm", 200)
         with Store.open(known) as store, sized(Crew) as sizes, counted(known) as connections:
@@ -76,7 +77,7 @@ def replies(known: Settings, count: int) -> None:
             asked(url, "measured", count)
             seconds = time.perf_counter() - begun
             after = processors(known, file), written(store), tables(store)["journal"][0]
-        os.environ.pop(address.VARIABLE)
+        os.environ.pop("RAGBENCH_CLUSTER")
     print(f"{count:,} replies by {WORKERS} workers in {seconds:.1f} s")
     for who in before[0]:
         print(f"  processor of {who:<12} {1000 * (after[0][who] - before[0][who]) / count:8.3f} ms a reply")

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ragbench import settings, workers
+from ragbench import settings
 from ragbench.bench.basics.needs import Lack
 from ragbench.bench.basics.requests import FAILURE, Request
 from ragbench.bench.readiness.pages import Read
@@ -32,7 +32,7 @@ from ragbench.report.keeping import files, kept, results
 from ragbench.report.keeping.manifest import named, noted
 from ragbench.report.pages import assembly, drawing
 from ragbench.settings import secrets
-from ragbench.store import Store, StoreError
+from ragbench.store import Store, StoreError, pool
 from ragbench.store import uses as vectors
 from ragbench.types import reason as reasons
 
@@ -133,7 +133,7 @@ def run(
         if forks is not None:
             for wants in {*libraries.values()}:
                 forks.prepare(wants)
-        variables = held.enter_context(workers.shared(known))
+        variables = held.enter_context(pool.shared(known))
         folder = files.new_run(out or settings.project_folder() / known.reports_folder)
         started = time.time()
         mask = secrets.masker()

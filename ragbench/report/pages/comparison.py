@@ -8,6 +8,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import ragbench.show.runs  # noqa: F401 - its views are asked for by name
 from ragbench import stand_ins
 from ragbench.bench.basics.verdicts import is_equal
 from ragbench.bench.runs.changes import Refusal, said
