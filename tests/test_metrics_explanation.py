@@ -108,7 +108,7 @@ def said_in(detail: Any) -> Iterator[str]:
     if isinstance(detail, dict):
         for key, value in detail.items():
             if key in ("reason", "said"):
-                yield from [value] if isinstance(value, str) else value
+                yield from [value] if isinstance(value, str) else value if isinstance(value, list) else ()
             else:
                 yield from said_in(value)
     elif isinstance(detail, list | tuple):

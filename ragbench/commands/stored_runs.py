@@ -9,7 +9,6 @@ import typer
 
 from ragbench import terminal
 from ragbench.commands.console import consent, options
-from ragbench.types.reason import read
 
 if TYPE_CHECKING:
     from ragbench.store.records import RunRecord, RunValue
@@ -81,6 +80,8 @@ def show(name: options.Run, as_json: options.AsJson = False) -> None:
             terminal.say(f"{kind:<10} " + "; ".join(f"{key} {_short(text) or 'none'}" for key, text in entries.items()))
     if unfinished := record.manifest.get("unfinished"):
         terminal.say(f"{'unfinished':<10} {', '.join(unfinished)}")
+    from ragbench.types.reason import read
+
     for part in record.parts:
         if part.failure:
             terminal.say(f"{part.notebook} failed: {read(part.failure)}", colour="red")
