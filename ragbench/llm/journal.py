@@ -100,11 +100,8 @@ class Journal(Protocol):
     def on_loop(self) -> LoopJournal:
         """For the loop that runs here, to be closed on it."""
 
-    def accounts(self, lease: float) -> Accounts | None:
-        """What processes that keep their replies here share besides; None where there is no other process.
-
-        lease: so many seconds a process that is not heard of keeps what it holds, by the journal's own clock.
-        """
+    def accounts(self) -> Accounts | None:
+        """What processes that keep their replies here share besides; None where there is no other process."""
 
 
 @dataclass
@@ -116,7 +113,7 @@ class MemoryJournal:
     def on_loop(self) -> MemoryJournal:
         return self
 
-    def accounts(self, lease: float) -> None:
+    def accounts(self) -> None:
         """Nobody shares it."""
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
