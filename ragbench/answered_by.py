@@ -24,7 +24,8 @@ class AnsweredBy:
     """One model that was asked, and the names that its replies gave.
 
     role: what it was asked as; name: in ragbench.toml. asked: the model's name there. replies: how many gave each name.
-    imported: how many of its replies came in a file, from somebody who says that the model gave them; whole: of how many.
+    imported: how many of its replies came in a file, from somebody who says that the model gave them; whole: of how
+    many.
     """
 
     role: Role

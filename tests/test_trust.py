@@ -147,6 +147,19 @@ class TestWhatIsNamed:
         }
         assert not trust.doubts(*reach)
 
+    @pytest.mark.fault("cloned-projects", tried="keys in another case, which settings take for the same", count=3)
+    @pytest.mark.parametrize(
+        "lines",
+        ['[JUDGES.x]\nbase_url = "http://10.0.0.7/v1"\nmodel = "m"\n', '[Systems.x]\ncallable = "search:find"\n',
+         '[METRICS]\nmodules = ["search"]\n'],
+    )  # fmt: skip
+    def test_keys_of_another_case_are_named(self, bare: Path, asked: Path, lines: str) -> None:
+        (bare / "ragbench.toml").write_text(f'Dataset = "small"\n{lines}', encoding="utf-8")
+        settings.load.cache_clear()
+        assert trust.doubts(*everything())
+        with pytest.raises(trust.UntrustedError):
+            trust.require(*trust.named())
+
     def test_texts_outputs_and_metadata_of_a_notebook_are_no_code(self, own: Write, project: Path) -> None:
         path = project / "copy.ipynb"
         known = json.loads((ROOT / "notebooks" / "tier1_retrieval.ipynb").read_text(encoding="utf-8"))
@@ -355,6 +368,43 @@ class TestTheAnswer:
         assert trust.doubts(*again(monkeypatch))
         trust.grant()
         assert not trust.doubts(*again(monkeypatch))
+
+    @pytest.mark.fault("cloned-projects", tried="a file of answers that others may write to", count=4)
+    @pytest.mark.parametrize(
+        ("place", "mode"), [("file", 0o666), ("file", 0o620), ("folder", 0o777), ("folder", 0o730)]
+    )
+    def test_a_file_that_others_write_trusts_nothing(
+        self, own: Write, asked: Path, place: str, mode: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        own(CODE, search=SEARCH, ranks=RANKS)
+        trust.grant()
+        (kept,) = asked.rglob("*.json")
+        (kept if place == "file" else kept.parent).chmod(mode)
+        assert trust.doubts(*again(monkeypatch))
+        trust.grant()
+        assert not trust.doubts(*again(monkeypatch)), "an answer makes it the user's own again"
+
+    def test_a_file_of_another_user_trusts_nothing(
+        self, own: Write, asked: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        own(CODE, search=SEARCH, ranks=RANKS)
+        trust.grant()
+        me = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+        assert trust.doubts(*again(monkeypatch))
+
+    def test_a_link_to_it_is_it_and_a_moved_one_is_another(
+        self, own: Write, project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        own(CODE, search=SEARCH, ranks=RANKS)
+        trust.grant()
+        elsewhere = tmp_path_factory.mktemp("elsewhere")
+        (elsewhere / "link").symlink_to(project)
+        monkeypatch.setenv("RAGBENCH_CONFIG", str(elsewhere / "link" / "ragbench.toml"))
+        assert not trust.doubts(*again(monkeypatch))
+        shutil.copytree(project, elsewhere / "moved")
+        monkeypatch.setenv("RAGBENCH_CONFIG", str(elsewhere / "moved" / "ragbench.toml"))
+        assert trust.doubts(*again(monkeypatch))
 
     def test_a_record_cannot_be_written(self, own: Write, asked: Path, project: Path) -> None:
         reach = own(CODE, search=SEARCH, ranks=RANKS)

@@ -54,8 +54,8 @@ class Usage:
 
     estimated: replies whose endpoint reported no tokens, so that they were estimated. model: the one that was asked.
     answered_by: how many replies gave each model's name as their own; those that gave none are not counted.
-    unpriced: replies whose cost, 0 here, is unknown: no price was set when they were asked for. imported: those that came
-    in a file.
+    unpriced: replies whose cost, 0 here, is unknown: no price was set when they were asked for. imported: those that
+    came in a file.
     """
 
     replies: int = 0
