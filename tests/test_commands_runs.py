@@ -327,7 +327,7 @@ def with_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("with_tests")
 def test_a_run_is_recorded_also_when_it_fails(project: Path) -> None:
     result = report.run([notebook(project, "raise RuntimeError('the judge is away')")], keep=True)
-    assert (result.exit_code, result.unkept) == (1, "")
+    assert (result.exit_code, result.unkept) == (4, "")
     found = _kept(result.folder.name)
     assert (found.status, found.parts[0].failure) == ("failed", "RuntimeError: the judge is away")
     assert found.of("own") is not None

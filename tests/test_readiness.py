@@ -150,7 +150,7 @@ def test_pages_without_data_are_left_out_and_every_reader_is_told(project: Path)
 
 def test_a_page_that_was_asked_for_and_lacks_its_data_is_refused(project: Path) -> None:
     done = ragbench("run", "tier_judge_pipeline", "tier1_retrieval")
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith(
         "ragbench: tier_judge_pipeline needs labelled decisions; small:en has none. `ragbench"
     )

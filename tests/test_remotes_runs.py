@@ -133,7 +133,7 @@ def test_what_could_not_be_sent_is_kept_and_the_command_sends_it(
     with monkeypatch.context() as patch:
         patch.setattr(deliveries, "_write", fails)
         done = ragbench("runs", "send", RUN, "--to", REPORTS)
-    assert done.returncode == 1
+    assert done.returncode == 3
     said = one_line(done.stderr)
     assert f"the run is whole in {run}, and was not sent: {REPORTS}/{RUN}: cannot be written to" in said
     assert "manifest.json" not in str(list(memory.store))

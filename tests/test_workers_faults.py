@@ -174,7 +174,7 @@ def test_a_worker_with_another_metric_of_ones_own_gets_nothing(
     assert f"copy it to {bare} there, and start it again" in said
     assert "nothing was sent to them" in said
     assert "style.py" not in said
-    assert doctor.returncode == 1
+    assert doctor.returncode == 3
     assert "has another limits.py (" in doctor.stdout
     with workers(monkeypatch):
         done = command(bare, *score)
