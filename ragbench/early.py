@@ -6,7 +6,7 @@ Imported before all else of the package, so it takes what the interpreter has lo
 
 from __future__ import annotations
 
-import _signal
+import _signal  # type: ignore[import-not-found]
 import os
 import sys
 

@@ -17,6 +17,8 @@ from ragbench.settings import shipped, urls
 Kind = Literal["code", "notebook", "server", "database", "storage", "folder", "model", "address"]
 HUB = "huggingface.co"
 PATHS = ("data_folder", "reports_folder", "results", "prompt")
+MOST_BYTES = 2**24
+"""Of a notebook that may be one of ragbench's; theirs have no outputs."""
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -106,10 +108,12 @@ def _code(path: Path) -> tuple[str, ...] | None:
     """The cells that run: texts, outputs and an editor's notes run nothing. None where the file is no notebook of the
     present format."""
     try:
+        if path.stat().st_size > MOST_BYTES:
+            return None
         notebook = json.loads(path.read_bytes())
         running = [cell for cell in notebook["cells"] if cell["cell_type"] not in ("markdown", "raw")]
         return tuple("".join(cell["source"]) for cell in running) if notebook["nbformat"] == 4 else None
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
