@@ -217,7 +217,7 @@ def test_the_command_line(behind: Store, address: str, tmp_path: Path, database_
     small_project.make(tmp_path, database_folder)
 
     def command(*words: str) -> str:
-        environment = {**os.environ, "RAGBENCH_DATABASE_URL": address, "PYTHONPATH": str(ROOT), "RAGBENCH_TRUST": "all"}
+        environment = {**os.environ, "RAGBENCH_DATABASE_URL": address, "PYTHONPATH": str(ROOT), "RAGBENCH_TRUST": "/"}
         done = subprocess.run(
             [sys.executable, "-m", "ragbench", *words], env=environment, cwd=tmp_path, capture_output=True, text=True
         )
