@@ -24,27 +24,17 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ragbench import folders, names, terminal
+from ragbench import annexes, folders, names, terminal
 from ragbench.commands import (
-    ask,
-    compare,
     database,
     doctor,
-    draft,
     gate,
-    history,
     init,
-    journal,
     lab,
     load,
     metrics,
-    plan_study,
-    publish,
     run,
     score,
-    statistics,
-    stored_runs,
-    trec,
     trust,
 )
 
@@ -92,26 +82,21 @@ application = typer.Typer(
 )
 application.command("init")(init.init)
 application.command("run")(run.run)
-application.command("ask")(ask.ask)
-application.command("compare")(compare.compare)
 application.command("gate")(gate.gate)
-application.command("draft")(draft.draft)
-application.command("plan-study")(plan_study.plan_study)
-application.command("history")(history.history)
-application.command("publish")(publish.publish)
-application.command("render")(publish.render)
-application.command("trec")(trec.trec)
 application.command("score")(score.score)
-application.command("significance")(statistics.significance)
-application.command("agree")(statistics.agree)
 application.command("metrics")(metrics.metrics)
 application.command("doctor")(doctor.doctor)
 application.command("lab")(lab.lab)
 application.command("trust")(trust.trust)
-application.add_typer(stored_runs.application, name="runs")
 application.add_typer(load.application, name="load")
-application.add_typer(journal.application, name="journal")
 application.add_typer(database.application, name="db")
+for _name in annexes.offered("commands"):
+    if isinstance(_command := annexes.taken("commands", _name), typer.Typer):
+        application.add_typer(_command, name=_name)
+    else:
+        application.command(_name)(_command)
+for _name in annexes.offered("load"):
+    annexes.taken("load", _name)  # adds its command to the group
 
 
 def _version(asked: bool) -> None:

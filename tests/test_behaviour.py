@@ -57,7 +57,9 @@ def test_the_default_systems_find_what_they_found(store: Store, language: str, s
     kept = behaviour.kept()[f"default-{language}"]["tier1_retrieval"]
     for metric, each in values.items():
         assert kept[f"{system} {metric}"][3] == len(each)
-        assert each.mean() == pytest.approx(kept[f"{system} {metric}"][0], abs=behaviour.NEAR if system == "bm25" else OFF)
+        assert each.mean() == pytest.approx(
+            kept[f"{system} {metric}"][0], abs=behaviour.NEAR if system == "bm25" else OFF
+        )
 
 
 def test_every_run_is_kept_and_what_is_lost_or_changed_is_a_difference() -> None:

@@ -19,7 +19,7 @@ from ragbench import bench, settings
 from ragbench.settings import Settings
 from ragbench.store import StoreError, server
 from ragbench.types import Sample
-from ragbench.workers import address, local
+from ragbench.workers import local
 from tests import small_project
 from tests.chat_server import ChatServer
 from tests.own_database import own_database
@@ -60,10 +60,10 @@ def database(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 @contextlib.contextmanager
 def workers(patch: pytest.MonkeyPatch) -> Iterator[None]:
     with local.started(2) as file:
-        patch.setenv(address.VARIABLE, str(file))
+        patch.setenv("RAGBENCH_CLUSTER", str(file))
         settings.load.cache_clear()
         yield
-    patch.delenv(address.VARIABLE)
+    patch.delenv("RAGBENCH_CLUSTER")
     settings.load.cache_clear()
 
 

@@ -31,11 +31,12 @@ def ask(
 
     Exit code 0 when the systems were asked, also where one of them failed and says why; 2 when none could be.
     """
-    from ragbench import bench, settings, trust
+    from ragbench import settings, trust
+    from ragbench.bench.live import inquiry
     from ragbench.measurement import without_nan
 
     consent.required(trust.of_settings(settings.load()), trusted)
-    found = bench.ask(question, systems, dataset=dataset, k=k, answer=answer, language=language)
+    found = inquiry.ask(question, systems, dataset=dataset, k=k, answer=answer, language=language)
     if as_json:
         terminal.dump(without_nan(found.as_json()))
         return

@@ -62,13 +62,14 @@ def _findings(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
 
 
 def _cluster() -> Iterator[Finding]:
-    from ragbench import settings, workers
+    from ragbench import settings
+    from ragbench.store import pool
 
     known = settings.load()
     if known.cluster is None:
         return
     try:
-        with workers.opened(known) as crew:
+        with pool.opened(known) as crew:
             assert crew is not None, "the settings name a cluster"
             seconds = crew.seconds_of_a_part()
             yield (
@@ -79,7 +80,7 @@ def _cluster() -> Iterator[Finding]:
                     f"{1000 * seconds:.0f} ms besides its work"
                 ),
             )
-    except workers.UnfitError as error:
+    except pool.UnfitError as error:
         for one in error.differences:
             yield "fault", f"cluster {known.cluster}: {one}"
 

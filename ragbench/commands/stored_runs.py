@@ -80,9 +80,11 @@ def show(name: options.Run, as_json: options.AsJson = False) -> None:
             terminal.say(f"{kind:<10} " + "; ".join(f"{key} {_short(text) or 'none'}" for key, text in entries.items()))
     if unfinished := record.manifest.get("unfinished"):
         terminal.say(f"{'unfinished':<10} {', '.join(unfinished)}")
+    from ragbench.types.reason import read
+
     for part in record.parts:
         if part.failure:
-            terminal.say(f"{part.notebook} failed: {part.failure}", colour="red")
+            terminal.say(f"{part.notebook} failed: {read(part.failure)}", colour="red")
     _values(record)
     for part in record.parts:
         if topics := part.facts.get("topic_coverage"):

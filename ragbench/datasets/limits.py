@@ -26,3 +26,5 @@ DECODER_BYTES = 5 * 2**27
 """That the decoding of Parquet may take, in a process of its own."""
 OBJECT_BYTES, LIST_BYTES, FIELD_BYTES, VALUE_BYTES = 150, 72, 100, 56
 """That an object, a list, the field of an object, and any other value take at most, beside their letters."""
+LATEST = 253_402_300_800
+"""Seconds since 1970 of the end of the year 9999, after which no calendar here has a moment."""

@@ -62,6 +62,8 @@ OWN_TABLES = "db:"
 Model = TypeVar("Model", JudgeSettings, GeneratorSettings)
 RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
 """Names to a notebook's process the folder of the run that it belongs to."""
+CLUSTER = "RAGBENCH_CLUSTER"
+"""The setting `cluster`, as every process of a run finds it."""
 RUN = "RAGBENCH_RUN"
 """Names to processes on several machines the one run that they belong to: they spend from one budget."""
 TRUST = "RAGBENCH_TRUST"

@@ -16,7 +16,8 @@ from ragbench import places, trust
 from ragbench import settings as configuration
 from ragbench.bench.basics import bands, interest
 from ragbench.bench.basics.choices import BenchError, parted
-from ragbench.datasets import Dataset, known_items, load, load_folder
+from ragbench.datasets import Dataset, load, load_folder
+from ragbench.datasets.records import KNOWN_ITEM
 from ragbench.embed import wheels
 from ragbench.measurement import Measurement
 from ragbench.metrics import declaration, records
@@ -76,14 +77,14 @@ class Session:
     def store(self) -> Iterator[Store]:
         """The database, with the workers of the cluster that the settings name. Raises StoreError."""
         from ragbench.store import Store
-        from ragbench.workers.storage import elsewhere
+        from ragbench.store.pool import elsewhere
 
         with Store.open(self.settings, elsewhere(self.settings)) as store:
             yield store
 
     def facts(self) -> dict[str, Any]:
         """Provenance that every page shows."""
-        drafted = sum(one.kind == known_items.KIND for one in self.dataset.questions)
+        drafted = sum(one.kind == KNOWN_ITEM for one in self.dataset.questions)
         return {
             "dataset": self.dataset.label,
             "dataset_title": self.dataset.title,
