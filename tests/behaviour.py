@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.settings import shipped
+from tests.own_database import own_database
 
 ROOT = Path(__file__).parents[1]
 KEPT = Path(__file__).with_suffix(".json")
@@ -201,7 +202,8 @@ def main() -> None:
     parser.add_argument("runs", nargs="*", choices=[*RUNS, []], help="all, if none is named")
     asked = parser.parse_args()
     os.environ["RAGBENCH_TRUST"] = "/"
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, own_database("behaviour") as made:
+        os.environ["RAGBENCH_DATABASE__FOLDER"] = str(made.database.folder)
         now = {name: run(name, Path(folder)) for name in asked.runs or RUNS}
         os.chdir(ROOT)
     if asked.keep:
