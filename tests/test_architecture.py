@@ -23,7 +23,7 @@ pytestmark = pytest.mark.law
 ROOT = Path(__file__).parent.parent
 
 FLOORS = (
-    {"annexes", "expectations", "names", "language", "notation", "pieces", "reading", "rooms"},
+    {"annexes", "early", "endings", "expectations", "names", "language", "notation", "pieces", "reading", "rooms"},
     {"types", "settings", "folders", "waves"},
     {"terminal", "listeners", "remotes"},
     {"trust", "places", "counts", "raised", "reasons", "stand_ins", "templates", "unidentified",
