@@ -365,7 +365,6 @@ MAY_PRINT = {
     "ragbench.commands.console.interruption": {
         "os.write"
     },  # in the midst of anything, what goes through the door's pattern
-    "ragbench.datasets.parquet_decoder": {"print", "stdout", "stderr"},  # a program of its own, whose parent reads it
     "ragbench.llm.uses": {"os.write"},  # into a file
     "ragbench.store.uses": {"os.write"},  # into a file
     "ragbench.terminal": DRAWERS | PRINTERS | {"stdout", "stderr"},
