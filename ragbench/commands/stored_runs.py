@@ -9,6 +9,7 @@ import typer
 
 from ragbench import terminal
 from ragbench.commands.console import consent, options
+from ragbench.endings import Ending
 
 if TYPE_CHECKING:
     from ragbench.store.records import RunRecord, RunValue
@@ -173,7 +174,7 @@ def send(
 
     Example: `ragbench runs send latest --to s3://bucket/reports`
 
-    Exit code 0 when it is there whole, 1 when it could not be sent, 2 when there is no such run or nothing to send to.
+    Exit code 0 when it is there whole, 3 when it could not be sent, or there is no such run or nothing to send to.
     """
     from ragbench import settings, trust
     from ragbench.commands.console import delivery
@@ -181,12 +182,12 @@ def send(
 
     if not to:
         known = settings.load()
-        consent.required(trust.of_settings(known, lambda item: item.name == "reports"), trusted)
+        consent.required(trust.named("reports"), trusted)
         to = options.url(known.reports or "")
     if not to:
         raise typer.BadParameter("no URL is named, and ragbench.toml has no `reports`", param_hint="--to")
     if not delivery.sent(kept.pages_of(name), to):
-        raise typer.Exit(1)
+        raise typer.Exit(Ending.REFUSED)
 
 
 @application.command("import")

@@ -97,13 +97,13 @@ class Budget:
         )
 
     def _explain(self) -> Reason:
-        money, limit = short(self.spent.money), short(self.money or 0.0)
+        tokens, money = short(self.tokens or 0.0, 15), short(self.money or 0.0, 15)
         pairs = (
             (self.calls, Reason("calls: {part} of {whole}", part=self.spent.calls, whole=self.calls)),
-            (self.tokens, Reason("tokens: {part} of {whole}", part=round(self.spent.tokens), whole=self.tokens)),
+            (self.tokens, Reason("tokens: {part} of {whole}", part=round(self.spent.tokens), whole=tokens)),
             (
                 self.money,
-                Reason("money: {part} of {whole}", part=money, whole=limit),
+                Reason("money: {part} of {whole}", part=short(self.spent.money), whole=money),
             ),
         )
         return Reason(

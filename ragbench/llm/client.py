@@ -189,7 +189,7 @@ class Client:
             flight.task.add_done_callback(lambda _: self._flying.pop(key, None))
         entry, fresh = await flight.join()
         self.used.by_key[key] = Used(
-            entry.input_tokens, entry.output_tokens, entry.cost, entry.estimated, entry.served_model
+            entry.input_tokens, entry.output_tokens, entry.cost, entry.estimated, entry.served_model, entry.imported
         )
         entries.append((entry, fresh and flight.claim()))
         return entry

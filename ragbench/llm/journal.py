@@ -31,7 +31,8 @@ class Entry:
 
     key: see `ragbench.llm.request.key_of`. judge: the name in ragbench.toml; endpoint: its base URL.
     request: `Request.as_json`. text, finish, refusal: the reply. seconds: what the model took.
-    input_tokens, output_tokens: as reported or, where the endpoint does not report, estimated (`estimated`).
+    input_tokens, output_tokens: as reported or, where the endpoint does not report, estimated (`estimated`). imported:
+    whether it came in a file, from somebody who says that a model gave it.
     """
 
     key: str
@@ -51,6 +52,7 @@ class Entry:
     cost: float
     seconds: float
     served_model: str | None = None
+    imported: bool = False
 
     def as_row(self) -> Row:
         """The entry as plain values by column name."""

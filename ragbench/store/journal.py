@@ -47,9 +47,9 @@ class DatabaseJournal:
         return Accounts(self.on_loop)
 
     def bring_in(self, rows: Iterable[Row]) -> tuple[int, int]:
-        """Keep rows that were received elsewhere; how many they are, and how many of them are new here."""
+        """Keep rows that were received elsewhere, marked so; how many they are, and how many of them are new here."""
         read = new = 0
-        left = iter(rows)
+        left = iter({**row, "imported": True} for row in rows)
         while batch := list(islice(left, BATCH)):
             with told_plainly("writing the journal"), self._engine.begin() as one, cursor_of(one) as cursor:
                 new += cursor.execute(RECORD, (rows_as_json(batch),)).rowcount

@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 SCHEMA = "ragbench"
-VERSION = 2
+VERSION = 3
 """Of these tables; a database of another version is refused, so whatever changes them raises it."""
 metadata = MetaData(schema=SCHEMA)
 
@@ -113,6 +113,7 @@ journal = Table(
     Column("estimated", Boolean, nullable=False),
     *_columns(Double, "cost", "seconds"),
     Column("served_model", Text),
+    Column("imported", Boolean, nullable=False),
     _now("recorded_at"),
 )
 

@@ -128,7 +128,7 @@ def _imports(parts: Parts, settings: Settings) -> Iterator[str]:
         }
     wanted = {place: (path, takes) for place, (path, takes) in places.items() if path}
     wanted |= {path: (path, "(question, answer, contexts)") for path in parts.functions}
-    trusted = {path: takes for path, takes in wanted.values() if not trust.doubts(trust.of_callable(path))}
+    trusted = {path: takes for path, takes in wanted.values() if not trust.doubts(trust.Item("code", path, ""))}
     if not trusted:
         return
     said = _missing(trusted)

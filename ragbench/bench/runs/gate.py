@@ -17,6 +17,7 @@ from ragbench.bench.basics.interest import REACHABLE, of_interest
 from ragbench.bench.basics.paired import compared
 from ragbench.bench.basics.verdicts import decision
 from ragbench.bench.scoring import attendance
+from ragbench.endings import Ending
 from ragbench.language import translator
 from ragbench.measurement import Measurement, NamedEstimate, without_nan
 from ragbench.metric import registered
@@ -93,9 +94,11 @@ class Decision:
         return Outcome.HOLDS if found else Outcome.UNDECIDED
 
     @property
-    def exit_code(self) -> int:
-        """0 holds, 1 fails, 2 not enough evidence."""
-        return {Outcome.HOLDS: 0, Outcome.FAILS: 1, Outcome.UNDECIDED: 2}[self.outcome]
+    def exit_code(self) -> Ending:
+        """Of the worst check; one that has no value to hold was not measured, whatever its outcome."""
+        codes = {Outcome.HOLDS: Ending.HELD, Outcome.FAILS: Ending.FAILED, Outcome.UNDECIDED: Ending.UNDECIDED}
+        without = any(not check.n for check in self.checks) or not self.checks
+        return Ending.UNMEASURED if without else codes[self.outcome]
 
     def as_json(self) -> dict[str, Any]:
         """Plain values: the outcome, and every check."""

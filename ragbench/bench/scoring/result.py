@@ -285,7 +285,7 @@ class Scores:
         return answered_by.of({"judges": [{"name": name, "usage": asdict(one)} for name, one in self.usage.items()]})
 
     def said_of_models(self, language: str = "") -> list[str]:
-        """A sentence for each model that answered under another name than it was asked by."""
+        """A sentence for each model that answered under another name than it was asked by, or by imported replies."""
         _ = translator(language or self.language)
         return [text for one in self.answered_by if (text := answered_by.sentence(one, _))]
 

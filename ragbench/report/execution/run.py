@@ -21,6 +21,7 @@ from ragbench.bench.readiness.pages import Read
 from ragbench.bench.runs.overview import NAME as OVERVIEW
 from ragbench.bench.runs.overview import keep as keep_overview
 from ragbench.embed import wheels
+from ragbench.endings import Ending
 from ragbench.language import translator
 from ragbench.llm import uses
 from ragbench.remotes import copies
@@ -82,9 +83,9 @@ class RunResult:
         return self.folder / "index.html"
 
     @property
-    def exit_code(self) -> int:
-        """0 if every notebook came to its end, else 1."""
-        return 1 if self.failures or self.broken else 0
+    def exit_code(self) -> Ending:
+        """Whether every notebook came to its end, and measured something."""
+        return Ending.UNMEASURED if self.failures else Ending.FAILED if self.broken else Ending.HELD
 
 
 Report = Callable[[Step], None]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragbench import raised, tables, unidentified
+from ragbench import answered_by, raised, tables, unidentified
 from ragbench.bench.basics import needs
 from ragbench.bench.basics.verdicts import decision
 from ragbench.bench.runs.gate import ALONE
@@ -138,6 +138,7 @@ def summary(
             own += [text] if text else []
             read_with = [
                 caveat(of(material.facts), _),
+                *answered_by.warnings(material.facts, _),
                 *unidentified.sentences(unidentified.of(material.facts).values(), _),
             ]
             own += [line for text in read_with if text for line in (f"> {markdown(text)}", "")]
