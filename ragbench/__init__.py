@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ragbench.early  # noqa: F401, isort: skip - before all that takes time
+
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias

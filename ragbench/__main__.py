@@ -37,6 +37,7 @@ from ragbench.commands import (
     score,
     trust,
 )
+from ragbench.endings import Ending
 
 HELP = """Measure Retrieval-Augmented Generation systems, and say with evidence which one is better.
 
@@ -67,7 +68,7 @@ def _refusing() -> Iterator[None]:
     except Exception as error:
         if hasattr(error, "format_message"):  # typer's own; where its class lives depends on its version
             message = "\n".join(terminal.lines(error.format_message()))
-            error.format_message = lambda: message
+            error.format_message, error.exit_code = lambda: message, Ending.REFUSED
         raise
 
 
@@ -125,7 +126,7 @@ def root(
 
 
 def main() -> None:
-    """Run the command line. An error meant for people is printed as such, with exit code 2; others keep their trace."""
+    """Run the command line. An error meant for people is printed as such; others keep their trace. See `endings`."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a sign of ours shows its number
             stream.reconfigure(errors="backslashreplace")
@@ -137,7 +138,7 @@ def main() -> None:
         if not _is_for_people(error):
             raise
         terminal.tell(f"ragbench: {_words(error)}", err=True, colour="red")
-        sys.exit(getattr(error, "exit_code", 2))
+        sys.exit(getattr(error, "exit_code", Ending.REFUSED))
 
 
 def _reduced(arguments: list[str]) -> typer.Typer:

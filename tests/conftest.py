@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Before anything imports numpy: threads of processes that run side by side would wait at full speed."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background, or by nohup: processes inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.disable()  # until all tests are collected: next to nothing of what is imported is garbage
     if config.getoption("numprocesses", None) is None:  # this process runs tests, and starts no others that do
         from ragbench.report.keeping import files

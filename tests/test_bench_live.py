@@ -182,5 +182,5 @@ def test_the_command_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     told = ragbench("ask", LUNCH, "-s", "plain", "--json", "--no-answer")
     [one] = json.loads(told.stdout)["responses"]
     assert (one["answer"], one["hits"][0]["chunk"]) == (None, "lunch")
-    assert ragbench("ask", "").returncode == 2
+    assert ragbench("ask", "").returncode == 3
     assert "there is no system 'none'" in ragbench("ask", "Why?", "-s", "none").stderr

@@ -168,13 +168,13 @@ def test_a_worker_with_another_metric_of_ones_own_gets_nothing(
         (bare / "limits.py").write_text("LONGEST = 4\n", encoding="utf-8")
         refused = command(bare, *score)
         doctor = command(bare, "doctor")
-    assert refused.returncode == 2, refused.stdout
+    assert refused.returncode == 3, refused.stdout
     said = " ".join(refused.stderr.split())
     assert "has another limits.py (" in said
     assert f"copy it to {bare} there, and start it again" in said
     assert "nothing was sent to them" in said
     assert "style.py" not in said
-    assert doctor.returncode == 1
+    assert doctor.returncode == 3
     assert "has another limits.py (" in doctor.stdout
     with workers(monkeypatch):
         done = command(bare, *score)

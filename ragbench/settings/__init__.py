@@ -16,6 +16,7 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
+    EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -453,6 +454,11 @@ def hold(given: Settings, folder: Path) -> None:
     _held = given
     os.environ["RAGBENCH_CONFIG"] = str(folder / "ragbench.toml")
     load.cache_clear()
+
+
+def of_environment() -> dict[str, Any]:
+    """What variables say, in the form of tables: it wins over what ragbench.toml says under the same key."""
+    return EnvSettingsSource(Settings)()
 
 
 def own_database_url() -> SecretStr | None:

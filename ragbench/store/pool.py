@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, cast
 
-from ragbench import annexes
+from ragbench import annexes, trust
 from ragbench.llm import Tally
 from ragbench.settings import Settings
 from ragbench.store.database import Elsewhere
@@ -93,7 +93,7 @@ def opened(known: Settings) -> Iterator[Pool | None]:
 
     Raises ClusterError where they cannot be had, and UnfitError where their numbers would be others.
     """
-    if known.cluster is None:
+    if known.cluster is None or trust.only_planned():
         yield None
         return
     with cluster().opened(known) as pool:
@@ -106,7 +106,7 @@ def shared(known: Settings) -> Iterator[Mapping[str, str]]:
 
     Raises as `opened`.
     """
-    if known.cluster is None:
+    if known.cluster is None or trust.only_planned():
         yield {}
         return
     with cluster().shared(known) as variables:

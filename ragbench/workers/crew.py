@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from ragbench import settings as configuration
 from ragbench import trust
 from ragbench.llm.accounts import run_of_this_process
-from ragbench.settings import Settings
+from ragbench.settings import CLUSTER, Settings
 from ragbench.store.pool import ClusterError, Heard, UnfitError, Work
 from ragbench.workers import address, local, task
 from ragbench.workers.passport import Passport, issue
@@ -35,7 +34,7 @@ AGAIN = (
 def opened(known: Settings) -> Iterator[Crew]:
     """See `ragbench.store.pool.opened`, of settings that name a cluster."""
     assert known.cluster is not None
-    trust.require(trust.of_settings(configuration.load(), lambda item: item.name == "cluster"))
+    trust.require(*trust.named("cluster"))
     place = address.parse(known.cluster)
     with contextlib.ExitStack() as stack:
         if place.count:
@@ -49,13 +48,13 @@ def opened(known: Settings) -> Iterator[Crew]:
 def shared(known: Settings) -> Iterator[Mapping[str, str]]:
     """See `ragbench.store.pool.shared`, of settings that name a cluster."""
     assert known.cluster is not None
-    trust.require(trust.of_settings(configuration.load(), lambda item: item.name == "cluster"))
+    trust.require(*trust.named("cluster"))
     place = address.parse(known.cluster)
     with contextlib.ExitStack() as stack:
         named = str(stack.enter_context(local.started(place.count))) if place.count else known.cluster
         with opened(known.model_copy(update={"cluster": named})):
             """Whoever shares it finds it whole."""
-        yield {configuration.CLUSTER: named}
+        yield {CLUSTER: named}
 
 
 @contextlib.contextmanager

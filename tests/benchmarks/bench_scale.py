@@ -25,6 +25,7 @@ import psutil
 
 import ragbench as rb
 from ragbench import settings
+from ragbench.llm.accounts import Told
 from ragbench.settings import Settings
 from ragbench.store import Store, server
 from ragbench.store.journal import DatabaseJournal
@@ -89,16 +90,18 @@ def replies(known: Settings, count: int) -> None:
 
 
 async def accounts(known: Settings) -> None:
-    """Steps of a hundred holders, one after the other, as the lock of their run or endpoint has them wait."""
+    """Steps of a hundred workers, one after the other, as the row of their run or endpoint has them wait."""
     with Store.open(known) as store:
-        held = DatabaseJournal(store.engine).accounts(60.0)
-        nothing, one = (0, 0.0, 0.0), (1, 100.0, 0.0)
+        held = DatabaseJournal(store.engine).accounts()
+        one = (1, 100.0, 0.0)
 
         async def spend(n: int) -> None:
-            await held.spend("run", f"h{n % HOLDERS}", (1e9, 1e9, None), (n, 0.0, 0.0), nothing, [one] * 4, [])
+            await held.spend("run", (1e9, 1e9, None), [Told(f"step {n}", one, one)], one)
 
         async def share(n: int) -> None:
-            await held.share("endpoint", f"h{n % HOLDERS}", 4 * HOLDERS, (4, 4), (0.01, 0.01), 4, 0.0)
+            place, _wait = await held.sit("endpoint", 4 * HOLDERS, [], (1e9, 1e9), 100.0)
+            assert place is not None
+            await held.rise("endpoint", place, 0.0, 0.0)
 
         for what, step in (("budget", spend), ("limits", share)):
             for n in range(HOLDERS):
