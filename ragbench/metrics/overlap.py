@@ -21,6 +21,7 @@ from ragbench.metric import Metric, Peer, Reading, Stretch, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, is_blank, measured
 from ragbench.types import Array, Sample, Score, Status
+from ragbench.types.reason import Reason
 
 if TYPE_CHECKING:
     from rouge_score_rs.scoring import Score as RougeScore
@@ -289,8 +290,8 @@ def _rouge(sample: Sample, kind: str, stem: bool, mode: str) -> Score:
     inquiry = Inquiry(sample, None, "reference")
     found, (shared, answered, known) = _shared(sample.response or "", sample.reference or "", kind, stem=stem)
     if not known:
-        what = "pair of words" if kind == "2" else "word"
-        raise inquiry.unmeasured(Status.EMPTY_INPUT, f"the reference has no {what}")
+        one, two = Reason("the reference has no word"), Reason("the reference has no pair of words")
+        raise inquiry.unmeasured(Status.EMPTY_INPUT, two if kind == "2" else one)
     inquiry.check("response", empty=0.0)
     value = {"f1": found.fmeasure, "precision": found.precision, "recall": found.recall}[mode]
     said = sentence(
