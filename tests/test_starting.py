@@ -131,7 +131,7 @@ SCRIPT = str(Path(sys.executable).with_name("ragbench"))
 MOMENTS = ("ragbench.early", "importlib.metadata", "shlex", "ragbench.endings", "typer", "ragbench.commands.run")
 
 
-@pytest.mark.fault("interrupt", tried="Ctrl+C while the command line is still being imported", count=2 * len(MOMENTS))
+@pytest.mark.fault("interrupt", tried="Ctrl+C while the command line is still being imported", count=12)
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("begun", [[SCRIPT], [sys.executable, "-m", "ragbench"]], ids=["ragbench", "python -m"])
 def test_ctrl_c_in_the_midst_of_imports_ends_without_a_trace(tmp_path: Path, begun: list[str], moment: str) -> None:
