@@ -362,7 +362,7 @@ def test_the_mean_of_a_million_cells_is_quick_and_small() -> None:
     rows = rng.random((150, 3))
     counts = rng.multinomial(1_000_000, np.full(150, 1 / 150))
     found = stats.estimate_many({str(k): rows[:, k] for k in range(3)}, counts=counts, bounds=(0, 1))
-    low, high = found["0"].intervals["bca"]
+    low, high = found["0"].intervals["abc"]
     assert (high - low) / 2 == pytest.approx(1.96 * rows[:, 0].std() / 1000, rel=0.05)
 
 

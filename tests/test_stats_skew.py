@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from ragbench.stats.samples import units_of
 from ragbench.stats.signs import STUDENTIZED, flipped
 from ragbench.stats.skew import is_skewed, leans, p_beyond, ratios_together, studentized_p, tie
 from ragbench.types import Array, Comparison, Verdict
+from ragbench.types.reason import Reason
 
 
 def skewed(n: int = 30, seed: int = 0) -> Array:
@@ -214,7 +216,7 @@ def test_what_is_in_doubt_is_said_beside_the_word_in_both_languages() -> None:
     one = doubtful()
     assert one.verdict is Verdict.BETTER
     share = f"{tie(units_of(tied()[0][:, None], tied()[1])):.2f}"
-    reason = f"the difference grows with the size of the group (correlation {share})"
+    reason = Reason("the difference grows with the size of the group (correlation {share})", share=Decimal(share))
     assert one.doubt.endswith(reason)
     one = replace(one, doubt=reason)
     english = f"{one.doubt}: the test may err twice as often as it says"

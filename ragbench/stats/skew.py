@@ -19,6 +19,7 @@ from ragbench.stats.draws import mean_draws, total_draws
 from ragbench.stats.intervals import acceleration
 from ragbench.stats.samples import MUCH, Units, units_of
 from ragbench.types import Array
+from ragbench.types.reason import Reason, joined, rounded
 
 SKEWED = 0.03
 """|acceleration| (skewness / 6√n) from which on differences may be skewed."""
@@ -164,8 +165,10 @@ def ratios_together(units: Units, resamples: int, seed: int) -> tuple[Array, Arr
 
 
 def doubt(units: Units) -> str:
-    """Why the test may err more often than it says, in words that `metrics.known_reasons` knows; empty where nothing
-    tells so. units: of one column, not gathered."""
+    """Why the test may err more often than it says, reasons joined; empty where nothing tells so.
+
+    units: of one column, not gathered.
+    """
     if units.number < FEWEST:
         return ""
     found = []
@@ -174,10 +177,12 @@ def doubt(units: Units) -> str:
         few = moved.number < FEWEST_TO_CORRECT and is_skewed(off)
         ties = 2 * len(np.unique(np.round(off, 12))) < len(off)
         if few or (not ties and abs(_acceleration(off)) > DOUBTFUL):
-            found.append("few differences decide, and they are skewed")
+            found.append(Reason("few differences decide, and they are skewed"))
     if known := tie(units):
-        way = "grows" if known > 0 else "falls"
-        found.append(f"the difference {way} with the size of the group (correlation {abs(known):.2f})")
-    if units.clustered and (share := float(units.sizes.max() / units.sizes.sum())) >= MUCH:
-        found.append(f"one group holds {100 * share:.0f} of 100 questions")
-    return "; ".join(found)
+        share = rounded(abs(known), 2)
+        grows = Reason("the difference grows with the size of the group (correlation {share})", share=share)
+        falls = Reason("the difference falls with the size of the group (correlation {share})", share=share)
+        found.append(grows if known > 0 else falls)
+    if units.clustered and (part := float(units.sizes.max() / units.sizes.sum())) >= MUCH:
+        found.append(Reason("one group holds {share} of 100 questions", share=rounded(100 * part, 0)))
+    return joined(*found)

@@ -331,9 +331,9 @@ class Comparison:
     p_worst: of the same test with them where they speak most against the difference, and after the same correction; 1
         where the difference would be none or the other way, None where the scale is open on that side.
         p_equivalence_worst: of the equivalence test likewise.
-    withheld: why there is no verdict although there is a p, in English words that `known_reasons` knows; else "".
-    doubt: why the test may err more often than `level` says, as the differences look, in such words likewise, more
-        reasons than one with "; " between them; "" where nothing tells so.
+    withheld: why there is no verdict although there is a p (`ragbench.types.reason`); else "".
+    doubt: why the test may err more often than `level` says, as the differences look, several reasons joined; "" where
+        nothing tells so.
     width: of the metric's scale, which no difference exceeds; None where it is open.
     minimum_detectable: the smallest true difference that this n shows with 80 % power, at the threshold of its family;
         None if not computable, or if no difference can be shown.

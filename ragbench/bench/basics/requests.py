@@ -21,15 +21,20 @@ from pydantic.fields import FieldInfo
 
 from ragbench import datasets, reasons
 from ragbench.bench.basics.choices import BenchError, illegal, parted
+from ragbench.folders import write
 from ragbench.names import meant
 from ragbench.settings import Settings, load, secrets
 from ragbench.settings.endpoints import Aggregate
 from ragbench.types import Question
+from ragbench.types.reason import kept as apart
+from ragbench.types.reason import reason_of
 
 if TYPE_CHECKING:
     from ragbench.bench.basics.needs import Needed
     from ragbench.measurement import Measurement
 
+FAILURE = "failure.txt"
+"""Of a part of a run: why it failed, as `ragbench.types.reason` keeps it."""
 MOST_RETRIEVED = 1000
 MOST_SEED = 2**32 - 1  # of scikit-learn and UMAP; NumPy would take more
 WORDS = {bool: "True or False", int: "a whole number", float: "a number", str: "a text", NoneType: "None"}
@@ -257,7 +262,7 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
 
     def made(measure: Callable[[R], Measurement]) -> Callable[P, Measurement]:
         def measured(*args: P.args, **kwargs: P.kwargs) -> Measurement:
-            from ragbench.bench.basics.session import kept
+            from ragbench.bench.basics.session import kept, part
 
             request = cast(R, model(**dict(zip(model.parameters(), args, strict=False)), **kwargs))
 
@@ -270,6 +275,11 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
                 return kept(request.notebook, asked_for)
             except Exception as error:
                 reasons.note(error)
+                if (folder := part(request.notebook)) is not None:
+                    folder.mkdir(parents=True, exist_ok=True)
+                    write(
+                        folder / FAILURE, apart(reason_of(error))
+                    )  # of what is raised, a notebook tells English alone
                 raise
 
         known = [f"{name}: {field.description}. Legal: {legal(field)}." for name, field in model.parameters().items()]

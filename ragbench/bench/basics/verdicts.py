@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable
 
 from ragbench.language import Translator
-from ragbench.metrics.known_reasons import reason_in
+from ragbench.metrics.explanation import reason_in
 from ragbench.types import Comparison, Verdict
+from ragbench.types.reason import parts
 
 
 def word(verdict: Verdict, _: Translator) -> str:
@@ -116,7 +117,7 @@ def doubted(one: Comparison, _: Translator) -> str:
     """Why a word that says something may be wrong more often than its level says; empty where nothing tells so."""
     if not one.doubt or one.verdict.unshown:
         return ""
-    reasons = _.enumeration([reason_in(reason, _) for reason in one.doubt.split("; ")])
+    reasons = _.enumeration([reason_in(reason, _) for reason in parts(one.doubt)])
     return _("{reasons}: the test may err twice as often as it says", reasons=reasons)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ragbench import llm, settings, workers
+from ragbench import llm, settings
 from ragbench.bench.scoring import telling
 from ragbench.bench.scoring.functions import Functions
 from ragbench.bench.scoring.jury import AnyJudge, asking, named_for, rule_on
@@ -24,11 +24,10 @@ from ragbench.llm import Journal, ModelError, Outlook, Replies, Tally, uses
 from ragbench.metric import Metric
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch
+from ragbench.store import pool
+from ragbench.store.pool import Counter as Counting
+from ragbench.store.pool import Tell, Together, require_same
 from ragbench.types import Embedder, Judge, Sample, Score
-from ragbench.workers.passport import require_same
-from ragbench.workers.tallies import Counter as Counting
-from ragbench.workers.tallies import Together
-from ragbench.workers.task import Tell
 
 if TYPE_CHECKING:
     from ragbench.judge import OpenJudges
@@ -180,7 +179,7 @@ async def scored_by_workers(
         slices: list[tuple[Sequence[int], _Slice]] = []
         found: list[tuple[Part, Any]] = []
         if there.metrics:
-            with workers.opened(settings.load()) as crew:
+            with pool.opened(settings.load()) as crew:
                 assert crew is not None, "the settings name a cluster"
                 slices += _slices(rows, there, crew.count, run)
                 found += crew.map(_one_slice, there, [part for _, part in slices], together.heard)
