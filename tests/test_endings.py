@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
+import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,3 +86,21 @@ def test_every_command_ends_as_the_table_says(project: Path, words: tuple[str, .
     assert "Traceback" not in done.stderr
     if code == Ending.UNMEASURED:
         assert "nothing was measured" in done.stderr
+
+
+@pytest.mark.fault("disk", tried="a limit on a file's size (ulimit -f), in a command", count=1)
+def test_a_file_that_may_not_grow_ends_in_one_sentence(tmp_path: Path) -> None:
+    rows = '{"user_input": "Q?", "response": "That.", "reference": "That."}\n' * 1000
+    (tmp_path / "a.jsonl").write_text(rows, encoding="utf-8")
+    (tmp_path / "x.json").write_text("old", encoding="utf-8")
+    words = [sys.executable, "-P", "-m", "ragbench", "score", "a.jsonl", "-m", "exact_match", "--json", "x.json"]
+    done = subprocess.run(
+        words, cwd=tmp_path, capture_output=True, text=True, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, 2**14)),
+    )  # fmt: skip
+    assert done.returncode == Ending.REFUSED, done.stderr
+    [said] = [line for line in done.stderr.splitlines() if line.startswith("ragbench: ")]
+    assert said.startswith("ragbench: x.json: File too large; what was there is as it was")
+    assert "ulimit -f" in said
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "x.json").read_text(encoding="utf-8") == "old"

@@ -19,8 +19,8 @@ import psutil
 import pytest
 
 import ragbench as rb
-from ragbench import llm, report, settings, workers
-from ragbench.store import Store
+from ragbench import llm, report, settings
+from ragbench.store import Store, pool
 from ragbench.store.pool import ClusterError, UnfitError, elsewhere
 from ragbench.workers import address, local
 from ragbench.workers.crew import Crew
@@ -49,7 +49,7 @@ def known(scheduler: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[settings
 
 @pytest.fixture
 def crew(known: settings.Settings) -> Iterator[Crew]:
-    with workers.opened(known) as found:
+    with pool.opened(known) as found:
         assert found is not None
         yield found
 
@@ -109,7 +109,7 @@ class TestCrew:
 @pytest.mark.fault("cluster", tried="a scheduler that is killed", count=1)
 def test_a_scheduler_that_is_lost_is_named_with_what_goes_on() -> None:
     known = settings.load()
-    with local.started(1) as file, workers.opened(known.model_copy(update={"cluster": str(file)})) as crew:
+    with local.started(1) as file, pool.opened(known.model_copy(update={"cluster": str(file)})) as crew:
         assert crew is not None
         program = next(one for one in psutil.Process().children() if str(file.parent) in one.cmdline())
         threading.Timer(1.0, lambda: [one.kill() for one in (program, *program.children(recursive=True))]).start()

@@ -17,7 +17,7 @@ from ragbench.bench.scoring.jury import AnyJudge, asking, named_for, rule_on
 from ragbench.bench.scoring.ledger import system_name
 from ragbench.bench.scoring.replies import kept_replies, opened
 from ragbench.bench.scoring.telling import Hear, Work
-from ragbench.judge import Again, OwnJudge, Panel, Reworded, Rule
+from ragbench.judge import Again, OwnJudge, Panel, Reworded, Rule, asks_nobody
 from ragbench.language import translator
 from ragbench.listeners import Event, Listening
 from ragbench.llm import Journal, ModelError, Outlook, Replies, Tally, uses
@@ -36,6 +36,8 @@ SAMPLES, PARTS_A_WORKER = 256, 4
 """Of a part at most; fewer where that gives each worker so many parts."""
 JUDGED, JUDGED_PARTS = 4096, 1
 """The same where a model is asked: where a part begins and ends, fewer calls are in flight than may be."""
+TOGETHER = 8192
+"""Scores that are made at the same time where nobody is waited for: each holds some 10 kB until it is done."""
 
 
 @dataclass(frozen=True)
@@ -151,13 +153,22 @@ async def scored(
 
             return make() if narrator is None else narrator.work(system_name(row), row, metric, repeat, make)
 
-        works = [_counted(work(*pair), advance) for pair in terms.pairs(rows)]
-        scores = await batches[0].gather(works)
+        pairs, scores = terms.pairs(rows), list[Score]()
+        together = TOGETHER if _is_here(terms, whom) else max(len(pairs), 1)
+        for start in range(0, len(pairs), together):
+            works = [_counted(work(*pair), advance) for pair in pairs[start : start + together]]
+            scores += await batches[0].gather(works)
         outlooks = await judges.outlooks() if judges is not None else ()
         return Part(scores, {} if judges is None else judges.used(), outlooks)
     finally:
         if judges is not None:
             await judges.close()
+
+
+def _is_here(terms: Terms, judges: Sequence[AnyJudge]) -> bool:
+    """Whether all is made in this process, of each sample by itself: there is no call to wait for beside others."""
+    offline = all(isinstance(one, str) and asks_nobody(one) for one in judges)
+    return offline and not _parted(terms)[1].metrics and not any(metric.is_users for metric in terms.metrics)
 
 
 async def scored_by_workers(
