@@ -45,9 +45,9 @@ def _instead() -> dict[str, str]:
     tables: dict[str, Any] = {"metrics": {"modules": [], "listeners": []}, "database": {}}
     if any(item.kind == "server" for item in named("database")):
         tables["database"] = {"folder": None}
-    for table, *name in own:
+    for table, *inner in own:
         if table in WITHOUT:
-            tables.setdefault(table, {})[name[0]] = WITHOUT[table]
+            tables.setdefault(table, {})[inner[0]] = WITHOUT[table]
     for name, one in known.systems.items():
         if gone := {part: None for part in settings.PARTS if (f"{part}s", getattr(one, part)) in own}:
             tables.setdefault("systems", {})[name] = gone

@@ -7,6 +7,7 @@ asked for are made from these models.
 from __future__ import annotations
 
 import collections.abc
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable, Sequence
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from ragbench.measurement import Measurement
 
 FAILURE = "failure.txt"
-"""Of a part of a run: why it failed, as `ragbench.types.reason` keeps it."""
+"""Of a part of a run: why it failed, as `ragbench.types.reason` keeps it; a notebook hands on plain English."""
 MOST_RETRIEVED = 1000
 MOST_SEED = 2**32 - 1  # of scikit-learn and UMAP; NumPy would take more
 WORDS = {bool: "True or False", int: "a whole number", float: "a number", str: "a text", NoneType: "None"}
@@ -276,10 +277,9 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
             except Exception as error:
                 reasons.note(error)
                 if (folder := part(request.notebook)) is not None:
-                    folder.mkdir(parents=True, exist_ok=True)
-                    write(
-                        folder / FAILURE, apart(reason_of(error))
-                    )  # of what is raised, a notebook tells English alone
+                    with contextlib.suppress(OSError):  # a full disk is not what is to be told
+                        folder.mkdir(parents=True, exist_ok=True)
+                        write(folder / FAILURE, secrets.masker()(apart(reason_of(error))))
                 raise
 
         known = [f"{name}: {field.description}. Legal: {legal(field)}." for name, field in model.parameters().items()]
