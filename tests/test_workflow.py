@@ -23,6 +23,7 @@ GOOD = "def find(question, k):\n    return ['a1', 'b1', 'c1', 'd1'][:k]\n"
 POOR = "def find(question, k):\n    assert 'q2' not in question\n    return ['a1'][:k]\n"
 RAISES = "def find(question, k):\n    raise RuntimeError('the index is not there')\n"
 SETTINGS = """dataset = "small"
+fail_on_raised = true
 notebooks_folder = "pages"
 
 [systems.mine]
