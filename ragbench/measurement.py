@@ -28,7 +28,7 @@ FINDINGS, ESTIMATES, COMPARISONS = "findings.json", "estimates.parquet", "compar
 SCORE_COLUMNS = ("system", "metric", "sample", "value", "status", "reason", "judge")
 RETRIEVED_COLUMNS = ("system", "sample", "rank", "chunk", "url", "similarity", "gain", "text")
 ESTIMATE_COLUMNS = (
-    "value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters", "floor", "ceiling",
+    "value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters", "floor", "ceiling", "doubt",
 )  # fmt: skip
 COMPARISON_COLUMNS = (
     "baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test",

@@ -123,8 +123,8 @@ def test_which_interval_is_printed_and_why() -> None:
         ("t", "few_clusters"): stats.estimate(plenty, clusters=np.arange(200) % 20 % 10),
         ("wilson", "ties"): stats.estimate([0.5] * 80 + [0.0] * 9 + [1.0] * 11, bounds=(0, 1)),
         ("bonett_price", "ties"): stats.estimate([0.5] * 91 + [0.0] * 3 + [1.0] * 6, bounds=(0, 1)),
-        ("studentized", "skewed"): stats.estimate(rng.lognormal(0, 1, 160)),
-        ("studentized", "few"): stats.estimate(plenty[:20]),
+        ("studentized_and_t", "skewed"): stats.estimate(rng.lognormal(0, 1, 160)),
+        ("studentized_and_t", "few"): stats.estimate(plenty[:20]),
         ("none", "no_spread"): stats.estimate([3.0, 3.0, 3.0]),
     }
     for expected, one in cases.items():
@@ -376,7 +376,7 @@ def test_no_interval_depends_on_the_unit_or_the_origin(unit: float) -> None:
     for kind, (low, high) in one.intervals.items():
         moved = ((end - 1000 * unit) / unit for end in other.intervals[kind])
         assert tuple(moved) == pytest.approx((low, high), rel=1e-6), kind
-    assert (other.method, other.note) == (one.method, one.note) == ("studentized", "few")
+    assert (other.method, other.note) == (one.method, one.note) == ("studentized_and_t", "few")
 
 
 @pytest.mark.parametrize("bounds", [(0.0, 1.0), (-1.0, 0.0)])

@@ -287,9 +287,6 @@ def _one(
 ) -> Comparison:
     units, value, n = mean.units, mean.value, mean.units.n
     intervals = mean.intervals(level) | _few_moved(mean, column, flags, level)
-    if "studentized" in intervals:
-        ends = intervals["studentized"], intervals.get("t_effective", intervals["t"])
-        intervals["studentized_and_t"] = min(low for low, _high in ends), max(high for _low, high in ends)
     method, note = _choose(intervals, mean, column, leaning)
     low, high = intervals.get(method, (math.nan, math.nan))
     deviation = float(np.std(column, ddof=1)) if mean.variance > 0 else 0.0

@@ -48,6 +48,9 @@ MOST_TO_DRAW = 5_000
 MOST_TOGETHER = 1_000
 """The same of several hypotheses that are drawn together."""
 
+LARGER = 1.5
+"""Of how many average clusters the largest one holds the questions, from which on it is a large one: also of few."""
+
 BY_CHANCE, SURELY = 0.1, 0.05
 """p of a correlation of clusters' sizes with their means, from which on it is taken for chance; and below which the
 studentized bootstrap has to agree: with the former bound eight clusters lost .03 of their power without any tie."""
@@ -163,6 +166,18 @@ def ratios_together(units: Units, resamples: int, seed: int) -> tuple[Array, Arr
     return ratios, seen
 
 
+def doubt_of_mean(units: Units, lean: float) -> str:
+    """Why the interval of a mean may miss it more often than it says, in such words as `doubt`'s.
+
+    units: of one column. lean: the acceleration of a mean on an open scale; 0 where a scale's ends bound it, as its
+    interval knows them.
+    """
+    found = []
+    if units.number >= FEWEST and abs(lean) > DOUBTFUL:
+        found.append("few values decide the mean, and they are skewed")
+    return "; ".join([*found, *_of_clusters(units, "value", SURELY)])
+
+
 def doubt(units: Units) -> str:
     """Why the test may err more often than it says, in words that `metrics.known_reasons` knows; empty where nothing
     tells so. units: of one column, not gathered."""
@@ -175,9 +190,18 @@ def doubt(units: Units) -> str:
         ties = 2 * len(np.unique(np.round(off, 12))) < len(off)
         if few or (not ties and abs(_acceleration(off)) > DOUBTFUL):
             found.append("few differences decide, and they are skewed")
-    if known := tie(units):
+    return "; ".join([*found, *_of_clusters(units, "difference", BY_CHANCE)])
+
+
+def _of_clusters(units: Units, what: str, chance: float) -> list[str]:
+    """What is in doubt because of the clusters' sizes. what: is averaged, in a word. chance: see `tie`."""
+    if not units.clustered or units.number < 2:
+        return []
+    found = []
+    if known := tie(units, chance):
         way = "grows" if known > 0 else "falls"
-        found.append(f"the difference {way} with the size of the group (correlation {abs(known):.2f})")
-    if units.clustered and (share := float(units.sizes.max() / units.sizes.sum())) >= MUCH:
+        found.append(f"the {what} {way} with the size of the group (correlation {abs(known):.2f})")
+    share = float(units.sizes.max() / units.sizes.sum())
+    if share >= MUCH and share * units.number > LARGER:
         found.append(f"one group holds {100 * share:.0f} of 100 questions")
-    return "; ".join(found)
+    return found

@@ -222,10 +222,13 @@ def _bound(
         return replace(made, why="there is no interval")
     near, far = sorted((sign * one.low, sign * one.high))
     edge = sign * limit
+    unsure = f"{one.doubt.partition('; ')[0]}: the interval may miss the true value twice as often as it says"
     if near > edge or (near == edge and not strict):
-        return replace(made, outcome=Outcome.HOLDS, why="the whole interval keeps the condition")
+        why = unsure if one.doubt else "the whole interval keeps the condition"
+        return replace(made, outcome=Outcome.HOLDS, why=why)
     if far < edge or (far == edge and strict):
-        return replace(made, outcome=Outcome.FAILS, why="the whole interval breaks the condition")
+        why = unsure if one.doubt else "the whole interval breaks the condition"
+        return replace(made, outcome=Outcome.FAILS, why=why)
     needed = _needed(made.distance, one.low, one.high, one.n, one.clusters, one.level)
     return replace(made, why="the interval reaches across the limit", needed=needed)
 
