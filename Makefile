@@ -71,10 +71,11 @@ docs: $(READY)
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -q -m "documents and not slow"
 
 reference: $(READY)
-	for page in metrics_page commands_page python_page settings_page parameters differences; do $(BIN)/python -m tests.$$page; done
+	for page in metrics_page commands_page python_page settings_page parameters differences endings_page "faults --page"; do \
+		$(BIN)/python -m tests.$$page; done
 
 faults: $(READY)
-	$(BIN)/python -m tests.faults
+	$(BIN)/python -m tests.faults $(SIDE_BY_SIDE)
 
 licences: $(READY)
 	$(BIN)/python -m tests.licences

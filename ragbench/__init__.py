@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ragbench.early  # noqa: F401, isort: skip - before all that takes time
+
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from ragbench import annexes as _annexes
+
 if TYPE_CHECKING:
-    from ragbench.bench.runs.compared import RunComparison
     from ragbench.bench.scoring.result import Scores
     from ragbench.datasets import Dataset
     from ragbench.judge import OwnJudge
@@ -21,17 +24,15 @@ __version__ = _version("ragbench")
 __all__ = [
     "ascore",
     "bench",
-    "compare",
     "criterion",
     "judge",
-    "label",
     "load",
     "metric",
     "score",
-    "settle",
     "show",
     "stats",
 ]
+__all__ += [*_annexes.offered("front")]
 
 Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "binary_majority", "consensus"]
 
@@ -172,24 +173,11 @@ def load(name: str) -> Dataset:
     return dataset_of(name, settings.load())
 
 
-def compare(*runs: str, on_common_questions: bool = False) -> RunComparison:
-    """Which runs are better than the first? Differences with intervals, question by question, p corrected.
-
-    runs: two or more, by name or id, by the beginning of an id, `"latest"`, or their folders. on_common_questions: of
-    runs on other data, pair the questions that are the same in both.
-    Raises BenchError where nothing can be compared, with what would make it comparable.
-    """
-    from ragbench.bench.runs.compared import compare_runs
-    from ragbench.report.keeping import kept
-
-    return compare_runs(*map(kept.find, runs), on_common_questions=on_common_questions)
-
-
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name in ("label", "settle"):
-        return getattr(import_module("ragbench.labelling"), name)
+    if name in _annexes.offered("front"):
+        return _annexes.taken("front", name)
     if name in __all__:  # a room, opened when somebody asks for it
         return import_module(f"ragbench.{name}")
     raise AttributeError(f"module 'ragbench' has no attribute {name!r}")

@@ -24,29 +24,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ragbench import folders, names, terminal
+from ragbench import annexes, folders, names, terminal
 from ragbench.commands import (
-    ask,
-    compare,
     database,
     doctor,
-    draft,
     gate,
-    history,
     init,
-    journal,
     lab,
     load,
     metrics,
-    plan_study,
-    publish,
     run,
     score,
-    statistics,
-    stored_runs,
-    trec,
     trust,
 )
+from ragbench.endings import Ending
 
 HELP = """Measure Retrieval-Augmented Generation systems, and say with evidence which one is better.
 
@@ -77,7 +68,7 @@ def _refusing() -> Iterator[None]:
     except Exception as error:
         if hasattr(error, "format_message"):  # typer's own; where its class lives depends on its version
             message = "\n".join(terminal.lines(error.format_message()))
-            error.format_message = lambda: message
+            error.format_message, error.exit_code = lambda: message, Ending.REFUSED
         raise
 
 
@@ -92,26 +83,21 @@ application = typer.Typer(
 )
 application.command("init")(init.init)
 application.command("run")(run.run)
-application.command("ask")(ask.ask)
-application.command("compare")(compare.compare)
 application.command("gate")(gate.gate)
-application.command("draft")(draft.draft)
-application.command("plan-study")(plan_study.plan_study)
-application.command("history")(history.history)
-application.command("publish")(publish.publish)
-application.command("render")(publish.render)
-application.command("trec")(trec.trec)
 application.command("score")(score.score)
-application.command("significance")(statistics.significance)
-application.command("agree")(statistics.agree)
 application.command("metrics")(metrics.metrics)
 application.command("doctor")(doctor.doctor)
 application.command("lab")(lab.lab)
 application.command("trust")(trust.trust)
-application.add_typer(stored_runs.application, name="runs")
 application.add_typer(load.application, name="load")
-application.add_typer(journal.application, name="journal")
 application.add_typer(database.application, name="db")
+for _name in annexes.offered("commands"):
+    if isinstance(_command := annexes.taken("commands", _name), typer.Typer):
+        application.add_typer(_command, name=_name)
+    else:
+        application.command(_name)(_command)
+for _name in annexes.offered("load"):
+    annexes.taken("load", _name)  # adds its command to the group
 
 
 def _version(asked: bool) -> None:
@@ -140,7 +126,7 @@ def root(
 
 
 def main() -> None:
-    """Run the command line. An error meant for people is printed as such, with exit code 2; others keep their trace."""
+    """Run the command line. An error meant for people is printed as such; others keep their trace. See `endings`."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a sign of ours shows its number
             stream.reconfigure(errors="backslashreplace")
@@ -152,7 +138,7 @@ def main() -> None:
         if not _is_for_people(error):
             raise
         terminal.tell(f"ragbench: {_words(error)}", err=True, colour="red")
-        sys.exit(getattr(error, "exit_code", 2))
+        sys.exit(getattr(error, "exit_code", Ending.REFUSED))
 
 
 def _reduced(arguments: list[str]) -> typer.Typer:

@@ -24,12 +24,21 @@ class AnsweredBy:
     """One model that was asked, and the names that its replies gave.
 
     role: what it was asked as; name: in ragbench.toml. asked: the model's name there. replies: how many gave each name.
+    imported: how many of its replies came in a file, from somebody who says that the model gave them; whole: of how
+    many.
     """
 
     role: Role
     name: str
     asked: str
     replies: Mapping[str, int]
+    imported: int = 0
+    whole: int = 0
+
+    @property
+    def warns(self) -> bool:
+        """Whether the numbers may be another model's, or somebody's."""
+        return self.kinship == "other" or self.imported > 0
 
     @property
     def kinship(self) -> Kinship:
@@ -42,7 +51,8 @@ class AnsweredBy:
     def fact(self) -> dict[str, Any]:
         """As plain values."""
         known = {"role": self.role, "name": self.name, "asked": self.asked, "replies": dict(self.replies)}
-        return {**known, "kinship": self.kinship}
+        came = {"imported": self.imported, "whole": self.whole} if self.imported else {}
+        return {**known, "kinship": self.kinship, **came}
 
 
 def kinship(asked: str, served: str) -> Kinship:
@@ -68,8 +78,10 @@ def of(known: Mapping[str, Any]) -> tuple[AnsweredBy, ...]:
         for one in models:
             usage = one.get("usage") or {}
             replies, asked = one.get("answered_by") or usage.get("answered_by"), one.get("model") or usage.get("model")
-            if replies and asked:
-                _add(found, AnsweredBy(role, str(one["name"]), str(asked), replies))  # type: ignore[arg-type]
+            came, whole = int(usage.get("imported") or 0), int(usage.get("replies") or 0)
+            if (replies or came) and asked:
+                made = AnsweredBy(role, str(one["name"]), str(asked), replies or {}, came, whole)  # type: ignore[arg-type]
+                _add(found, made)
     for one in known.get("systems") or ():
         if isinstance(one, Mapping) and isinstance(one.get("embedder_answered_by"), Mapping):
             told = one["embedder_answered_by"]
@@ -88,8 +100,8 @@ def together(facts: Iterable[Mapping[str, Any]]) -> tuple[AnsweredBy, ...]:
 
 
 def sentence(one: AnsweredBy, _: Translator) -> str:
-    """What is to be said of it; empty where all replies gave the name that was asked."""
-    if one.kinship == "same":
+    """What is to be said of it; empty where all replies gave the name that was asked, and none was imported."""
+    if one.kinship == "same" and not one.imported:
         return ""
     who = {
         "judge": _("Judge {name}", name=one.name),
@@ -99,13 +111,33 @@ def sentence(one: AnsweredBy, _: Translator) -> str:
         "system": _("System {name}", name=one.name),
     }[one.role]
     said = {"who": who, "asked": one.asked, "models": models(one, _)}
+    texts = []
     if one.kinship == "alias":
-        return _("{who}: the model asked was {asked}; its replies call it {models}.", **said)
-    return _(
-        "{who}: the model asked was {asked}, but the replies name another: {models}. The numbers are of the model that "
-        "answered.",
-        **said,
-    )
+        texts.append(_("{who}: the model asked was {asked}; its replies call it {models}.", **said))
+    if one.kinship == "other":
+        texts.append(
+            _(
+                "{who}: the model asked was {asked}, but the replies name another: {models}. The numbers are of the "
+                "model that answered.",
+                **said,
+            )
+        )
+    if one.imported:
+        counts = {"imported": _.integer(one.imported), "whole": _.integer(one.whole)}
+        texts.append(
+            _(
+                "{who}: {imported} of {whole} replies were imported from a file: the numbers are as true as whoever "
+                "made it.",
+                who=who,
+                **counts,
+            )
+        )
+    return " ".join(texts)
+
+
+def warnings(known: Mapping[str, Any], _: Translator) -> list[str]:
+    """What has to stand beside the numbers of a measurement's facts: they may be another model's, or somebody's."""
+    return [sentence(one, _) for one in of(known) if one.warns]
 
 
 def models(one: AnsweredBy, _: Translator) -> str:
@@ -126,4 +158,6 @@ def _add(found: dict[tuple[Role, str], AnsweredBy], one: AnsweredBy) -> None:
     before = found.get((one.role, one.name))
     replies = Counter(before.replies if before is not None else ())
     replies.update({str(model): int(count) for model, count in one.replies.items()})
-    found[one.role, one.name] = AnsweredBy(one.role, one.name, one.asked, dict(replies))
+    came = one.imported + (before.imported if before else 0)
+    whole = one.whole + (before.whole if before else 0)
+    found[one.role, one.name] = AnsweredBy(one.role, one.name, one.asked, dict(replies), came, whole)

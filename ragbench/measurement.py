@@ -20,6 +20,7 @@ from ragbench.folders import write, write_by
 from ragbench.language import translator
 from ragbench.settings.secrets import exact_masker, excerpt, masked, masked_table
 from ragbench.types import Comparison, Estimate, Verdict
+from ragbench.types import reason as reasons
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -274,9 +275,9 @@ class Measurement:
         """Write the two long frames of findings: those of the whole first, then those with a place."""
         estimates = [*self.estimates, *(one for one in self.placed if isinstance(one, NamedEstimate))]
         comparisons = [*self.comparisons, *(one for one in self.placed if isinstance(one, NamedComparison))]
-        rows = [{"where": one.where, **one.row()} for one in estimates]
+        rows = [{"where": one.where, **one.row(), "doubt": reasons.kept(one.estimate.doubt)} for one in estimates]
         _write_findings(folder / ESTIMATES, rows, ESTIMATE_PLACE, Estimate)
-        rows = [{"where": one.where, **one.row()} for one in comparisons]
+        rows = [{"where": one.where, **one.row(), **_reasons(one.comparison)} for one in comparisons]
         _write_findings(folder / COMPARISONS, rows, COMPARISON_PLACE, Comparison)
 
     @classmethod
@@ -301,7 +302,7 @@ class Measurement:
             path.stem.removeprefix("extra-"): pd.read_parquet(path) for path in sorted(folder.glob("extra-*.parquet"))
         }
         estimates = [
-            NamedEstimate(row["system"], row["metric"], Estimate(**_fields(row, Estimate, ("value",))), row["where"])
+            NamedEstimate(row["system"], row["metric"], _estimate(row), row["where"])
             for row in _read_findings(folder / ESTIMATES, ESTIMATE_PLACE, Estimate)
         ]
         comparisons = [_comparison(row) for row in _read_findings(folder / COMPARISONS, COMPARISON_PLACE, Comparison)]
@@ -315,6 +316,10 @@ class Measurement:
             **tables,
         )
         return made.with_people_first() if "corrected" in extra else made
+
+
+def _reasons(one: Comparison) -> dict[str, str]:
+    return {"doubt": reasons.kept(one.doubt), "withheld": reasons.kept(one.withheld)}
 
 
 def _same(one: Estimate, other: Estimate | None) -> bool:
@@ -372,9 +377,18 @@ def _read_findings(path: Path, place: Sequence[str], of: type) -> list[dict[str,
     return [row | {key: json.loads(row[key]) for key in ("where", "intervals")} for row in rows]
 
 
+def _estimate(row: dict[str, Any]) -> Estimate:
+    known = _fields(row, Estimate, ("value",))
+    return Estimate(**known | {"doubt": reasons.read(known["doubt"])})
+
+
 def _comparison(row: dict[str, Any]) -> NamedComparison:
     known = _fields(row, Comparison, ("difference", "low", "high", "p", "effect_size", "error"))
-    known["verdict"] = Verdict(known["verdict"])
+    known |= {
+        "verdict": Verdict(known["verdict"]),
+        "doubt": reasons.read(known["doubt"]),
+        "withheld": reasons.read(known["withheld"]),
+    }
     return NamedComparison(row["metric"], Comparison(**known), row["where"])
 
 

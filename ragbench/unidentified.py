@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragbench.language import Translator
+from ragbench.types.reason import Reason, rounded, short
 
 LIMIT = 0.02
 """Share of what a system retrieved, above which nothing is concluded from its rankings."""
 FACT = "unidentified"
-REASON = "{part} of {whole} passages that {name} retrieved ({share}%) are none of the data set's"
-"""As `ragbench.metrics.known_reasons` knows it."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +34,15 @@ class Unidentified:
 
     @property
     def reason(self) -> str:
-        """Why there is no verdict, in words that `known_reasons` knows."""
+        """Why there is no verdict."""
         share = 100 * self.n / self.of
-        told = f"{share:.0f}" if share >= 10 else f"{share:.1f}".removesuffix(".0")
-        return REASON.format(part=self.n, whole=self.of, name=self.system, share=told)
+        return Reason(
+            "{part} of {whole} passages that {name} retrieved ({share}%) are none of the data set's",
+            part=self.n,
+            whole=self.of,
+            name=self.system,
+            share=rounded(share, 0) if share >= 10 else short(round(share, 1)),
+        )
 
 
 def of(facts: Mapping[str, Any]) -> dict[str, Unidentified]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import gc
+import json
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,13 +27,15 @@ SLOW_SECONDS = 1800
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--fault", metavar="ROW", help="only the tests that try this row of docs/faults.md")
+    parser.addoption("--fault", metavar="ROW", help="only the tests that try this row of docs/faults.md, or every")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything imports numpy: threads of processes that run side by side would wait at full speed."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background, or by nohup: processes inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.disable()  # until all tests are collected: next to nothing of what is imported is garbage
     if config.getoption("numprocesses", None) is None:  # this process runs tests, and starts no others that do
         from ragbench.report.keeping import files
@@ -54,7 +58,7 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Give slow tests their time, refuse a marker that no row can be made of, keep the tests of a row asked for."""
     asked = config.getoption("--fault")
-    if asked is not None and asked not in faults.ROWS:
+    if asked is not None and asked not in (faults.EVERY, *faults.ROWS):
         raise pytest.UsageError(f"--fault {asked}: there is no such row; there are {', '.join(faults.ROWS)}")
     of_the_row = []
     for item in items:
@@ -64,7 +68,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             tried = [faults.checked(mark.args, mark.kwargs, item.nodeid) for mark in item.iter_markers("fault")]
         except faults.MarkerError as error:
             raise pytest.UsageError(str(error)) from error
-        if any(one.row == asked for one in tried):
+        for one in tried:
+            told = json.dumps([os.path.relpath(item.path, faults.TESTS), one.row, one.tried, one.count])
+            item.user_properties.append((faults.MARKED, told))
+        if any(asked in (faults.EVERY, one.row) for one in tried):
             of_the_row.append(item)
     items.sort(key=lambda item: item.get_closest_marker("law") is None)  # one process has them, and parses once
     if asked is not None:

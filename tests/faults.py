@@ -1,4 +1,5 @@
-"""The page of faults and attacks, made of the tests' own markers; run as a program, writes it anew.
+"""The page of faults and attacks, made of the tests' own markers; run as a program, writes it anew, runs what it
+counts, and ends with 1 where that is not all tried.
 
 A test says what it tries by `@pytest.mark.fault(ROW, tried="…", count=N)`. The markers are read from the source
 without importing it: so the page is the same on a machine that lacks a browser or a data set.
@@ -6,14 +7,24 @@ without importing it: so the page is the same on a machine that lacks a browser 
 
 from __future__ import annotations
 
+import argparse
 import ast
 import functools
+import json
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
+from xml.etree import ElementTree
 
 TESTS = Path(__file__).parent
 PAGE = TESTS.parent / "docs" / "faults.md"
+EVERY = "every"
+"""What `--fault` is given for all rows."""
+MARKED = "fault"
+"""What the results of a test call its markers."""
 
 HEAD = """\
 # Faults and attacks
@@ -21,7 +32,8 @@ HEAD = """\
 What can go wrong or be done to ragbench, what it promises then, and how the promise is tried. The parts are real
 ones: a PostgreSQL server, an HTTP server that speaks the chat-completions protocol badly on purpose, signals,
 processes, headless Chromium. This page is made from the tests (`make faults`), and a test holds it equal to them: a
-promise that no test tries says *not tried*.
+promise that no test tries says *not tried*, and `make faults` runs every test that is counted and fails where one of
+them fails or is left out.
 
 The command of a row runs its tests, the slow ones too; with `--collect-only -q` it names them. Count: how many kills,
 texts, replies, files or other cases they try together.
@@ -274,5 +286,43 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-if __name__ == "__main__":
+def untried(known: Sequence[Trial], results: Path) -> list[str]:
+    """What was counted and not tried whole, by the results of pytest (JUnit's XML): markers of which a test failed, was
+    left out, or none ran; each with what a test of it said first."""
+    ran: dict[tuple[object, ...], list[str]] = {}
+    for case in ElementTree.parse(results).getroot().iter("testcase"):
+        bad = [part for part in case if part.tag in ("failure", "error", "skipped")]
+        said = [f"{part.tag}: {case.get('name')}: {(part.get('message') or '').splitlines()[0:1]}" for part in bad]
+        for named in case.iter("property"):
+            if named.get("name") == MARKED:
+                ran.setdefault(tuple(json.loads(str(named.get("value")))), []).append("; ".join(said))
+    found = []
+    for one in known:
+        outcomes = ran.get((one.place.partition(":")[0], one.row, one.tried, one.count), ["none of its tests ran"])
+        if worst := next(filter(None, outcomes), ""):
+            found.append(f"not tried: {one.row}: {one.tried} ({one.count}), {one.place}: {worst}")
+    return found
+
+
+def main(*given: str) -> int:
+    """Write the page, run what it counts, and say what was not tried; 1 if there is such."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--page", action="store_true", help="only write the page")
+    parser.add_argument("--fault", choices=(EVERY, *ROWS), default=EVERY, help="only this row")
+    asked, options = parser.parse_known_args(given)
     PAGE.write_text(made(trials()), encoding="utf-8")
+    if asked.page:
+        return 0
+    known = [one for one in trials() if asked.fault in (EVERY, one.row)]
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder) / "results.xml"
+        words = ["-m", "pytest", "-q", "--fault", asked.fault, f"--junitxml={results}", *options]
+        code = subprocess.run([sys.executable, *words], cwd=TESTS.parent, check=False).returncode
+        missed = untried(known, results) if results.exists() else [f"pytest ended with {code} and no results"]
+    print(*missed, sep="\n", end="\n" if missed else "")
+    print(f"{len(known) - len(missed)} of {len(known)} markers tried, which count {sum(one.count for one in known)}")
+    return int(bool(code or missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -9,6 +9,7 @@ from typing import Any
 
 import ragbench
 from ragbench import bench, evaluators, show, stats, testing
+from ragbench.show import runs
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "reference" / "python.md"
@@ -44,6 +45,8 @@ def page() -> str:
     for name in (name for name in show.__all__ if isinstance(getattr(show, name), ModuleType)):
         topic = getattr(show, name)
         parts.append(section(f"### `show.{name}`\n\n{topic.__doc__.splitlines()[0]}", _all(topic, f"show.{name}")))
+    head = f"## Views of kept runs: `ragbench.show.runs`\n\n{runs.__doc__}"
+    parts.append(section(head, _all(runs, "show.runs")))
     said = "[What each number is and what holds it.](../statistics.md)"
     parts.append(section(f"## Statistics: `rb.stats`\n\n{said}", _all(stats, "stats")))
     metric = [
@@ -62,7 +65,7 @@ def section(title: str, entries: Iterable[str]) -> str:
 
 def _own(name: str) -> str:
     one = getattr(ragbench, name)
-    return f".. autofunction:: {'ragbench' if one.__module__ == 'ragbench' else 'ragbench.labelling'}.{name}"
+    return f".. autofunction:: {one.__module__}.{name}"
 
 
 def _all(room: ModuleType, place: str, but: tuple[str, ...] = ()) -> list[str]:

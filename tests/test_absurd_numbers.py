@@ -149,7 +149,7 @@ def test_who_asked_for_it_is_told_and_nobody_else() -> None:
         def on_loop(self) -> Any:
             return self
 
-        def accounts(self, lease: float) -> None:
+        def accounts(self) -> None:
             return None
 
         async def claim(self, keys: Any) -> Any:

@@ -240,4 +240,4 @@ def test_the_doctor_asks_every_model_who_it_is(project: Path) -> None:
     assert "✓ generator g: openai/w answers" in done.output
     assert "✓ embedder e: e answers" in done.output
     assert "✗ judge gone: " in done.output
-    assert done.exit_code == 1
+    assert done.exit_code == 3

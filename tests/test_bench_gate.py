@@ -202,7 +202,7 @@ def test_a_judge_that_fails_on_the_bad_half_makes_the_gate_red() -> None:
 
 
 @pytest.mark.fault("flattering", tried="shares of unmeasured values on both sides of what a gate allows", count=4)
-@pytest.mark.parametrize(("missing", "code"), [(0, 0), (2, 0), (3, 1), (100, 1)])
+@pytest.mark.parametrize(("missing", "code"), [(0, 0), (2, 0), (3, 1), (100, 4)])
 def test_two_percent_may_be_unmeasured(missing: int, code: int) -> None:
     values = [math.nan] * missing + [1.0] * (100 - missing)
     assert decided(made("faithfulness", new=values), metric="faithfulness", at_least=0.8)[0].exit_code == code
@@ -211,8 +211,8 @@ def test_two_percent_may_be_unmeasured(missing: int, code: int) -> None:
 @pytest.mark.fault("flattering", tried="a gate on a number that was not measured", count=1)
 def test_a_number_that_is_not_there_is_not_green() -> None:
     found, check = decided(made("mrr", new=shares(9, 10)), metric="ndcg@10", at_least=0.1)
-    assert (found.exit_code, check.why) == (2, "the report has no such number")
-    assert decide({}, Settings()).exit_code == 2
+    assert (found.exit_code, check.why) == (4, "the report has no such number")
+    assert decide({}, Settings()).exit_code == 4
 
 
 def test_one_failure_fails_and_one_doubt_is_a_doubt() -> None:
@@ -232,7 +232,7 @@ def test_every_system_is_held_to_a_gate_that_names_none() -> None:
     found = decide({"tier": report}, Settings(systems=SYSTEMS, gate=gates))
     assert [(check.system, check.outcome) for check in found.checks] == [("old", Outcome.FAILS), ("new", Outcome.HOLDS)]
     other = {"g": GateSettings(metric="hit_rate@1", at_least=0.7, notebook="elsewhere")}
-    assert decide({"tier": report}, Settings(gate=other)).exit_code == 2
+    assert decide({"tier": report}, Settings(gate=other)).exit_code == 4
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
 from ragbench.settings import EmbedderSettings
 from ragbench.types import Sample, Status
-from ragbench.workers import address, local
+from ragbench.workers import local
 from tests import small_project
 
 STYLE = '''
@@ -101,7 +101,7 @@ def test_scores_are_those_of_one_process_for_any_number_of_workers(
 
         with monkeypatch.context() as patch:
             patch.setattr(workers, "opened", opened)
-            patch.setenv(address.VARIABLE, "local:1")
+            patch.setenv("RAGBENCH_CLUSTER", "local:1")
             configuration.load.cache_clear()
             assert scored(style) == whole
         configuration.load.cache_clear()
@@ -124,8 +124,8 @@ def test_workers_give_the_scores_of_one_process(style: list[Metric], monkeypatch
     pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
     whole = scored(style)
     with local.started(2) as file:
-        monkeypatch.setenv(address.VARIABLE, str(file))
+        monkeypatch.setenv("RAGBENCH_CLUSTER", str(file))
         configuration.load.cache_clear()
         assert scored(style) == whole
-    monkeypatch.delenv(address.VARIABLE)
+    monkeypatch.delenv("RAGBENCH_CLUSTER")
     configuration.load.cache_clear()

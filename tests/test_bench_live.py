@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ragbench import bench, settings
+from ragbench import settings
 from ragbench.bench import BenchError
 from ragbench.bench.live import inquiry
+from ragbench.bench.live.inquiry import ask
 from ragbench.bench.live.responses import WIDTH
 from ragbench.datasets import DatasetError
 from ragbench.embed import hashing
@@ -43,7 +44,7 @@ def project(
 
 @pytest.mark.usefixtures("project")
 def test_all_systems_rank_and_answer_side_by_side_and_what_they_share_is_counted(server: ChatServer) -> None:
-    found = bench.ask("What does lunch cost, and when does the library close?", "plain, modelled, function", k=2)
+    found = ask("What does lunch cost, and when does the library close?", "plain, modelled, function", k=2)
     assert found.systems == ("plain", "modelled", "function")
     rows = found.to_pandas()
     assert rows.groupby("system")["rank"].agg(list).to_dict() == {name: [1, 2] for name in found.systems}
@@ -63,17 +64,17 @@ def test_all_systems_rank_and_answer_side_by_side_and_what_they_share_is_counted
 
 @pytest.mark.usefixtures("project")
 def test_a_reply_is_paid_for_once_and_a_time_is_read_once(server: ChatServer) -> None:
-    first = bench.ask("Where is lunch?", "plain,modelled")
+    first = ask("Where is lunch?", "plain,modelled")
     assert server.calls == 1
-    assert bench.ask("Where is lunch?", "plain,modelled") == first
+    assert ask("Where is lunch?", "plain,modelled") == first
     assert server.calls == 1
-    assert bench.ask("Where is lunch?", "modelled", answer=False).answers["answer"].tolist() == [None]
+    assert ask("Where is lunch?", "modelled", answer=False).answers["answer"].tolist() == [None]
     assert server.calls == 1
 
 
 @pytest.mark.usefixtures("project")
 def test_a_system_that_fails_says_why_in_its_column_and_the_others_go_on() -> None:
-    found = bench.ask("When does it close?", "plain,alone,logged")
+    found = ask("When does it close?", "plain,alone,logged")
     why = {one.system: one.failure for one in found.responses}
     assert why["plain"] == ""
     assert why["alone"] == "systems.alone: alone:both failed: RuntimeError: the search is down"
@@ -87,7 +88,7 @@ def test_a_generator_that_fails_leaves_the_rankings(project: Path, server: ChatS
     (project / "alone.py").write_text("def steady(question, contexts):\n    raise RuntimeError('no pen')\n")
     server.faults = {"500": 1.0}
     add(project, "")
-    found = bench.ask("Where is lunch?", "plain,modelled,function", k=2)
+    found = ask("Where is lunch?", "plain,modelled,function", k=2)
     assert [len(one.hits) for one in found.responses] == [2, 2, 2]
     reasons = dict(zip(found.systems, found.answers["reason"], strict=True))
     assert reasons["plain"] == ""
@@ -98,7 +99,7 @@ def test_a_generator_that_fails_leaves_the_rankings(project: Path, server: ChatS
 
 @pytest.mark.usefixtures("project")
 def test_a_question_of_the_data_set_brings_its_log_and_its_labels() -> None:
-    found = bench.ask([LUNCH, "Is there a kindergarten?"], "logged,alone")
+    found = ask([LUNCH, "Is there a kindergarten?"], "logged,alone")
     assert [one.question.id for one in found.responses] == ["q1", "q1", "q5", "q5"]
     log, own, *_ = found.responses
     assert [hit.chunk.id for hit in log.hits] == ["lunch"]
@@ -119,13 +120,13 @@ def test_what_is_costly_is_kept_until_settings_or_data_change(project: Path, mon
     monkeypatch.setattr(
         hashing.HashingEmbedder, "_fit", lambda self, texts: fitted.append(len(texts)) or fit(self, texts)
     )
-    bench.ask("Where is lunch?", "plain,twin", answer=False)
-    bench.ask("Where is the library?", "plain", answer=False)
+    ask("Where is lunch?", "plain,twin", answer=False)
+    ask("Where is the library?", "plain", answer=False)
     assert fitted == [4], "two systems and two questions, one embedder"
     path = project / "data" / "answers" / "chunks.en.jsonl"
     chunks = answer_project.CHUNKS | {"new": "The swimming pool is behind the canteen."}
     write_lines(path, [{"id": name, "text": text} for name, text in chunks.items()])
-    found = bench.ask("Where is the swimming pool?", "plain", answer=False)
+    found = ask("Where is the swimming pool?", "plain", answer=False)
     assert fitted == [4, 5]
     assert found.to_pandas()["chunk"].iloc[0] == "new"
     toml = project / "ragbench.toml"
@@ -133,14 +134,14 @@ def test_what_is_costly_is_kept_until_settings_or_data_change(project: Path, mon
         toml.read_text()
         + '[embedders.hashing]\nkind = "hashing"\ndimensions = 3\n[systems.late]\nembedder = "hashing"\n'
     )
-    assert bench.ask("Where is lunch?", "late", answer=False).systems == ("late",)
+    assert ask("Where is lunch?", "late", answer=False).systems == ("late",)
     assert fitted == [4, 5, 5]
 
 
 @pytest.mark.usefixtures("project")
 def test_it_works_inside_a_running_event_loop() -> None:
     async def cell() -> list[str]:
-        return [str(one.answer and one.answer.answer) for one in bench.ask(LUNCH, "modelled,alone").responses]
+        return [str(one.answer and one.answer.answer) for one in ask(LUNCH, "modelled,alone").responses]
 
     assert asyncio.run(cell()) == ["It is 250 roubles.", "250 roubles."]
 
@@ -149,14 +150,14 @@ def test_it_works_inside_a_running_event_loop() -> None:
 def test_what_cannot_be_asked_is_refused_with_what_can() -> None:
     for nothing in ("", "  \n", [], ["a", ""]):
         with pytest.raises(BenchError, match="question"):
-            bench.ask(nothing)
+            ask(nothing)
     with pytest.raises(BenchError, match=r"there is no system 'plian' in ragbench.toml.*plain"):
-        bench.ask("Why?", "plian")
+        ask("Why?", "plian")
     with pytest.raises(DatasetError, match="there is no data set 'none'"):
-        bench.ask("Why?", dataset="none")
+        ask("Why?", dataset="none")
     for k in (0, 1001, True, 2.5):
         with pytest.raises(BenchError, match=r"a whole number from 1 to 1000"):
-            bench.ask("Why?", k=k)  # type: ignore[arg-type]
+            ask("Why?", k=k)  # type: ignore[arg-type]
 
 
 @pytest.mark.fault("markup", tried="texts of a question asked live, and of what it finds", count=1)
@@ -164,7 +165,7 @@ def test_texts_have_no_power_over_notebook_and_terminal(project: Path) -> None:
     evil = "<img src=x onerror=alert(1)>\x1b[2J lunch"
     chunks = [{"id": name, "text": evil, "title": evil, "url": "javascript:alert(1)"} for name in answer_project.CHUNKS]
     write_lines(project / "data" / "answers" / "chunks.en.jsonl", chunks)
-    found = bench.ask(evil, "plain")
+    found = ask(evil, "plain")
     html = found._repr_html_()
     assert "<img" not in html
     assert "&lt;img" in html
@@ -177,9 +178,9 @@ def test_texts_have_no_power_over_notebook_and_terminal(project: Path) -> None:
 def test_the_command_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     done = ragbench("ask", LUNCH, "-s", "plain,alone", "-k", "2")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.rstrip("\n") == repr(bench.ask(LUNCH, "plain,alone", k=2))
+    assert done.stdout.rstrip("\n") == repr(ask(LUNCH, "plain,alone", k=2))
     told = ragbench("ask", LUNCH, "-s", "plain", "--json", "--no-answer")
     [one] = json.loads(told.stdout)["responses"]
     assert (one["answer"], one["hits"][0]["chunk"]) == (None, "lunch")
-    assert ragbench("ask", "").returncode == 2
+    assert ragbench("ask", "").returncode == 3
     assert "there is no system 'none'" in ragbench("ask", "Why?", "-s", "none").stderr

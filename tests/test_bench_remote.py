@@ -151,10 +151,10 @@ def test_a_variable_that_is_not_set_and_what_is_sent_where(project: Path, monkey
     monkeypatch.setenv("OTHER_KEY", "another-secret")
     [said] = parts.faults(parts.Parts(systems=("prod",)), known)
     assert said == "systems.prod.headers needs its key in the variable PROD_KEY, which is not set: export PROD_KEY=…"
-    items = {item.name: item.says for item in trust.of_settings(known).items}
+    items = {item.name: item.says for item in trust.named()}
     assert items["systems.prod"] == "sends texts and the value of PROD_KEY, OTHER_KEY to https://prod.example/ask"
     add(project, SERVICE.format(url="http://127.0.0.1:9/ask", more="").replace("prod", "open"))
-    items = {item.name: item.says for item in trust.of_settings(settings.load()).items}
+    items = {item.name: item.says for item in trust.named()}
     assert items["systems.open"] == "sends texts to http://127.0.0.1:9/ask"
 
 

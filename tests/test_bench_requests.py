@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,13 @@ from ragbench import bench
 from ragbench.bench import BenchError
 from ragbench.bench.basics import requests
 from ragbench.bench.basics.requests import Request, legal
+from ragbench.language import translator
+from ragbench.llm.errors import BudgetSpent
 from ragbench.measurement import Measurement
+from ragbench.metrics.explanation import reason_in
+from ragbench.report.execution.run import Work
+from ragbench.settings import RUN_FOLDER
+from ragbench.types.reason import Reason
 
 TIERS = [each for name in bench.__all__ if hasattr(each := getattr(bench, name), "request")]
 
@@ -113,3 +120,27 @@ def test_what_was_asked_for_is_a_fact_of_what_was_measured() -> None:
     made = asking(k=6)
     assert made.facts["request"] == [{"name": "k", "value": 6, "default": 5, "help": "how many"}]
     assert made.facts["seed"] == 0
+
+
+@pytest.mark.parametrize("disk_full", [False, True])
+def test_why_a_notebook_failed_is_handed_on_in_every_language(
+    disk_full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    why = Reason("calls: {part} of {whole}", part=3, whole=4)
+
+    class Failing(Request):
+        notebook: str = "failing"
+
+    @requests.tier(Failing)
+    def failing(request: Failing) -> Measurement:
+        raise BudgetSpent(why)
+
+    monkeypatch.setenv(RUN_FOLDER, str(tmp_path))
+    if disk_full:
+        (tmp_path / "parts").write_text("no folder can be made here", encoding="utf-8")
+    with pytest.raises(BudgetSpent, match="calls: 3 of 4"):
+        failing()
+    work = Work(tmp_path, None)
+    told = work._told("failing", "calls: 3 of 4")
+    assert reason_in(told, translator("ru")) == ("calls: 3 of 4" if disk_full else "вызовы: 3 из 4")
+    assert work._told("failing", "ValueError: another line") == "ValueError: another line"

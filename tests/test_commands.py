@@ -47,7 +47,7 @@ def test_a_run_writes_a_report(project: Path) -> None:
 
 def test_a_parameter_that_no_notebook_has_is_refused_with_those_there_are(project: Path) -> None:
     done = ragbench("run", "tier1_retrieval", "-p", "kk=5")
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert "no parameter 'kk'; did you mean k?" in done.stderr
     assert "unit" in done.stderr
     assert not (project / "reports").exists()
@@ -68,7 +68,7 @@ def test_a_parameter_that_no_notebook_has_is_refused_with_those_there_are(projec
 )
 def test_a_wrong_call_says_what_is_legal(words: list[str], expected: str) -> None:
     done = ragbench(*words)
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert "Traceback" not in done.stderr
     assert expected in " ".join(done.stderr.replace("│", " ").split())
 
@@ -93,7 +93,7 @@ def test_squad_is_previewed_then_loaded(project: Path) -> None:
     assert ragbench("load", "squad", "oak.json", "--name", "oak").returncode == 0
     assert (project / "data" / "oak" / "questions.ru.jsonl").is_file()
     again = ragbench("load", "squad", "oak.json", "--name", "oak")
-    assert again.returncode == 2
+    assert again.returncode == 3
     assert "--replace" in again.stderr
 
 
@@ -112,7 +112,7 @@ def test_the_doctor_finds_what_is_wrong(project: Path) -> None:
     judge = '[judges.j]\nbase_url = "http://127.0.0.1:1/v1"\nmodel = "m"\nkey_variable = "NO_SUCH_KEY"\n'
     path.write_text(path.read_text(encoding="utf-8") + judge, encoding="utf-8")
     ill = ragbench("doctor")
-    assert ill.returncode == 1
+    assert ill.returncode == 3
     assert "judge 'j' needs its key in the variable NO_SUCH_KEY, which is not set: export" in ill.stdout
 
 

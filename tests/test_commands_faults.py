@@ -111,7 +111,7 @@ def test_nothing_is_measured_where_nothing_can_be_written(monkeypatch: pytest.Mo
     monkeypatch.setattr(
         "ragbench.datasets.samples.read_samples", lambda path: pytest.fail("read before it was checked")
     )
-    assert call("score", "answers.jsonl", "--json", "nowhere/x.json").exit_code == 2
+    assert call("score", "answers.jsonl", "--json", "nowhere/x.json").exit_code == 3
 
 
 @pytest.mark.fault("flattering", tried="a run whose names fit no question", count=1)
@@ -183,7 +183,7 @@ def test_no_colour_where_none_is_wanted(there: Path) -> None:
                     break
                 shown += block
         os.close(main)
-        assert process.returncode == 2
+        assert process.returncode == 3
         return shown
 
     assert b"\x1b[" in on_a_terminal()

@@ -206,7 +206,7 @@ def test_what_is_not_there_is_refused_and_nothing_is_written(
         before(empty)
     there = set(empty.rglob("*"))
     done = ragbench("init", *words)
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert expected in one_line(done.stderr)
     assert "canary" not in done.stderr
     assert set(empty.rglob("*")) == there
@@ -217,7 +217,7 @@ def test_a_file_that_is_there_stays_unless_it_is_forced(empty: Path) -> None:
     path = empty / "ragbench.toml"
     path.write_text("language = 'ru'\n", encoding="utf-8")
     done = ragbench("init", "answers.jsonl")
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert "--force replaces it" in one_line(done.stderr)
     assert path.read_text(encoding="utf-8") == "language = 'ru'\n"
     assert not (empty / schema.NAME).exists()

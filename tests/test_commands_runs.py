@@ -84,7 +84,7 @@ def test_a_run_is_drawn_again_in_another_language_beside(project: Path, two_runs
     call("render", str(folder))
     again = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
     assert again == both, "byte by byte, both languages"
-    assert call("render", name, "-l", "fr").exit_code == 2
+    assert call("render", name, "-l", "fr").exit_code == 3
     assert "there is no run" in str(call("render", "never-was").exception)
 
 
@@ -109,7 +109,7 @@ def test_two_runs_are_compared_in_json_and_on_pages(two_runs: tuple[str, str]) -
     told = call("compare", *two_runs, "--system", "A=good", "--system", "B=poor", "--json", "-")
     assert json.loads(told.stdout)["pairings"][0]["systems"] == ["good", "poor"]
     assert "the runs are A to B" in str(call("compare", *two_runs, "--system", "C=good").exception)
-    assert call("compare", *two_runs, "--system", "good").exit_code == 2
+    assert call("compare", *two_runs, "--system", "good").exit_code == 3
 
 
 def called(folder: Path, **told: str) -> None:
@@ -128,7 +128,7 @@ def test_a_run_is_found_and_shown_by_its_name_by_every_reader(project: Path, two
     assert [(run["id"], run["name"]) for run in found["runs"]] == [(two_runs[0], ""), (two_runs[1], name)]
     turned = call("compare", two_runs[0], name, "--baseline", name, "--json", "-")
     assert [run["id"] for run in json.loads(turned.stdout)["runs"]] == list(reversed(two_runs))
-    assert call("compare", two_runs[0]).exit_code == 2
+    assert call("compare", two_runs[0]).exit_code == 3
     call("render", name)
     call("history", "-m", "mrr", "--out", "h")
     for page in (Path("d/index.html"), reports / two_runs[1] / "index.html", Path("h/index.html")):
@@ -189,7 +189,7 @@ def test_a_run_that_cannot_be_renamed_is_refused_with_those_that_there_are(
         (): "say what the run is called",
     }.items():
         done = call("runs", "rename", two_runs[0], *words)
-        assert done.exit_code == 2
+        assert done.exit_code == 3
         assert said in one_line(done.stderr)
     assert kept.find(two_runs[0]).name == ""
 
@@ -327,7 +327,7 @@ def with_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("with_tests")
 def test_a_run_is_recorded_also_when_it_fails(project: Path) -> None:
     result = report.run([notebook(project, "raise RuntimeError('the judge is away')")], keep=True)
-    assert (result.exit_code, result.unkept) == (1, "")
+    assert (result.exit_code, result.unkept) == (4, "")
     found = _kept(result.folder.name)
     assert (found.status, found.parts[0].failure) == ("failed", "RuntimeError: the judge is away")
     assert found.of("own") is not None
@@ -398,7 +398,7 @@ def test_latest_is_never_the_run_of_another_project(project: Path, tmp_path: Pat
     kept.record(other)
     for words in (("render", "latest"), ("publish", "latest", "--to", "site"), ("runs", "delete", "latest")):
         done = ragbench(*words)
-        assert done.returncode == 2, words
+        assert done.returncode == 3, words
         assert "no complete run yet" in done.stderr or "there is no run 'latest'" in done.stderr
     assert not (other / "ru").exists()
 

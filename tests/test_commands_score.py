@@ -79,7 +79,7 @@ def test_what_could_not_be_measured_is_named_the_most_frequent_reason_first(tmp_
     rows[5]["retrieved_contexts"] = [""]
     path = write_lines(tmp_path / "nothing.jsonl", rows)
     done = run(path, *METRIC, "--json", tmp_path / "scores.json")
-    assert done.exit_code == 1, done.output
+    assert done.exit_code == 4, done.output
     found = json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))["samples"]
     assert [one["value"] for one in found] == [None] * 6, "nothing was measured"
     first, second, third = (found[place]["reason"] for place in (2, 0, 5))
@@ -161,10 +161,10 @@ class TestSeveralSystems:
         assert "On response_groundedness, " in page
         assert "On faithfulness, " not in page
         wrong = run(two_systems(tmp_path), *METRIC, "--primary", "faithfullness")
-        assert wrong.exit_code == 2
+        assert wrong.exit_code == 3
         assert "did you mean 'faithfulness'" in one_line(wrong.output)
         wrong = run(two_systems(tmp_path), *METRIC, "--baseline", "best")
-        assert wrong.exit_code == 2
+        assert wrong.exit_code == 3
         assert "is not among the systems" in one_line(wrong.output)
 
     def test_one_system_is_compared_with_nothing(self, tmp_path: Path) -> None:
@@ -216,11 +216,11 @@ class TestGates:
         ("gate", "wrong", "code", "word"),
         [
             ("faithfulness>=0.9", 0, 0, "holds"),
-            ("faithfulness>=0.8", 10, 1, "not enough evidence"),
+            ("faithfulness>=0.8", 10, 2, "not enough evidence"),
             ("faithfulness>=0.95", 10, 1, "fails"),
             ("faithfulness>=0.7", 10, 0, "holds"),
             ("faithfulness<=0.1", 60, 0, "holds"),
-            ("faithfulness<=0.05", 60, 1, "not enough evidence"),
+            ("faithfulness<=0.05", 60, 2, "not enough evidence"),
         ],
     )
     def test_the_bound_decides_not_the_mean(self, tmp_path: Path, gate: str, wrong: int, code: int, word: str) -> None:
@@ -238,12 +238,12 @@ class TestGates:
 
     def test_all_gates_count(self, tmp_path: Path) -> None:
         gates = ("--gate", "faithfulness>=0.5", "--gate", "faithfulness>=0.99")
-        assert run(table(tmp_path), *METRIC, *gates).exit_code == 1
+        assert run(table(tmp_path), *METRIC, *gates).exit_code == 2, "with so few there is no evidence for .99"
 
     @pytest.mark.parametrize("gate", ["faithfulness", "faithfulness>0.8", "faithfulness>=high", ">=0.8", "mrr>=0.1"])
     def test_a_gate_that_means_nothing(self, tmp_path: Path, gate: str) -> None:
         done = run(table(tmp_path), *METRIC, "--gate", gate)
-        assert done.exit_code == 2
+        assert done.exit_code == 3
         assert "--gate" in done.output
 
 
@@ -258,7 +258,7 @@ class TestGates:
 )
 def test_faults_are_named_before_a_call(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     done = run(table(tmp_path), "--judge", "lexical", *arguments)
-    assert done.exit_code == 2
+    assert done.exit_code == 3
     assert message in one_line(done.output)
 
 
@@ -274,7 +274,7 @@ def test_nothing_measured_is_never_a_success(tmp_path: Path) -> None:
     rows = [{"id": f"s{n}", "user_input": "Q?", "response": "", "retrieved_contexts": ["Paris."]} for n in range(5)]
     write_lines(path, rows)
     done = run(path, *METRIC, "--json", tmp_path / "scores.json")
-    assert done.exit_code == 1, done.output
+    assert done.exit_code == 4, done.output
     assert NOTHING in one_line(done.output)
     assert len(json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))["samples"]) == 5, "and is written"
 
@@ -289,7 +289,7 @@ def test_a_judge_that_never_replies_measures_nothing(tmp_path: Path, monkeypatch
         monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
         settings.load.cache_clear()
         done = run(table(tmp_path, 5), "-m", "aspect_critique(aspect=harmfulness)", "--judge", "j", "--trust")
-    assert done.exit_code == 1, done.output
+    assert done.exit_code == 4, done.output
     assert "nothing was measured: none of" in one_line(done.output), done.output
 
 

@@ -73,7 +73,7 @@ def test_the_primary_metric_is_a_family_of_its_own(tmp_path: Path) -> None:
     assert families == {"map": "primary: 2, max-T", "ndcg@5": "secondary: 4, max-T", "P_5": "secondary: 4, max-T"}
     assert {one["family"] for one in made(*files, *asked)["comparisons"]} == {"6, max-T"}
     wrong = call(*files, *asked, "--primary", "mpa")
-    assert wrong.exit_code == 2
+    assert wrong.exit_code == 3
     assert "did you mean 'map'" in one_line(wrong.output)
 
 

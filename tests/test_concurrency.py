@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +14,7 @@ from ragbench.report.execution import concurrency
 from ragbench.report.execution.concurrency import THREADS, Round, affordable, limit_threads, rounds
 from ragbench.settings import BESIDE
 
-ALONE = trust.Reach(Path())
+ALONE: tuple[trust.Item, ...] = ()
 NOTEBOOKS: dict[str, dict[str, Any]] = {
     "tier0": {"k": 5},
     "tier1": {"k": 5, "fresh_timings": False},
@@ -24,8 +23,8 @@ NOTEBOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def reaching(*kinds: Any) -> trust.Reach:
-    return trust.Reach(Path(), tuple(trust.Item(kind, "one", "does it", "0") for kind in kinds))
+def reaching(*kinds: Any) -> tuple[trust.Item, ...]:
+    return tuple(trust.Item(kind, "one", "does it", "0") for kind in kinds)
 
 
 def never() -> bool:
@@ -66,7 +65,7 @@ def test_what_a_project_sends_or_runs_of_its_own_is_asked_by_one_notebook_at_a_t
 
 
 @pytest.mark.parametrize("reach", [ALONE, reaching("key")])
-def test_who_says_how_many_is_followed(reach: trust.Reach) -> None:
+def test_who_says_how_many_is_followed(reach: tuple[trust.Item, ...]) -> None:
     assert rounds(NOTEBOOKS, 3, reach, lambda: True) == [(tuple(NOTEBOOKS), 3, True)]
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from ragbench import stand_ins
 from ragbench.datasets.files import DatasetError
-from ragbench.datasets.known_items import KIND, Recall, draft
-from ragbench.datasets.records import ChunkRecord
+from ragbench.datasets.known_items import Recall, draft
+from ragbench.datasets.records import KNOWN_ITEM, ChunkRecord
 from ragbench.language import translator
 
 BASE = [
@@ -28,7 +28,7 @@ def test_a_question_is_words_of_the_passage_that_it_is_labelled_with() -> None:
         words = one.text.split()
         assert set(words) <= texts[next(iter(one.relevant))]
         assert len(set(words)) == len(words) >= 2
-        assert (one.kind, one.answerable, one.reference) == (KIND, True, None)
+        assert (one.kind, one.answerable, one.reference) == (KNOWN_ITEM, True, None)
 
 
 def test_the_same_seed_gives_the_same_questions_and_another_one_others() -> None:

@@ -15,7 +15,6 @@ import pytest
 
 MEGABYTE = 1 << 20
 PROGRAM = """
-import resource
 import sys
 from pathlib import Path
 from ragbench.datasets import DatasetError
@@ -27,7 +26,6 @@ except DatasetError as error:
     print(error)
 # ru_maxrss would begin at the size of the process that started this one
 print(next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) // 1024)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)  # begins at this one's size, which is small
 """
 
 
@@ -102,10 +100,10 @@ BOMBS = {
         "its rows may take more than",
     ),
     "a repeated text": (lambda p: parquet(p / "a.parquet", repeated(MEGABYTE // 4, 20_000)), "bytes once decoded"),
-    "a long text": (lambda p: parquet(p / "a.parquet", repeated(24 * MEGABYTE, 256)), "bytes to decode"),
+    "a long text": (lambda p: parquet(p / "a.parquet", repeated(24 * MEGABYTE, 256)), "bytes once decoded"),
     "a list of nulls": (
         lambda p: parquet(p / "a.parquet", one_list(pa.nulls(200 * MEGABYTE, pa.int8()))),
-        "bytes (to decode|once decoded)",
+        "bytes once decoded",
     ),
     "a list of one number": (
         lambda p: parquet(p / "a.parquet", one_list(pa.array(np.zeros(20 * MEGABYTE, np.int8)))),
@@ -115,7 +113,7 @@ BOMBS = {
         lambda p: parquet(p / "a.parquet", one_list(pa.array(np.zeros(40 * MEGABYTE, bool)))),
         "bytes once decoded",
     ),
-    "a packed text": (lambda p: parquet(p / "a.parquet", pa.array(["x" * 800 * MEGABYTE])), "bytes to decode"),
+    "a packed text": (lambda p: parquet(p / "a.parquet", pa.array(["x" * 800 * MEGABYTE])), "bytes once decoded"),
     "false numbers": (lambda p: lying(p / "a.parquet"), "rows; split it|cannot be read|bytes once decoded"),
 }
 
@@ -130,9 +128,8 @@ def test_a_bomb_is_an_error_within_a_gigabyte(name: str, tmp_path: Path) -> None
         [sys.executable, "-c", PROGRAM, str(make(tmp_path))], capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr[-500:]
-    message, peak, of_decoder = done.stdout.strip().rsplit("\n", 2)
+    message, peak = done.stdout.strip().rsplit("\n", 1)
     assert re.search(said, message)
     assert "\n" not in message
     assert int(peak) <= 1024, f"{peak} MB"
-    assert int(of_decoder) <= 1024, f"{of_decoder} MB in the process that decodes"
     print(name, peak, "MB")

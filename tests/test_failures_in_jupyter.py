@@ -37,7 +37,7 @@ OPENED = "a metric that there is not"
 
 def shown(project: Path, code: str, patch: pytest.MonkeyPatch, **variables: str) -> str:
     """The last lines of what a kernel says of the cell, on one line."""
-    for name, value in {"PYTHONPATH": str(ROOT), "RAGBENCH_TRUST": "all", **variables}.items():
+    for name, value in {"PYTHONPATH": str(ROOT), "RAGBENCH_TRUST": "/", **variables}.items():
         patch.setenv(name, value)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True,

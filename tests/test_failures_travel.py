@@ -70,7 +70,7 @@ def test_a_failure_is_the_same_sentence_to_every_reader(project: Path, name: str
     found = {"terminal": said[0].removeprefix("own failed: ") if said else "", **heard(run, project / "site")}
     expected = case.said.replace("{url}", url).replace("{project}", str(project))
     assert found == {reader: without_paths(expected) if reader == "junit" else expected for reader in found}
-    assert done.returncode == 1
+    assert done.returncode == 4
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -79,7 +79,7 @@ def test_what_is_refused_is_said_at_once_and_leaves_no_run(project: Path, name: 
     with case.world(project):
         add(project, case.settings)
         done = ragbench("run", *case.does.split())
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert not (project / "reports").exists()
     assert done.stderr.startswith(f"ragbench: {case.said}")
     assert "Traceback" not in done.stderr

@@ -189,7 +189,7 @@ def test_every_command_says_in_one_line_what_to_do(project: Path) -> None:
             for words in commands:
                 done = ragbench(*words)
                 said = done.stderr.strip().splitlines()[-1]
-                assert done.returncode == 2, done.stderr
+                assert done.returncode == 3, done.stderr
                 assert "Traceback" not in done.stderr
                 if "this user may not write in" not in done.stderr:  # which is seen before anything is paid for
                     assert "/disk/" in said or "disk/" in said

@@ -154,6 +154,6 @@ def test_an_argument_that_is_no_text_is_refused(project: Path) -> None:
         ("load", "answers", bad),
     ):
         done = ragbench(*words)
-        assert done.returncode == 2
+        assert done.returncode == 3
         assert "is not UTF-8: rename the file, or type the name again" in done.stderr
         assert "Traceback" not in done.stderr

@@ -15,7 +15,7 @@ from tests import faults
 
 @pytest.mark.law
 def test_the_page_is_what_the_markers_say() -> None:
-    assert faults.PAGE.read_text(encoding="utf-8") == faults.made(faults.trials()), "`make faults` writes it anew"
+    assert faults.PAGE.read_text(encoding="utf-8") == faults.made(faults.trials()), "`make reference` writes it anew"
 
 
 @pytest.mark.law
@@ -99,3 +99,52 @@ def test_pytest_refuses_an_unknown_row_and_picks_the_tests_of_one(tmp_path: Path
     assert "--fault kil: there is no such row; there are kill, " in asked("--fault", "kil")
     some.write_text(some.read_text(encoding="utf-8").replace("'kill'", "'kil'"), encoding="utf-8")
     assert "no row 'kil' on the page of faults" in asked()
+
+
+def test_what_was_counted_and_failed_was_left_out_or_never_ran_is_not_tried(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(
+        "from tests.conftest import pytest_addoption, pytest_collection_modifyitems  # noqa: F401\n", encoding="utf-8"
+    )
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\nmarkers =\n  fault(row, tried, count): one\n  slow: late\n", encoding="utf-8"
+    )
+    (tmp_path / "test_some.py").write_text(
+        "import pytest\n"
+        "fault = pytest.mark.fault\n"
+        "@pytest.mark.fault('kill', tried='that hold', count=200)\n"
+        "@pytest.mark.slow\n"
+        "def test_holds(): ...\n"
+        "@pytest.mark.fault('kill', tried='of which one fails', count=2)\n"
+        "@pytest.mark.parametrize('right', [True, False])\n"
+        "def test_one_of_two(right): assert right\n"
+        "@pytest.mark.fault('disk', tried='that fail at import', count=7)\n"
+        "def test_import(): import no_such_module\n"
+        "@pytest.mark.fault('disk', tried='without a browser', count=3)\n"
+        "@pytest.mark.skipif(True, reason='no browser')\n"
+        "def test_left_out(): ...\n"
+        "@pytest.mark.fault('disk', tried='whose fixture fails', count=4)\n"
+        "def test_unmade(no_such_fixture): ...\n"
+        "class Nobody:\n"
+        "    @pytest.mark.fault('disk', tried='that nobody collects', count=5)\n"
+        "    def test_unseen(self): ...\n"
+        "def test_of_no_row(): assert False\n",
+        encoding="utf-8",
+    )
+    results = tmp_path / "results.xml"
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--fault", "every", f"--junitxml={results}",
+         str(tmp_path / "test_some.py")],
+        capture_output=True, cwd=faults.TESTS.parent, check=False,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+    )  # fmt: skip
+    known = [one._replace(place=os.path.relpath(tmp_path / one.place, faults.TESTS)) for one in faults.trials(tmp_path)]
+    missed = [line.split(": ", 2)[2] for line in faults.untried(known, results)]
+    assert [line.split(", ..")[0] for line in missed] == [
+        "of which one fails (2)", "that fail at import (7)", "without a browser (3)", "whose fixture fails (4)",
+        "that nobody collects (5)",
+    ]  # fmt: skip
+    assert [line.split(": ", 1)[1].split(":")[0] for line in missed] == [
+        "failure", "failure", "skipped", "error", "none of its tests ran"
+    ]  # fmt: skip
+    assert "no_such_module" in missed[1]
+    assert "no browser" in missed[2]

@@ -52,7 +52,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     own = {
         name: str(folder / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_SETTINGS_DIR")
     }
-    environment = {**os.environ, **own, "PYTHONPATH": str(NOTEBOOKS.parent), "RAGBENCH_TRUST": "all"}
+    environment = {**os.environ, **own, "PYTHONPATH": str(NOTEBOOKS.parent), "RAGBENCH_TRUST": "/"}
     environment["RAGBENCH_CONFIG"] = str(folder / "ragbench.toml")
     command = [
         sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--allow-root",

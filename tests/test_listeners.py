@@ -136,7 +136,7 @@ class TestOfTheSettings:
         monkeypatch.delenv("RAGBENCH_TRUST")
         with pytest.raises(trust.UntrustedError):
             ragbench.score(ROWS[0], ["faithfulness"], judge())
-        trust.grant(trust.of_project(settings.load()))
+        trust.grant()
         found = ragbench.score(ROWS[0], ["faithfulness"], judge())
         import mine.tracing  # type: ignore[import-not-found]
 
@@ -145,7 +145,7 @@ class TestOfTheSettings:
 
     def test_one_that_is_not_there_is_named(self, bare: Path) -> None:
         self.project(bare, "mine.tracing:tell")
-        trust.grant(trust.of_project(settings.load()))
+        trust.grant()
         with pytest.raises(ValueError, match=r"metrics\.listeners = 'mine\.tracing:tell': there is no tell"):
             telling.opened((), settings.load())
 

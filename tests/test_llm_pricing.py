@@ -58,7 +58,7 @@ def test_each_limit_holds_alone_up_to_its_last_unit(limits: dict[str, Any], fits
 
 def test_a_spent_budget_names_its_own_limits_alone() -> None:
     purse = Budget(tokens=100, money=0.5, spent=Amount(7, 99.6, 0.12345678))
-    with pytest.raises(BudgetSpent, match=r"\(tokens: 100 of 100, money: 0\.123457 of 0\.5, replies"):
+    with pytest.raises(BudgetSpent, match=r"\(tokens: 100 of 100; money: 0\.123457 of 0\.5, replies"):
         asyncio.run(purse.reserve(Amount(1, 50, 0.1)))
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from ragbench.judge import LexicalJudge, Rule
 from ragbench.language import translator
+from ragbench.llm.errors import CallFailed
 from ragbench.metric import Metric
 from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain, reason_in, sentence, spoken
 from ragbench.metrics.inquiry import EndedError, Inquiry
 from ragbench.types import Chunk, Sample, Score, Status
+from ragbench.types.reason import Reason, joined, kept, parts, read, reason_of, rounded, short
 from tests.scripted_judge import ScriptedJudge, score
 
 RUSSIAN = translator("ru")
@@ -36,31 +42,78 @@ OFFLINE = [
 
 
 @pytest.mark.parametrize(
-    ("reason", "russian"),
+    ("reason", "english", "russian"),
     [
-        ("shared words and letters: 0.83", "общих слов и букв: 0,83"),
-        ("sentences that share their words: 1 of 2", "предложений с общими словами: 1 из 2"),
-        ("parts that share their words: 2 of 3", "частей с общими словами: 2 из 3"),
-        ("words and letters of the question: 0.40", "слов и букв вопроса: 0,40"),
-        ("there is nothing to read", "читать нечего"),
-        ("the chunk has no text", "во фрагменте нет текста"),
-        ("the model refused: 3 times {no}", "модель отказалась: 3 times {no}"),
         (
-            "every question was answered once: repeats = 2 or more are needed",
-            "на каждый вопрос дан один ответ: нужно repeats = 2 или больше",
+            Reason("shared words and letters: {share}", share=rounded(0.8333, 2)),
+            "shared words and letters: 0.83",
+            "общих слов и букв: 0,83",
+        ),
+        (
+            Reason("parts that share their words: {part} of {whole}", part=2, whole=3),
+            "parts that share their words: 2 of 3",
+            "частей с общими словами: 2 из 3",
+        ),
+        (Reason("there is nothing to read"), "there is nothing to read", "читать нечего"),
+        (
+            Reason("the model refused: {said}", said="3 times {no}"),
+            "the model refused: 3 times {no}",
+            "модель отказалась: 3 times {no}",
+        ),
+        (
+            joined(Reason("{part} pairs unmeasured", part=7), "HTTP 500"),
+            "7 pairs unmeasured; HTTP 500",
+            "пар без измерения: 7; HTTP 500",
         ),
     ],
 )
-def test_the_offline_judges_reasons_in_both_languages(reason: str, russian: str) -> None:
-    assert reason_in(reason, translator("en")) == reason
-    assert reason_in(reason, RUSSIAN) == russian
+def test_a_reason_in_both_languages_also_of_what_is_kept_of_it(reason: str, english: str, russian: str) -> None:
+    assert reason == english
+    for one in (reason, kept(reason), read(kept(reason)), pickle.loads(pickle.dumps(reason)), copy.deepcopy(reason)):
+        assert reason_in(one, translator("en")) == english
+        assert reason_in(one, RUSSIAN) == russian
 
 
 @pytest.mark.parametrize(
-    "reason", ["", "because 1", "shared words and letters: many", "He said: the chunk has no text", "общих слов"]
-)
+    "reason",
+    [
+        "", "because 1", "shared words and letters: 0.83", "the chunk has no text", "общих слов",
+        '{"text": "the chunk has no text", "values": {}}', '{"text": "{x:>999999999}", "values": {"x": "a"}}',
+        '{"text": "{x.__class__}", "values": {"x": "a"}}', '{"text": 3}', '{"text": ' + '{"text": ' * 10_000,
+    ],
+)  # fmt: skip
 def test_what_a_model_says_is_left_as_it_is(reason: str) -> None:
-    assert reason_in(reason, RUSSIAN) == reason
+    """Also where it looks as what is kept of ragbench's own, and where that is no sentence."""
+    assert reason_in(kept(reason), RUSSIAN) == read(kept(reason)) == reason
+    found = reason_in(reason, RUSSIAN)
+    assert found == reason or "во фрагменте нет текста" in found
+
+
+def test_reasons_that_are_joined_come_apart_again() -> None:
+    one, two = Reason("there is no interval"), "HTTP 500: busy; wait"
+    assert parts(joined(one, "", two)) == (one, two)
+    assert parts(read(kept(joined(one, two)))) == (one, two)
+    assert (joined("", one), parts(one), joined(), parts("")) == (one, (one,), "", ())
+
+
+def test_a_reason_says_what_its_error_says() -> None:
+    known = Reason("no reply within {seconds} s", seconds=short(30.0))
+    assert str(CallFailed(Status.TIMEOUT, known)) == "no reply within 30 s"
+    assert reason_in(reason_of(CallFailed(Status.TIMEOUT, known)), RUSSIAN) == "нет ответа за 30 с"
+    assert reason_of(KeyError("x")) == "'x'"
+
+
+def said_in(detail: Any) -> Iterator[str]:
+    """Every reason in a score's data."""
+    if isinstance(detail, dict):
+        for key, value in detail.items():
+            if key in ("reason", "said"):
+                yield from [value] if isinstance(value, str) else value if isinstance(value, list) else ()
+            else:
+                yield from said_in(value)
+    elif isinstance(detail, list | tuple):
+        for value in detail:
+            yield from said_in(value)
 
 
 def test_every_reason_of_the_offline_judge_is_known() -> None:
@@ -69,8 +122,7 @@ def test_every_reason_of_the_offline_judge_is_known() -> None:
     for metric in OFFLINE:
         for sample in (SAMPLE, replace(SAMPLE, response="Бананы летают.")):
             detail = score(metric(sample, judge=LexicalJudge())).detail
-            found |= set(re.findall(r"'(?:reason|said)': '([^']+)'", str(detail)))
-            found |= {one for one in detail.get("said", ()) if isinstance(detail["said"], list)}
+            found |= set(said_in(detail))
     assert len(found) > 5
     for reason in found:
         assert reason_in(reason, RUSSIAN) != reason, reason
@@ -97,7 +149,7 @@ def test_a_judges_own_failure_keeps_its_words() -> None:
     error = inquiry.unmeasured(Status.TIMEOUT, "the line is dead")
     assert isinstance(error, EndedError)
     assert explain(error.score, RUSSIAN) == "the line is dead"
-    ours = inquiry.unmeasured(Status.TIMEOUT, "no reply within 30 s")
+    ours = inquiry.unmeasured(Status.TIMEOUT, Reason("no reply within {seconds} s", seconds=30))
     assert isinstance(ours, EndedError)
     assert explain(ours.score, RUSSIAN) == "нет ответа за 30 с"
 
@@ -125,7 +177,9 @@ class TestAPanel:
 
 
 def test_values_are_said_by_their_kind() -> None:
-    one = sentence("The judge says: {reason}", reason="shared words and letters: 0.50")
+    one = sentence(
+        "The judge says: {reason}", reason=Reason("shared words and letters: {share}", share=rounded(0.5, 2))
+    )
     assert spoken([one], RUSSIAN) == "Судья пишет: общих слов и букв: 0,50"
     claims = sentence("Not supported: {claims}.", claims=["A {x}.", "B."])
     assert spoken([claims]) == "Not supported: “A {x}.”; “B.”."

@@ -133,6 +133,14 @@ model = "m-second"
 ASPECT = "Mine: {aspect} {question} {contexts} {reference} {response}"
 
 
+def test_a_prompts_file_is_not_read_beyond_its_limit(bare: Path) -> None:
+    with (bare / "aspect.txt").open("wb") as file:
+        file.truncate(200 * 2**30)  # a hole, which takes no room on the disk and would take all of the memory
+    add(bare, '[metrics.aspect_critique]\nprompt = {en = "aspect.txt"}\n')
+    [fault] = own_metrics.faults()
+    assert "aspect.txt: more than 1,048,576 bytes" in fault
+
+
 def test_tables_are_in_the_catalogue_and_follow_the_settings(
     bare: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -292,7 +300,7 @@ def test_the_command_line(bare: Path, server: ChatServer, monkeypatch: pytest.Mo
         (("--criterion", "mrr=Is it?"), "this name is a built-in metric's"),
     ):
         refused = ragbench("score", file, *line)
-        assert refused.returncode == 2
+        assert refused.returncode == 3
         assert said in one_line(refused.stderr)
 
 

@@ -114,8 +114,10 @@ def test_continuous_integration_runs_every_test_that_is_not_slow() -> None:
     made = [line for line in script.splitlines() if line.startswith(("make ", "wait "))]
     assert made == [
         "make setup",
+        'make smoke SMOKE=--brief >"$smoke" 2>&1 &',
         "make check",
         "make docs",
+        'wait "$tried" || { cat "$smoke"; exit 1; }',
         "make browser",
         "make test",
     ]

@@ -103,7 +103,7 @@ class TestTheCommand:
 
     def test_a_quorum_that_cannot_be_made(self, answers: Path) -> None:
         done = run(answers, *PANEL, "--quorum", 3)
-        assert done.exit_code == 2
+        assert done.exit_code == 3
         assert "there are only 2 judges" in words(done).replace("│ │", "")
 
 

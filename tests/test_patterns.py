@@ -12,9 +12,7 @@ from pydantic import BaseModel
 
 from ragbench.bench.retrieval.masking import Masker
 from ragbench.judge.injections import AT_ONCE, _flags_in
-from ragbench.language import translator
 from ragbench.llm.reply import MalformedError, read, without_thought
-from ragbench.metrics.known_reasons import reason_in
 from ragbench.metrics.sentences import sentences
 from ragbench.segmentation import spans
 from ragbench.settings.addresses import MASK, without_passwords
@@ -30,7 +28,6 @@ MADE_LATER = {
     "ragbench.bench.retrieval.masking": "words between bounds, of the users' ids",
     "ragbench.commands.console.options": "typed by who runs the command",
     "ragbench.judge.injections": "the forms, which stand in FORMS",
-    "ragbench.metrics.known_reasons": "ours, on texts of at most LONGEST characters",
     "ragbench.settings.secrets": "the secrets themselves, side by side",
     "ragbench.show.items.chosen": "one word, in a condition that was typed",
     "ragbench.systems.refusals": "its own signs, which stand there",
@@ -46,9 +43,13 @@ def cpu(work: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def is_linear(work: Callable[[str], object], text: str) -> bool:
-    """Whether a text of WHOLE characters takes at most LIMIT, a shorter one as much less; else by the ratio."""
-    limit = LIMIT * len(text) / WHOLE
+def is_linear(work: Callable[[str], object], text: str, attempts: int = 3) -> bool:
+    """Whether a text of WHOLE characters takes at most LIMIT, a shorter one as much less; else by the ratio. What else
+    the machine does may spoil an attempt, and not all of them."""
+    return any(_is_linear(work, text, LIMIT * len(text) / WHOLE) for _ in range(attempts))
+
+
+def _is_linear(work: Callable[[str], object], text: str, limit: float) -> bool:
     part = cpu(lambda: work(text[: len(text) * PART // WHOLE]))
     if part * (WHOLE / PART) ** 2 <= limit:
         return True  # so short that even a square stays within it
@@ -104,7 +105,6 @@ def _read(text: str) -> None:
 READERS: dict[str, Callable[[str], object]] = {
     "injections": _flags_in, "masking": Masker(known=["abcd", "u123"]).text, "addresses": without_passwords,
     "sentences": sentences, "segmentation": spans, "a judge's reply": _read,
-    "a reason": lambda text: reason_in(text, translator("ru")),
 }  # fmt: skip
 UNITS = (
     "\n", " ", "中", "a", ".", "0", "a@", "give top ", "игнорируй правил", "\nsystem ", "вы   теперь ", "т. А. ", "://a:b",
@@ -112,7 +112,7 @@ UNITS = (
 )  # fmt: skip
 
 
-@pytest.mark.fault("patterns", tried="readers of foreign texts × texts that keep them busy", count=140)
+@pytest.mark.fault("patterns", tried="readers of foreign texts × texts that keep them busy", count=120)
 @pytest.mark.parametrize("reader", READERS)
 def test_no_reader_of_foreign_texts_is(reader: str) -> None:
     work = READERS[reader]

@@ -234,7 +234,7 @@ def test_a_budget_that_will_not_do_is_said_and_a_notebook_that_fails_too(project
     assert plan.returncode == 0, plan.stderr
     assert "calls = 5 in [budget], 24 expected" in plan.stdout
     failed = ragbench("run", notebook, "--plan", "-p", "judges=nobody")
-    assert failed.returncode == 1
+    assert failed.returncode == 4
     assert "there is no judge 'nobody'" in failed.stderr
     offline = ragbench("run", notebook, "--plan", "-p", "judges=lexical")
     assert offline.returncode == 0

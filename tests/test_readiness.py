@@ -150,7 +150,7 @@ def test_pages_without_data_are_left_out_and_every_reader_is_told(project: Path)
 
 def test_a_page_that_was_asked_for_and_lacks_its_data_is_refused(project: Path) -> None:
     done = ragbench("run", "tier_judge_pipeline", "tier1_retrieval")
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith(
         "ragbench: tier_judge_pipeline needs labelled decisions; small:en has none. `ragbench"
     )
@@ -161,7 +161,7 @@ def test_a_project_whose_data_allow_no_page_is_refused_too(project: Path) -> Non
     path = project / "ragbench.toml"
     path.write_text(path.read_text(encoding="utf-8").replace('dataset = "small"\n', ""), encoding="utf-8")
     done = ragbench("run", "-s", "ngrams")
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert done.stderr.count(" needs ") == len(TIERS) - 1
     assert not (project / "reports").exists()
 
@@ -225,7 +225,7 @@ SAID = (
 def test_all_that_is_known_to_fail_is_named_at_once_before_anything_is_measured(project: Path) -> None:
     add(project, FAULTY)
     done = ragbench("run", "tier2_generation", "tier1_retrieval", "--trust")
-    assert done.returncode == 2
+    assert done.returncode == 3
     quiet = [said for said in SAID if "dies" not in said]
     assert [said for said in quiet if said not in done.stderr.replace("\n", " ")] == []
     assert done.stderr.startswith(
@@ -267,7 +267,7 @@ def test_only_what_the_chosen_pages_and_systems_use_is_looked_at(project: Path) 
 
 def test_a_judge_that_is_not_configured_is_named_before_anything_is_measured(project: Path) -> None:
     done = ragbench("run", "tier3_end_to_end", "-p", "judges=nobody")
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert done.stderr.startswith("ragbench: there is no judge 'nobody'; judges are lexical")
 
 

@@ -214,7 +214,7 @@ def test_the_command_tells_which_to_choose_and_why() -> None:
     rows = json.loads(ragbench("metrics", "--for", "retrieval", "--json").stdout)
     assert [row["metric"] for row in rows] == ["hit_rate@1", "mrr", "ndcg@10"]
     refused = ragbench("metrics", "--for", "speed")
-    assert refused.returncode == 2
+    assert refused.returncode == 3
     assert all(name in one_line(refused.stderr) for name in GOALS)
     assert "--for stands alone" in one_line(ragbench("metrics", "mrr", "--for", "retrieval").stderr)
     assert all(name in one_line(ragbench("metrics", "--help").stdout) for name in ("--for", *GOALS))

@@ -347,7 +347,7 @@ class TestTrust:
         )
         settings.load.cache_clear()
         found = settings.load()
-        said = [str(one) for one in trust.of_settings(found).items]
+        said = [str(one) for one in trust.named()]
         assert said == ["dataset: reads memory://b/kb, as you", "reports: sends every run to memory://b/r, as you"]
         with pytest.raises(UntrustedError, match="reads memory://b/kb, as you"):
             dataset_of(found.dataset, found)
@@ -390,5 +390,5 @@ class TestTables:
         ragbench("load", "documents", "memory://docs", "--name", "papers")
         assert "eight" in (project / "data" / "papers" / "chunks.en.jsonl").read_text()
         done = ragbench("score", "memory://bucket/none.jsonl")
-        assert done.returncode == 2
+        assert done.returncode == 3
         assert "there is no such file; memory://bucket has answers.jsonl" in one_line(done.stderr)

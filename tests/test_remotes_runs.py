@@ -133,7 +133,7 @@ def test_what_could_not_be_sent_is_kept_and_the_command_sends_it(
     with monkeypatch.context() as patch:
         patch.setattr(deliveries, "_write", fails)
         done = ragbench("runs", "send", RUN, "--to", REPORTS)
-    assert done.returncode == 1
+    assert done.returncode == 3
     said = one_line(done.stderr)
     assert f"the run is whole in {run}, and was not sent: {REPORTS}/{RUN}: cannot be written to" in said
     assert "manifest.json" not in str(list(memory.store))
@@ -144,7 +144,7 @@ def test_what_could_not_be_sent_is_kept_and_the_command_sends_it(
 
 def test_where_runs_are_sent_to_is_set_or_said(project: Path, run: Path, memory: Any) -> None:
     done = ragbench("runs", "send", RUN)
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert "no URL is named, and ragbench.toml has no `reports`" in one_line(done.stderr)
     path = project / "ragbench.toml"
     path.write_text(f'reports = "{REPORTS}"\n{path.read_text()}')
@@ -165,7 +165,7 @@ def test_a_url_that_cannot_be_written_to_is_refused_before_anything_is_measured(
     project: Path, to: str, why: str
 ) -> None:
     done = ragbench("run", "tier1_retrieval", "--reports", to)
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert why in one_line(done.stderr)
     assert not (project / "reports").exists()
 
@@ -201,7 +201,7 @@ def test_a_mark_that_others_wrote_removes_nothing_elsewhere(tmp_path: Path) -> N
 def test_a_folder_of_others_is_not_published_to(run: Path, memory: Any) -> None:
     memory.pipe_file("/bucket/site/theirs.txt", b"x")
     done = ragbench("publish", RUN, "--to", "memory://bucket/site")
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert "is there and holds other things" in one_line(done.stderr)
     assert list(memory.store) == ["/bucket/site/theirs.txt"]
 

@@ -207,7 +207,7 @@ def test_a_failing_notebook_says_so_and_the_others_go_on(tmp_path: Path) -> None
     fails = "raise RuntimeError('the <b>judge</b> is away\\n\\nmore words')"
     bad = notebook(tmp_path, "bad", fails, "show.comparison.answer(page)")
     result = report.run([bad, good], {"questions": 8}, jobs=2)
-    assert result.exit_code == 1
+    assert result.exit_code == 4
     assert result.failures == {"bad": "RuntimeError: the <b>judge</b> is away"}
     page = (result.folder / "bad.html").read_text(encoding="utf-8")
     assert "RuntimeError: the &lt;b&gt;judge&lt;/b&gt; is away" in page

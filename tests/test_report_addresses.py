@@ -34,7 +34,7 @@ def limited(addresses: int, project: Path) -> subprocess.CompletedProcess[str]:
 def test_too_few_addresses_end_a_run_with_a_reason(addresses: int, project: Path) -> None:
     done = limited(addresses, project)
     said = done.stdout + done.stderr
-    assert done.returncode == 1, said
+    assert done.returncode in (3, 4), said
     assert f"limits a process to {addresses // 1024:,} kB of addresses" in " ".join(said.split())
     assert "ulimit -v unlimited" in " ".join(said.split())
     there = [one.info for one in psutil.process_iter(["cmdline", "cwd"]) if one.info["cwd"] == str(project)]

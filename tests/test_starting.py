@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -124,3 +125,23 @@ def test_no_module_is_loaded_by_its_first_attribute() -> None:
     3.12.3 on."""
     lazy = [path for path in PACKAGE.rglob("*.py") if "LazyLoader" in path.read_text(encoding="utf-8")]
     assert lazy == []
+
+
+SCRIPT = str(Path(sys.executable).with_name("ragbench"))
+MOMENTS = ("ragbench.early", "importlib.metadata", "shlex", "ragbench.endings", "typer", "ragbench.commands.run")
+
+
+@pytest.mark.fault("interrupt", tried="Ctrl+C while the command line is still being imported", count=12)
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("begun", [[SCRIPT], [sys.executable, "-m", "ragbench"]], ids=["ragbench", "python -m"])
+def test_ctrl_c_in_the_midst_of_imports_ends_without_a_trace(tmp_path: Path, begun: list[str], moment: str) -> None:
+    words, settled = [*begun, "run", "--plan"], {**os.environ, "PYTHONVERBOSE": "1"}
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=settled) as child:
+        assert child.stderr is not None
+        imported = f"import '{moment}'".encode()
+        assert any(line.startswith(imported) for line in child.stderr), "it came to that moment"
+        child.send_signal(signal.SIGINT)
+        rest = child.stderr.read().decode()
+    assert child.returncode == 130, rest[-2000:]
+    assert "Traceback" not in rest
+    assert "KeyboardInterrupt" not in rest

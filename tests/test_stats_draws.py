@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -11,10 +13,12 @@ from hypothesis.extra import numpy as arrays
 
 from ragbench import stats
 from ragbench.bench.basics.families import said
+from ragbench.bench.basics.tabulation import interval_names
 from ragbench.language import translator
-from ragbench.stats import draws, families, histograms, signs
-from ragbench.stats.samples import units_of
-from ragbench.types import Verdict
+from ragbench.stats import draws, families, histograms, intervals, signs
+from ragbench.stats.samples import Units, units_of
+from ragbench.stats.sums import influences
+from ragbench.types import Comparison, Estimate, Verdict
 
 
 @settings(max_examples=30, deadline=None)
@@ -42,7 +46,7 @@ def test_counts_are_multinomial_however_they_are_drawn(way: str) -> None:
         counts = np.append(counts, np.ones(20, dtype=int))
     n = int(counts.sum())
     blocks = list(draws.cell_draws(counts, 20_000, 0))
-    assert len(blocks) == -(-20_000 // (draws.BLOCK // (len(counts) if way == "cell by cell" else n)))
+    assert len(blocks) == -(-20_000 // (draws.BLOCK // len(counts) if way == "cell by cell" else draws.DRAWN // n))
     drawn = np.concatenate(blocks).astype(np.int64)
     assert (drawn.sum(axis=1) == n).all()
     for cell, count in enumerate(counts[:4]):
@@ -88,25 +92,6 @@ def test_resampled_means_have_the_bootstrap_distribution(kind: str) -> None:
     assert means.std() == pytest.approx(whole.std() / np.sqrt(len(whole)), rel=0.02)
     skewness = scipy.stats.skew(whole) / np.sqrt(len(whole))
     assert scipy.stats.skew(means) == pytest.approx(skewness, abs=5 * np.sqrt(6 / resamples))
-
-
-@pytest.mark.slow
-def test_neighbours_that_count_as_one_do_not_move_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
-    """2,000 different values as some thirty cells: quantiles as with every value by itself, within their noise."""
-    for units in (
-        units_of(np.random.default_rng(2).lognormal(0, 1, (2_000, 1)), None).column(0),
-        units_of(
-            np.random.default_rng(3).random((6_000, 1)), np.random.default_rng(4).integers(0, 1_500, 6_000)
-        ).column(0),
-    ):
-        error, found = float(units.variances()[0]) ** 0.5, []
-        for fewest in (draws.FEWEST_FOR_STRATA, 10**9):
-            monkeypatch.setattr(draws, "FEWEST_FOR_STRATA", fewest)
-            means, ratios = draws.mean_draws(units, 40_000, 0, studentize=True)
-            ends = np.quantile(means, [0.025, 0.5, 0.975]) / error, np.quantile(ratios, [0.025, 0.5, 0.975])
-            found.append(np.concatenate(ends) - np.repeat([float(units.means[0]) / error, 0], 3))
-            monkeypatch.undo()
-        assert found[0] == pytest.approx(found[1], abs=0.06)
 
 
 def test_clusters_are_drawn_whole() -> None:
@@ -207,37 +192,13 @@ def test_a_family_by_normal_sums_says_so() -> None:
     assert said(joint[0].family, translator("en")) == "adjusted for 2 comparisons (max-T by normal sums)"
 
 
-@pytest.mark.parametrize("number", [1_000, 1_001, 9_999, 1_000_000])
-def test_strata_are_narrow_at_the_ends_and_hold_every_unit(number: int) -> None:
-    sizes = histograms.strata(number, 16)
-    assert sizes[:6].tolist() == [1, 1, 2, 4, 8, 16]
-    assert sizes.tolist()[:6] == sizes.tolist()[:-7:-1]
-    assert sizes.sum() == number
-    assert 0 < sizes.min() <= sizes.max() <= number // 16 + 1
-
-
-def test_strata_keep_means_and_nearly_all_of_the_variance() -> None:
-    rng = np.random.default_rng(0)
-    values = np.append(rng.lognormal(size=30_000), 5_000.0)
-    counts = rng.integers(1, 4, len(values))
-    total = int(counts.sum())
-    sizes = histograms.strata(total, 16)
-    rows = histograms.stratified(np.column_stack([values, values**2]), counts, sizes)
-    singles = np.sort(np.repeat(values, counts))
-    assert rows[:8, 0] == pytest.approx([part.mean() for part in np.split(singles, np.cumsum(sizes))[:8]], rel=1e-9)
-    assert sizes @ rows / total == pytest.approx([counts @ values / total, counts @ values**2 / total], rel=1e-9)
-    middle = counts @ values / total
-    overall = counts @ (values - middle) ** 2
-    assert 0.99 * overall < sizes @ (rows[:, 0] - middle) ** 2 < overall
-
-
 def test_metrics_of_one_number_of_units_share_their_draws_and_no_value_hangs_on_another() -> None:
-    draws._strata_draws.cache_clear()
+    draws._kept_units.cache_clear()
     first, second = (units_of(np.random.default_rng(k).random((1_500, 1)), None).column(0) for k in (1, 2))
     alone = draws.mean_draws(first, 500, 7, studentize=True)
     draws.mean_draws(second, 500, 7, studentize=False)
     again = draws.mean_draws(first, 500, 7, studentize=True)
-    assert draws._strata_draws.cache_info().misses == 1
+    assert draws._kept_units.cache_info().misses == 1
     assert np.array_equal(alone, again)
     assert not np.array_equal(alone, draws.mean_draws(first, 500, 8, studentize=True))
 
@@ -254,15 +215,80 @@ def test_one_block_stays_small() -> None:
     tracemalloc.stop()
 
 
-@pytest.mark.parametrize("number", [1_000, 1_001, 4_000])
-def test_what_strata_lose_of_the_spread_is_given_back(number: int) -> None:
-    """A step in the middle of the widest stratum would be lost with it: a sixth of the standard error."""
-    sizes = histograms.strata(number, draws.MOST_CELLS)
-    edges = np.cumsum(sizes)
-    place = int(np.argmax(edges > 0.06 * number))
-    step = int(edges[place - 1] + sizes[place] // 2)
-    values = (np.arange(number) < step) + np.arange(number) * 1e-9
-    units = units_of(values[:, None], None)
-    means, ratios = draws.mean_draws(units, 10_000, 0, studentize=True)
-    assert np.std(means) == pytest.approx(np.std(values) / np.sqrt(number), rel=0.03)
-    assert np.std(ratios) == pytest.approx(1, rel=0.05)
+def abcnon(statistic: Callable[[np.ndarray], float], number: int, level: float) -> list[float]:
+    """Ends by the algorithm of DiCiccio and Efron (1992), unit by unit: derivatives by the weight of each."""
+    flat, step, units = np.full(number, 1 / number), 0.001 / number, np.eye(number)
+    value = statistic(flat)
+    up, down = ([statistic(flat + sign * step * (unit - flat)) for unit in units] for sign in (1, -1))
+    slopes = (np.array(up) - np.array(down)) / (2 * step)
+    bends = (np.array(up) - 2 * value + np.array(down)) / step**2
+    error = np.sqrt(np.sum(slopes**2)) / number
+    shape = np.sum(slopes**3) / (6 * number**3 * error**3)
+    along = slopes / (number**2 * error)
+    curve = (statistic(flat + step * along) - 2 * value + statistic(flat - step * along)) / (2 * error * step**2)
+    curvature = np.sum(bends) / (2 * number**2) / error - curve
+    lean = scipy.stats.norm.ppf(2 * scipy.stats.norm.cdf(shape) * scipy.stats.norm.cdf(-curvature))
+    shifted = lean + scipy.stats.norm.ppf([(1 - level) / 2, (1 + level) / 2])
+    return [statistic(flat + each * along) for each in shifted / (1 - shape * shifted) ** 2]
+
+
+def test_abc_is_that_of_its_authors() -> None:
+    """Of a mean, of a mean of clusters (a ratio), and of a statistic that bends: one over a mean of squares."""
+    rng = np.random.default_rng(0)
+    sums = np.column_stack([rng.lognormal(0, 1, 40), rng.integers(1, 5, 40), rng.random(40)])
+    counts = np.ones(40, dtype=np.int64)
+    for kind in (lambda t: t[..., 0] / 40, lambda t: t[..., 0] / t[..., 1], lambda t: t[..., 0] ** 2 / t[..., 2] ** 3):
+        units = Units(sums, sums[:, 1], counts, False, np.zeros(3))
+        found = intervals.abc(kind, sums, counts, influences(kind, units), 0.9)
+        expected = abcnon(lambda weights, kind=kind: float(kind(40 * (weights @ sums))), 40, 0.9)
+        assert found == pytest.approx(expected, rel=1e-4)
+
+
+def test_abc_of_a_mean_by_hand() -> None:
+    """ȳ + σ w / (1 − a w)² with w = a ± z, a = Σd³ / (6 (Σd²)^1.5) and σ² = Σd² / n²: values 0, 0, 0, 4."""
+    values = np.array([0.0, 0.0, 0.0, 4.0])
+    shape = (27 - 3) / (6 * 12**1.5)
+    w = shape + 1.959964 * np.array([-1, 1])
+    expected = 1 + np.sqrt(12) / 4 * w / (1 - shape * w) ** 2
+    found = intervals.abc(lambda t: t[..., 0] / 4, values[:, None], np.ones(4, dtype=np.int64), (values - 1) / 4, 0.95)
+    assert found == pytest.approx(tuple(expected), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["skewed", "hits", "clusters", "differences", "corpus"])
+def test_above_five_thousand_units_nothing_is_drawn_and_the_interval_is_as_wide(kind: str) -> None:
+    """BCa of 5,000 units, ABC of one more; of the same units both have the same ends to 5 % of a standard error."""
+    assert draws.MOST_UNITS == 5_000
+    rng, bounds, codes = np.random.default_rng(0), None, None
+    values = rng.lognormal(0, 1, 5_001)
+    if kind == "hits":
+        values, bounds = (rng.random(5_001) < 0.97).astype(float), (0, 1)
+    if kind == "clusters":
+        codes = np.repeat(np.arange(5_001), rng.integers(1, 5, 5_001))
+        values = values[codes] + rng.random(len(codes))
+
+    def asked(number: int, method: str = "auto") -> Estimate | Comparison:
+        own = values[:number] if codes is None else values[codes < number]
+        of_own = None if codes is None else codes[codes < number]
+        if kind == "differences":
+            return stats.compare(np.zeros(number), own - 1.6)
+        if kind == "corpus":
+            return stats.resample(lambda t: t[..., 0] / t[..., 1], np.column_stack([own, own**2]), method=method)
+        return stats.estimate(own, clusters=of_own, bounds=bounds, method=method)
+
+    few, many = asked(5_000), asked(5_001)
+    assert (few.method, many.method, many.note) == ("bca", "abc", "")
+    assert many.high - many.low == pytest.approx(few.high - few.low, rel=0.04)
+    if kind != "differences":
+        drawn = asked(5_001, "bca")
+        assert drawn.method == "bca"
+        error = (drawn.high - drawn.low) / 3.92
+        assert (many.low, many.high) == pytest.approx((drawn.low, drawn.high), abs=0.08 * error)
+
+
+def test_intervals_say_how_many_resamples_only_where_there_are_some() -> None:
+    english, russian = translator("en"), translator("ru")
+    assert interval_names(["abc"], 10_000, english) == "analytic bootstrap interval (ABC)"
+    assert interval_names(["bca", "abc", "bca"], 10_000, english) == (
+        "bootstrap interval (BCa), 10,000 resamples; analytic bootstrap interval (ABC)"
+    )
+    assert interval_names(["abc"], 10_000, russian) == "аналитический бутстреп-интервал (ABC)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from array import array
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ import pytest
 
 from ragbench import settings
 from ragbench.bench.basics import frames
-from ragbench.bench.scoring import measure, survey
+from ragbench.bench.scoring import measure, own_metrics, parts, survey
 from ragbench.bench.scoring.ledger import Ledger, Row, Values
 from ragbench.datasets.files import DatasetError
 from ragbench.datasets.samples import read_samples
 from ragbench.llm import run
+from ragbench.metrics.vectors import Batch
 from ragbench.report.exports import tabular
 from ragbench.settings import EmbedderSettings, Settings, secrets
 from ragbench.types import Chunk, Sample, Score
@@ -241,6 +243,32 @@ def test_what_needs_all_samples_at_once_is_held(monkeypatch: pytest.MonkeyPatch)
         assert not measure.passes(of("semantic_similarity"), ("lexical",), "model"), "embedded in one batch"
         assert measure.passes(of("exact_match"), ("lexical",), "model")
     assert not measure.passes(of("faithfulness"), ("gpt",)), "a model answers many at once sooner"
+
+
+def test_where_nobody_is_waited_for_so_many_scores_are_made_at_once_and_are_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    samples = [Sample(str(n), f"Question {n}?", f"Answer {n % 3}.", "Answer 1.", language="en") for n in range(7)]
+    metrics = measure.applicable(samples, ["exact_match", "semantic_similarity"])
+    asked, sizes = measure.Asked(("lexical",)), list[int]()
+
+    async def gather(self: Batch, works: Sequence[Any], inner: Any = Batch.gather) -> list[Any]:
+        sizes.append(len(works))
+        return list(await inner(self, works))
+
+    monkeypatch.setattr(Batch, "gather", gather)
+    whole = [(row.score.value, row.score.reason) for row in run(measure.measure(samples, metrics, asked)).rows]
+    monkeypatch.setattr(parts, "TOGETHER", 5)
+    again = run(measure.measure(samples, metrics, asked)).rows
+    assert [(row.score.value, row.score.reason) for row in again] == whole
+    assert {value for value, _reason in whole} > {0.0, 1.0}
+    assert sizes == [14, 5, 5, 4]
+
+    def length(response: str) -> float:
+        return float(len(response))
+
+    run(measure.measure(samples, [metrics[0], own_metrics.value_of(length)], asked))
+    assert sizes[4:] == [14], "a function of somebody's own may wait"
 
 
 def test_faults_of_a_large_file(tmp_path: Path) -> None:

@@ -443,7 +443,7 @@ def test_an_endpoint_that_refuses_is_asked_no_more(store: Store) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not wheels.is_installed("minilm"), reason="the extra `models` is not installed")
+@pytest.mark.skipif(bool(wheels.lacking("minilm")), reason="the extra `models` is not installed")
 def test_a_cross_encoder_of_a_folder_is_read_and_its_scores_are_kept(store: Store, tmp_path: Path) -> None:
     """Its last layer is drawn at random: what is tried is the way to it."""
     from sentence_transformers import CrossEncoder

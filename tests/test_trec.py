@@ -461,7 +461,7 @@ def test_requests_that_cannot_be_followed(
     tmp_path: Path, invoke: Callable[..., Any], more: tuple[str, ...], message: str
 ) -> None:
     done = invoke(written(tmp_path, "q", QRELS), written(tmp_path, "r", RUN), *more)
-    assert done.exit_code == 2
+    assert done.exit_code == 3
     assert message in " ".join(done.output.replace("│", " ").split())
 
 

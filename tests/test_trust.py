@@ -17,8 +17,7 @@ import pytest
 from ragbench import report, settings, trust
 from ragbench.bench.basics import session
 from ragbench.systems import callables
-from ragbench.trust import reach as reaching
-from ragbench.trust import record
+from ragbench.trust import answers, items
 from tests.chat_server import ChatServer
 from tests.command_line import invoke, ragbench
 from tests.small_project import add
@@ -37,11 +36,16 @@ def asked(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     state = tmp_path_factory.mktemp("state")
     monkeypatch.setenv("XDG_STATE_HOME", str(state))
     monkeypatch.delenv("RAGBENCH_TRUST")
-    monkeypatch.setattr(record, "_here", {})
+    monkeypatch.setattr(answers, "_here", {})
     return state
 
 
-Write = Callable[..., trust.Reach]
+Reach = tuple[trust.Item, ...]
+Write = Callable[..., Reach]
+
+
+def everything() -> Reach:
+    return (*trust.named(), *trust.notebooks())
 
 
 @pytest.fixture
@@ -52,23 +56,23 @@ def own(project: Path, asked: Path, database_folder: Path, monkeypatch: pytest.M
     """
     monkeypatch.setenv("RAGBENCH_DATABASE__FOLDER", str(database_folder))
 
-    def write(lines: str = "", **files: str) -> trust.Reach:
+    def write(lines: str = "", **files: str) -> Reach:
         add(project, lines)
         for name, text in files.items():
             place = project / f"{name}.py"
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, encoding="utf-8")
         settings.load.cache_clear()
-        return trust.of_project(settings.load())
+        return everything()
 
     return write
 
 
-def again(monkeypatch: pytest.MonkeyPatch) -> trust.Reach:
+def again(monkeypatch: pytest.MonkeyPatch) -> Reach:
     """What a process that begins now sees of the project."""
-    monkeypatch.setattr(record, "_here", {})
+    monkeypatch.setattr(answers, "_here", {})
     settings.load.cache_clear()
-    return trust.of_project(settings.load())
+    return everything()
 
 
 def swap(project: Path, old: str, new: str) -> None:
@@ -86,13 +90,13 @@ def notebook(path: Path, *cells: str) -> Path:
 class TestWhatIsNamed:
     def test_our_own_project_asks_nothing(self, asked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(ROOT)
-        reach = trust.of_project(settings.load()) | report.reach(sorted((ROOT / "notebooks").glob("*.ipynb")), {})
-        assert reach.items == ()
+        reach = (*everything(), *report.reach(sorted((ROOT / "notebooks").glob("*.ipynb")), {}))
+        assert reach == ()
 
     def test_the_shipped_kinds_ask_nothing(self, own: Write) -> None:
         reach = own('[embedders.a]\nkind = "auto"\n[retrievers.d]\nkind = "dense"\nembedder = "a"\n')
-        assert not [item for item in reach.items if item.own]
-        trust.require(reach)
+        assert not [item for item in reach if item.own]
+        trust.require(*reach)
 
     def test_everything_is_named_and_nothing_of_it_runs(self, own: Write, project: Path) -> None:
         shared = '[providers.p]\nbase_url = "https://shared.example/v1"\nkey_variable = "SHARED_KEY"\n'
@@ -108,21 +112,26 @@ class TestWhatIsNamed:
             search=SEARCH, ranks=RANKS,
         )  # fmt: skip
         outside = (project / "../prompt.txt").resolve()
-        assert [str(item) for item in reach.items if item.own] == [
+        assert [str(item) for item in reach if item.own] == [
             "judges.far: sends texts and the value of FAR_KEY to https://far.example/v1",
             "providers.p: sends texts and the value of SHARED_KEY to https://shared.example/v1",
             "systems.service: sends texts and the value of SERVICE_KEY to http://10.0.0.7/ask",
-            "mine.metrics: runs this code (metrics.modules)",
-            "mine.told:it: runs this code (metrics.listeners)",
-            "search:find: runs this function (systems.mine)",
-            "write:answer: runs this function (generators.g)",
+            "generators.g.callable: runs write:answer",
+            "metrics.listeners: runs mine.told:it",
+            "metrics.modules: runs mine.metrics",
+            "systems.mine.callable: runs search:find",
             "databases.d: reads the database that D_URL names",
             "databases.e: reads the database of ragbench",
             f"generators.g.prompt: reads {outside}",
             "embedders.hub: loads the model some/model",
             "nb/mine.ipynb: runs this notebook",
         ]
-        assert reach.hosts == {"far.example", "shared.example", "10.0.0.7", "huggingface.co"}
+        assert {item.host for item in reach if item.host} == {
+            "far.example",
+            "shared.example",
+            "10.0.0.7",
+            "huggingface.co",
+        }
         assert not (project / CANARY).exists()
         assert "search" not in sys.modules
 
@@ -131,12 +140,25 @@ class TestWhatIsNamed:
         monkeypatch.setenv("RAGBENCH_JUDGES__FAR__BASE_URL", "https://mine.example/v1")
         monkeypatch.setenv("RAGBENCH_CLUSTER", "tcp://10.1.1.1:8786")
         settings.load.cache_clear()
-        reach = trust.of_project(settings.load())
-        assert {(item.host, item.own) for item in reach.items if item.host} == {
+        reach = everything()
+        assert {(item.host, item.own) for item in reach if item.host} == {
             ("mine.example", False),
             ("10.1.1.1", False),
         }
-        assert not trust.doubts(reach)
+        assert not trust.doubts(*reach)
+
+    @pytest.mark.fault("cloned-projects", tried="keys in another case, which settings take for the same", count=3)
+    @pytest.mark.parametrize(
+        "lines",
+        ['[JUDGES.x]\nbase_url = "http://10.0.0.7/v1"\nmodel = "m"\n', '[Systems.x]\ncallable = "search:find"\n',
+         '[METRICS]\nmodules = ["search"]\n'],
+    )  # fmt: skip
+    def test_keys_of_another_case_are_named(self, bare: Path, asked: Path, lines: str) -> None:
+        (bare / "ragbench.toml").write_text(f'Dataset = "small"\n{lines}', encoding="utf-8")
+        settings.load.cache_clear()
+        assert trust.doubts(*everything())
+        with pytest.raises(trust.UntrustedError):
+            trust.require(*trust.named())
 
     def test_texts_outputs_and_metadata_of_a_notebook_are_no_code(self, own: Write, project: Path) -> None:
         path = project / "copy.ipynb"
@@ -144,17 +166,17 @@ class TestWhatIsNamed:
         known["metadata"]["edited"] = True
         known["cells"].insert(0, {"cell_type": "markdown", "id": "x", "metadata": {}, "source": ["Mine."]})
         path.write_text(json.dumps(known), encoding="utf-8")
-        assert not trust.of_notebooks([path]).items
+        assert not trust.notebooks([path])
         known["cells"][1:1] = [{"cell_type": "code", "id": "y", "metadata": {}, "outputs": [], "source": "import os"}]
         path.write_text(json.dumps(known), encoding="utf-8")
-        assert [item.name for item in trust.of_notebooks([path]).items] == ["copy.ipynb"]
+        assert [item.name for item in trust.notebooks([path])] == ["copy.ipynb"]
 
     @pytest.mark.parametrize("content", ['{"nbformat": 3, "cells": []}', "{", "[]", '{"cells": 1, "nbformat": 4}'])
     def test_what_is_no_notebook_of_the_present_format_is_asked_about(
         self, own: Write, project: Path, content: str
     ) -> None:
         (project / "old.ipynb").write_text(content, encoding="utf-8")
-        assert trust.of_notebooks([project / "old.ipynb"]).items
+        assert trust.notebooks([project / "old.ipynb"])
 
     @pytest.mark.parametrize(
         ("address", "host"),
@@ -164,7 +186,7 @@ class TestWhatIsNamed:
         ],
     )  # fmt: skip
     def test_who_is_behind_an_address(self, address: str, host: str) -> None:
-        assert reaching._host(address) == host
+        assert items._host(address) == host
 
 
 class TestTheQuestion:
@@ -208,9 +230,9 @@ class TestTheQuestion:
 
     def test_the_doctor_runs_nothing_of_what_is_not_trusted(self, own: Write, project: Path) -> None:
         own('[systems.mine]\ncallable = "search:fnd"\n', search=SEARCH, ranks=RANKS)
-        assert "not trusted yet: search:fnd" in ragbench("doctor").stdout
+        assert "not trusted yet: systems.mine.callable: runs search:fnd" in ragbench("doctor").stdout
         assert not (project / CANARY).exists()
-        trust.grant(trust.of_project(settings.load()))
+        trust.grant()
         assert "systems.mine.callable = 'search:fnd': there is no fnd; there are find" in ragbench("doctor").stdout
         assert (project / CANARY).exists()
 
@@ -259,8 +281,8 @@ class TestTheAnswer:
         assert invoke("trust").exit_code == 0
         self.CHANGES[name](project)
         reach = again(monkeypatch)
-        assert trust.doubts(reach) == ()
-        trust.require(reach)
+        assert trust.doubts(*reach) == ()
+        trust.require(*reach)
 
     @pytest.mark.fault("cloned-projects", tried="a trusted folder that sends to somebody new", count=5)
     @pytest.mark.parametrize(
@@ -274,9 +296,10 @@ class TestTheAnswer:
         ],
     )
     def test_a_new_host_asks_again(self, own: Write, lines: str, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        trust.grant(own(CODE + JUDGE, search=SEARCH, ranks=RANKS))
+        own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
+        trust.grant()
         own(lines)
-        found = trust.doubts(again(monkeypatch))
+        found = trust.doubts(*again(monkeypatch))
         assert [item.host for item in found] == [host]
         refused = ragbench("run", "tier1_retrieval")
         assert refused.returncode == 5
@@ -284,7 +307,7 @@ class TestTheAnswer:
         assert host in refused.stderr
         assert "search:find" not in refused.stderr, "only what is new"
         assert invoke("trust").exit_code == 0
-        assert not trust.doubts(again(monkeypatch))
+        assert not trust.doubts(*again(monkeypatch))
 
     def test_it_is_kept_for_this_user_alone_and_never_in_the_project(
         self, own: Write, project: Path, asked: Path, monkeypatch: pytest.MonkeyPatch
@@ -301,13 +324,13 @@ class TestTheAnswer:
         assert kept.stat().st_mode & 0o777 == 0o600
         assert kept.parent.stat().st_mode & 0o777 == 0o700
         assert {path for path in project.rglob("*") if path.is_file()} == before
-        monkeypatch.setattr(record, "_here", {})
-        trust.require(reach)
+        monkeypatch.setattr(answers, "_here", {})
+        trust.require(*reach)
         assert f"{project.resolve()}: sends to far.example" in ragbench("trust", "--list").stdout.replace("\n", " ")
         assert "trusted no more" in ragbench("trust", "--revoke").stdout
-        assert not list(asked.rglob("*.json"))
+        assert trust.grants() == {}
         with pytest.raises(trust.UntrustedError):
-            trust.require(reach)
+            trust.require(*reach)
         assert ragbench("trust", "--list").stdout == "you trust no project yet\n"
 
     def test_a_copy_and_a_folder_below_are_others(
@@ -319,7 +342,7 @@ class TestTheAnswer:
             copy.mkdir()
             shutil.copy(project / "ragbench.toml", copy)
             monkeypatch.setenv("RAGBENCH_CONFIG", str(copy / "ragbench.toml"))
-            assert trust.doubts(again(monkeypatch))
+            assert trust.doubts(*again(monkeypatch))
 
     def test_one_that_was_made_by_init_is_trusted(
         self, asked: Path, bare: Path, monkeypatch: pytest.MonkeyPatch
@@ -331,27 +354,64 @@ class TestTheAnswer:
         done = ragbench("init", "questions.jsonl", "search:find")
         assert done.returncode == 0, done.stderr
         reach = again(monkeypatch)
-        assert [item.name for item in reach.items] == ["search:find"]
-        assert not trust.doubts(reach)
+        assert [str(item) for item in reach] == ["systems.find.callable: runs search:find"]
+        assert not trust.doubts(*reach)
 
     @pytest.mark.parametrize("content", ["", "{", "[]", '{"project": 1}', '{"project": "/", "hosts": []}'])
     def test_a_damaged_record_trusts_nothing(
         self, own: Write, asked: Path, content: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        reach = own(CODE, search=SEARCH, ranks=RANKS)
-        trust.grant(reach)
+        own(CODE, search=SEARCH, ranks=RANKS)
+        trust.grant()
         (kept,) = asked.rglob("*.json")
         kept.write_text(content, encoding="utf-8")
-        assert trust.doubts(again(monkeypatch))
-        trust.grant(reach)
-        assert not trust.doubts(again(monkeypatch))
+        assert trust.doubts(*again(monkeypatch))
+        trust.grant()
+        assert not trust.doubts(*again(monkeypatch))
+
+    @pytest.mark.fault("cloned-projects", tried="a file of answers that others may write to", count=4)
+    @pytest.mark.parametrize(
+        ("place", "mode"), [("file", 0o666), ("file", 0o620), ("folder", 0o777), ("folder", 0o730)]
+    )
+    def test_a_file_that_others_write_trusts_nothing(
+        self, own: Write, asked: Path, place: str, mode: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        own(CODE, search=SEARCH, ranks=RANKS)
+        trust.grant()
+        (kept,) = asked.rglob("*.json")
+        (kept if place == "file" else kept.parent).chmod(mode)
+        assert trust.doubts(*again(monkeypatch))
+        trust.grant()
+        assert not trust.doubts(*again(monkeypatch)), "an answer makes it the user's own again"
+
+    def test_a_file_of_another_user_trusts_nothing(
+        self, own: Write, asked: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        own(CODE, search=SEARCH, ranks=RANKS)
+        trust.grant()
+        me = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+        assert trust.doubts(*again(monkeypatch))
+
+    def test_a_link_to_it_is_it_and_a_moved_one_is_another(
+        self, own: Write, project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        own(CODE, search=SEARCH, ranks=RANKS)
+        trust.grant()
+        elsewhere = tmp_path_factory.mktemp("elsewhere")
+        (elsewhere / "link").symlink_to(project)
+        monkeypatch.setenv("RAGBENCH_CONFIG", str(elsewhere / "link" / "ragbench.toml"))
+        assert not trust.doubts(*again(monkeypatch))
+        shutil.copytree(project, elsewhere / "moved")
+        monkeypatch.setenv("RAGBENCH_CONFIG", str(elsewhere / "moved" / "ragbench.toml"))
+        assert trust.doubts(*again(monkeypatch))
 
     def test_a_record_cannot_be_written(self, own: Write, asked: Path, project: Path) -> None:
         reach = own(CODE, search=SEARCH, ranks=RANKS)
         (asked / "ragbench").write_text("a file where a folder should be", encoding="utf-8")
         with pytest.raises(OSError, match="ragbench"):
-            trust.grant(reach)
-        assert not trust.doubts(reach), "what was trusted holds for this process"
+            trust.grant()
+        assert not trust.doubts(*reach), "what was trusted holds for this process"
 
     @pytest.mark.parametrize(
         ("value", "works"),
@@ -363,13 +423,13 @@ class TestTheAnswer:
     ) -> None:
         reach = own(CODE + JUDGE, search=SEARCH, ranks=RANKS)
         monkeypatch.setenv("RAGBENCH_TRUST", value.format(project))
-        assert (not trust.doubts(reach)) is works
+        assert (not trust.doubts(*reach)) is works
         own(search=SEARCH + "# new")
-        assert (not trust.doubts(again(monkeypatch))) is works
+        assert (not trust.doubts(*again(monkeypatch))) is works
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 5), ("", 5)])
+@pytest.mark.parametrize(("answer", "code"), [("y", 4), ("n", 5), ("", 5)])
 def test_on_a_terminal_one_question_is_asked_once(
     own: Write, project: Path, asked: Path, answer: str, code: int
 ) -> None:
@@ -394,9 +454,9 @@ def test_on_a_terminal_one_question_is_asked_once(
                 os.close(mine)
             said.append(text.decode())
             assert child.returncode == code, said[-1]
-        assert "Do you trust it" in said[0]
-        assert ("Do you trust it" in said[1]) is (code == 5), "asked once"
-        assert bool(server.requests) is (code == 0), "no key without a yes"
+        assert "Is it trusted" in said[0]
+        assert ("Is it trusted" in said[1]) is (code == 5), "asked once"
+        assert bool(server.requests) is (code != 5), "no key without a yes"
 
 
 def _read(handle: int) -> bytes:

@@ -16,7 +16,7 @@ import pytest
 from ragbench import report, settings, trust
 from ragbench.settings import shipped
 from ragbench.systems import callables
-from ragbench.trust import record
+from ragbench.trust import answers
 from tests import small_project
 from tests.chat_server import ChatServer
 from tests.command_line import ragbench
@@ -192,7 +192,7 @@ def stranger(
             monkeypatch.delenv("RAGBENCH_DATABASE__FOLDER", raising=False)
         else:
             monkeypatch.setenv("RAGBENCH_DATABASE__FOLDER", str(database_folder))
-        monkeypatch.setattr(record, "_here", {})
+        monkeypatch.setattr(answers, "_here", {})
         monkeypatch.chdir(project)
         settings.load.cache_clear()
         return project, other
@@ -322,7 +322,7 @@ def test_the_labs_kernels_find_modules_of_a_trusted_folder_last(
     """)
     for trusted in (False, True):
         if trusted:
-            trust.grant(trust.of_project(settings.load()))
+            trust.grant()
         variables = {name: value for name, value in started[0].items() if name != "PYTHONPATH"}
         monkeypatch.setenv("JUPYTER_PATH", variables["JUPYTER_PATH"])
         manager, client = start_new_kernel(cwd=str(project), env=variables)

@@ -12,6 +12,7 @@ import pytest
 
 from ragbench import bench, datasets, settings
 from ragbench.bench import BenchError
+from ragbench.bench.live.inquiry import ask
 from ragbench.bench.readiness import parts
 from ragbench.bench.runs import past_results, past_runs
 from ragbench.bench.runs.compared import compare_runs
@@ -278,7 +279,7 @@ def test_numbers_of_version_1_that_mix_units_or_may_are_marked_and_those_of_unkn
 
 
 def test_any_question_is_asked_of_stored_vectors_where_an_encoder_is_named(team: Path) -> None:
-    [response] = bench.ask("Когда стипендия приходит на карту?", systems="v1", dataset="db:helpdesk", k=1).responses
+    [response] = ask("Когда стипендия приходит на карту?", systems="v1", dataset="db:helpdesk", k=1).responses
     assert response.reason == ""
     assert response.hits[0].chunk.text == made.TEXTS[4][0]
     found = bench.tier1_retrieval("db:helpdesk", "v1", unit="url", metrics="mrr", resamples=1000)
@@ -331,5 +332,5 @@ def test_of_5186_logged_questions_the_250_with_a_vector_are_measured_and_the_oth
         assert (estimate.n, estimate.n_unmeasured) == (250, 0)
         users = bench.real_users("db:helpdesk", "v1", resamples=1000)
         assert [users.facts[name] for name in ("n_history", "n_without_vector", "n_questions")] == [5186, 4936, 250]
-        [response] = bench.ask("Что нового?", systems="v1", dataset="db:helpdesk").responses
+        [response] = ask("Что нового?", systems="v1", dataset="db:helpdesk").responses
         assert 'to ask any question: embedders.stored.queries = "NAME"' in response.reason

@@ -35,11 +35,10 @@ from ragbench.metric import parse
 from ragbench.metrics import catalogue
 from ragbench.metrics.criterion import Criterion
 from ragbench.settings import EmbedderSettings, Settings, load
+from ragbench.store.pool import ClusterError, Counter, Together, UnfitError, opened, require_same
 from ragbench.types import Chunk, Sample
-from ragbench.workers import ClusterError, address, opened, passport
-from ragbench.workers.errors import UnfitError
-from ragbench.workers.passport import Passport, issue, require_same
-from ragbench.workers.tallies import Counter, Together
+from ragbench.workers import address, passport
+from ragbench.workers.passport import Passport, issue
 from ragbench.workers.task import errand
 from tests import small_project
 
@@ -140,7 +139,7 @@ class TestPartsOfATable:
         known = replace(terms(rows), embedders=(embedder,))
         whole = asyncio.run(parts.scored(rows, known, None)).scores
         crew = OneAfterAnother()
-        monkeypatch.setattr(parts.workers, "opened", lambda _: contextlib.nullcontext(crew))
+        monkeypatch.setattr(parts.pool, "opened", lambda _: contextlib.nullcontext(crew))
         done: list[int] = []
         found = asyncio.run(parts.scored_by_workers(rows, known, advance=done.append)).scores
         assert list(map(said, found)) == list(map(said, whole))

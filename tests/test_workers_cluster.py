@@ -21,8 +21,9 @@ import pytest
 import ragbench as rb
 from ragbench import llm, report, settings, workers
 from ragbench.store import Store
-from ragbench.workers import ClusterError, Crew, UnfitError, address, local
-from ragbench.workers.storage import elsewhere
+from ragbench.store.pool import ClusterError, UnfitError, elsewhere
+from ragbench.workers import address, local
+from ragbench.workers.crew import Crew
 from tests.chat_server import ChatServer
 from tests.test_workers import samples
 

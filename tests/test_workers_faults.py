@@ -19,7 +19,7 @@ from ragbench import bench, settings
 from ragbench.settings import Settings
 from ragbench.store import StoreError, server
 from ragbench.types import Sample
-from ragbench.workers import address, local
+from ragbench.workers import local
 from tests import small_project
 from tests.chat_server import ChatServer
 from tests.own_database import own_database
@@ -60,10 +60,10 @@ def database(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 @contextlib.contextmanager
 def workers(patch: pytest.MonkeyPatch) -> Iterator[None]:
     with local.started(2) as file:
-        patch.setenv(address.VARIABLE, str(file))
+        patch.setenv("RAGBENCH_CLUSTER", str(file))
         settings.load.cache_clear()
         yield
-    patch.delenv(address.VARIABLE)
+    patch.delenv("RAGBENCH_CLUSTER")
     settings.load.cache_clear()
 
 
@@ -168,13 +168,13 @@ def test_a_worker_with_another_metric_of_ones_own_gets_nothing(
         (bare / "limits.py").write_text("LONGEST = 4\n", encoding="utf-8")
         refused = command(bare, *score)
         doctor = command(bare, "doctor")
-    assert refused.returncode == 2, refused.stdout
+    assert refused.returncode == 3, refused.stdout
     said = " ".join(refused.stderr.split())
     assert "has another limits.py (" in said
     assert f"copy it to {bare} there, and start it again" in said
     assert "nothing was sent to them" in said
     assert "style.py" not in said
-    assert doctor.returncode == 1
+    assert doctor.returncode == 3
     assert "has another limits.py (" in doctor.stdout
     with workers(monkeypatch):
         done = command(bare, *score)

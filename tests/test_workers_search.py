@@ -24,9 +24,10 @@ from ragbench.settings import Settings
 from ragbench.show import Page
 from ragbench.show.page import VIEWS
 from ragbench.store import Neighbours, Store, StoreError, database
+from ragbench.store.pool import elsewhere
 from ragbench.types import Vectors
 from ragbench.workers import local
-from ragbench.workers.storage import ByWorkers, elsewhere
+from ragbench.workers.storage import ByWorkers
 from tests import small_project
 from tests.test_store import TableEmbedder, chunks_of, filled
 

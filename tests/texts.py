@@ -31,7 +31,7 @@ from tests import sources
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "ragbench"
-KEYWORDS = {"_": 1, "text": 1, "html": 1, "sentence": 1, "plural": 2}
+KEYWORDS = {"Reason": 1, "_": 1, "text": 1, "html": 1, "sentence": 1, "plural": 2}
 """Whose calls begin with so many texts for people."""
 _TEMPLATE_TEXT = re.compile(r"""\b_\(\s*(["'])(.+?)\1""")
 NOT_PROSE = re.compile(r"^(```|\$\$)")
@@ -44,7 +44,19 @@ def texts_of_code() -> tuple[tuple[str, str | tuple[str, str]], ...]:
 
 
 def _texts_of_code() -> Iterator[tuple[str, str | tuple[str, str]]]:
-    folders = ("show", "report", "bench", "metrics", "labelling", "stand_ins", "commands")
+    folders = (
+        "show",
+        "report",
+        "bench",
+        "metrics",
+        "labelling",
+        "stand_ins",
+        "commands",
+        "stats",
+        "types",
+        "llm",
+        "judge",
+    )
     for path in [
         *sorted(PACKAGE.glob("*.py")),
         *(p for name in folders for p in sorted((PACKAGE / name).rglob("*.py"))),

@@ -19,7 +19,6 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.bench.data.dataset import dataset as dataset
     from ragbench.bench.decisions.tier_judge_pipeline import tier_judge_pipeline as tier_judge_pipeline
     from ragbench.bench.judges.tier_judge import tier_judge as tier_judge
-    from ragbench.bench.live.inquiry import ask as ask
     from ragbench.bench.retrieval.real_users import real_users as real_users
     from ragbench.bench.retrieval.sources import sources as sources
     from ragbench.bench.retrieval.tier0_embeddings import tier0_embeddings as tier0_embeddings
@@ -30,7 +29,6 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
 
 _PLACES = {
     "BenchError": "basics.choices",
-    "ask": "live.inquiry",
     "corrected": "scoring.corrections",
     "dataset": "data.dataset",
     "overview": "runs.overview",

@@ -29,13 +29,14 @@ def ask(
     - `ragbench ask "How do I extend my library card?"`
     - `ragbench ask "Как продлить читательский билет?" -d campus:ru -s bm25,hybrid -k 3 --no-answer`
 
-    Exit code 0 when the systems were asked, also where one of them failed and says why; 2 when none could be.
+    Exit code 0 when the systems were asked, also where one of them failed and says why; 3 when none could be.
     """
-    from ragbench import bench, settings, trust
+    from ragbench import trust
+    from ragbench.bench.live import inquiry
     from ragbench.measurement import without_nan
 
-    consent.required(trust.of_settings(settings.load()), trusted)
-    found = bench.ask(question, systems, dataset=dataset, k=k, answer=answer, language=language)
+    consent.required(trust.named(), trusted)
+    found = inquiry.ask(question, systems, dataset=dataset, k=k, answer=answer, language=language)
     if as_json:
         terminal.dump(without_nan(found.as_json()))
         return

@@ -16,13 +16,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from ragbench import datasets
+from ragbench import annexes, datasets
 from ragbench.commands.console.quantities import counted
 from ragbench.datasets import documents
 from ragbench.datasets.folder import NAME
 from ragbench.datasets.rows import cut_list, read_rows
 from ragbench.datasets.samples import NAMES, fields, read_samples
-from ragbench.datasets.traces import elements, formats
 from ragbench.language import LANGUAGES
 from ragbench.settings import ChunkTable, EmbedderSettings, QuestionTable, Settings, SourceSettings, SystemSettings
 from ragbench.settings.addresses import without_passwords
@@ -319,13 +318,9 @@ def _kind(path: Path) -> str:
 
 
 def _tool(path: Path) -> str:
-    """What wrote an export of traces; empty for any other file."""
-    try:
-        first = next(elements.records(path, elements.LeftOut()), None)
-    except datasets.DatasetError:
-        return ""
-    found = formats.format_of(first[1]) if first else None
-    return found.NAME if found else ""
+    """What wrote a file that an annex can read; empty for any other file."""
+    found = (annexes.taken("readers", name)(path) for name in annexes.offered("readers"))
+    return next(filter(None, found), "")
 
 
 def _is_beir(path: Path) -> bool:

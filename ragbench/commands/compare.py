@@ -54,7 +54,7 @@ def compare(
     - `ragbench compare "bigger chunks" 20261122T0712 latest --baseline latest`
     - `ragbench compare old new --system A=exact --system B=hnsw --json difference.json`
 
-    Exit code 0 when something was compared, whatever came out; 2 when nothing can be.
+    Exit code 0 when something was compared, whatever came out; 3 when nothing can be.
     """
     from ragbench import settings, trust
     from ragbench.bench.runs.compared import compare_runs

@@ -14,6 +14,7 @@ import typer
 from ragbench import terminal
 from ragbench.commands.console import consent, options
 from ragbench.commands.console.quantities import counted
+from ragbench.endings import Ending
 
 Finding = tuple[Literal["ok", "note", "fault"], str]
 MARKS = {"ok": ("✓", "green"), "note": ("–", "yellow"), "fault": ("✗", "red")}
@@ -29,7 +30,7 @@ def doctor(
 ) -> None:
     """Check Python, packages, configuration, trust, data and the pages they allow, systems, database, judges, browser.
 
-    Exit code 1 on a fault.
+    Exit code 3 on a fault.
 
     It changes nothing, but starts the database server where it does not run. Where the settings or --cluster name a
     cluster, every worker's ragbench, packages, database and keys are compared with those of this process. With --online
@@ -39,9 +40,9 @@ def doctor(
     checks = [_python, _packages, _configuration, _trust, _data, _pages, _parts, _database, _judges, _browser]
     checks.append(_cluster)
     if online:
-        from ragbench import settings, trust
+        from ragbench import trust
 
-        consent.required(trust.of_settings(settings.load()), trusted)
+        consent.required(trust.named(), trusted)
         checks.append(_models)
     for check in checks:
         for kind, text in _findings(check):
@@ -50,7 +51,7 @@ def doctor(
             faults += kind == "fault"
     if faults:
         terminal.say(f"{faults} fault{'s' if faults > 1 else ''}; what is marked – is not needed for a first report")
-        raise typer.Exit(1)
+        raise typer.Exit(Ending.REFUSED)
     terminal.say("ready: `ragbench run` writes a report")
 
 
@@ -62,13 +63,14 @@ def _findings(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
 
 
 def _cluster() -> Iterator[Finding]:
-    from ragbench import settings, workers
+    from ragbench import settings
+    from ragbench.store import pool
 
     known = settings.load()
     if known.cluster is None:
         return
     try:
-        with workers.opened(known) as crew:
+        with pool.opened(known) as crew:
             assert crew is not None, "the settings name a cluster"
             seconds = crew.seconds_of_a_part()
             yield (
@@ -79,7 +81,7 @@ def _cluster() -> Iterator[Finding]:
                     f"{1000 * seconds:.0f} ms besides its work"
                 ),
             )
-    except workers.UnfitError as error:
+    except pool.UnfitError as error:
         for one in error.differences:
             yield "fault", f"cluster {known.cluster}: {one}"
 
@@ -219,12 +221,11 @@ def _trust() -> Iterator[Finding]:
     from ragbench import settings, trust
     from ragbench.show.basics.text import clean
 
-    reach = trust.of_project(settings.load())
-    open_ = trust.doubts(reach)
-    for one in open_:
+    items = (*trust.named(), *trust.notebooks())
+    for one in (open_ := trust.doubts(*items)):
         yield "note", f"not trusted yet: {clean(str(one))}; see `ragbench trust`"
     if not open_:
-        yield "ok", f"trusted: {reach.project}" if reach.items else consent.NOTHING
+        yield "ok", f"trusted: {settings.project_folder()}" if items else consent.NOTHING
 
 
 def _models() -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from ragbench.commands.console import options
 
 if TYPE_CHECKING:
     from ragbench.bench.runs.gate import Decision
+    from ragbench.endings import Ending
 
 JSON = "gate.json"
 
@@ -19,7 +20,7 @@ JSON = "gate.json"
 def gate(name: options.Run) -> None:
     """Hold a finished run to the gates of ragbench.toml, as `ragbench run --gate` does after measuring.
 
-    Exit code 0 when every gate holds, 1 when one fails, 2 when there is not enough evidence.
+    Exit code 0 when every gate holds, 1 when one fails, 2 when there is not enough evidence, 4 when one has no value.
     """
     from ragbench import settings
     from ragbench.bench.runs import gate as room
@@ -31,8 +32,8 @@ def gate(name: options.Run) -> None:
         raise typer.Exit(code)
 
 
-def hold(folder: Path) -> int:
-    """Decide every gate on a run's numbers, say so, keep it beside them as gate.json; the exit code."""
+def hold(folder: Path) -> Ending:
+    """Decide every gate on a run's numbers, say so, keep it beside them as gate.json."""
     from ragbench import settings, stand_ins
     from ragbench.bench.runs import gate as room
     from ragbench.commands.console import outputs
@@ -54,8 +55,8 @@ def hold(folder: Path) -> int:
     return code
 
 
-def tell(found: Decision) -> int:
-    """Say every check on the error channel; the exit code."""
+def tell(found: Decision) -> Ending:
+    """Say every check on the error channel."""
     from ragbench.bench.runs.gate import ALONE, line
 
     for check in found.checks:

@@ -39,9 +39,9 @@ def init(
     - `ragbench init questions.jsonl my_package.search:retrieve`: your questions, and your function of (question, k)
     - `ragbench init postgresql://me@host/assistant`: your own tables; its address is in a variable, not in the file
 
-    Exit code 2 where nothing is found, where something named is not there, and where a ragbench.toml is (see --force).
+    Exit code 3 where nothing is found, where something named is not there, and where a ragbench.toml is (see --force).
     """
-    from ragbench import folders, settings, trust
+    from ragbench import folders, settings
     from ragbench.commands.beginnings import Beginning
     from ragbench.settings import schema
 
@@ -65,7 +65,7 @@ def init(
     if settings.config_path() != target:
         terminal.say(f"read is another file, which RAGBENCH_CONFIG names: {settings.config_path()}", mark="–")
     else:
-        consent.allow(trust.of_project(settings.load()))  # who has written it need not be asked about it
+        consent.allow()  # who has written it need not be asked about it
     first, *more = found.next()
     terminal.say(f"Next: {first}", bold=True)
     for command in more:

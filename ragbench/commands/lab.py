@@ -32,7 +32,7 @@ def lab(
     from ragbench.settings import shipped
 
     path = report.find(notebook)
-    consent.required(trust.of_project(settings.load()) | trust.of_notebooks([path]), trusted)
+    consent.required((*trust.named(), *trust.notebooks(), *trust.notebooks([path])), trusted)
     if path.parent == shipped.NOTEBOOKS != places.own_notebooks().resolve():
         path = _copied(places.own_notebooks()) / path.name
     root = settings.project_folder()

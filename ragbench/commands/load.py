@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragbench import terminal
-from ragbench.commands import load_documents, load_runs
+from ragbench.commands import load_documents
 from ragbench.commands.console import options
 from ragbench.commands.console.preview import tell
 
@@ -26,8 +26,6 @@ application = typer.Typer(
     no_args_is_help=True,
 )
 application.command("documents")(load_documents.documents)
-application.command("history")(load_runs.history)
-application.command("result")(load_runs.result)
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 """A key that TOML takes without quotation marks."""
@@ -119,7 +117,7 @@ def questions(
     """
     from ragbench import datasets
 
-    return datasets.question_sets.read(file, base=_base(chunks_from)), None
+    return datasets.question_sets.read(file, base=base_of(chunks_from)), None
 
 
 @brings("annotations")
@@ -143,7 +141,7 @@ def annotated(
     """
     from ragbench import datasets
 
-    return datasets.question_sets.read(file, base=_base(chunks_from), marked=True), None
+    return datasets.question_sets.read(file, base=base_of(chunks_from), marked=True), None
 
 
 @brings("decisions", adds=True)
@@ -203,32 +201,6 @@ def answers(
     from ragbench import datasets
 
     return datasets.answer_tables.read(file)
-
-
-@brings("traces")
-def traces(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            parser=options.source, metavar="FILE…", help="JSON Lines, JSON, CSV or Parquet; their format is found out."
-        ),
-    ],
-    chunks_from: Base = "",
-    rating: Annotated[
-        list[str] | None, typer.Option(help="Score that users gave; repeat it. Those whose name says so if none.")
-    ] = None,
-) -> Read:
-    """What a system did in production, or in other tools: questions, passages, answers, latencies, dialogues, ratings.
-
-    Read are OpenTelemetry (OTLP JSON; GenAI and OpenInference attributes), Phoenix, Langfuse, LangSmith and MLflow,
-    test cases of DeepEval and ragas, and documents of LangChain. Spans, scores and documents may be in files of their
-    own. Without --chunks-from and documents the knowledge base is only what was retrieved.
-
-    Example: ragbench load traces spans.jsonl --name mine --dry-run
-    """
-    from ragbench.datasets import traces
-
-    return traces.read(files, base=_base(chunks_from), ratings=rating or ())
 
 
 @application.command("database")
@@ -318,7 +290,7 @@ def _named(source: Path | Sequence[Path]) -> str:
     return source.name if isinstance(source, Path) else ", ".join(path.name for path in source)
 
 
-def _base(name: str) -> Mapping[str, Any] | None:
+def base_of(name: str) -> Mapping[str, Any] | None:
     """The chunks of a whole knowledge base by id; None without a name."""
     if not name:
         return None

@@ -9,6 +9,7 @@ import typer
 
 from ragbench import terminal
 from ragbench.commands.console import options
+from ragbench.commands.load import application
 
 if TYPE_CHECKING:
     from ragbench.bench.runs.past_runs import Loaded
@@ -20,6 +21,7 @@ System = Annotated[str, typer.Option("--name", "-n", help="Name of the system, a
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what was understood and left out; keep nothing.")]
 
 
+@application.command()
 def history(
     file: Annotated[
         Path,
@@ -39,6 +41,7 @@ def history(
     _keep(past_runs.history(file, name), file.name, dry_run)
 
 
+@application.command()
 def result(
     file: Annotated[
         Path,

@@ -52,7 +52,7 @@ def metrics(
     from ragbench.metrics import catalogue
 
     known_settings = settings.load()
-    consent.required(trust.of_metrics(known_settings), trusted)
+    consent.required(trust.named("metrics"), trusted)
     own_metrics.check()
     if grain and grain not in GRAINS:
         raise typer.BadParameter(f"{grain!r} is not a grain; there are {', '.join(GRAINS)}", param_hint="--grain")

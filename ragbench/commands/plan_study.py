@@ -57,7 +57,7 @@ def plan_study(
     - `ragbench plan-study --metric mrr --difference 0.03 --power 0.8`
     - `ragbench plan-study -m mrr -m ndcg@10 -d 0.02 -d 0.05 --comparisons 6 --json`
 
-    Exit code 0 when something was planned; 2 when nothing can be, with what would help.
+    Exit code 0 when something was planned; 3 when nothing can be, with what would help.
     """
     from ragbench import settings
     from ragbench.bench.basics import interest

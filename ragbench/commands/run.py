@@ -10,6 +10,7 @@ import typer
 
 from ragbench import terminal
 from ragbench.commands.console import consent, interruption, options
+from ragbench.endings import Ending, worst
 
 if TYPE_CHECKING:
     from ragbench.report import RunResult, Step
@@ -78,12 +79,12 @@ def run(
     - `ragbench run --name "bigger chunks" --note "700 signs, no overlap"`: found again by that name.
     - `ragbench run --plan`: what a run would compute, send and cost, and what of it is kept; without a call.
 
-    Exit code 0 when every notebook came to its end, 1 when one failed (or, with `fail_on_raised` in ragbench.toml, when
-    a system raised at any question), 2 when the request cannot be followed, 5 when nobody has answered for the folder
-    (`ragbench trust`), 130 or 143 when it was interrupted; what models have answered by then is kept, and the same
-    command goes on from there.
-    With --reports also 1 when the run could not be sent there: it is kept here, and the command is said that sends it.
-    With --gate also 1 when a gate fails, and 2 when there is not enough evidence.
+    Exit code 0 when every notebook came to its end and measured something, 4 when one did not, 3 when the request
+    cannot be followed, 5 when nobody has answered for the folder (`ragbench trust`), 130 or 143 when it was
+    interrupted; what models have answered by then is kept, and the same command goes on from there. With
+    `fail_on_raised` in ragbench.toml also 1 when a system raised at any question.
+    With --reports also 3 when the run could not be sent there: it is kept here, and the command is said that sends it.
+    With --gate also 1 when a gate fails, 2 when there is not enough evidence, and 4 when a gate has no value.
     """
     from ragbench import report, settings
     from ragbench.bench.basics import session
@@ -143,7 +144,7 @@ def _plan(notebooks: list[str], given: dict[str, Any], jobs: int | None, languag
     for name, line in found.failures.items():
         terminal.say(f"{name} failed, and what it would ask after that is not counted: {line}", err=True, colour="red")
     if found.failures:
-        raise typer.Exit(1)
+        raise typer.Exit(Ending.UNMEASURED)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -189,9 +190,9 @@ def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
     outputs.caveat(one for name in measured.names() for one in stand_ins.of(measured[name].facts))
     outputs.answered(answered_by.together(measured[name].facts for name in measured.names()))
     terminal.say(result.index)
-    held = gates.hold(result.folder) if gate else 0
-    unsent = 1 if sent_to and not delivery.sent(result.folder, sent_to) else 0
-    if code := result.exit_code or held or unsent:
+    held = gates.hold(result.folder) if gate else Ending.HELD
+    sent = Ending.REFUSED if sent_to and not delivery.sent(result.folder, sent_to) else Ending.HELD
+    if code := worst(result.exit_code, held, sent):
         raise typer.Exit(code)
 
 

@@ -14,6 +14,7 @@ import typer
 from ragbench import terminal
 from ragbench.commands import gate
 from ragbench.commands.console import consent, options
+from ragbench.endings import Ending, worst
 
 if TYPE_CHECKING:
     from ragbench.bench.answers.rag_metrics import RagMetricsRequest
@@ -92,7 +93,7 @@ def score(
         typer.Option(help="The metric that systems are compared on first, in a family of its own; the first if none."),
     ] = "",
     gates: Annotated[
-        list[str] | None, typer.Option("--gate", help="'faithfulness>=0.8': exit code 1 unless its interval keeps it.")
+        list[str] | None, typer.Option("--gate", help="'faithfulness>=0.8': exit code 0 if its interval keeps it.")
     ] = None,
     explain: Annotated[
         list[str] | None,
@@ -116,7 +117,10 @@ def score(
     Columns: user_input, response, reference, retrieved_contexts (also question, answer, expected, contexts and what
     else they are called, вопрос and ответ too), and id, system, cluster where they matter; others are named. Fields
     that a metric needs and no sample has are named before anything is paid for. Several systems in one file are
-    compared question by question. The exit code is 1 where a gate does not hold, and where nothing was measured.
+    compared question by question.
+
+    Exit code 0 when every gate holds, 1 when one fails, 2 when there is not enough evidence, 4 when nothing was
+    measured of a metric.
 
     Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
     """
@@ -140,7 +144,7 @@ def score(
     if plan:
         context.with_resource(trust.planned())
     known = settings.load()
-    consent.required(trust.of_metrics(known), trusted)
+    consent.required(trust.named("metrics"), trusted)
     try:
         bounds = _bounds(gates) if gates else {}
         forms, columns = Forms(), _columns(named_columns or ())
@@ -168,13 +172,11 @@ def score(
         raise typer.BadParameter(str(error)) from None
     asks = any("judge" in metric.needs for metric in chosen) and not all(map(asks_nobody, names))
     used = {f"embedders.{name}" for name in parted(embedder)}
-    by = trust.of_settings(known, lambda item: item.name in used).items
-    embeds = any("embedder" in metric.needs for metric in chosen) and bool(by)
+    embeds = any("embedder" in metric.needs for metric in chosen) and bool(trust.named(*used))
     if asks or embeds:
-        reach = trust.of_settings(known)
-        consent.required(reach, trusted)
+        consent.required(trust.named(), trusted)
         if plan:
-            consent.tell(reach)
+            consent.tell(trust.named())
     outlooks: list[Outlook] = []
     total = len(ids) * len(chosen) if is_watched() else 0
     tally = Tally()
@@ -218,12 +220,11 @@ def score(
         # nobody else has the measurement: it goes as soon as it is written, and is read again
         page = assemble(out, _measured(found, names, asked, answers, request), parameters, spoken, VIEWS)
         terminal.say(page, err=True)
-    red = bounds and gate.tell(_decided(found, known.model_copy(update={"gate": bounds})))
-    if all(math.isnan(one.value) for one in found.estimates.values()):
-        terminal.say(_nothing(found), err=True)
-        red = True
-    if red:
-        raise typer.Exit(1)
+    decided = _decided(found, known.model_copy(update={"gate": bounds}))
+    held = gate.tell(decided) if bounds else Ending.HELD
+    unmeasured = Ending.UNMEASURED if _tell_nothing(found) else Ending.HELD
+    if code := worst(held, unmeasured):
+        raise typer.Exit(code)
 
 
 def _bounds(gates: Sequence[str]) -> dict[str, GateSettings]:
@@ -233,12 +234,19 @@ def _bounds(gates: Sequence[str]) -> dict[str, GateSettings]:
     return dict(bound(text) for text in gates)
 
 
-def _nothing(found: Scores) -> str:
-    """The sentence on scores none of which was measured."""
+def _tell_nothing(found: Scores) -> bool:
+    """Whether there is a metric, of any system, of which nothing was measured; says it."""
+    empty = [place for place, one in found.estimates.items() if math.isnan(one.value)]
+    if found.estimates and not empty:
+        return False
     from ragbench.report.keeping.results import nothing_for
 
     reasons = [*(str(line["reason"]) for line in found.lines()), *(one.score.reason for one in found.sets.scores)]
-    return nothing_for(reasons or ["no metric had a sample to measure"])
+    if len(empty) == len(found.estimates):
+        terminal.say(nothing_for(reasons or ["no metric had a sample to measure"]), err=True)
+    for place in empty if len(empty) < len(found.estimates) else ():
+        terminal.say(f"{': '.join(filter(None, place))}: nothing was measured", err=True)
+    return True
 
 
 def _decided(found: Scores, known: Settings) -> Decision:

@@ -9,6 +9,7 @@ import typer
 
 from ragbench import terminal
 from ragbench.commands.console import consent, options
+from ragbench.endings import Ending
 
 if TYPE_CHECKING:
     from ragbench.store.records import RunRecord, RunValue
@@ -80,9 +81,11 @@ def show(name: options.Run, as_json: options.AsJson = False) -> None:
             terminal.say(f"{kind:<10} " + "; ".join(f"{key} {_short(text) or 'none'}" for key, text in entries.items()))
     if unfinished := record.manifest.get("unfinished"):
         terminal.say(f"{'unfinished':<10} {', '.join(unfinished)}")
+    from ragbench.types.reason import read
+
     for part in record.parts:
         if part.failure:
-            terminal.say(f"{part.notebook} failed: {part.failure}", colour="red")
+            terminal.say(f"{part.notebook} failed: {read(part.failure)}", colour="red")
     _values(record)
     for part in record.parts:
         if topics := part.facts.get("topic_coverage"):
@@ -171,7 +174,7 @@ def send(
 
     Example: `ragbench runs send latest --to s3://bucket/reports`
 
-    Exit code 0 when it is there whole, 1 when it could not be sent, 2 when there is no such run or nothing to send to.
+    Exit code 0 when it is there whole, 3 when it could not be sent, or there is no such run or nothing to send to.
     """
     from ragbench import settings, trust
     from ragbench.commands.console import delivery
@@ -179,12 +182,12 @@ def send(
 
     if not to:
         known = settings.load()
-        consent.required(trust.of_settings(known, lambda item: item.name == "reports"), trusted)
+        consent.required(trust.named("reports"), trusted)
         to = options.url(known.reports or "")
     if not to:
         raise typer.BadParameter("no URL is named, and ragbench.toml has no `reports`", param_hint="--to")
     if not delivery.sent(kept.pages_of(name), to):
-        raise typer.Exit(1)
+        raise typer.Exit(Ending.REFUSED)
 
 
 @application.command("import")

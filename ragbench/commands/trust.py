@@ -34,10 +34,8 @@ def trust(
             terminal.say("you trust no project yet")
         return
     if revoked:
-        project = settings.project_folder()
-        terminal.say(f"{project} {'is trusted no more' if trust.revoke(project) else 'was not trusted'}")
+        terminal.say(f"{settings.project_folder()} {'is trusted no more' if trust.revoke() else 'was not trusted'}")
         return
-    reach = trust.of_project(settings.load())
-    consent.tell(reach)
-    trust.grant(reach)
-    terminal.say(f"Trusted: {reach.project}")
+    consent.tell((*trust.named(), *trust.notebooks()))
+    trust.grant()
+    terminal.say(f"Trusted: {settings.project_folder()}")

@@ -11,10 +11,8 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
         decision_sets,
         dialogue_sets,
         documents,
-        known_items,
         question_sets,
         squad,
-        traces,
     )
     from ragbench.datasets.brought import Brought, drawn
     from ragbench.datasets.doubts import doubts_of
@@ -46,7 +44,6 @@ _PLACES = {
     "documents": "",
     "doubts_of": "doubts",
     "drawn": "brought",
-    "known_items": "",
     "language_in": "folder",
     "language_of": "russian",
     "load": "folder",
@@ -57,7 +54,6 @@ _PLACES = {
     "question_sets": "",
     "require_free": "writing",
     "squad": "",
-    "traces": "",
     "write": "writing",
 }
 __all__, __getattr__, __dir__ = offers(__name__, _PLACES)

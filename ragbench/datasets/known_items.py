@@ -15,10 +15,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ragbench.datasets.files import DatasetError
-from ragbench.datasets.records import ChunkRecord, QuestionRecord
+from ragbench.datasets.records import KNOWN_ITEM, ChunkRecord, QuestionRecord
 
-KIND = "known_item"
-"""What the questions are called in a data set: pages tell by it that nobody asked them."""
 FEWEST_WORDS = 2
 Memory = Literal["popular", "discriminative", "both"]
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -82,7 +80,7 @@ def draft(
                 text=text,
                 relevant={own.id: 1.0},
                 answerable=True,
-                kind=KIND,
+                kind=KNOWN_ITEM,
             )
         )
     return made

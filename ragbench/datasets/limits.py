@@ -22,7 +22,9 @@ MAX_STREAMED_BYTES = 2**36
 """Of the same rows, unpacked: what a few kilobytes of gzip or Parquet may stand for."""
 MAX_DECODED_BYTES = 2**29
 """Of a Parquet file whose rows are held: a few kilobytes of a repeated text may stand for more than any memory."""
-DECODER_BYTES = 5 * 2**27
-"""That the decoding of Parquet may take, in a process of its own."""
+BATCH_ROWS, BATCH_BYTES = 256, 2**26
+"""Of a Parquet file that are decoded at once: so many rows, and fewer where each may repeat a long text."""
 OBJECT_BYTES, LIST_BYTES, FIELD_BYTES, VALUE_BYTES = 150, 72, 100, 56
 """That an object, a list, the field of an object, and any other value take at most, beside their letters."""
+LATEST = 253_402_300_800
+"""Seconds since 1970 of the end of the year 9999, after which no calendar here has a moment."""

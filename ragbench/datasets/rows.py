@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,7 +30,8 @@ from ragbench.datasets.files import (
 )
 from ragbench.datasets.json_values import Values
 from ragbench.datasets.limits import (
-    DECODER_BYTES,
+    BATCH_BYTES,
+    BATCH_ROWS,
     FIELD_BYTES,
     MAX_DECODED_BYTES,
     MAX_LINE_BYTES,
@@ -39,12 +39,12 @@ from ragbench.datasets.limits import (
     MAX_STREAMED_BYTES,
     MAX_STREAMED_ROWS,
     OBJECT_BYTES,
+    VALUE_BYTES,
 )
 from ragbench.expectations import expectation, shown
 from ragbench.settings.secrets import excerpt
 
 DELIMITERS = (",", ";", "\t")
-FAULT = 3  # the decoder's status where it says on one line what is wrong
 SHOWN_CHARACTERS = 60
 SHOWN_NAMES = 12
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
@@ -172,59 +172,86 @@ def _csv(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
 
 
 def parquet_rows(path: Path, *, held: bool = True) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet file as they are, decoded by `parquet_decoder` where nothing it asks for can hurt.
+    """The rows of a Parquet file as they are. held: as for `read_rows`.
 
-    held: as for `read_rows`.
-
-    Raises DatasetError for what cannot be read, and for too much.
+    Raises DatasetError for what cannot be read, and for too much: by what the file says of itself, before anything is
+    decoded, and by what was decoded, before it becomes objects.
     """
-    import pyarrow as pa
-
     require_file(path)
-    most = (MAX_ROWS, MAX_DECODED_BYTES) if held else (MAX_STREAMED_ROWS, MAX_STREAMED_BYTES)
-    broken = ""
-    with _decoding([path], *most) as child:
-        assert child.stdout is not None
-        assert child.stderr is not None
-        try:
-            with pa.ipc.open_stream(child.stdout) as stream:
-                for batch in stream:
-                    yield from batch.to_pylist()
-        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-            broken = str(error)
-        except BaseException:
-            child.kill()
-            raise
-        said = _last_line(child.stderr.read())
-        if child.wait() or broken:
-            ended = f"cannot be read: its decoding ended with {child.returncode} ({broken})"
-            raise DatasetError(f"{path.name}: {said if child.returncode == FAULT else ended}")
+    room = _Room(*(MAX_ROWS, MAX_DECODED_BYTES) if held else (MAX_STREAMED_ROWS, MAX_STREAMED_BYTES))
+    for batch in _batches(path, room):
+        yield from batch.to_pylist()
 
 
 def look_at_parquet(paths: Sequence[Path], max_rows: int, max_bytes: int) -> None:
-    """Raises DatasetError for files, two or more, that cannot be read, or that hold too much together; they are decoded
-    as `parquet_rows` decodes them, and nothing of them is held."""
-    with _decoding(paths, max_rows, max_bytes) as child:
-        _, said = child.communicate()
-        if child.returncode:
-            ended = f"their decoding ended with {child.returncode}"
-            raise DatasetError(_last_line(said) if child.returncode == FAULT else ended)
+    """Raises DatasetError for files that cannot be read, or that hold too much together; nothing of them is held."""
+    room = _Room(max_rows, max_bytes)
+    for path in paths:
+        for _ in _batches(path, room):
+            pass
 
 
-def _decoding(paths: Sequence[Path], max_rows: int, max_bytes: int) -> subprocess.Popen[bytes]:
-    decoder = Path(__file__).with_name("parquet_decoder.py")
-    limits = [str(limit) for limit in (max_rows, max_bytes, DECODER_BYTES)]
-    return subprocess.Popen(  # noqa: S603 - our own program, and paths that are one argument each
-        [sys.executable, "-P", str(decoder), *limits, *(str(path.resolve()) for path in paths)],
-        env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"},  # another would ask for address space in advance
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+@dataclass
+class _Room:
+    """What may be decoded: rows, and bytes in memory; and how much has been."""
+
+    most_rows: int
+    most_bytes: int
+    rows: int = 0
+    bytes: int = 0
+
+    def check(self, rows: int, size: int) -> None:
+        """Raises ValueError where so many more are too many."""
+        if self.rows + rows > self.most_rows:
+            raise ValueError(f"more than {self.most_rows:,} rows; split it")
+        if self.bytes + size > self.most_bytes:
+            raise ValueError(f"more than {self.most_bytes:,} bytes once decoded; split it")
+
+    def take(self, rows: int, size: int) -> None:
+        self.check(rows, size)
+        self.rows, self.bytes = self.rows + rows, self.bytes + size
 
 
-def _last_line(said: bytes) -> str:
-    return excerpt(said.decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
+def _batches(path: Path, room: _Room) -> Iterator[Any]:
+    """The file's rows, a few at a time: a text that is kept once may stand a million times for a few bits."""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path, pre_buffer=False) as file:
+            about = file.metadata
+            groups = [about.row_group(n) for n in range(about.num_row_groups)]
+            chunks = [group.column(n) for group in groups for n in range(group.num_columns)]
+            sizes = [VALUE_BYTES * one.num_values + one.total_uncompressed_size for one in chunks]
+            room.check(about.num_rows, sum(sizes))
+            at_once = max(1, min(BATCH_ROWS, BATCH_BYTES // max([1, *(one.total_uncompressed_size for one in chunks)])))
+            for batch in file.iter_batches(at_once, use_threads=False):
+                room.take(batch.num_rows, sum(map(_weight, batch.columns)))
+                yield batch
+    except (MemoryError, Exception) as error:  # of several libraries, each with its own
+        said = str(error) if type(error) is ValueError else f"cannot be read: {error}"
+        raise DatasetError(f"{path.name}: {excerpt(said, 300)}") from None
+
+
+def _weight(column: Any) -> int:
+    """Bytes that a column's values take as objects, at most about; a dictionary's are counted each time they stand."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.dictionary_decode()
+        kind = column.type
+    own = VALUE_BYTES * len(column)
+    if pa.types.is_map(kind):
+        return own + _weight(column.keys) + _weight(column.items)
+    if pa.types.is_nested(kind) and not pa.types.is_struct(kind):
+        return own + _weight(column.flatten())
+    if pa.types.is_struct(kind):
+        return own + sum(map(_weight, column.flatten()))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        letters, size = (int(compute.sum(f(column)).as_py() or 0) for f in (compute.utf8_length, compute.binary_length))
+        return own + (size if letters == size else 4 * letters)
+    return own + int(column.nbytes)
 
 
 def _parquet(path: Path, held: bool) -> Iterator[Placed]:

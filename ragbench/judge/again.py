@@ -11,6 +11,7 @@ from typing import Any
 
 from ragbench.language import LANGUAGES
 from ragbench.types import Answer, Judge, Prompt, Shape, Status
+from ragbench.types.reason import Reason
 
 _LEVEL = re.compile(r"^- \d+: (?:.*)(?:\n(?!- |\n).+)*$", re.MULTILINE)
 
@@ -49,9 +50,10 @@ class Again(Relay):
         levels has no order to turn, so that it is not asked; nor is one that would be the same in another language."""
         put = scale_turned(prompt) if self.turned else prompt
         if put is None:
-            return Answer(None, Status.EMPTY_INPUT, f"the prompt {prompt.name} lists no levels")
+            return Answer(None, Status.EMPTY_INPUT, Reason("the prompt {prompt} lists no levels", prompt=prompt.name))
         if self.language and (language != self.language or not set(LANGUAGES) <= set(prompt.texts)):
-            return Answer(None, Status.EMPTY_INPUT, f"the prompt {prompt.name} is asked in one language only")
+            one = Reason("the prompt {prompt} is asked in one language only", prompt=prompt.name)
+            return Answer(None, Status.EMPTY_INPUT, one)
         return await self.judge.ask(put, texts, language=language, repeat=1000 * self.repeat + repeat)
 
 

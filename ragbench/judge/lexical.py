@@ -20,6 +20,7 @@ from ragbench.judge.memo import Memo
 from ragbench.judge.rendering import Texts
 from ragbench.settings import OFFLINE
 from ragbench.types import Answer, Prompt, Shape, Status
+from ragbench.types.reason import Reason
 
 if TYPE_CHECKING:
     from ragbench.types import LexicalReader
@@ -210,12 +211,17 @@ class LexicalJudge:
             return Answer(
                 None,
                 Status.JUDGE_ERROR,
-                f"the {self.name} judge cannot answer {prompt.name}: name a model, --judge NAME or -p judges=NAME",
+                Reason(
+                    "the {name} judge cannot answer {prompt}: name a model, --judge NAME or -p judges=NAME",
+                    name=self.name,
+                    prompt=prompt.name,
+                ),
             )
         began = time.perf_counter()
         value = prompt.offline(self.reader, _plain(texts))
         if value is None:
-            return Answer(None, Status.EMPTY_INPUT, f"the {self.name} judge decides by passages, and there are none")
+            none = Reason("the {name} judge decides by passages, and there are none", name=self.name)
+            return Answer(None, Status.EMPTY_INPUT, none)
         return Answer(value, seconds=time.perf_counter() - began)
 
 

@@ -13,6 +13,7 @@ from ragbench.llm import BudgetSpent, ModelError
 from ragbench.settings import Settings
 from ragbench.settings.endpoints import Aggregate
 from ragbench.types import Judge, Score, Status
+from ragbench.types.reason import Reason, kept, reason_of
 from ragbench.waves import gather
 
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
@@ -87,11 +88,11 @@ class Rule:
 
         Its `judge` says where it is made of fewer than all: `panel mean, 1 of 2`. Its seconds are the judges' sum.
         """
-        kept = {
+        by_judge = {
             name: {
                 "value": s.value,
                 "status": s.status.value,
-                "reason": s.reason,
+                "reason": kept(s.reason),
                 "seconds": s.seconds,
                 "detail": dict(s.detail),
             }
@@ -102,7 +103,7 @@ class Rule:
         partly = f", {len(values)} of {len(scores)}" if quorum <= len(values) < len(scores) else ""
         seconds = [score.seconds for score in scores.values() if score.seconds is not None]
         more: dict[str, Any] = {
-            "detail": {"judges": kept, "aggregate": self.label, "quorum": quorum},
+            "detail": {"judges": by_judge, "aggregate": self.label, "quorum": quorum},
             "judge": f"panel {self.label}{partly}",
             "seconds": math.fsum(seconds) if seconds else None,
         }
@@ -110,13 +111,19 @@ class Rule:
         if len(values) < quorum:
             statuses = Counter(s.status for s in scores.values() if s.status is not Status.OK)
             status = statuses.most_common(1)[0][0] if statuses else Status.JUDGE_ERROR
-            reason = f"{len(values)} of {len(scores)} judges measured, {quorum} needed; not: {failed or 'none'}"
+            reason = Reason(
+                "{part} of {whole} judges measured, {quorum} needed; not: {said}",
+                part=len(values),
+                whole=len(scores),
+                quorum=quorum,
+                said=failed or "none",
+            )
             return Score.unmeasured(status, reason, **more)
         value = self._combine(values)
         if math.isnan(value):
             given = ", ".join(f"{name} {s.value:g}" for name, s in scores.items() if s.status is Status.OK)
             return Score.unmeasured(Status.VERDICT_MISMATCH, f"no {self.label} among {given}", **more)
-        return Score(value, reason=f"not measured by {failed}" if failed else "", **more)
+        return Score(value, reason=Reason("not measured by {said}", said=failed) if failed else "", **more)
 
     def _combine(self, values: Sequence[float]) -> float:
         if self.how == "majority":
@@ -166,7 +173,7 @@ class Panel:
                 raise
             except ModelError as error:
                 self.out[judge.name] = error
-        return Score.unmeasured(Status.JUDGE_ERROR, str(self.out[judge.name]), judge=judge.name)
+        return Score.unmeasured(Status.JUDGE_ERROR, reason_of(self.out[judge.name]), judge=judge.name)
 
 
 @dataclass(frozen=True)

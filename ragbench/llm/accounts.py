@@ -4,43 +4,23 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from ragbench.settings import RUN, RUN_FOLDER
 
-LEASE_SECONDS = 10.0
-"""So long a process that is not heard of keeps what it holds, by the database's clock."""
-
 Parts = tuple[float, float, float]
 """Calls, tokens and money."""
 
 
-class Spent(NamedTuple):
-    """What came of `Accounts.spend`.
+class Told(NamedTuple):
+    """Something that was spent. key: it counts once in a run, whoever tells it and however often. spent: what it cost.
+    released: what had been reserved for it."""
 
-    admitted: so many of the wanted calls, the first ones. spent: of all processes, with what those that are gone had
-    reserved. reserved: of those that are there, the admitted calls included.
-    """
-
-    admitted: int
-    spent: Parts
-    reserved: Parts
-
-
-class Share(NamedTuple):
-    """What came of `Accounts.share`.
-
-    places, part: what the holder has now. pause: seconds for which the endpoint wants no call. rested: seconds since
-    the endpoint was last held by anybody. wanted: by holder, how many calls each has waiting and in flight.
-    """
-
-    places: int
-    part: float
-    pause: float
-    rested: float
-    wanted: Mapping[str, int]
+    key: str
+    spent: Parts = (0, 0.0, 0.0)
+    released: Parts = (0, 0.0, 0.0)
 
 
 class Accounts(Protocol):
@@ -49,38 +29,24 @@ class Accounts(Protocol):
     async def spend(
         self,
         run: str,
-        holder: str,
         limits: tuple[float | None, float | None, float | None],
-        spent: Parts,
-        reserved: Parts,
-        wanted: Sequence[Parts],
-        replies: Sequence[tuple[str, Parts | None]],
-    ) -> tuple[int, Parts, Parts]:
-        """Tell what a holder has spent and reserved so far, and reserve as many of the wanted calls as fit: `Spent`.
+        told: Sequence[Told],
+        wanted: Parts | None,
+    ) -> tuple[bool, Parts, Parts, float]:
+        """Count what is told, then reserve what is wanted if it fits within what is spent and reserved.
 
-        spent, reserved: as a whole, not as a change, so that nothing counts twice when a step is tried again. replies:
-        by key, those that came out of the journal with what each had cost, counted once in a run; those that the holder
-        has paid for itself with None, which are in `spent` and count nowhere else.
+        Whether it was reserved; what the run has spent, and what it has reserved; seconds since either changed.
         """
 
-    async def share(
-        self,
-        endpoint: str,
-        holder: str,
-        limit: int,
-        places: tuple[int, int],
-        part: tuple[float, float],
-        wanted: int,
-        pause: float,
-    ) -> tuple[int, float, float, float, Mapping[str, int]]:
-        """Hold places of an endpoint's `limit`, and a part of its rates, for the time of a lease: `Share`.
+    async def sit(
+        self, endpoint: str, places: int, held: Sequence[int], rates: tuple[float | None, float | None], tokens: float
+    ) -> tuple[int | None, float]:
+        """A place among so many, none of those held already, until `rise` or the end of this process; None where all
+        are taken. And so many seconds to wait before the call. rates: requests and tokens a minute."""
 
-        places, part: at least, which the holder has already and still uses; and at most, which it gets as far as others
-        have left it. pause: seconds for which the endpoint asked to be left alone, for all holders; else 0.
-        """
-
-    async def leave(self, endpoint: str, holder: str) -> None:
-        """Give back all that is held."""
+    async def rise(self, endpoint: str, place: int, spare: float, pause: float) -> None:
+        """Give a place back. spare: seconds of the rate of tokens that the call did not use. pause: seconds for which
+        the endpoint wants no call."""
 
     async def close(self) -> None:
         """Let connections go; the next call takes them up again."""

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections import deque
-from contextlib import suppress
 from dataclasses import dataclass, field
 
-from ragbench.llm.accounts import LEASE_SECONDS, Accounts, Parts, Spent, run_of_this_process
+from ragbench.llm.accounts import Accounts, Parts, Told, run_of_this_process
 from ragbench.llm.errors import BudgetSpent
 from ragbench.llm.journal import Journal
 from ragbench.llm.pricing import Amount
 from ragbench.settings import BudgetSettings
+from ragbench.types.reason import Reason, joined, short
 
 POLL_SECONDS = 0.05
 """So often it is looked whether others have left room."""
 SOON_SECONDS = 0.05
 """Within so much the others know what was spent; the next reservation takes the word along if it comes first."""
+GONE_SECONDS = 60.0
+"""After so long without any call that began or ended, what is still reserved is that of processes that are gone."""
 
 
 def open_budget(limits: BudgetSettings, journal: Journal | None = None, run: str | None = None) -> Budget:
@@ -27,7 +28,7 @@ def open_budget(limits: BudgetSettings, journal: Journal | None = None, run: str
     """
     run = run or run_of_this_process()
     limited = not limits.calls is limits.tokens is limits.money is None
-    accounts = journal.accounts(LEASE_SECONDS) if run and journal is not None and limited else None
+    accounts = journal.accounts() if run and journal is not None and limited else None
     if run is None or accounts is None:
         return Budget(limits.calls, limits.tokens, limits.money)
     return SharedBudget(limits.calls, limits.tokens, limits.money, accounts=accounts, run=run)
@@ -95,141 +96,116 @@ class Budget:
             and (self.money is None or amount.money <= self.money * (1 + 1e-9))
         )
 
-    def _explain(self) -> str:
+    def _explain(self) -> Reason:
+        tokens, money = short(self.tokens or 0.0, 15), short(self.money or 0.0, 15)
         pairs = (
-            ("calls", self.spent.calls, self.calls),
-            ("tokens", round(self.spent.tokens), self.tokens),
-            ("money", round(self.spent.money, 6), self.money),
+            (self.calls, Reason("calls: {part} of {whole}", part=self.spent.calls, whole=self.calls)),
+            (self.tokens, Reason("tokens: {part} of {whole}", part=round(self.spent.tokens), whole=tokens)),
+            (
+                self.money,
+                Reason("money: {part} of {whole}", part=short(self.spent.money), whole=money),
+            ),
         )
-        limits = ", ".join(f"{name}: {spent} of {limit}" for name, spent, limit in pairs if limit is not None)
-        return (
-            f"the budget admits no further call ({limits}, replies out of the journal included); all replies are in "
-            "the journal: raise [budget] in ragbench.toml and run again to go on"
+        return Reason(
+            "the budget admits no further call ({limits}, replies out of the journal included); all replies are in the "
+            "journal: raise [budget] in ragbench.toml and run again to go on",
+            limits=joined(*(said for limit, said in pairs if limit is not None)),
         )
 
 
 @dataclass
 class SharedBudget(Budget):
-    """A budget that several processes spend from, on whatever machines; one round trip serves all calls that wait.
+    """A budget that several processes spend from, on whatever machines: one row of the database. Of one event loop.
 
-    A process that was killed leaves what it had reserved: that counts as spent, because it may have been sent.
-    `spent` and `reserved` are those of all processes, as this one last saw them. Bound to one event loop.
+    What a process that was killed had in flight stays reserved: it may have been sent. It counts as spent where others
+    find no more room and nobody has spent or reserved for `gone` seconds. `spent` and `reserved` are those of all
+    processes, as this one last saw them. A reply that another process finds in the journal before it is told that
+    it was paid for counts twice: never too little.
     """
 
     accounts: Accounts = field(kw_only=True)
     run: str = field(kw_only=True)
+    gone: float = field(default=GONE_SECONDS, kw_only=True)
 
     def __post_init__(self) -> None:
-        self._holder = uuid.uuid4().hex
-        self._paid, self._held = Amount(), Amount()
-        self._waiting: deque[tuple[Amount, asyncio.Future[None]]] = deque()
-        self._replies: dict[str, Parts | None] = {}
-        self._untold = False
-        self._stepping = asyncio.Lock()
-        self._due = asyncio.Event()
-        self._keeper: asyncio.Task[None] | None = None
+        self._in_flight = 0
+        self._told: list[Told] = []
+        self._quiet = 0.0
+        self._turn = asyncio.Lock()
+        self._telling: asyncio.Task[None] | None = None
 
     async def reserve(self, worst: Amount) -> None:
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((worst, future))
-        self._wake(0.0)
-        try:
-            await future
-        except asyncio.CancelledError:
-            if future.done() and not future.cancelled() and future.exception() is None:
-                self.settle(worst, Amount())
-            raise
+        async with self._turn:
+            while not await self._admitted(worst):
+                if not self._in_flight and (self.reserved.calls == 0 or self._quiet > self.gone):
+                    self.spent, self.reserved = self.spent + self.reserved, Amount()
+                    raise BudgetSpent(self._explain())
+                await asyncio.sleep(POLL_SECONDS)
 
     def settle(self, worst: Amount, actual: Amount) -> None:
-        self._held, self._paid = self._held - worst, self._paid + actual
-        if self._held.calls == 0:
-            self._held = Amount()  # no rest of rounding is reserved for ever
-        self._untold = True
-        self._wake(0.0 if self._waiting else SOON_SECONDS)
+        self._in_flight -= worst.calls
+        self._tell(Told(uuid.uuid4().hex, _parts(actual), _parts(worst)))
 
     def claim(self, key: str) -> None:
-        # told together with what it cost or before: until then its worst case is reserved, so nobody gives up for it
-        self.known.add(key)
-        self._replies[key] = None
-        self._wake(SOON_SECONDS)
+        if key not in self.known:
+            self.known.add(key)
+            self._tell(Told(key))
 
     def found(self, key: str, amount: Amount) -> None:
         if key not in self.known:
             self.known.add(key)
-            self._replies.setdefault(key, _parts(amount))
-            self._wake(SOON_SECONDS)
+            self._tell(Told(key, _parts(amount)))
 
     async def close(self) -> None:
-        if self._replies or self._untold or self._keeper is not None:
-            await self._step()
-        if not self._waiting and self._held.calls == 0:
-            if self._keeper is not None:
-                self._keeper.cancel()
-                await asyncio.wait([self._keeper])
+        if self._telling is not None:
+            self._telling.cancel()
+            await asyncio.wait([self._telling])
+        if self._told:
+            await self._step(None)
+        if not self._in_flight:
             await self.accounts.close()
 
-    def _wake(self, seconds: float) -> None:
-        if self._keeper is None:
-            self._keeper = asyncio.create_task(self._keep())
-        if seconds == 0.0:
-            self._due.set()
-        else:
-            asyncio.get_running_loop().call_later(seconds, self._due.set)
+    def _tell(self, told: Told) -> None:
+        self._told.append(told)
+        if self._telling is None:
+            self._telling = asyncio.create_task(self._tell_soon())
 
-    async def _keep(self) -> None:
-        """Tell what changed, and that this process is there while it holds anything."""
+    async def _tell_soon(self) -> None:
         try:
-            while self._waiting or self._held.calls or self._replies or self._untold:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._due.wait(), POLL_SECONDS if self._waiting else LEASE_SECONDS / 4)
-                self._due.clear()
-                await self._step()
-        except Exception as error:  # those who wait have it; what is untold goes with the next step
-            while self._waiting:
-                _, future = self._waiting.popleft()
-                if not future.done():
-                    future.set_exception(error)
+            while self._told:
+                await asyncio.sleep(SOON_SECONDS)
+                await self._step(None)
+        except Exception:  # the next step tells it, and says what is wrong
+            return
         finally:
-            self._keeper = None
+            self._telling = None
 
-    async def _step(self) -> None:
-        async with self._stepping:
-            for one in [one for one in self._waiting if one[1].done()]:
-                self._waiting.remove(one)
-            wanted, replies, untold = list(self._waiting), self._replies, self._untold
-            self._replies, self._untold = {}, False
-            money = None if self.money is None else self.money * (1 + 1e-9)
-            try:
-                told = await self.accounts.spend(
-                    self.run,
-                    self._holder,
-                    (self.calls, self.tokens, money),
-                    _parts(self._paid),
-                    _parts(self._held),
-                    [_parts(worst) for worst, _ in wanted],
-                    list(replies.items()),
-                )
-            except BaseException:
-                self._replies, self._untold = replies | self._replies, untold or self._untold
-                raise
-            self._take(Spent(*told), wanted)
+    async def _admitted(self, worst: Amount) -> bool:
+        step = asyncio.ensure_future(self._step(worst))
+        try:
+            return await asyncio.shield(step)
+        except asyncio.CancelledError:
+            step.add_done_callback(lambda one: self._unwanted(one, worst))
+            raise
 
-    def _take(self, told: Spent, wanted: list[tuple[Amount, asyncio.Future[None]]]) -> None:
-        self.spent, self.reserved = _amount(told.spent), _amount(told.reserved)
-        for worst, future in wanted[: told.admitted]:
-            self._waiting.remove((worst, future))
-            if future.done():  # who asked has gone meanwhile
-                self._untold = True
-            else:
-                self._held += worst
-                future.set_result(None)
-        if told.admitted < len(wanted):
-            worst, future = wanted[told.admitted]
-            if self.reserved.calls == 0 and self._held.calls == 0:
-                self._waiting.remove((worst, future))
-                if not future.done():
-                    future.set_exception(BudgetSpent(self._explain()))
-                self._due.set()
+    def _unwanted(self, step: asyncio.Future[bool], worst: Amount) -> None:
+        if not step.cancelled() and step.exception() is None and step.result():
+            self.settle(worst, Amount())
+
+    async def _step(self, worst: Amount | None) -> bool:
+        told, self._told = self._told, []
+        limits = self.calls, self.tokens, None if self.money is None else self.money * (1 + 1e-9)
+        try:
+            admitted, spent, reserved, self._quiet = await self.accounts.spend(
+                self.run, limits, told, None if worst is None else _parts(worst)
+            )
+        except BaseException:
+            self._told = told + self._told
+            raise
+        self.spent, self.reserved = _amount(spent), _amount(reserved)
+        if admitted and worst is not None:
+            self._in_flight += worst.calls
+        return admitted
 
 
 def _parts(amount: Amount) -> Parts:

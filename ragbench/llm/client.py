@@ -20,6 +20,7 @@ from ragbench.llm.transport import read_key
 from ragbench.settings import JudgeSettings
 from ragbench.settings.secrets import excerpt
 from ragbench.types import Status
+from ragbench.types.reason import Reason, reason_of
 
 BLOCK = 32
 """So many questions are prepared together, while as many as are in flight already wait for their turn."""
@@ -173,9 +174,8 @@ class Client:
             try:
                 value = read(entry.text, request.shape)
             except MalformedError as second:
-                raise CallFailed(
-                    Status.PARSE_ERROR, f"two replies were not of the shape; the second: {second}"
-                ) from None
+                told = Reason("two replies were not of the shape; the second: {said}", said=reason_of(second))
+                raise CallFailed(Status.PARSE_ERROR, told) from None
         return _total(value, Status.OK, "", entries)
 
     async def _exchange(self, request: Request, entries: list[tuple[Entry, bool]]) -> Entry:
@@ -189,7 +189,7 @@ class Client:
             flight.task.add_done_callback(lambda _: self._flying.pop(key, None))
         entry, fresh = await flight.join()
         self.used.by_key[key] = Used(
-            entry.input_tokens, entry.output_tokens, entry.cost, entry.estimated, entry.served_model
+            entry.input_tokens, entry.output_tokens, entry.cost, entry.estimated, entry.served_model, entry.imported
         )
         entries.append((entry, fresh and flight.claim()))
         return entry
@@ -271,9 +271,11 @@ class _Flight:
 
 def _readable(entry: Entry) -> None:
     if entry.refusal is not None or entry.finish == "content_filter":
-        raise CallFailed(Status.REFUSED, f"the model refused: {excerpt(entry.refusal or 'content filter', 200)}")
+        said = excerpt(entry.refusal or "content filter", 200)
+        raise CallFailed(Status.REFUSED, Reason("the model refused: {said}", said=said))
     if entry.finish == "length":
-        raise CallFailed(Status.TRUNCATED, f"the reply was cut off at {entry.output_tokens} tokens, twice")
+        told = Reason("the reply was cut off at {count} tokens, twice", count=entry.output_tokens)
+        raise CallFailed(Status.TRUNCATED, told)
 
 
 def _total(value: Any, status: Status, reason: str, entries: list[tuple[Entry, bool]]) -> Completion:

@@ -21,6 +21,7 @@ from ragbench.llm.transport import Transport, patiently
 from ragbench.settings import JudgeSettings
 from ragbench.settings.secrets import masker_of
 from ragbench.types import Status
+from ragbench.types.reason import Reason, rounded, short
 
 SILENT = ("timeout", "connection")
 """Kinds of faults that an endpoint has which says nothing at all."""
@@ -167,25 +168,34 @@ class Endpoint:
                 if not self._dialect.learn(fault.reason, asked, length):
                     raise Fault("request", fault.reason) from None
                 self._tally.add(calls=1)
-        raise Fault("request", "the endpoint accepts no known way of asking")
+        raise Fault("request", Reason("the endpoint accepts no known way of asking"))
 
     def _stop_if_silent(self) -> None:
         """End the run before a call that would meet the silence that others have waited through, all together."""
         patience = self._settings.patience_seconds
         if self._silent_since is not None and time.monotonic() - self._silent_since > patience:
             self._stopped = self._stopped or ProviderUnreachable(
-                f"{self._who} has not answered any call for {patience:g} s (patience_seconds). Replies so far are in "
-                "the journal: run again to go on"
+                Reason(
+                    "{who} has not answered any call for {seconds} s (patience_seconds). Replies so far are in the "
+                    "journal: run again to go on",
+                    who=self._who,
+                    seconds=short(patience),
+                )
             )
 
     def _stop_if_hopeless(self, fault: Fault) -> None:
         """End the run after a fault that the next call would meet too."""
         if fault.kind == "fatal":
-            self._stopped = ProviderRefused(f"{self._who} refuses all calls: {fault.reason}")
+            self._stopped = ProviderRefused(Reason("{who} refuses all calls: {said}", who=self._who, said=fault.reason))
         elif (fault.retry_after or 0.0) > self._settings.patience_seconds:
             self._stopped = ProviderUnreachable(
-                f"{self._who} asks to wait {fault.retry_after:.0f} s ({fault.reason}); run again then, "
-                "or raise patience_seconds. Replies so far are in the journal"
+                Reason(
+                    "{who} asks to wait {seconds} s ({said}); run again then, or raise patience_seconds. Replies so "
+                    "far are in the journal",
+                    who=self._who,
+                    seconds=rounded(fault.retry_after or 0.0, 0),
+                    said=fault.reason,
+                )
             )
         if self._stopped is not None:
             raise self._stopped from None
@@ -198,8 +208,13 @@ class Endpoint:
             self._failures += 1
         if self._failures >= UNREACHABLE_AFTER:
             self._stopped = ProviderUnreachable(
-                f"{self._who} failed {self._failures} calls in a row, each after all its attempts; the last: "
-                f"{fault.reason}. Replies so far are in the journal: run again to go on"
+                Reason(
+                    "{who} failed {count} calls in a row, each after all its attempts; the last: {said}. Replies so "
+                    "far are in the journal: run again to go on",
+                    who=self._who,
+                    count=self._failures,
+                    said=fault.reason,
+                )
             )
             return self._stopped
         return CallFailed(Status.TIMEOUT if fault.kind == "timeout" else Status.JUDGE_ERROR, fault.reason)

@@ -20,6 +20,7 @@ from ragbench.llm.request import Request
 from ragbench.settings import JudgeSettings
 from ragbench.settings.secrets import excerpt
 from ragbench.types import Status
+from ragbench.types.reason import Reason, short
 from ragbench.waves import first
 
 Function = Callable[[str], Any]
@@ -48,7 +49,7 @@ class FunctionEndpoint(Endpoint):
                 found = await self._called(said)
         except TimeoutError as error:
             if limited.expired():
-                raise Fault("timeout", f"no reply within {seconds:g} s") from None
+                raise Fault("timeout", Reason("no reply within {seconds} s", seconds=short(seconds))) from None
             raise Fault("request", _told(error)) from None
         except (Exception, SystemExit) as error:
             raise Fault("request", _told(first(error))) from None
@@ -92,8 +93,9 @@ def _text(found: Any) -> str:
         try:
             return json.dumps(dict(found), ensure_ascii=False)
         except (TypeError, ValueError) as error:
-            raise Fault("request", f"it returned an object that is not JSON: {error}") from None
-    raise Fault("request", f"it returned {type(found).__name__}; a text, or an object for JSON, is expected")
+            raise Fault("request", Reason("it returned an object that is not JSON: {said}", said=str(error))) from None
+    kind = type(found).__name__
+    raise Fault("request", Reason("it returned {name}; a text, or an object for JSON, is expected", name=kind))
 
 
 def _told(error: BaseException) -> str:

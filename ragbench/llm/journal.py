@@ -12,6 +12,7 @@ from ragbench.llm.accounts import Accounts
 from ragbench.llm.errors import CallFailed
 from ragbench.llm.uses import Uses
 from ragbench.types import Status
+from ragbench.types.reason import Reason
 
 FINDING, RECORDING = 1, 2
 """So many batches of each kind are under way at the same time."""
@@ -30,7 +31,8 @@ class Entry:
 
     key: see `ragbench.llm.request.key_of`. judge: the name in ragbench.toml; endpoint: its base URL.
     request: `Request.as_json`. text, finish, refusal: the reply. seconds: what the model took.
-    input_tokens, output_tokens: as reported or, where the endpoint does not report, estimated (`estimated`).
+    input_tokens, output_tokens: as reported or, where the endpoint does not report, estimated (`estimated`). imported:
+    whether it came in a file, from somebody who says that a model gave it.
     """
 
     key: str
@@ -50,6 +52,7 @@ class Entry:
     cost: float
     seconds: float
     served_model: str | None = None
+    imported: bool = False
 
     def as_row(self) -> Row:
         """The entry as plain values by column name."""
@@ -99,11 +102,8 @@ class Journal(Protocol):
     def on_loop(self) -> LoopJournal:
         """For the loop that runs here, to be closed on it."""
 
-    def accounts(self, lease: float) -> Accounts | None:
-        """What processes that keep their replies here share besides; None where there is no other process.
-
-        lease: so many seconds a process that is not heard of keeps what it holds, by the journal's own clock.
-        """
+    def accounts(self) -> Accounts | None:
+        """What processes that keep their replies here share besides; None where there is no other process."""
 
 
 @dataclass
@@ -115,7 +115,7 @@ class MemoryJournal:
     def on_loop(self) -> MemoryJournal:
         return self
 
-    def accounts(self, lease: float) -> None:
+    def accounts(self) -> None:
         """Nobody shares it."""
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, Row]:
@@ -251,7 +251,9 @@ class Ledger:
             self._uses.note(entry.key)
             raise
         if kept is None:
-            raise CallFailed(Status.JUDGE_ERROR, "the reply, or its question, holds what the journal cannot keep")
+            raise CallFailed(
+                Status.JUDGE_ERROR, Reason("the reply, or its question, holds what the journal cannot keep")
+            )
         self._uses.note(entry.key)
         return entry if kept is row else Entry.from_row(kept)
 

@@ -44,6 +44,7 @@ class Used(NamedTuple):
     cost: float
     estimated: bool
     served_model: str | None
+    imported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ class Usage:
 
     estimated: replies whose endpoint reported no tokens, so that they were estimated. model: the one that was asked.
     answered_by: how many replies gave each model's name as their own; those that gave none are not counted.
-    unpriced: replies whose cost, 0 here, is unknown: no price was set when they were asked for.
+    unpriced: replies whose cost, 0 here, is unknown: no price was set when they were asked for. imported: those that
+    came in a file.
     """
 
     replies: int = 0
@@ -64,6 +66,7 @@ class Usage:
     model: str = ""
     answered_by: Mapping[str, int] = field(default_factory=dict)
     unpriced: int = 0
+    imported: int = 0
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ class Replies:
             estimated=sum(one.estimated for one in used),
             model=self.model,
             answered_by=dict(sorted(named.items())),
+            imported=sum(one.imported for one in used),
             unpriced=0 if self.free else sum(not e.cost and e.input_tokens + e.output_tokens > 0 for e in used),
         )
 

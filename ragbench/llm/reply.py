@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ragbench.llm.errors import Fault
+from ragbench.types.reason import Reason
 
 AnyShape = TypeVar("AnyShape", bound=BaseModel)
 MAX_CHARACTERS = 1_000_000
@@ -53,19 +54,19 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str) -> Reply:
     try:
         document = json.loads(body)
     except (ValueError, RecursionError):
-        raise Fault("server", "the response is not JSON") from None
+        raise Fault("server", Reason("the response is not JSON")) from None
     if not isinstance(document, dict):
-        raise Fault("server", "the response is not a JSON object")
+        raise Fault("server", Reason("the response is not a JSON object"))
     if error := document.get("error"):
         said = error.get("message", error) if isinstance(error, dict) else error
         said = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-        raise Fault("server", f"the response reports an error: {hide(said)[:300]}")
+        raise Fault("server", Reason("the response reports an error: {said}", said=hide(said)[:300]))
     choices = document.get("choices")
     if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
-        raise Fault("server", "the response has no choices")
+        raise Fault("server", Reason("the response has no choices"))
     message = choices[0].get("message")
     if not isinstance(message, dict):
-        raise Fault("server", "the response has no message")
+        raise Fault("server", Reason("the response has no message"))
     usage = document.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     refusal, named, finish = message.get("refusal"), document.get("model"), choices[0].get("finish_reason")
@@ -90,20 +91,20 @@ def read(text: str, shape: type[AnyShape]) -> AnyShape:
     fence = _FENCE.fullmatch(inner)
     inner = fence["inside"].strip() if fence else inner
     if not inner:
-        raise MalformedError("the reply is empty")
+        raise MalformedError(Reason("the reply is empty"))
     if len(inner) > MAX_CHARACTERS:
-        raise MalformedError(f"the reply has more than {MAX_CHARACTERS} characters")
+        raise MalformedError(Reason("the reply has more than {count} characters", count=MAX_CHARACTERS))
     try:
         found = _DECODER.decode(inner)
         _shallow(found)
     except MalformedError:
         raise
     except RecursionError:
-        raise MalformedError(f"the reply is nested more than {MAX_DEPTH} deep") from None
+        raise MalformedError(Reason("the reply is nested more than {count} deep", count=MAX_DEPTH)) from None
     except ValueError as error:
-        raise MalformedError(f"the reply is not one JSON object: {error}") from None
+        raise MalformedError(Reason("the reply is not one JSON object: {said}", said=str(error))) from None
     if not isinstance(found, dict):
-        raise MalformedError("the reply is not a JSON object")
+        raise MalformedError(Reason("the reply is not a JSON object"))
     try:
         return shape.model_validate_json(inner, strict=True)
     except ValidationError as error:
@@ -141,7 +142,7 @@ def _count(value: Any) -> int | None:
 
 
 def _no_constant(name: str) -> float:
-    raise MalformedError(f"{name} is not a JSON number")
+    raise MalformedError(Reason("{name} is not a JSON number", name=name))
 
 
 def _finite(digits: str) -> float:
@@ -155,19 +156,19 @@ def _bounded(digits: str) -> int:
 
 
 def _refused(digits: str) -> NoReturn:
-    raise MalformedError(f"{digits[:20]} is too large a number")
+    raise MalformedError(Reason("{said} is too large a number", said=digits[:20]))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise MalformedError("a key stands twice in one object")
+        raise MalformedError(Reason("a key stands twice in one object"))
     return found
 
 
 def _shallow(value: Any, depth: int = 0) -> None:
     if depth > MAX_DEPTH:
-        raise MalformedError(f"the reply is nested more than {MAX_DEPTH} deep")
+        raise MalformedError(Reason("the reply is nested more than {count} deep", count=MAX_DEPTH))
     if isinstance(value, dict | list):
         for child in value.values() if isinstance(value, dict) else value:
             _shallow(child, depth + 1)

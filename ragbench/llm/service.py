@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from ragbench.llm import transport
 from ragbench.llm.budget import Budget
 from ragbench.llm.endpoint import Endpoint
 from ragbench.llm.errors import CallFailed, Fault
@@ -20,16 +21,18 @@ from ragbench.llm.shares import limiter_of
 from ragbench.llm.transport import Transport
 from ragbench.settings import JudgeSettings
 from ragbench.settings.secrets import masker_of
+from ragbench.types.reason import Reason, joined, reason_of, short
 
 PROMPT, VERSION = "service", 1
 """Of every request: VERSION is raised when what is kept of a reply changes."""
 END = "[DONE]"
+_HEADERS = Reason("look at `headers`, and at the variables that they name")
 MENDED = {
-    401: "look at `headers`, and at the variables that they name",
-    402: "the account has no money left: add some, then run again",
-    403: "look at `headers`, and at the variables that they name",
-    404: "look at `url`",
-    405: "look at `method` and `url`",
+    401: _HEADERS,
+    402: transport.MENDED[402],
+    403: _HEADERS,
+    404: Reason("look at `url`"),
+    405: Reason("look at `method` and `url`"),
 }
 """What helps where a service refuses every call."""
 
@@ -88,7 +91,7 @@ class Service(Endpoint):
         try:
             self._check(text)
         except ValueError as error:
-            raise Fault("request", str(error)) from None
+            raise Fault("request", reason_of(error)) from None
         return Reply(text, "stop", input_tokens=0, output_tokens=0)
 
     def _stop_if_hopeless(self, fault: Fault) -> None:
@@ -99,9 +102,13 @@ class Service(Endpoint):
     def _given_up(self, fault: Fault) -> Exception:
         given = super()._given_up(fault)
         if isinstance(given, CallFailed) and fault.passes:
-            patience = f"patience_seconds = {self._settings.patience_seconds:g}"
-            tried = f"tried {fault.attempts} times (attempts = {self._settings.attempts}, {patience})"
-            return CallFailed(given.status, f"{given.reason}; {tried}")
+            tried = Reason(
+                "tried {count} times (attempts = {attempts}, patience_seconds = {seconds})",
+                count=fault.attempts,
+                attempts=self._settings.attempts,
+                seconds=short(self._settings.patience_seconds),
+            )
+            return CallFailed(given.status, joined(given.reason, tried))
         return given
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import errno
 import json
 import os
 import re
@@ -23,6 +24,7 @@ from ragbench.remotes import sockets
 from ragbench.settings import ConfigurationError, WebSettings
 from ragbench.settings.endpoints import Patience
 from ragbench.settings.secrets import Mask, masker_of
+from ragbench.types.reason import Reason, joined, short
 
 MAX_BYTES = 8 * 1024 * 1024
 """Of a response, packed and unpacked."""
@@ -35,24 +37,25 @@ SHORTEST_SECONDS = 0.01
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _MODERATED = re.compile(r"content[_ ]filter|content management policy|moderation|was flagged", re.IGNORECASE)
+_UNKNOWN_AUTHORITY = Reason(
+    "its authority is unknown here; name the file of your authority's certificate in the variable SSL_CERT_FILE"
+)
 _UNTRUSTED = {
-    9: "it is not valid yet; is the clock of this machine right?",
-    10: "it has expired; the endpoint needs a new one (or is the clock of this machine wrong?)",
-    18: "it is signed by itself; name its file in the variable SSL_CERT_FILE if it is your own",
-    19: "its authority is unknown here; name the file of your authority's certificate in the variable SSL_CERT_FILE",
-    20: "its authority is unknown here; name the file of your authority's certificate in the variable SSL_CERT_FILE",
-    62: "it was made for another host; set {address} to the name that it was made for",
-    64: "it was made for another host; set {address} to the name that it was made for",
+    9: Reason("it is not valid yet; is the clock of this machine right?"),
+    10: Reason("it has expired; the endpoint needs a new one (or is the clock of this machine wrong?)"),
+    18: Reason("it is signed by itself; name its file in the variable SSL_CERT_FILE if it is your own"),
+    19: _UNKNOWN_AUTHORITY,
+    20: _UNKNOWN_AUTHORITY,
 }
+_OF_ANOTHER_HOST = (62, 64)
 """What OpenSSL's reasons of distrust mean, and what can be done; the numbers are its own (X509_V_ERR_…)."""
 MENDED = {
-    401: "{key}",
-    402: "the account has no money left: add some, then run again",
-    403: "ask the provider for the right to this model, or name another `model`",
-    404: "look at `model` and `base_url`",
-    405: "look at `base_url`",
+    402: Reason("the account has no money left: add some, then run again"),
+    403: Reason("ask the provider for the right to this model, or name another `model`"),
+    404: Reason("look at `model` and `base_url`"),
+    405: Reason("look at `base_url`"),
 }
-"""What helps where every call to a model is refused. {key}: where the key is looked for."""
+"""What helps where every call to a model is refused; with 401 it is where the key is looked for."""
 _random = secrets.SystemRandom()
 Result = TypeVar("Result")
 
@@ -75,17 +78,17 @@ class Transport:
         *,
         headers: Mapping[str, str] | None = None,
         address: str = "base_url",
-        mended: Mapping[int, str] = MENDED,
+        mended: Mapping[int, Reason] | None = None,
         hide: Mask | None = None,
     ) -> None:
         import aiohttp
 
         self._max_bytes = max_bytes
         self._again_on, self._never_again_on = endpoint.again_on, endpoint.never_again_on
-        self._base = self._place = ""
+        self._base, variable = "", None
         if isinstance(endpoint, WebSettings):
-            self._base, self._place = str(endpoint.base_url).rstrip("/"), _place(endpoint.key_variable)
-        self._mended, self._address = mended, address
+            self._base, variable = str(endpoint.base_url).rstrip("/"), endpoint.key_variable
+        self._mended, self._address = mended or {**MENDED, 401: _place(variable)}, address
         self._hide = hide or masker_of(key.get_secret_value() if key else "")
         own = dict(headers or {}) | ({"Authorization": f"Bearer {key.get_secret_value()}"} if key else {})
         taken = {name.lower() for name in own}
@@ -106,7 +109,9 @@ class Transport:
         try:
             asked = to_json(body)
         except PydanticSerializationError:
-            raise Fault("request", "the question holds what no JSON does, such as half a pair of signs") from None
+            raise Fault(
+                "request", Reason("the question holds what no JSON does, such as half a pair of signs")
+            ) from None
         return await self.ask("POST", f"{self._base}/{path}", asked, seconds)
 
     async def ask(
@@ -127,28 +132,33 @@ class Transport:
                 parts = self._limited(response.content.iter_any(), heard if good else None)
                 content = self._unpacked(await parts, self._hide(encoding))
                 if sum(map(content.count, (b"[", b"{", b":"))) > MOST_FRAMES:
-                    raise Fault("request", "the response has more values than a reply")
+                    raise Fault("request", Reason("the response has more values than a reply"))
                 if not good:
                     raise self._refusal(response.status, response.headers, content)
                 return content
         except aiohttp.ConnectionTimeoutError:
-            raise Fault("timeout", f"no connection within {self._limits.sock_connect:g} s (connect_seconds)") from None
+            limit = short(self._limits.sock_connect or 0)
+            raise Fault(
+                "timeout", Reason("no connection within {seconds} s (connect_seconds)", seconds=limit)
+            ) from None
         except aiohttp.SocketTimeoutError:
-            raise Fault("timeout", f"nothing was heard for {self._limits.sock_read:g} s (read_seconds)") from None
+            limit = short(self._limits.sock_read or 0)
+            raise Fault("timeout", Reason("nothing was heard for {seconds} s (read_seconds)", seconds=limit)) from None
         except TimeoutError:
-            limit = self._limits.total
-            where = "timeout_seconds" if seconds == limit else "what patience_seconds left of timeout_seconds"
-            raise Fault("timeout", f"no whole response within {seconds:.3g} s ({where})") from None
+            whole = seconds == self._limits.total
+            where = "timeout_seconds" if whole else Reason("what patience_seconds left of timeout_seconds")
+            told = Reason("no whole response within {seconds} s ({said})", seconds=short(seconds, 3), said=where)
+            raise Fault("timeout", told) from None
         except aiohttp.ClientConnectorCertificateError as error:
             raise Fault("fatal", _distrust(error.host, error.certificate_error, self._address)) from None
         except aiohttp.ClientSSLError as error:
-            raise Fault("fatal", f"no secure connection: {self._hide(str(error))}") from None
+            raise Fault("fatal", Reason("no secure connection: {said}", said=self._hide(str(error)))) from None
         except aiohttp.ClientConnectorError as error:
             if isinstance(error.os_error, sockets.MetadataAddressError):
                 raise Fault("fatal", str(error.os_error.strerror)) from None
             raise Fault("connection", _unreached(error, self._address)) from None
         except (aiohttp.ClientError, OSError) as error:
-            raise Fault("connection", self._hide(str(error)) or "the connection broke") from None
+            raise Fault("connection", self._hide(str(error)) or Reason("the connection broke")) from None
 
     async def close(self) -> None:
         """Let the connections go."""
@@ -171,11 +181,12 @@ class Transport:
         if encoding in ("", "identity"):
             return content
         if encoding not in ("gzip", "x-gzip", "deflate"):
-            raise Fault("request", f"the response is packed as {encoding[:20]!r}, which was not asked for")
+            told = Reason("the response is packed as {said}, which was not asked for", said=repr(encoding[:20]))
+            raise Fault("request", told)
         try:
             found = zlib.decompressobj(wbits=_GZIP_OR_ZLIB).decompress(content, self._max_bytes + 1)
         except zlib.error as error:
-            raise Fault("connection", f"the response cannot be unpacked: {error}") from None
+            raise Fault("connection", Reason("the response cannot be unpacked: {said}", said=str(error))) from None
         if len(found) > self._max_bytes:
             raise self._too_long()
         return found
@@ -186,20 +197,21 @@ class Transport:
         again = status in (408, 409, 425, 429, *self._again_on) or status >= 500
         if again and status not in self._never_again_on:
             if status == 429 and "insufficient_quota" in said:
-                return Fault("fatal", f"{reason}; {MENDED[402]}")
+                return Fault("fatal", joined(reason, MENDED[402]))
             kind = "busy" if status in (429, 503, 529) else "server"
             return Fault(kind, reason, retry_after(headers))
         if 300 <= status < 400:
-            to = f"set {self._address} to the final address"
-            return Fault("fatal", f"HTTP {status}: a redirect, which is not followed; {to}")
+            to = Reason("set {name} to the final address", name=self._address)
+            told = Reason("HTTP {status}: a redirect, which is not followed; {said}", status=status, said=to)
+            return Fault("fatal", told)
         if status in (400, 403, 422) and _MODERATED.search(said):
             return Fault("refused", reason)
         if status in self._mended:
-            return Fault("fatal", f"{reason}; {self._mended[status].format(key=self._place)}")
+            return Fault("fatal", joined(reason, self._mended[status]))
         return Fault("mechanism" if status in (400, 422) else "request", reason)
 
     def _too_long(self) -> Fault:
-        return Fault("request", f"the response has more than {self._max_bytes} bytes")
+        return Fault("request", Reason("the response has more than {count} bytes", count=self._max_bytes))
 
 
 def read_key(who: str, settings: WebSettings) -> SecretStr | None:
@@ -251,21 +263,30 @@ def pause_after(fault: Fault, attempt: int, settings: Patience) -> float:
     return (fault.retry_after or 0.0) + _random.uniform(0, span)
 
 
-def _distrust(host: str, error: Exception, address: str) -> str:
-    said = _UNTRUSTED.get(getattr(error, "verify_code", 0), str(error)).replace("{address}", address)
-    return f"the certificate of {host} is not trusted: {said}"
+def _distrust(host: str, error: Exception, address: str) -> Reason:
+    code = getattr(error, "verify_code", 0)
+    of_another = Reason("it was made for another host; set {name} to the name that it was made for", name=address)
+    said = of_another if code in _OF_ANOTHER_HOST else _UNTRUSTED.get(code, str(error))
+    return Reason("the certificate of {who} is not trusted: {said}", who=host, said=said)
 
 
-def _unreached(error: Any, address: str) -> str:
+def _unreached(error: Any, address: str) -> Reason:
     number = error.os_error.errno or 0
-    said = os.strerror(number) if number > 0 else error.os_error.strerror or "no such host"
-    return f"Cannot connect to host {error.host}:{error.port} ({said}); look whether it runs, and at {address}"
+    said = os.strerror(number) if number > 0 else error.os_error.strerror or Reason("no such host")
+    if number == errno.ECONNREFUSED:
+        said = Reason("Connection refused")
+    return Reason(
+        "Cannot connect to host {who} ({said}); look whether it runs, and at {name}",
+        who=f"{error.host}:{error.port}",
+        said=said,
+        name=address,
+    )
 
 
-def _place(key_variable: str | None) -> str:
+def _place(key_variable: str | None) -> Reason:
     if key_variable is None:
-        return "no key was sent: name the variable that holds it as `key_variable`"
-    return f"look at the key in the variable {key_variable}"
+        return Reason("no key was sent: name the variable that holds it as `key_variable`")
+    return Reason("look at the key in the variable {name}", name=key_variable)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

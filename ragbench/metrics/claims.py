@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import AGAIN, Inquiry
 from ragbench.types import LexicalReader, Prompt, Status
+from ragbench.types.reason import Reason, kept, rounded
 
 
 class Claims(BaseModel):
@@ -66,7 +67,7 @@ class Judged:
     @classmethod
     def unsupported(cls, statement: str) -> Judged:
         """The verdict on a statement where there is nothing to support it."""
-        return cls(statement, Entailment.NEUTRAL, "there is nothing to read", ())
+        return cls(statement, Entailment.NEUTRAL, kept(Reason("there is nothing to read")), ())
 
     @property
     def against(self) -> tuple[int, ...]:
@@ -122,7 +123,9 @@ def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> Verdicts:
             near = reader.nearest(statement, parts, ALIKE)
             if near is not None:
                 verdict, best = Entailment.CONTRADICTED, [places[near]]
-        reason = f"shared words and letters: {reader.support(statement, passages):.2f}"
+        reason = kept(
+            Reason("shared words and letters: {share}", share=rounded(reader.support(statement, passages), 2))
+        )
         against = [place for place in denying.of(statement) if verdict is not Entailment.SUPPORTED or place not in best]
         found.append(Verdict(statement=number, reason=reason, verdict=verdict, passages=best, contradicting=against))
     return Verdicts(verdicts=found)

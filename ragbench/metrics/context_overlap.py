@@ -10,12 +10,14 @@ from rapidfuzz.distance import Levenshtein
 from ragbench.metric import metric
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, measured
-from ragbench.metrics.known_reasons import CANNOT_BE_TOLD_APART
 from ragbench.metrics.strings import plain
 from ragbench.types import Chunk, Sample, Score, Status
 
 FIELDS = ("contexts", "reference_contexts")
 By = Literal["id", "text"]
+_APART = sentence(
+    "retrieved and labelled contexts cannot be compared: the ones have no identifiers, the others no texts"
+)
 
 
 _LABEL_EDGE = "Without labelled contexts it is unmeasured; copies of a context count once."
@@ -88,7 +90,7 @@ def _is_among(inquiry: Inquiry, chunk: Chunk, others: Sequence[Chunk], by: By, t
         return any(_alike(plain(chunk.text), plain(other.text), threshold) for other in others)
     said = chunk.is_among(others)
     if said is None:
-        raise inquiry.unmeasured(Status.MISSING_FIELD, CANNOT_BE_TOLD_APART)
+        raise inquiry.unmeasured(Status.MISSING_FIELD, _APART)
     return said
 
 

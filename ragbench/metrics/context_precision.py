@@ -13,6 +13,7 @@ from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
+from ragbench.types.reason import Reason, kept, rounded
 from ragbench.waves import gather
 
 FIELDS = ("user_input", "contexts")
@@ -38,7 +39,7 @@ def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> Usefulness:
     context, answer = texts["context"], texts["answer"]
     carried = any(reader.supported(part, [context]) for part in sentences(answer))
     useful = carried or any(reader.supported(part, [answer]) for part in sentences(context))
-    reason = f"shared words and letters: {reader.support(answer, [context]):.2f}"
+    reason = kept(Reason("shared words and letters: {share}", share=rounded(reader.support(answer, [context]), 2)))
     return Usefulness(reason=reason, verdict=Use.USEFUL if useful else Use.USELESS)
 
 
@@ -148,7 +149,7 @@ def average_precision(useful: Sequence[bool]) -> float:
 
 async def _judged(inquiry: Inquiry, answer: str, context: str, variant: str) -> Usefulness:
     if not context.strip() and variant != "ragas":
-        return Usefulness(reason="the chunk has no text", verdict=Use.USELESS)
+        return Usefulness(reason=kept(Reason("the chunk has no text")), verdict=Use.USELESS)
     question = inquiry.sample.user_input or ""
     return await inquiry.ask(USEFULNESS, {"question": question, "answer": answer, "context": context})
 

@@ -18,6 +18,7 @@ from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.types import Array, Judge, LexicalReader, Prompt, Sample, Score
+from ragbench.types.reason import Reason, kept, rounded
 
 SOURCE = "the specification, section 9.3"
 FIELDS = ("user_input", "response")
@@ -235,7 +236,14 @@ def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> Decision | Non
     carried = [reader.supported(part, texts["contexts"]) for part in parts]
     weakest = min(supports, default=0.0)
     return Decision(
-        reason=f"sentences that the contexts carry: {sum(carried)} of {len(parts)}; the weakest: {weakest:.2f}",
+        reason=kept(
+            Reason(
+                "sentences that the contexts carry: {part} of {whole}; the weakest: {share}",
+                part=sum(carried),
+                whole=len(parts),
+                share=rounded(weakest, 2),
+            )
+        ),
         show=Word.YES if parts and all(carried) else Word.NO,
         likelihood=round(100 * weakest),
     )

@@ -11,6 +11,7 @@ from ragbench.metrics.explanation import sentence, spoken
 from ragbench.metrics.inquiry import is_blank, measured
 from ragbench.metrics.vectors import cosine, vectors
 from ragbench.types import Embedder, Sample, Score, Status
+from ragbench.types.reason import Reason
 
 SOURCE = "the specification, section 10.3"
 Field = Literal["user_input", "response"]
@@ -92,12 +93,14 @@ async def answer_consistency(turns: Sequence[Sample], embedder: Embedder) -> Sco
 async def _neighbours(turns: Sequence[Sample], embedder: Embedder, field: Field) -> Score:
     texts = [getattr(turn, field) for turn in turns]
     if len(texts) < 2:
-        return Score.unmeasured(Status.MISSING_FIELD, "a second turn is needed: one alone has no neighbour")
+        return Score.unmeasured(Status.MISSING_FIELD, Reason("a second turn is needed: one alone has no neighbour"))
     for number, text in enumerate(texts, start=1):
         if text is None:
-            return Score.unmeasured(Status.MISSING_FIELD, f"turn {number} has no field {field}")
+            why = Reason("turn {count} has no field {field}", count=number, field=field)
+            return Score.unmeasured(Status.MISSING_FIELD, why)
         if is_blank(text):
-            return Score.unmeasured(Status.EMPTY_INPUT, f"the field {field} of turn {number} is empty")
+            why = Reason("the field {field} of turn {count} is empty", count=number, field=field)
+            return Score.unmeasured(Status.EMPTY_INPUT, why)
     found = await vectors(embedder, texts, "query" if field == "user_input" else "passage")
     similarities = [cosine(one, other) for one, other in pairwise(found)]
     value = sum(similarities) / len(similarities)

@@ -7,13 +7,36 @@ was measured once can be explained in any language later. `Score.reason` is the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from ragbench.metrics.known_reasons import DIGITS as DIGITS
-from ragbench.metrics.known_reasons import Speaker as Speaker
-from ragbench.metrics.known_reasons import reason_in as reason_in
-from ragbench.metrics.known_reasons import sentence as sentence
 from ragbench.types import Score, Status
+from ragbench.types.reason import Reason, read
+
+DIGITS = 3
+
+
+class Speaker(Protocol):
+    """Texts and numbers of one language: `ragbench.language.Translator`."""
+
+    def __call__(self, text: str, **values: object) -> str:
+        """The translation of a text, with its `{name}` places filled in."""
+        ...
+
+    def number(self, value: float | None, digits: int = DIGITS) -> str:
+        """A decimal number in the language's form."""
+        ...
+
+
+def sentence(text: str, /, **values: Any) -> dict[str, Any]:
+    """A sentence with its values apart: numbers, texts, reasons, or a sequence of texts that are quoted one by one."""
+    return {"text": text, "values": {name: _apart(value) for name, value in values.items()}}
+
+
+def reason_in(reason: str, speaker: Speaker) -> str:
+    """A reason, or the text that is kept of it, in the speaker's language. What a model or an endpoint says stays as it
+    is: only what ragbench says is said anew."""
+    known = read(reason)
+    return spoken([known.sentence], speaker) if isinstance(known, Reason) else known
 
 
 class _English:
@@ -86,9 +109,18 @@ def of_a_panel(score: Score) -> list[dict[str, Any]]:
     return said
 
 
+def _apart(value: Any) -> Any:
+    known = read(value) if isinstance(value, str) and not isinstance(value, Reason) else value
+    return known.sentence if isinstance(known, Reason) else value
+
+
 def _shown(value: Any, speaker: Speaker) -> str:
     if value is None or isinstance(value, float):  # a number that is none is stored as nothing
         return speaker.number(value, DIGITS)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return speaker.number(value, 0)
+    if isinstance(value, Mapping) and "number" in value:
+        return speaker.number(float(value["number"]), len(value["number"].partition(".")[2]))
     if isinstance(value, Mapping):
         return spoken([value], speaker)
     if isinstance(value, list | tuple):
@@ -96,7 +128,7 @@ def _shown(value: Any, speaker: Speaker) -> str:
             spoken([each], speaker) if isinstance(each, Mapping) else speaker(_QUOTED["text"], quoted=each)
             for each in value
         )
-    return reason_in(value, speaker) if isinstance(value, str) else str(value)
+    return str(value)
 
 
 _QUOTED = sentence("“{quoted}”", quoted="")

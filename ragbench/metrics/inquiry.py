@@ -9,6 +9,7 @@ from typing import Any, Literal, ParamSpec, get_args
 from ragbench.metric import Peer
 from ragbench.metrics.explanation import sentence, spoken
 from ragbench.types import Chunk, Judge, Prompt, Sample, Score, Shape, Status
+from ragbench.types.reason import of
 from ragbench.waves import gather
 
 Given = ParamSpec("Given")
@@ -50,7 +51,7 @@ def measured(metric: Callable[Given, Awaitable[Score]]) -> Callable[Given, Corou
 
 def unmeasured(status: Status, reason: Mapping[str, Any], **more: Any) -> EndedError:
     """The error that ends a measurement for a reason that can be said in every language; to be raised."""
-    return EndedError(Score.unmeasured(status, spoken([reason]), detail={"explanation": [reason]}, **more))
+    return EndedError(Score.unmeasured(status, of(reason), detail={"explanation": [reason]}, **more))
 
 
 class Inquiry:
@@ -148,7 +149,7 @@ class Inquiry:
         if isinstance(reason, str):
             return EndedError(Score.unmeasured(status, reason, **self._kept(detail)))
         kept = self._kept({"explanation": [reason], **detail})
-        return EndedError(Score.unmeasured(status, spoken([reason]), **kept))
+        return EndedError(Score.unmeasured(status, of(reason), **kept))
 
     def _kept(self, detail: Mapping[str, Any]) -> dict[str, Any]:
         flags = {"suspected_injection": list(self.suspected_injection)} if self.suspected_injection else {}

@@ -13,6 +13,7 @@ from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
+from ragbench.types.reason import Reason, kept, rounded
 
 LOWEST, HIGHEST = 1, 5
 SCALE = (float(LOWEST), float(HIGHEST))
@@ -28,9 +29,9 @@ class Likert(BaseModel):
     rating: int = Field(ge=LOWEST, le=HIGHEST, description="a whole number from 1 to 5")
 
 
-def _rated(share: float, what: str) -> Likert:
+def _rated(share: float, why: Reason) -> Likert:
     """A share of 0 to 1 on the scale."""
-    return Likert(reason=f"{what}: {share:.2f}", rating=round(LOWEST + share * (HIGHEST - LOWEST)))
+    return Likert(reason=kept(why), rating=round(LOWEST + share * (HIGHEST - LOWEST)))
 
 
 def _carried(reader: LexicalReader, text: str, texts: list[str]) -> float:
@@ -39,18 +40,21 @@ def _carried(reader: LexicalReader, text: str, texts: list[str]) -> float:
 
 
 def _by_contexts(reader: LexicalReader, texts: Mapping[str, Any]) -> Likert:
-    return _rated(_carried(reader, texts["response"], list(texts["contexts"])), "words and letters that contexts share")
+    share = _carried(reader, texts["response"], list(texts["contexts"]))
+    return _rated(share, Reason("words and letters that contexts share: {share}", share=rounded(share, 2)))
 
 
 def _by_question(reader: LexicalReader, texts: Mapping[str, Any]) -> Likert:
-    return _rated(reader.support(texts["question"], [texts["response"]]), "words and letters of the question")
+    share = reader.support(texts["question"], [texts["response"]])
+    return _rated(share, Reason("words and letters of the question: {share}", share=rounded(share, 2)))
 
 
 def _by_reference(reader: LexicalReader, texts: Mapping[str, Any]) -> Likert:
     """The harmonic mean of what the answer shares with the reference, and the reference with the answer."""
     there = _carried(reader, texts["response"], [texts["reference"]])
     back = _carried(reader, texts["reference"], [texts["response"]])
-    return _rated(2 * there * back / (there + back) if there + back else 0.0, "words and letters that both share")
+    share = 2 * there * back / (there + back) if there + back else 0.0
+    return _rated(share, Reason("words and letters that both share: {share}", share=rounded(share, 2)))
 
 
 def _prompt(name: str, english: str, russian: str, offline: Callable[..., Likert]) -> Prompt[Likert]:

@@ -30,6 +30,7 @@ from ragbench.metrics.overlap_totals import (
 )
 from ragbench.metrics.overlap_words import BleuTokenizer, WordTokenizer
 from ragbench.types import Array, Sample, Score, Status
+from ragbench.types.reason import Reason
 
 FIELDS = ("response", "reference")
 Smooth = Literal["exp", "floor", "add-k", "none"]
@@ -248,8 +249,8 @@ def _rouge(sample: Sample, kind: str, stem: bool, mode: str) -> Score:
     row = rouge_row(sample.response or "", sample.reference or "", WordTokenizer(stem=stem), kind)
     shared, answered, known = (int(number) for number in row)
     if not known:
-        what = "pair of words" if kind == "2" else "word"
-        raise inquiry.unmeasured(Status.EMPTY_INPUT, f"the reference has no {what}")
+        one, two = Reason("the reference has no word"), Reason("the reference has no pair of words")
+        raise inquiry.unmeasured(Status.EMPTY_INPUT, two if kind == "2" else one)
     inquiry.check("response", empty=0.0)
     f1 = float(f_of(row[None])[0])
     precision, recall = shared / max(answered, 1), shared / known

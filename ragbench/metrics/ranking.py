@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ragbench.metric import Peer, Purpose, Reading, Stretch, metric
 from ragbench.types import Array, Ranking, Sample, Score, Status
+from ragbench.types.reason import Reason
 
 Flags = NDArray[np.bool_]
 
@@ -294,8 +295,10 @@ def retrieval_consistency(turns: Sequence[Sample], k: int | None = None) -> Scor
     """
     lists = [None if turn.contexts is None else [chunk.id for chunk in turn.contexts[:k]] for turn in turns]
     if len(lists) < 2 or None in lists:
-        missing = "a second run" if None not in lists else f"contexts of run {lists.index(None) + 1}"
-        return Score.unmeasured(Status.MISSING_FIELD, f"{missing} is needed: nothing can be compared")
+        why = Reason("a second run is needed: nothing can be compared")
+        if None in lists:
+            why = Reason("run {count} has no passages: nothing can be compared", count=lists.index(None) + 1)
+        return Score.unmeasured(Status.MISSING_FIELD, why)
     equal = [each == lists[0] for each in lists[1:]]
     value = sum(equal) / len(equal)
     differing = [number for number, same in enumerate(equal, start=2) if not same]

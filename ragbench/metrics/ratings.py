@@ -15,6 +15,7 @@ from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
+from ragbench.types.reason import Reason, kept, rounded
 from ragbench.waves import gather
 
 HIGHEST = 2
@@ -32,7 +33,9 @@ class Rating(BaseModel):
 def _rated(shares: Sequence[float]) -> Rating:
     """2 if all parts hold, 1 if some do, 0 if none does."""
     rating = HIGHEST if shares and all(shares) else int(any(shares))
-    return Rating(reason=f"parts that share their words: {sum(map(bool, shares))} of {len(shares)}", rating=rating)
+    part, whole = sum(map(bool, shares)), len(shares)
+    why = Reason("parts that share their words: {part} of {whole}", part=part, whole=whole)
+    return Rating(reason=kept(why), rating=rating)
 
 
 def _covers(one: str, other: str, reader: LexicalReader) -> Rating:
@@ -43,7 +46,7 @@ def _touches(reader: LexicalReader, texts: Mapping[str, Any]) -> Rating:
     """How many of the question's words the contexts have: half of them is partly relevant."""
     strength = reader.support(texts["question"], texts["contexts"])
     rating = HIGHEST if strength >= 0.8 else int(strength >= 0.4)
-    return Rating(reason=f"shared words and letters: {strength:.2f}", rating=rating)
+    return Rating(reason=kept(Reason("shared words and letters: {share}", share=rounded(strength, 2))), rating=rating)
 
 
 ACCURACY = (

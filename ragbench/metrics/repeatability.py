@@ -11,6 +11,7 @@ from ragbench.metrics.explanation import sentence, spoken
 from ragbench.metrics.inquiry import measured
 from ragbench.metrics.vectors import cosine, vectors
 from ragbench.types import Embedder, Sample, Score, Status
+from ragbench.types.reason import Reason
 
 _SOURCE = "the specification, sections 5.3 and 6.3"
 
@@ -70,10 +71,10 @@ async def response_semantic_consistency(turns: Sequence[Sample], embedder: Embed
 def _texts(turns: Sequence[Sample]) -> list[str] | Score:
     """The answers as they are compared; or why there is nothing to compare."""
     if len(turns) < 2:
-        return Score.unmeasured(Status.MISSING_FIELD, "a second run is needed: nothing can be compared")
+        return Score.unmeasured(Status.MISSING_FIELD, Reason("a second run is needed: nothing can be compared"))
     for number, turn in enumerate(turns, 1):
         if turn.response is None:
-            return Score.unmeasured(Status.MISSING_FIELD, f"run {number} has no answer")
+            return Score.unmeasured(Status.MISSING_FIELD, Reason("run {count} has no answer", count=number))
         if not turn.response.strip():
-            return Score.unmeasured(Status.EMPTY_INPUT, f"the answer of run {number} is empty")
+            return Score.unmeasured(Status.EMPTY_INPUT, Reason("the answer of run {count} is empty", count=number))
     return [unicodedata.normalize("NFC", turn.response or "").strip() for turn in turns]

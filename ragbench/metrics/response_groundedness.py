@@ -13,6 +13,7 @@ from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, mea
 from ragbench.metrics.sentences import sentences
 from ragbench.metrics.strings import plain
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
+from ragbench.types.reason import Reason, kept
 
 FIELDS = ("response", "contexts")
 HIGHEST = 2
@@ -29,7 +30,8 @@ def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> Groundedness:
     parts = sentences(texts["response"])
     supported = sum(reader.supported(part, texts["contexts"]) for part in parts)
     rating = 2 if parts and supported == len(parts) else 1 if supported else 0
-    return Groundedness(reason=f"sentences that share their words: {supported} of {len(parts)}", rating=rating)
+    why = Reason("sentences that share their words: {part} of {whole}", part=supported, whole=len(parts))
+    return Groundedness(reason=kept(why), rating=rating)
 
 
 GROUNDEDNESS = Prompt(

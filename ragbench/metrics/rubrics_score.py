@@ -14,6 +14,7 @@ from ragbench.metric import Reading, Stretch, metric
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, is_blank, measured
 from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score, Status
+from ragbench.types.reason import Reason, kept, reason_of, rounded
 
 FIELDS = ("response", "rubric")
 MOST_LEVELS = 100
@@ -82,7 +83,8 @@ def _prompt(levels: tuple[int, ...]) -> Prompt[Any]:
         known = [text for text in (texts["reference"], *texts["contexts"]) if text]
         strength = reader.support(texts["response"], known) if known else 0.0
         place = min(int(strength * len(levels)), len(levels) - 1)
-        return shape(reason=f"shared words and letters: {strength:.2f}", level=levels[place])
+        why = Reason("shared words and letters: {share}", share=rounded(strength, 2))
+        return shape(reason=kept(why), level=levels[place])
 
     return Prompt(name="rubrics_score", version=1, shape=shape, texts=TEXTS, offline=by_words)
 
@@ -136,7 +138,7 @@ async def rubrics_score(sample: Sample, judge: Judge, *, rubric: Mapping[Any, st
     try:
         criteria = levels_of(sample.rubric or {} if rubric is None else rubric)
     except ValueError as error:
-        raise inquiry.unmeasured(Status.INVALID_INPUT, str(error)) from None
+        raise inquiry.unmeasured(Status.INVALID_INPUT, reason_of(error)) from None
     levels = tuple(criteria)
     texts = {
         "rubric": [f"{level}: {text}" for level, text in criteria.items()],

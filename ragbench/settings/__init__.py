@@ -16,6 +16,7 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
+    EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -62,6 +63,8 @@ OWN_TABLES = "db:"
 Model = TypeVar("Model", JudgeSettings, GeneratorSettings)
 RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
 """Names to a notebook's process the folder of the run that it belongs to."""
+CLUSTER = "RAGBENCH_CLUSTER"
+"""The setting `cluster`, as every process of a run finds it."""
 RUN = "RAGBENCH_RUN"
 """Names to processes on several machines the one run that they belong to: they spend from one budget."""
 TRUST = "RAGBENCH_TRUST"
@@ -451,6 +454,11 @@ def hold(given: Settings, folder: Path) -> None:
     _held = given
     os.environ["RAGBENCH_CONFIG"] = str(folder / "ragbench.toml")
     load.cache_clear()
+
+
+def of_environment() -> dict[str, Any]:
+    """What variables say, in the form of tables: it wins over what ragbench.toml says under the same key."""
+    return EnvSettingsSource(Settings)()
 
 
 def own_database_url() -> SecretStr | None:

@@ -14,6 +14,9 @@ METADATA = tuple(
     )
 )
 """Link-local addresses, and those at which clouds hand out a machine's credentials."""
+CARRIERS = tuple(map(ipaddress.ip_network, ("::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96")))
+"""Networks of IPv6 whose addresses end with one of IPv4 that they lead to."""
+_FIGURES = re.compile(r"0[xX][0-9a-fA-F]{1,8}|0[0-7]{0,12}|[1-9][0-9]{0,9}")
 _USER = re.compile(r"(?<=[a-z0-9+.-])://[^\s:/@'\"]*+:(?!\d{1,5}/)", re.IGNORECASE)
 """Up to a password, which may have a / in it, unless it begins as a port does."""
 _PASSWORD = re.compile(r"[^\s'\"<>]++")
@@ -42,13 +45,25 @@ def without_credentials(url: str) -> str:
 
 
 def is_metadata(host: str) -> bool:
-    """Whether an address in figures is one of METADATA, be it written as IPv6 or not."""
+    """Whether an address in figures is one of METADATA, however it is written: as one number, in octal, within IPv6."""
+    bare = host.strip("[]").partition("%")[0].rstrip(".")
     try:
-        found = ipaddress.ip_address(host.strip("[]").partition("%")[0])
+        found = ipaddress.ip_address(bare)
     except ValueError:
-        return False
-    inner = getattr(found, "ipv4_mapped", None) or found
-    return any(inner in network for network in METADATA if inner.version == network.version)
+        parts = bare.split(".")
+        if len(parts) > 4 or not all(_FIGURES.fullmatch(part) for part in parts):
+            return False
+        *first, last = (int(re.sub("^0(?=[0-7])", "0o", part.lower()), 0) for part in parts)
+        number = sum(one << (24 - 8 * place) for place, one in enumerate(first)) + last
+        if number >= 2**32:
+            return False
+        found = ipaddress.IPv4Address(number)
+    inner = [found]
+    if isinstance(found, ipaddress.IPv6Address) and any(found in network for network in CARRIERS):
+        inner.append(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
+    if isinstance(found, ipaddress.IPv6Address) and found.sixtofour is not None:
+        inner.append(found.sixtofour)
+    return any(one in network for one in inner for network in METADATA if one.version == network.version)
 
 
 def refuse_metadata(key: str, url: str) -> None:

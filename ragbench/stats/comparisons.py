@@ -361,8 +361,8 @@ def _few_moved(mean: Mean, column: Array, flags: bool, level: float) -> dict[str
 
 
 def _choose(intervals: Mapping[str, Interval], mean: Mean, column: Array, leaning: bool) -> tuple[str, str]:
-    """Which interval of the difference is printed, and why it is not BCa's. leaning: whether the studentized bootstrap
-    had to agree with the test."""
+    """Which interval of the difference is printed, and why it is neither BCa's nor ABC's. leaning: whether the
+    studentized bootstrap had to agree with the test."""
     units = mean.units
     moved = int(np.sum(column != 0))
     if "tango" in intervals and moved < FEWEST_FOR_BOOTSTRAP:
@@ -378,9 +378,8 @@ def _choose(intervals: Mapping[str, Interval], mean: Mean, column: Array, leanin
         return student, "few_clusters" if units.number < FEWEST_CLUSTERS else "few"
     if "studentized" in intervals and abs(mean.acceleration) > SKEWED_DIFFERENCE and 2 * moved > len(column):
         return "studentized_and_t", "skewed"
-    if moved < FEWEST_FOR_BOOTSTRAP or "bca" not in intervals:
-        return student, "few"
-    return "bca", ""
+    smooth = [name for name in ("bca", "abc") if name in intervals]
+    return (smooth[0], "") if smooth and moved >= FEWEST_FOR_BOOTSTRAP else (student, "few")
 
 
 def studentized_equivalence_p(difference: float, variance: float, ratios: Array, margin: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.stats.histograms import cells, strata, stratified, weighted_sum
+from ragbench.stats.histograms import cells, weighted_sum
 from ragbench.stats.samples import Units
 from ragbench.types import Array
 
@@ -19,15 +19,17 @@ BLOCK = 1 << 18
 CELL, SINGLE = 60.0, 4.0
 """Nanoseconds for the count of a cell and for a single unit: they choose how the same counts are drawn."""
 
-MOST_CELLS = 16
-"""With more different values than this neighbours are drawn as one, of which no more than a 16th of the units."""
-FEWEST_FOR_STRATA = 1_000
-"""From here on what the spread within a stratum adds to the shape of a mean's resamples cannot be seen."""
-KEPT = 4
-"""Draws of units and of strata that are kept, of 2.4 MB each for 10,000 resamples of 1,000 units in strata: every
-metric of every system on the same questions takes the same."""
-MOST_KEPT = 1 << 22
-"""Counts of a draw of units that is kept: of 400 units for 10,000 resamples."""
+DRAWN = 1 << 16
+"""Units drawn at once: what counts them outgrows the cache sooner, and then takes three times as long."""
+
+MOST_UNITS = 5_000
+"""With more units an interval is found without draws (`intervals.abc`), unless draws are asked for by name."""
+
+KEPT = 2
+"""Draws of units that are kept, of 50 MB each for 10,000 resamples of 5,000 units: every metric of every system on the
+same questions takes the same."""
+MOST_KEPT = 10_000 * MOST_UNITS
+"""Counts of a draw of units that is kept."""
 
 FEWEST_FOR_SINGLE = 2_000
 
@@ -40,30 +42,23 @@ def mean_draws(units: Units, resamples: int, seed: int, *, studentize: bool) -> 
     """(resamples,) means of one metric over bootstrap samples of whole units, and, if asked for, (resamples,) of
     (mean of the resample − mean) / its own standard error, NaN where a resample has no spread: the bootstrap-t's.
 
-    units: of one metric. Where many differ, neighbours count as one (`strata`), their deviations stretched so that the
-    variance is that of the units; how often a stratum is drawn hangs on no value, so that metrics share it.
+    units: of one metric. How often a unit is drawn hangs on no value, so that metrics share it.
     """
-    off, sizes, counts = units.residuals()[:, 0], units.sizes, units.counts
-    spread = float(weighted_sum(counts, off**2))
-    drawn = None
-    if len(off) > MOST_CELLS and units.number >= FEWEST_FOR_STRATA:
-        means, counts = np.column_stack([off, sizes]), strata(units.number, MOST_CELLS)
-        means = stratified(means, units.counts, counts)
-        off, sizes = means[:, 0] * np.sqrt(spread / weighted_sum(counts, means[:, 0] ** 2)), means[:, 1]
-        drawn = _strata_draws(units.number, resamples, seed)
-    rows = np.column_stack([off, sizes])
-    if studentize:
-        rows = np.column_stack([rows, off**2, off * sizes, sizes**2])
-    totals = total_draws(rows, counts, resamples, seed) if drawn is None else weighted_rows(drawn, rows)
-    first, size = totals[:, 0], totals[:, 1]
+    off, sizes, number = units.residuals()[:, 0], units.sizes, units.number
+    rows = [off, *([off**2] if studentize else [])]
+    if units.clustered:
+        rows += [sizes, *([off * sizes, sizes**2] if studentize else [])]
+    first, *totals = total_draws(np.column_stack(rows), units.counts, resamples, seed).T
+    size = totals[studentize] if units.clustered else float(number)
     shift = first / size
     means = float(units.means[0]) + shift
     if not studentize:
         return means, np.full(0, np.nan)
-    squares = totals[:, 2] - 2 * shift * totals[:, 3] + shift**2 * totals[:, 4]
+    crossed, twice = totals[2:] if units.clustered else (first, number)
+    squares = totals[0] - 2 * shift * crossed + shift**2 * twice
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = first / np.sqrt(np.maximum(squares, 0) * (units.number / (units.number - 1)))
-    ratios[squares <= 1e-12 * spread] = np.nan
+        ratios = first / np.sqrt(np.maximum(squares, 0) * (number / (number - 1)))
+    ratios[squares <= 1e-12 * float(weighted_sum(units.counts, off**2))] = np.nan
     return means, ratios
 
 
@@ -83,15 +78,6 @@ def weighted_rows(drawn: NDArray[Any], rows: Array) -> Array:
     return totals
 
 
-@lru_cache(maxsize=KEPT)
-def _strata_draws(number: int, resamples: int, seed: int) -> Array:
-    """(resamples, strata) how often each is in a bootstrap sample of so many units."""
-    counts = strata(number, MOST_CELLS)
-    drawn = np.random.default_rng(seed).multinomial(number, counts / number, size=resamples).astype(np.float64)
-    drawn.flags.writeable = False
-    return drawn
-
-
 def cell_draws(counts: NDArray[np.int64], resamples: int, seed: int) -> Iterator[NDArray[np.integer[Any]]]:
     """(size, cells) blocks of multinomial counts, `resamples` rows in all: how often each cell is among as many draws
     as there are units, counts[i] ≥ 1 of them in cell i.
@@ -102,38 +88,38 @@ def cell_draws(counts: NDArray[np.int64], resamples: int, seed: int) -> Iterator
     if width * CELL > number * SINGLE:
         first = np.cumsum(counts) - counts
         for block in unit_draws(number, resamples, seed):
-            yield block if width == number else np.add.reduceat(block, first, axis=1, dtype=block.dtype)
+            yield block if width == number else np.add.reduceat(block, first, axis=1, dtype=np.uint32)
         return
     rng = np.random.default_rng(seed)
     for size in _blocks(width, resamples):
         yield rng.multinomial(number, counts / number, size=size)
 
 
-def unit_draws(units: int, resamples: int, seed: int) -> Iterable[NDArray[np.unsignedinteger[Any]]]:
+def unit_draws(units: int, resamples: int, seed: int) -> Iterable[NDArray[np.uint8]]:
     """(size, units) blocks of how often each unit is in a bootstrap sample, `resamples` rows in all; the same again for
-    the same numbers. Of the least unsigned type that holds `units`: their sum in that type may not hold."""
+    the same numbers. In bytes, as no unit is drawn 256 times: their sum in a byte does not hold."""
     return (_kept_units if units * resamples <= MOST_KEPT else _units)(units, resamples, seed)
 
 
 @lru_cache(maxsize=KEPT)
-def _kept_units(units: int, resamples: int, seed: int) -> tuple[NDArray[np.unsignedinteger[Any]], ...]:
+def _kept_units(units: int, resamples: int, seed: int) -> tuple[NDArray[np.uint8], ...]:
     blocks = tuple(_units(units, resamples, seed))
     for block in blocks:
         block.flags.writeable = False
     return blocks
 
 
-def _units(units: int, resamples: int, seed: int) -> Iterator[NDArray[np.unsignedinteger[Any]]]:
+def _units(units: int, resamples: int, seed: int) -> Iterator[NDArray[np.uint8]]:
     rng = np.random.default_rng(seed)
-    for size in _blocks(units, resamples):
+    for size in _blocks(units, resamples, DRAWN):
         places = rng.integers(0, units, size=(size, units), dtype=np.uint32) + (np.arange(size) * units)[:, None]
         often = np.bincount(places.ravel(), minlength=size * units).reshape(size, units)
-        yield often.astype(np.min_scalar_type(units))
+        yield often.astype(np.uint8)
 
 
-def _blocks(width: int, resamples: int) -> Iterator[int]:
+def _blocks(width: int, resamples: int, most: int = BLOCK) -> Iterator[int]:
     """How many rows are held at once, again and again."""
-    step = max(1, BLOCK // max(width, 1))
+    step = max(1, most // max(width, 1))
     for start in range(0, resamples, step):
         yield min(step, resamples - start)
 

@@ -65,8 +65,9 @@ def estimate(
     Without bounds it is the studentized bootstrap below 100 values or where their mean is skewed, no end of it nearer
     than Student's, and Student's t below 50 clusters in effect. With clusters the quantiles are those of
     `Units.freedom`. `note` says why: "few", "ceiling", "few_clusters", "no_spread", "equal_groups", "ties", "skewed".
-    `doubt` says why it may cover less than it says. All intervals that exist are in `intervals`. No value, or no spread
-    without bounds: low and high are None.
+    Of more than 5,000 values or clusters nothing is drawn, and "abc" (`intervals.abc`) stands in the place of BCa and
+    of the studentized bootstrap. `doubt` says why it may cover less than it says. All intervals that exist are in
+    `intervals`. No value, or no spread without bounds: low and high are None.
     design_effect: the variance with these clusters over the variance without, known from elsewhere (another metric or
     system on the same questions, at least 1); taken where all values are equal and so tell nothing of it (`note`
     "borrowed_spread"). Without it, a cluster of equal values then counts as one value.
@@ -132,8 +133,9 @@ def estimate_many(
         ).column(0)
         unmeasured = int((~mask).sum() if weights is None else weights[~mask].sum())
         open_ended = scales[name] is None or method == "studentized"
-        spread = bool(np.ptp(kept) > 0) if len(kept) else False
-        means[name] = mean_of(units, spread, resamples, seed, open_ended) if units.n else None, unmeasured
+        spread, drawn = bool(np.ptp(kept) > 0) if len(kept) else False, method in {"bca", "percentile", "studentized"}
+        mean = mean_of(units, spread, resamples, seed, open_ended, always=drawn) if units.n else None
+        means[name] = mean, unmeasured
     loans = _Loans({name: (mean, scales[name]) for name, (mean, _) in means.items() if mean}, design_effect)
     return {
         name: _nothing(scales[name], unmeasured, level)
@@ -351,15 +353,15 @@ def _stretch(interval: Interval, scale: Bounds) -> Interval:
 
 
 def _choose(method: Method, intervals: Mapping[str, Interval], mean: Mean, scale: Bounds | None) -> tuple[str, str]:
-    """Which interval is printed, and why it is not BCa's."""
+    """Which interval is printed, and why it is neither BCa's nor ABC's."""
     if method != "auto":
         if method in {"wilson", "clopper_pearson"} and method not in intervals:
             needs = "independent values that all lie on the two bounds" if scale else "bounds, such as bounds=(0, 1)"
             raise ValueError(f"method {method!r} needs {needs}")
         return method, "" if method in intervals else mean.no_spread
     reason = _reason(mean, scale)
-    if not reason and "bca" in intervals:
-        return "bca", ""
+    if not reason and (drawn := next((name for name in ("bca", "abc") if name in intervals), "")):
+        return drawn, ""
     if scale is not None:
         order: tuple[str, ...] = ("bonett_price", "wilson") if reason == "ties" else ("wilson",)
     elif mean.few_clusters:
@@ -378,7 +380,8 @@ def _reason(mean: Mean, scale: Bounds | None) -> str:
     if mean.few_clusters:
         return "few"
     if scale is None:
-        return "few" if units.number < FEWEST_FOR_BCA else "skewed" if abs(mean.acceleration) > SKEWED else ""
+        skewed = mean.draws is not None and abs(mean.acceleration) > SKEWED
+        return "few" if units.number < FEWEST_FOR_BCA else "skewed" if skewed else ""
     share = _share(mean, scale)
     centre, apart = mean.tie
     if scale[0] < centre < scale[1] and apart < FEWEST_FOR_BOOTSTRAP:

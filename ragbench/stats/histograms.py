@@ -41,7 +41,8 @@ def gathered(rows: Array, counts: NDArray[np.int64]) -> tuple[Array, NDArray[np.
     """`cells` of rows that already stand for several each."""
     order = by_content(rows)
     ordered = rows[order] + 0.0
-    new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(ordered)]
+    new = np.ones(len(ordered), dtype=bool)
+    new[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in ordered.T])
     starts = np.flatnonzero(new)
     return ordered[starts], np.add.reduceat(counts[order], starts) if len(starts) else counts[order]
 
@@ -53,30 +54,6 @@ def weighted_sum(counts: NDArray[Any], rows: NDArray[Any]) -> Array:
     """
     added: Array = np.multiply(counts, rows.T, order="C").sum(axis=-1)
     return added
-
-
-def strata(number: int, most: int) -> NDArray[np.int64]:
-    """How many of `number` units in order go together: from either end 1, 1, 2, 4, …, and between a `most`-th at most.
-
-    Ends that lie far out are what makes a mean skewed, so that they stand alone.
-    """
-    tail = [1]
-    while sum(tail) <= number // most:
-        tail.append(sum(tail))
-    middle = number - 2 * sum(tail)
-    edges = np.linspace(0, middle, -(-middle // (number // most)) + 1).round().astype(np.int64)
-    return np.concatenate([tail, np.diff(edges), tail[::-1]])
-
-
-def stratified(rows: Array, counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Array:
-    """The mean row of each stratum, of units in the order of their content. counts: how many units a row stands for."""
-    order = by_content(rows)
-    ordered, weights = rows[order], counts[order]
-    places = np.append(0, np.cumsum(weights))
-    totals = np.vstack([np.zeros(rows.shape[1]), np.cumsum(weights[:, None] * ordered, axis=0)])
-    edges = np.append(0, np.cumsum(sizes))
-    upto = np.column_stack([np.interp(edges, places, column) for column in totals.T])
-    return np.diff(upto, axis=0) / sizes[:, None]
 
 
 def _hashes(matrix: Array) -> NDArray[np.uint64]:

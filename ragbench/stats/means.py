@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragbench.stats import intervals as kinds
-from ragbench.stats.draws import mean_draws
+from ragbench.stats.draws import MOST_UNITS, mean_draws
 from ragbench.stats.histograms import weighted_sum
 from ragbench.stats.intervals import Interval
 from ragbench.stats.samples import Units
@@ -19,10 +19,6 @@ SKEWED = 0.02
 
 FEWEST_FOR_BCA = 100
 """Below, the studentized bootstrap covers better than BCa where no end of a scale bounds the mean."""
-
-MOST_FOR_STUDENTIZED = 5_000
-"""With more units than this BCa covers as well, for skewness up to that of a lognormal(1)."""
-
 
 FEWEST_CLUSTERS_FOR_BOOTSTRAP = 50
 """With fewer in effect, drawing whole clusters covers too little (.91 to .94 of .95 with 20 to 50)."""
@@ -78,13 +74,16 @@ class Mean:
         return centre + low, centre + high
 
     def intervals(self, level: float) -> dict[str, Interval]:
-        """percentile, bca, studentized, t with units − 1 degrees of freedom, t_effective with those that clusters of
-        unequal size leave (`Units.freedom`), and studentized_and_t, from the lower of the low ends of studentized and
-        Student's to the higher of the high ones; as far as each exists."""
+        """percentile and bca, or abc where nothing was drawn; studentized, t with units − 1 degrees of freedom,
+        t_effective with those that clusters of unequal size leave (`Units.freedom`), and studentized_and_t, from the
+        lower of the low ends of studentized and Student's to the higher of the high ones; as far as each exists."""
         found: dict[str, Interval] = {}
-        if self.draws is None or self.variance <= 0:
+        if self.variance <= 0:
             return found
-        found |= kinds.resampled(self.draws, self.value, self.acceleration, level)
+        if self.draws is not None:
+            found |= kinds.resampled(self.draws, self.value, self.acceleration, level)
+        elif analytic := self._abc(level):
+            found["abc"] = analytic
         if self.ratios is not None:
             studentized = kinds.studentized(self.ratios, self.value, self.variance, level)
             if studentized is not None:
@@ -98,9 +97,18 @@ class Mean:
             found["studentized_and_t"] = min(low for low, _high in ends), max(high for _low, high in ends)
         return found
 
+    def _abc(self, level: float) -> Interval | None:
+        units, off = self.units, self.units.residuals()
+        sums = np.column_stack([off, units.sizes]) if units.clustered else off
+        ends = kinds.abc(
+            lambda totals: totals[..., 0] / (totals[..., 1] if units.clustered else units.n),
+            sums, units.counts, off[:, 0] / units.n, level, units.freedom,
+        )  # fmt: skip
+        return None if ends is None else (self.value + ends[0], self.value + ends[1])
 
-def mean_of(units: Units, spread: bool, resamples: int, seed: int, studentize: bool) -> Mean:
-    """The mean of one metric with its resamples.
+
+def mean_of(units: Units, spread: bool, resamples: int, seed: int, studentize: bool, *, always: bool = False) -> Mean:
+    """The mean of one metric with its resamples, of no more than MOST_UNITS units unless it is to be drawn `always`.
 
     units: of this metric alone. spread: whether single values differ at all. studentize: whether a skewed mean may need
     the studentized bootstrap; it is drawn where units are few (below 100) or skewed.
@@ -112,7 +120,8 @@ def mean_of(units: Units, spread: bool, resamples: int, seed: int, studentize: b
     if variance <= 0:
         return Mean(float(units.means[0]), 0.0, math.nan, units)
     shape = kinds.acceleration(residuals, units.counts)
-    wanted = studentize and units.number <= MOST_FOR_STUDENTIZED
-    wanted = wanted and (abs(shape) > SKEWED or units.number < FEWEST_FOR_BCA)
+    if units.number > MOST_UNITS and not always:
+        return Mean(float(units.means[0]), variance, shape, units)
+    wanted = studentize and (always or abs(shape) > SKEWED or units.number < FEWEST_FOR_BCA)
     draws, ratios = mean_draws(units, resamples, seed, studentize=wanted)
     return Mean(float(units.means[0]), variance, shape, units, draws, ratios if wanted else None)

@@ -212,8 +212,11 @@ def units_of(matrix: Array, codes: Codes | None, counts: Codes | None = None) ->
     """
     if codes is None:
         weight = np.ones(len(matrix), dtype=np.int64) if counts is None else counts
-        order = by_content(np.column_stack([matrix, weight]))
-        matrix, weight = matrix[order], weight[order]
+        if counts is None and matrix.shape[1] == 1:
+            matrix = np.sort(matrix, axis=0)
+        else:
+            order = by_content(np.column_stack([matrix, weight]))
+            matrix, weight = matrix[order], weight[order]
         deviations = [_deviations(column, weight) for column in matrix.T]
         return Units(matrix, np.ones(len(matrix)), weight, False, np.array(deviations))
     present, inverse = np.unique(codes, return_inverse=True)

@@ -19,6 +19,7 @@ from ragbench.stats.draws import mean_draws, total_draws
 from ragbench.stats.intervals import acceleration
 from ragbench.stats.samples import MUCH, Units, units_of
 from ragbench.types import Array
+from ragbench.types.reason import Reason, joined, rounded
 
 SKEWED = 0.03
 """|acceleration| (skewness / 6√n) from which on differences may be skewed."""
@@ -167,20 +168,27 @@ def ratios_together(units: Units, resamples: int, seed: int) -> tuple[Array, Arr
 
 
 def doubt_of_mean(units: Units, lean: float) -> str:
-    """Why the interval of a mean may miss it more often than it says, in such words as `doubt`'s.
+    """Why the interval of a mean may miss it more often than it says, reasons joined; empty where nothing tells so.
 
     units: of one column. lean: the acceleration of a mean on an open scale; 0 where a scale's ends bound it, as its
     interval knows them.
     """
     found = []
     if units.number >= FEWEST and abs(lean) > DOUBTFUL:
-        found.append("few values decide the mean, and they are skewed")
-    return "; ".join([*found, *_of_clusters(units, "value", SURELY)])
+        found.append(Reason("few values decide the mean, and they are skewed"))
+    if known := tie(units, SURELY):
+        share = rounded(abs(known), 2)
+        grows = Reason("the value grows with the size of the group (correlation {share})", share=share)
+        falls = Reason("the value falls with the size of the group (correlation {share})", share=share)
+        found.append(grows if known > 0 else falls)
+    return joined(*found, *_of_a_large_group(units))
 
 
 def doubt(units: Units) -> str:
-    """Why the test may err more often than it says, in words that `metrics.known_reasons` knows; empty where nothing
-    tells so. units: of one column, not gathered."""
+    """Why the test may err more often than it says, reasons joined; empty where nothing tells so.
+
+    units: of one column, not gathered.
+    """
     if units.number < FEWEST:
         return ""
     found = []
@@ -189,19 +197,19 @@ def doubt(units: Units) -> str:
         few = moved.number < FEWEST_TO_CORRECT and is_skewed(off)
         ties = 2 * len(np.unique(np.round(off, 12))) < len(off)
         if few or (not ties and abs(_acceleration(off)) > DOUBTFUL):
-            found.append("few differences decide, and they are skewed")
-    return "; ".join([*found, *_of_clusters(units, "difference", BY_CHANCE)])
+            found.append(Reason("few differences decide, and they are skewed"))
+    if known := tie(units):
+        share = rounded(abs(known), 2)
+        grows = Reason("the difference grows with the size of the group (correlation {share})", share=share)
+        falls = Reason("the difference falls with the size of the group (correlation {share})", share=share)
+        found.append(grows if known > 0 else falls)
+    return joined(*found, *_of_a_large_group(units))
 
 
-def _of_clusters(units: Units, what: str, chance: float) -> list[str]:
-    """What is in doubt because of the clusters' sizes. what: is averaged, in a word. chance: see `tie`."""
+def _of_a_large_group(units: Units) -> list[Reason]:
+    """How much of all one cluster holds, where it decides."""
     if not units.clustered or units.number < 2:
         return []
-    found = []
-    if known := tie(units, chance):
-        way = "grows" if known > 0 else "falls"
-        found.append(f"the {what} {way} with the size of the group (correlation {abs(known):.2f})")
-    share = float(units.sizes.max() / units.sizes.sum())
-    if share >= MUCH and share * units.number > LARGER:
-        found.append(f"one group holds {100 * share:.0f} of 100 questions")
-    return found
+    part = float(units.sizes.max() / units.sizes.sum())
+    large = part >= MUCH and part * units.number > LARGER
+    return [Reason("one group holds {share} of 100 questions", share=rounded(100 * part, 0))] if large else []

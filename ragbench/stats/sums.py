@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import Hypothesis
-from ragbench.stats.draws import BLOCK, total_draws, weighted_rows
+from ragbench.stats.draws import BLOCK, MOST_UNITS, total_draws, weighted_rows
 from ragbench.stats.estimates import Bounds
 from ragbench.stats.histograms import weighted_sum
 from ragbench.stats.missing import at_ends, bounded
@@ -77,8 +78,9 @@ def resample(
     statistic: takes totals of shape (resamples, columns) and returns (resamples,) values, NaN where undefined (index
     columns as totals[..., j]). One that takes a vector of totals and returns a number serves too, but is called once
     a resample.
-    method "auto" is BCa; "delta", also its stand-in where resamples degenerate (`note` "no_bca"), is the normal
-    interval with the infinitesimal jackknife's standard error. No interval exists for fewer than two units or where
+    method "auto" is BCa, and of more than 5,000 units, where nothing is drawn, "abc" (`intervals.abc`); "delta", also
+    their stand-in where resamples degenerate (`note` "no_bca"), is the normal interval with the infinitesimal
+    jackknife's standard error. No interval exists for fewer than two units or where
     no unit moves the statistic (`note` "few", "no_spread").
     """
     check_level(level)
@@ -131,10 +133,13 @@ def resample_units(
             found["delta"] = (value - half, value + half)
             if fisher_below and abs(value) < 1:
                 found["fisher"] = kinds.fisher(value, spread, freedom, level)
-            found |= _resampled(statistic, units, value, moves, level, resamples, seed)
+            if units.number <= MOST_UNITS or method in {"bca", "percentile"}:
+                found |= _resampled(statistic, units, value, moves, level, resamples, seed)
+            elif analytic := kinds.abc(partial(_values, statistic), units.sums, units.counts, moves, level):
+                found["abc"] = analytic
         if pseudo is not None:
             found["bayesian"] = bayesian(statistic, units, pseudo, value, freedom, level, resamples, seed)
-    chosen = method if method != "auto" else "bca" if "bca" in found else "delta"
+    chosen = method if method != "auto" else next((name for name in ("bca", "abc") if name in found), "delta")
     if method == "auto" and "bayesian" in found:
         chosen, note = "bayesian", "few" if units.number < fisher_below else ""
     elif method == "auto" and "fisher" in found and units.number < fisher_below:

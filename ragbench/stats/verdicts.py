@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from ragbench.stats.power import POWER, attainable_p, minimum_detectable_difference, power_with, sample_size, shrinkage
 from ragbench.stats.signs import MCNEMAR, MCNEMAR_EXACT
 from ragbench.types import Better, Comparison, Verdict
+from ragbench.types.reason import Reason
 
 OPEN = 1e-9
 """Of an interval that is cut at 0, which it does not hold: its end there, as a share of the difference. Every printed
@@ -52,8 +53,8 @@ def is_of_hits(one: Comparison) -> bool:
 def withheld(one: Comparison, reason: str) -> Comparison:
     """The comparison without a verdict, for a reason that is said beside the word; its numbers stay.
 
-    reason: English words that `metrics.known_reasons` knows, so that every reader gets them in their language. What it
-    could have shown is not said either: more questions alike would tell no more. One without a p has no verdict anyway.
+    What it could have shown is not said either: more questions alike would tell no more. One without a p has no verdict
+    anyway.
     """
     if math.isnan(one.p):
         return one
@@ -116,10 +117,10 @@ def withheld_by_gaps(one: Comparison) -> bool:
 def gaps(one: Comparison) -> str:
     """How many pairs are unmeasured; n counts others where labels are few, or nothing is paired."""
     if one.note == "two_samples":
-        return f"{one.n_dropped} values unmeasured"
+        return Reason("{part} values unmeasured", part=one.n_dropped)
     if one.method in ("prediction_powered", "people"):
-        return f"{one.n_dropped} pairs unmeasured"
-    return f"{one.n_dropped} of {one.n + one.n_dropped} pairs unmeasured"
+        return Reason("{part} pairs unmeasured", part=one.n_dropped)
+    return Reason("{part} of {whole} pairs unmeasured", part=one.n_dropped, whole=one.n + one.n_dropped)
 
 
 def sized(one: Comparison) -> Comparison:

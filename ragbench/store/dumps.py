@@ -23,7 +23,7 @@ from ragbench.store.engine import make_schema, of_version, version_of
 from ragbench.store.errors import StoreError, told_plainly
 from ragbench.store.tables import SCHEMA, VERSION, array_block, array_set, collection, version
 
-OF_THE_MOMENT = ("spending", "spending_reply", "endpoint", "endpoint_holder", "journal_claim")
+OF_THE_MOMENT = ("spending", "spending_told", "endpoint")
 """What processes hold while they run is nothing on another machine."""
 NOT_KEPT = (collection.name, array_set.name, array_block.name, *OF_THE_MOMENT)
 MEANT_FOR = {
@@ -34,11 +34,9 @@ MEANT_FOR = {
     "collection": "which copies are searched",
     "journal": "replies of models that were paid for",
     "journal_use": "how often the journal had the reply",
-    "journal_claim": "which replies are being asked for, behind a connection pooler",
-    "spending": "what the processes of a run have spent of its budget",
-    "spending_reply": "which replies a run's budget has counted",
+    "spending": "what a run has spent of its budget",
+    "spending_told": "what a run's budget has counted",
     "endpoint": "endpoints that several processes ask",
-    "endpoint_holder": "how much of an endpoint's limits each process holds",
     "array_set": "which indexes of words there are",
     "array_block": "indexes of words, for BM25",
     "timing": "readings of the clock that pages show",

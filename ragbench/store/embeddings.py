@@ -27,7 +27,7 @@ from ragbench.store.copying import (
     vector_rows,
 )
 from ragbench.store.errors import told_plainly
-from ragbench.store.shared.ranges import Ranges, ranges
+from ragbench.store.ranges import Ranges, ranges
 from ragbench.store.tables import SCHEMA, embedder
 from ragbench.types import Embedder, EmbeddingError, PatientEmbedder, TextKind, Vectors, usable_vectors
 

@@ -16,9 +16,6 @@ from ragbench.store.tables import SCHEMA, VERSION, metadata, version
 
 OLDEST_PGVECTOR = (0, 8)  # the first with iterative index scans
 ATTEMPTS, PAUSE = 5, 0.3  # of a first reading, in seconds: a server recovers from one killed process in less
-POOLED = "pooled"
-"""Of a connection that leads through a pooler: the settings of its transactions. The sessions behind it serve many, and
-keep nothing that is ours; a pooler greets with a process number that no server has."""
 MAKING = 0x7261_6762  # the number of the advisory lock under which one process at a time makes the tables
 
 
@@ -33,7 +30,6 @@ def connect(url: URL, limits: DatabaseSettings) -> Engine:
         pool_timeout=limits.lock_seconds,
         pool_pre_ping=True,
         hide_parameters=True,
-        # statements are not prepared on the server: a pooler between us and it may change servers
         connect_args={
             "connect_timeout": seconds,
             "application_name": "ragbench",
@@ -51,31 +47,18 @@ def connect(url: URL, limits: DatabaseSettings) -> Engine:
     }
 
     @event.listens_for(engine, "connect", insert=True)  # before SQLAlchemy asks for the default schema
-    def _limit(connection: Any, record: Any) -> None:
+    def _limit(connection: Any, _record: Any) -> None:
         autocommit, connection.autocommit = connection.autocommit, True
-        place, process = connection.execute(
+        (place,) = connection.execute(
             "SELECT (SELECT nspname FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace "
-            "WHERE extname = 'vector'), pg_backend_pid()"
+            "WHERE extname = 'vector')"
         ).fetchone()
         values: dict[str, sql.Composable] = {name: sql.Literal(value) for name, value in wanted.items()}
         if place is not None:  # the types are found wherever the extension was installed
             values["search_path"] = sql.Identifier(place)
 
-        def settings(reach: str) -> str:
-            return "; ".join(f"SET {reach} {name} = {value.as_string(connection)}" for name, value in values.items())
-
-        if process == connection.info.backend_pid:
-            connection.execute(settings("SESSION"))
-        else:
-            record.info[POOLED] = settings("LOCAL")
+        connection.execute("; ".join(f"SET {name} = {value.as_string(connection)}" for name, value in values.items()))
         connection.autocommit = autocommit
-
-    @event.listens_for(engine, "begin")
-    def _limit_again(connection: Connection) -> None:
-        if settings := connection.info.get(POOLED):
-            driver: Any = connection.connection.driver_connection
-            if not driver.autocommit:
-                driver.execute(settings)  # by the driver itself: a connection that streams would make a cursor of it
 
     return engine
 

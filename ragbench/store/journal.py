@@ -11,11 +11,11 @@ from typing import Any
 
 from sqlalchemy import Engine, func, select, text
 
+from ragbench.store.accounts import Accounts
 from ragbench.store.copying import cursor_of
 from ragbench.store.errors import told_plainly
 from ragbench.store.lanes import COLUMNS, RECORD, Lanes, rows_as_json
 from ragbench.store.pruning import SIZE
-from ragbench.store.shared.accounts import Accounts
 from ragbench.store.tables import SCHEMA, journal, journal_use
 from ragbench.types import JournalSize
 
@@ -42,14 +42,14 @@ class DatabaseJournal:
         self._lanes[loop].users += 1
         return self._lanes[loop]
 
-    def accounts(self, lease: float) -> Accounts:
-        """What processes that keep their replies here share besides; a lease is so many seconds."""
-        return Accounts(self.on_loop, lease)
+    def accounts(self) -> Accounts:
+        """What processes that keep their replies here share besides."""
+        return Accounts(self.on_loop)
 
     def bring_in(self, rows: Iterable[Row]) -> tuple[int, int]:
-        """Keep rows that were received elsewhere; how many they are, and how many of them are new here."""
+        """Keep rows that were received elsewhere, marked so; how many they are, and how many of them are new here."""
         read = new = 0
-        left = iter(rows)
+        left = iter({**row, "imported": True} for row in rows)
         while batch := list(islice(left, BATCH)):
             with told_plainly("writing the journal"), self._engine.begin() as one, cursor_of(one) as cursor:
                 new += cursor.execute(RECORD, (rows_as_json(batch),)).rowcount

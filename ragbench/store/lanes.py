@@ -1,8 +1,7 @@
 """The journal on an event loop's own connections: no thread is waited for, and a batch is one round trip.
 
 One connection holds this process's claims: a session's advisory lock for each key that is being asked for. The server
-lets go of them however the process ends, and they cost no write. Behind a connection pooler, whose sessions serve many,
-claims are leases: see `ragbench.store.shared.leases`.
+lets go of them however the process ends, and they cost no write.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
@@ -22,9 +20,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from ragbench.store.engine import POOLED
 from ragbench.store.errors import StoreError, told_plainly, went_away
-from ragbench.store.shared import leases
 from ragbench.store.tables import SCHEMA, journal
 
 Connection = psycopg.AsyncConnection[Any]
@@ -91,8 +87,6 @@ class Lanes:
         self._free: list[Connection] = []
         self._claiming = asyncio.Lock()
         self._claims: Connection | None = None
-        self._holder = uuid.uuid4().hex
-        self._renewing: asyncio.Task[None] | None = None
         self._held: set[str] = set()
         self._released: list[str] = []
         self._releasing: asyncio.Task[None] | None = None
@@ -115,23 +109,16 @@ class Lanes:
             asked = free[:room]
             # letting go goes along with the next claim: no round trip of its own while work is under way
             given, self._released = self._released, []
-            if self._is_pooled:
-                await leases.release(connection, self._holder, given)
-                locked = await leases.take(connection, self._holder, asked)
-                found = await _read(connection, keys)
-            else:
-                # it puts the values into the text itself: only so several statements make one round trip
-                cursor = psycopg.AsyncClientCursor(connection)
-                await cursor.execute(_CLAIM, (",".join(given), ",".join(asked), ",".join(keys)))
-                cursor.nextset()
-                locked = {key for (key,) in await cursor.fetchall()}
-                cursor.nextset()
-                found = await _rows(cursor)
+            # it puts the values into the text itself: only so several statements make one round trip
+            cursor = psycopg.AsyncClientCursor(connection)
+            await cursor.execute(_CLAIM, (",".join(given), ",".join(asked), ",".join(keys)))
+            cursor.nextset()
+            locked = {key for (key,) in await cursor.fetchall()}
+            cursor.nextset()
+            found = await _rows(cursor)
             self._released += locked & found.keys()
             ours = locked - found.keys()
             self._held |= ours
-            if ours and self._is_pooled and self._renewing is None:
-                self._renewing = asyncio.create_task(self._renew())
             return found, ours | (set(free) - set(asked) - found.keys())
 
         found, ours = await self._patiently("reading the journal", work, self._claims_lane)
@@ -152,17 +139,6 @@ class Lanes:
         if self._released and self.users > 0:
             with suppress(StoreError):  # a server that is gone has let go
                 await self.claim(())
-
-    @property
-    def _is_pooled(self) -> bool:
-        return self._known is not None and self._known.pooled
-
-    async def _renew(self) -> None:
-        with suppress(StoreError):  # a server that is away for long has forgotten, and others go on
-            while self._held:
-                await asyncio.sleep(leases.RENEW_SECONDS)
-                await self._patiently("holding claims", lambda c: leases.renew(c, self._holder), self._claims_lane)
-        self._renewing = None
 
     async def record(self, rows: Sequence[Row]) -> Mapping[str, Row]:
         """Keep the rows; committed when this returns. By key, what the journal holds: the first row won.
@@ -200,13 +176,8 @@ class Lanes:
             self._patience = 0.0
             with suppress(StoreError):  # a server that is gone is not waited for to count
                 await self._count()
-            for task in (self._releasing, self._renewing):
-                if task is not None:
-                    task.cancel()
-            if self._is_pooled:
-                with suppress(StoreError):
-                    work = partial(leases.leave, holder=self._holder)
-                    await self._patiently("letting go of claims", work, self._claims_lane)
+            if self._releasing is not None:
+                self._releasing.cancel()
             async with self._claiming:
                 await self._forget_claims()
             await self._forget()
@@ -230,6 +201,10 @@ class Lanes:
     async def through(self, doing: str, work: Callable[[Connection], Awaitable[Result]]) -> Result:
         """What work of others that keep something here makes of a connection; tried again where the server was away."""
         return await self._patiently(doing, work, partial(self._lane, self._aside))
+
+    async def held(self, doing: str, work: Callable[[Connection], Awaitable[Result]]) -> Result:
+        """The same on the connection that holds the claims: locks of others lie in it until all have closed."""
+        return await self._patiently(doing, work, self._claims_lane)
 
     async def _patiently(
         self,
@@ -268,7 +243,7 @@ class Lanes:
         async with self._claiming:
             if self._claims is None:
                 self._claims = await self._connect()
-                if self._held and not self._is_pooled:  # the server was away, and the calls still go on
+                if self._held:  # the server was away, and the calls still go on
                     await self._claims.execute(_AGAIN, (",".join(self._held),))
             try:
                 yield self._claims
@@ -293,20 +268,16 @@ class Lanes:
         known = self._known
         connection = await psycopg.AsyncConnection.connect(**known.parameters, autocommit=True, prepare_threshold=None)
         # a server may be set to take one snapshot for several statements; see `_CLAIM`
-        for name, value in () if known.pooled else (*known.limits, ("default_transaction_isolation", "read committed")):
+        for name, value in (*known.limits, ("default_transaction_isolation", "read committed")):
             await connection.execute("SELECT set_config(%s, %s, false)", (name, value))
         return connection
 
 
 class _Session(NamedTuple):
-    """What a connection is made with: the driver's parameters, and the values of LIMITS.
-
-    pooled: no session is its own, so that nothing may be set or held in it; a statement's time is then the server's.
-    """
+    """What a connection is made with: the driver's parameters, and the values of LIMITS."""
 
     parameters: dict[str, Any]
     limits: list[tuple[str, str]]
-    pooled: bool
 
 
 def rows_as_json(rows: Sequence[Row]) -> str:
@@ -321,7 +292,7 @@ def _session(engine: Engine) -> _Session:
             raw: Any = connection.connection.driver_connection
             values = [(name, str(raw.execute("SELECT current_setting(%s)", (name,)).fetchone()[0])) for name in LIMITS]
             parameters = {**raw.info.get_parameters(), "password": raw.info.password}
-            return _Session(parameters, values, POOLED in connection.info)
+            return _Session(parameters, values)
     except DBAPIError as error:
         raise error.orig or error from None
 

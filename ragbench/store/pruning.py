@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, text
 
-from ragbench.store.engine import POOLED
 from ragbench.store.errors import told_plainly
 from ragbench.store.tables import SCHEMA, journal
 
@@ -166,8 +165,7 @@ def shrink(engine: Engine) -> Shrunk:
         alone.execute(text(f"VACUUM (ANALYZE) {SCHEMA}.journal"))
         if others and _bytes(alone, with_index=False) > QUICK_BYTES:
             return Shrunk(before, _bytes(alone), f"{others} other connections of ragbench work with this database")
-        if POOLED not in connection.info:  # behind a pooler it would be somebody else's
-            alone.execute(text("SET statement_timeout = 0"))
+        alone.execute(text("SET statement_timeout = 0"))
         try:
             alone.execute(text(f"VACUUM (FULL, ANALYZE) {SCHEMA}.journal"))
         finally:

@@ -73,7 +73,7 @@ def start(settings: Settings) -> ServerStatus:
     """
     if settings.database_url is not None:
         return status(settings)
-    trust.require(trust.of_server(settings))
+    trust.require(*trust.named("database"))
     cluster = cluster_of(settings)
     seconds = settings.database.connect_seconds
     if _problem(cluster, seconds) is None:
@@ -102,7 +102,7 @@ def stop(settings: Settings) -> ServerStatus:
     """Stop the embedded server, whoever started it, and end every process of it. Your own server is left alone."""
     if settings.database_url is not None:
         raise StoreError("RAGBENCH_DATABASE_URL names your own server: ragbench neither starts nor stops that one")
-    trust.require(trust.of_server(settings))
+    trust.require(*trust.named("database"))
     cluster = cluster_of(settings)
     if cluster.data.is_dir():
         with cluster.locked(2 * settings.database.connect_seconds):

@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 SCHEMA = "ragbench"
-VERSION = 1
+VERSION = 3
 """Of these tables; a database of another version is refused, so whatever changes them raises it."""
 metadata = MetaData(schema=SCHEMA)
 
@@ -113,6 +113,7 @@ journal = Table(
     Column("estimated", Boolean, nullable=False),
     *_columns(Double, "cost", "seconds"),
     Column("served_model", Text),
+    Column("imported", Boolean, nullable=False),
     _now("recorded_at"),
 )
 
@@ -126,57 +127,33 @@ journal_use = Table(
     *_columns(BigInteger, "lookups", "hits"),
 )
 
-# what each process of a run has spent and reserved, and until when the reservation is that of a process that is there;
-# under an empty name what replies out of the journal had cost
+# what a run has spent, all its processes together, and what is reserved for calls in flight
 spending = Table(
     "spending",
     metadata,
     Column("run", Text, primary_key=True),
-    Column("holder", Text, primary_key=True),
-    Column("step", BigInteger, nullable=False),
-    *_columns(BigInteger, "calls", "reserved_calls"),
-    *_columns(Double, "tokens", "money", "reserved_tokens", "reserved_money"),
-    Column("until", DateTime(timezone=True), nullable=False),
+    Column("calls", BigInteger, nullable=False),
+    *_columns(Double, "tokens", "money"),
+    Column("reserved_calls", BigInteger, nullable=False),
+    *_columns(Double, "reserved_tokens", "reserved_money"),
+    Column("changed_at", DateTime(timezone=True), nullable=False),
 )
 
-# replies that a run has counted: those out of the journal with what they had cost, those that it paid for with nothing
-spending_reply = Table(
-    "spending_reply",
+# keys of what a run has counted: replies out of the journal, and what its processes have told, so that each counts once
+spending_told = Table(
+    "spending_told",
     metadata,
     Column("run", Text, primary_key=True),
     Column("key", Text, primary_key=True),
-    Column("calls", BigInteger, nullable=False),
-    *_columns(Double, "tokens", "money"),
+    _now("told_at"),
 )
 
-# endpoints that several processes ask, and who holds how much of their limits until when
+# endpoints that several processes ask: when their rates are used up until, and since when calls may begin
 endpoint = Table(
     "endpoint",
     metadata,
     Column("name", Text, primary_key=True),
-    Column("held_at", DateTime(timezone=True), nullable=False),
-    Column("resume_at", DateTime(timezone=True), nullable=False),
-    prefixes=["UNLOGGED"],
-)
-
-endpoint_holder = Table(
-    "endpoint_holder",
-    metadata,
-    Column("endpoint", Text, primary_key=True),
-    Column("holder", Text, primary_key=True),
-    *_columns(BigInteger, "places", "wanted"),
-    Column("part", Double, nullable=False),
-    Column("until", DateTime(timezone=True), nullable=False),
-    prefixes=["UNLOGGED"],
-)
-
-# replies that are being asked for, where connections lead through a pooler and hold no locks
-journal_claim = Table(
-    "journal_claim",
-    metadata,
-    Column("key", Text, primary_key=True),
-    Column("holder", Text, nullable=False, index=True),
-    Column("until", DateTime(timezone=True), nullable=False),
+    *_columns(DateTime(timezone=True), "requests_at", "tokens_at", "resume_at"),
     prefixes=["UNLOGGED"],
 )
 

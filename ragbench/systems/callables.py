@@ -39,7 +39,7 @@ def find(
     is no function; UntrustedError, before anything is imported, where its user does not trust it. A call raises
     OutOfTimeError when its time is over: what hangs is left behind in a thread that keeps no process from ending.
     """
-    trust.require(trust.of_callable(path))
+    trust.require(trust.Item("code", path, "runs this function"))
     module_name, _, function_name = path.partition(":")
     found: Any = module(module_name)
     for part in function_name.split("."):

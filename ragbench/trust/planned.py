@@ -8,52 +8,47 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from ragbench import settings as configuration
-from ragbench.settings import PREFIX, Settings
-from ragbench.trust.reach import MODELS
-from ragbench.trust.verdict import is_trusted, planning
+from ragbench import settings
+from ragbench.trust.answers import is_trusted, planning
+from ragbench.trust.items import named
+
+WITHOUT = {
+    "systems": {"callable": None, "retriever": "bm25"},
+    "generators": {"callable": None, "kind": "extractive"},
+    "embedders": {"kind": "hashing"},
+}
 
 
 @contextlib.contextmanager
 def planned() -> Iterator[None]:
-    """Settings that run and open nothing of the project, in this process and those that it starts.
+    """Settings that run, start and send nothing of the project, in this process and those that it starts.
 
     They are as they stand where somebody has answered for the folder.
     """
-    tables = {} if is_trusted() else _instead(configuration.load())
-    instead = {f"{PREFIX}{table.upper()}": json.dumps(one) for table, one in tables.items()}
+    instead = {} if is_trusted() else _instead()
     before = {name: os.environ.get(name) for name in instead}
     os.environ.update(instead)
-    configuration.load.cache_clear()
+    settings.load.cache_clear()
     try:
         with planning():
             yield
     finally:
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
-        configuration.load.cache_clear()
+        settings.load.cache_clear()
 
 
-def _instead(settings: Settings) -> dict[str, Any]:
-    """Tables as variables of the environment lay them over those of ragbench.toml."""
-    gone: dict[str, Any] = {}
-    systems = {
-        name: {
-            **({"callable": None, "retriever": "bm25"} if one.callable else {}),
-            **({"chunker": None} if one.chunker and settings.chunkers[one.chunker].callable else {}),
-            **({"rewriter": None} if one.rewriter and settings.rewriters[one.rewriter].callable else {}),
-            **({"reranker": None} if one.reranker and settings.rerankers[one.reranker].kind != "endpoint" else {}),
-        }
-        for name, one in settings.systems.items()
-    }
-    writers = {
-        name: {"kind": "extractive", "callable": None} for name, one in settings.generators.items() if one.callable
-    }
-    models = {name: {"kind": "hashing"} for name, one in settings.embedders.items() if one.kind in MODELS}
-    tables = (("systems", systems), ("generators", writers), ("embedders", models))
-    gone |= {table: one for table, one in tables if any(one.values())}
-    if settings.metrics.modules or settings.metrics.listeners:
-        gone["metrics"] = {"modules": [], "listeners": []}
-    if settings.database.folder is not None:
-        gone["database"] = {"folder": None}
-    return gone | ({"cluster": None} if settings.cluster is not None else {})
+def _instead() -> dict[str, str]:
+    """Variables that lay tables over those of ragbench.toml."""
+    known = settings.load()
+    own = {tuple(item.name.split(".")[:2]) for item in named() if item.own and item.kind in ("code", "model")}
+    tables: dict[str, Any] = {"metrics": {"modules": [], "listeners": []}, "database": {}}
+    if any(item.kind == "server" for item in named("database")):
+        tables["database"] = {"folder": None}
+    for table, *inner in own:
+        if table in WITHOUT:
+            tables.setdefault(table, {})[inner[0]] = WITHOUT[table]
+    for name, one in known.systems.items():
+        if gone := {part: None for part in settings.PARTS if (f"{part}s", getattr(one, part)) in own}:
+            tables.setdefault("systems", {})[name] = gone
+    return {f"{settings.PREFIX}{table.upper()}": json.dumps(one) for table, one in tables.items()}

@@ -297,8 +297,8 @@ class Estimate:
     note: a machine-readable word on why the printed interval is not the bootstrap's ("few", "ceiling", "no_spread",
         "equal_groups", "borrowed_spread", "borrowed_between", "few_clusters", "ties"), or "".
     lender: where all values are equal ("borrowed_spread"), the metric whose design effect was taken.
-    doubt: why the interval may miss the mean more often than `level` says, as the values look, in English words that
-        `known_reasons` knows, more reasons than one with "; " between them; "" where nothing tells so.
+    doubt: why the interval may miss the true value more often than `level` says, as the values look, several reasons
+        joined (`ragbench.types.reason`); "" where nothing tells so.
     """
 
     value: float
@@ -333,9 +333,9 @@ class Comparison:
         which makes it smallest, or largest; None where none is unmeasured, and on an open scale.
     p_worst: of the same test with them where they speak most against the difference, and after the same correction; 1
         where the difference would be none or the other way. p_equivalence_worst: of the equivalence test likewise.
-    withheld: why there is no verdict although there is a p, in English words that `known_reasons` knows; else "".
-    doubt: why the test may err more often than `level` says, as the differences look, in such words likewise, more
-        reasons than one with "; " between them; "" where nothing tells so.
+    withheld: why there is no verdict although there is a p (`ragbench.types.reason`); else "".
+    doubt: why the test may err more often than `level` says, as the differences look, several reasons joined; "" where
+        nothing tells so.
     width: of the metric's scale, which no difference exceeds; None where it is open.
     minimum_detectable: the smallest true difference that this n shows with 80 % power, at the threshold of its family;
         None if not computable, or if no difference can be shown.

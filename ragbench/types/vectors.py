@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.types.reason import Reason
+
 Vectors = NDArray[np.float32]
 
 
@@ -46,9 +48,11 @@ def usable_vectors(given: Any, count: int) -> tuple[Vectors, dict[int, str]]:
     else:
         found, faults = _matrix([_row(row) for row in given])
     for row in np.flatnonzero(~np.isfinite(found).all(axis=1)):
-        faults.setdefault(int(row), "NaN or infinity")
+        faults.setdefault(int(row), Reason("NaN or infinity"))
     for row in np.flatnonzero(~found.any(axis=1)):
-        faults.setdefault(int(row), "a zero vector, which has no direction" if found.shape[1] else "an empty vector")
+        faults.setdefault(
+            int(row), Reason("a zero vector, which has no direction") if found.shape[1] else Reason("an empty vector")
+        )
     return found, faults
 
 
@@ -62,7 +66,7 @@ def _matrix(rows: Sequence[tuple[Vectors, str]]) -> tuple[Vectors, dict[int, str
         if not why and len(row) == width:
             found[place] = row
         elif not why:
-            faults[place] = "a vector of another dimension"
+            faults[place] = Reason("a vector of another dimension")
     return found, faults
 
 
@@ -71,19 +75,19 @@ def _row(given: Any) -> tuple[Vectors, str]:
     cells = given if isinstance(given, list | tuple) else () if given is None else np.asarray(given)
     empty = np.empty(0, np.float32)
     if isinstance(cells, np.ndarray) and cells.ndim != 1:
-        return empty, "something that is no vector"
+        return empty, Reason("something that is no vector")
     plain = isinstance(cells, np.ndarray) and cells.dtype != object
     for kind in {cells.dtype.type} if plain else set(map(type, cells)):  # type: ignore[union-attr]
         if issubclass(kind, bool | np.bool_):
-            return empty, "booleans, which are no numbers"
+            return empty, Reason("booleans, which are no numbers")
         if issubclass(kind, str | bytes):
-            return empty, "texts, which are no numbers"
+            return empty, Reason("texts, which are no numbers")
         if issubclass(kind, list | tuple | np.ndarray):
-            return empty, "something that is no vector"
+            return empty, Reason("something that is no vector")
         if not issubclass(kind, Real | Decimal | NoneType):
-            return empty, "something that is no number"
+            return empty, Reason("something that is no number")
     try:
         with np.errstate(over="ignore"):  # as above
             return np.asarray(cells, dtype=np.float32), ""
     except OverflowError:
-        return empty, "NaN or infinity"
+        return empty, Reason("NaN or infinity")

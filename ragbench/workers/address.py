@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragbench.workers.errors import ClusterError
+from ragbench.store.pool import ClusterError
 
-VARIABLE = "RAGBENCH_CLUSTER"
-"""The setting `cluster`, as every process of a run finds it."""
 LEGAL = "local:4, tcp://HOST:8786, tls://HOST:8786, or a scheduler's FILE.json"
 _LOCAL = re.compile(r"local:([0-9]{1,4})")
 _REMOTE = re.compile(r"(tcp|tls|ws|wss)://\S+:[0-9]{1,5}/?")
@@ -55,6 +53,11 @@ def parse(text: str) -> Address:
                                ) from None  # fmt: skip
         return Address(url=url, folder=path.parent if (path.parent / CERTIFICATE).is_file() else None)
     raise ClusterError(f"cluster = {text!r} is no cluster; legal are {LEGAL}")
+
+
+def check(text: str) -> None:
+    """Raises ClusterError, naming what is legal, for what names no cluster."""
+    parse(text)
 
 
 CERTIFICATE, KEY = "certificate.pem", "key.pem"

@@ -8,18 +8,16 @@ import logging
 import statistics
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from ragbench import settings as configuration
 from ragbench import trust
 from ragbench.llm.accounts import run_of_this_process
-from ragbench.settings import Settings
+from ragbench.settings import CLUSTER, Settings
+from ragbench.store.pool import ClusterError, Heard, UnfitError, Work
 from ragbench.workers import address, local, task
-from ragbench.workers.errors import ClusterError, UnfitError
 from ragbench.workers.passport import Passport, issue
-from ragbench.workers.task import Work
 
 CONNECT_SECONDS = 30.0
 ALONE_SECONDS = 120.0
@@ -31,20 +29,12 @@ AGAIN = (
     "nothing twice"
 )
 
-Heard = Callable[[int, Any], None]
-"""Called with a part's number and how far it is, as its work says."""
-
 
 @contextlib.contextmanager
-def opened(known: Settings) -> Iterator[Crew | None]:
-    """The workers that the settings name (`cluster`), checked; None where they name none.
-
-    Raises ClusterError where they cannot be had, and UnfitError where their numbers would be others.
-    """
-    if known.cluster is None:
-        yield None
-        return
-    trust.require(trust.of_settings(configuration.load(), lambda item: item.name == "cluster"))
+def opened(known: Settings) -> Iterator[Crew]:
+    """See `ragbench.store.pool.opened`, of settings that name a cluster."""
+    assert known.cluster is not None
+    trust.require(*trust.named("cluster"))
     place = address.parse(known.cluster)
     with contextlib.ExitStack() as stack:
         if place.count:
@@ -56,20 +46,15 @@ def opened(known: Settings) -> Iterator[Crew | None]:
 
 @contextlib.contextmanager
 def shared(known: Settings) -> Iterator[Mapping[str, str]]:
-    """The variables by which other processes of this machine share one cluster; none where the settings name none.
-
-    Raises as `opened`.
-    """
-    if known.cluster is None:
-        yield {}
-        return
-    trust.require(trust.of_settings(configuration.load(), lambda item: item.name == "cluster"))
+    """See `ragbench.store.pool.shared`, of settings that name a cluster."""
+    assert known.cluster is not None
+    trust.require(*trust.named("cluster"))
     place = address.parse(known.cluster)
     with contextlib.ExitStack() as stack:
         named = str(stack.enter_context(local.started(place.count))) if place.count else known.cluster
         with opened(known.model_copy(update={"cluster": named})):
             """Whoever shares it finds it whole."""
-        yield {address.VARIABLE: named}
+        yield {CLUSTER: named}
 
 
 @contextlib.contextmanager

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragbench import folders
-from ragbench.settings import RUN_FOLDER
-from ragbench.workers.address import CERTIFICATE, KEY, VARIABLE, roles
-from ragbench.workers.errors import ClusterError
+from ragbench.settings import CLUSTER, RUN_FOLDER
+from ragbench.store.pool import ClusterError
+from ragbench.workers.address import CERTIFICATE, KEY, roles
 
 FILE = "scheduler.json"
 SECONDS = 120.0
@@ -35,7 +35,7 @@ def started(count: int) -> Iterator[Path]:
     """
     with tempfile.TemporaryDirectory(prefix="ragbench-cluster-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        environment = {key: value for key, value in os.environ.items() if key not in (RUN_FOLDER, VARIABLE)}
+        environment = {key: value for key, value in os.environ.items() if key not in (CLUSTER, RUN_FOLDER)}
         command = [sys.executable, "-P", "-m", "ragbench.workers.local", str(count), str(folder)]
         with (folder / "said.log").open("wb") as said:
             program = subprocess.Popen(  # noqa: S603 - ourselves

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -13,9 +13,7 @@ from pathlib import Path
 
 import ragbench.settings
 from ragbench.settings import Settings, key_variables, project_folder
-from ragbench.types import Embedder
 from ragbench.workers import sources
-from ragbench.workers.errors import UnfitError
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "sentence-transformers", "sacrebleu", "dask", "distributed")
 """Whose versions numbers may depend on, or whether two processes understand each other at all."""
@@ -91,16 +89,6 @@ def issue(known: Settings) -> Passport:
         {path: one for name in known.metrics.modules for path, one in _files(name, project_folder()).items()},
         str(project_folder()),
     )
-
-
-def require_same(embedders: Sequence[Embedder], identities: Sequence[str]) -> None:
-    """Raises UnfitError where an embedder is another one in this process than where it was asked for."""
-    for one, identity in zip(embedders, identities, strict=True):
-        if one.identity != identity:
-            raise UnfitError([
-                f"the worker on {platform.node()} has other files of the embedder {one.name}: there it is "
-                f"{one.identity}, and {identity} is asked for; copy the model"
-            ])  # fmt: skip
 
 
 @lru_cache(maxsize=1)

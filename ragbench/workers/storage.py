@@ -14,12 +14,10 @@ from ragbench import settings
 from ragbench.settings import Settings
 from ragbench.store import Store, StoreError
 from ragbench.store.database import Find, Place
+from ragbench.store.pool import Counter, Tell, Together, require_same
 from ragbench.store.search import BATCH
 from ragbench.types import Array, Embedder, EmbeddingError, TextKind, Vectors
 from ragbench.workers.crew import opened
-from ragbench.workers.passport import require_same
-from ragbench.workers.tallies import Counter, Together
-from ragbench.workers.task import Tell
 
 TEXTS = 4096
 """Of a part at most; fewer where that gives each worker several."""
@@ -28,9 +26,9 @@ QUESTIONS = 2048
 PARTS_A_WORKER = 4
 
 
-def elsewhere(known: Settings) -> ByWorkers | None:
-    """What a store is lent (`Store.open`); None where the settings name no cluster."""
-    return None if known.cluster is None else ByWorkers(known)
+def elsewhere(known: Settings) -> ByWorkers:
+    """What a store is lent (`Store.open`), of settings that name a cluster."""
+    return ByWorkers(known)
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,6 @@ class ByWorkers:
     ) -> int:
         """Compute and store the vectors of these texts; how many were. What a worker could not embed is left out."""
         with opened(self.known) as crew:
-            assert crew is not None, "the settings name a cluster"
             size = _size(len(texts), crew.count, batch, TEXTS)  # whole batches: a model's vectors hang on theirs
             parts = [list(texts[start : start + size]) for start in range(0, len(texts), size)]
             together = Together(progress)
@@ -63,7 +60,6 @@ class ByWorkers:
     ) -> list[tuple[NDArray[np.int32], Array, int]]:
         """The nearest among each of these positions. What PostgreSQL reads for them it reads once."""
         with opened(self.known) as crew:
-            assert crew is not None, "the settings name a cluster"
             together = Together(progress)
             found = crew.map(_nearest, place, parts, together.heard)
             if progress is not None:
@@ -75,7 +71,6 @@ class ByWorkers:
     ) -> list[Any] | None:
         """What `find` gives of each part of the questions; None where workers are no more than the connections."""
         with opened(self.known) as crew:
-            assert crew is not None, "the settings name a cluster"
             if crew.count <= connections:
                 return None
             size = _size(len(queries), crew.count, BATCH, QUESTIONS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,13 +11,9 @@ from typing import Any
 
 from ragbench import settings
 from ragbench.settings import RUN, TRUST, Settings
-from ragbench.workers.errors import UnfitError
+from ragbench.store.pool import UnfitError, Work
 from ragbench.workers.passport import Passport, issue
 
-Tell = Callable[[Any], None]
-"""Called by a part with how far it is: any plain value, the last one counts."""
-Work = Callable[[Any, Any, Tell], Any]
-"""A function of what all parts have in common, of one part, and of `Tell`."""
 INTERVAL_SECONDS = 0.25
 
 

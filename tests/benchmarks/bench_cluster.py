@@ -20,7 +20,7 @@ import psutil
 import ragbench as rb
 from ragbench import settings
 from ragbench.types import Sample
-from ragbench.workers import address, local
+from ragbench.workers import local
 
 SERVER = Path(__file__).parent.parent / "chat_server.py"
 
@@ -38,16 +38,16 @@ def serving(latency: float) -> Iterator[str]:
 
 @contextlib.contextmanager
 def working(count: int) -> Iterator[None]:
-    os.environ.pop(address.VARIABLE, None)
+    os.environ.pop("RAGBENCH_CLUSTER", None)
     if count == 0:
         settings.load.cache_clear()
         yield
         return
     with local.started(count) as file:
-        os.environ[address.VARIABLE] = str(file)
+        os.environ["RAGBENCH_CLUSTER"] = str(file)
         settings.load.cache_clear()
         yield
-    os.environ.pop(address.VARIABLE)
+    os.environ.pop("RAGBENCH_CLUSTER")
 
 
 def processor() -> float:

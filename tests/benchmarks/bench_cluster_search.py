@@ -25,9 +25,9 @@ import psutil
 from ragbench import workers
 from ragbench.settings import DatabaseSettings, Settings
 from ragbench.store import Store, database, server
+from ragbench.store.pool import elsewhere
 from ragbench.types import Chunk
 from ragbench.workers import local
-from ragbench.workers.storage import elsewhere
 from tests.benchmarks.bench_search import Clustered, server_seconds
 
 QUESTIONS = (256, 512, 1_024, 2_048, 10_000)

@@ -25,11 +25,13 @@ import psutil
 
 import ragbench as rb
 from ragbench import settings
+from ragbench.llm.accounts import Told
 from ragbench.settings import Settings
 from ragbench.store import Store, server
 from ragbench.store.journal import DatabaseJournal
 from ragbench.types import Chunk, Sample
-from ragbench.workers import Crew, address, local
+from ragbench.workers import local
+from ragbench.workers.crew import Crew
 from tests.benchmarks.bench_cluster import serving
 from tests.benchmarks.bench_search import Clustered, server_seconds
 
@@ -67,7 +69,7 @@ def main() -> None:
 def replies(known: Settings, count: int) -> None:
     """A table of answers, judged by workers once they are warm."""
     with local.started(WORKERS) as file, serving(LATENCY) as url:
-        os.environ[address.VARIABLE] = str(file)
+        os.environ["RAGBENCH_CLUSTER"] = str(file)
         settings.load.cache_clear()
         asked(url, "warm", 200)
         with Store.open(known) as store, sized(Crew) as sizes, counted(known) as connections:
@@ -76,7 +78,7 @@ def replies(known: Settings, count: int) -> None:
             asked(url, "measured", count)
             seconds = time.perf_counter() - begun
             after = processors(known, file), written(store), tables(store)["journal"][0]
-        os.environ.pop(address.VARIABLE)
+        os.environ.pop("RAGBENCH_CLUSTER")
     print(f"{count:,} replies by {WORKERS} workers in {seconds:.1f} s")
     for who in before[0]:
         print(f"  processor of {who:<12} {1000 * (after[0][who] - before[0][who]) / count:8.3f} ms a reply")
@@ -88,16 +90,18 @@ def replies(known: Settings, count: int) -> None:
 
 
 async def accounts(known: Settings) -> None:
-    """Steps of a hundred holders, one after the other, as the lock of their run or endpoint has them wait."""
+    """Steps of a hundred workers, one after the other, as the row of their run or endpoint has them wait."""
     with Store.open(known) as store:
-        held = DatabaseJournal(store.engine).accounts(60.0)
-        nothing, one = (0, 0.0, 0.0), (1, 100.0, 0.0)
+        held = DatabaseJournal(store.engine).accounts()
+        one = (1, 100.0, 0.0)
 
         async def spend(n: int) -> None:
-            await held.spend("run", f"h{n % HOLDERS}", (1e9, 1e9, None), (n, 0.0, 0.0), nothing, [one] * 4, [])
+            await held.spend("run", (1e9, 1e9, None), [Told(f"step {n}", one, one)], one)
 
         async def share(n: int) -> None:
-            await held.share("endpoint", f"h{n % HOLDERS}", 4 * HOLDERS, (4, 4), (0.01, 0.01), 4, 0.0)
+            place, _wait = await held.sit("endpoint", 4 * HOLDERS, [], (1e9, 1e9), 100.0)
+            assert place is not None
+            await held.rise("endpoint", place, 0.0, 0.0)
 
         for what, step in (("budget", spend), ("limits", share)):
             for n in range(HOLDERS):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ragbench.stats.draws import MOST_UNITS
 from tests.calibration import populations as known
 from tests.calibration import studies
 from tests.calibration.cells import Cell
@@ -63,6 +64,12 @@ def _hard_means() -> Iterator[Cell]:
         yield Cell(topic, "hit rate, larger clusters are hit less", round(number / 0.15), study, OF_CLUSTERS, number)
     longer = studies.open_mean(lambda rng: rng.lognormal(0, 1.5, 30) - np.exp(1.125))
     yield Cell(topic, "latency, lognormal, σ 1.5", 30, longer, T)
+    for n in (MOST_UNITS, MOST_UNITS + 1):  # on both sides of where nothing is drawn any more
+        drawn = studies.open_mean(lambda rng, n=n: rng.lognormal(0, 1.5, n) - np.exp(1.125))
+        yield Cell(topic, "latency, lognormal, σ 1.5", n, drawn, T, weight=0.25)
+    codes = labels_of([1, 2, 3] * 1_667)
+    grouped = studies.mean(known.latency(1.0), codes, grouped=True)
+    yield Cell(topic, "latency, clusters of 1 to 3", len(codes), grouped, OF_CLUSTERS, 5_001, 0.25)
     yield Cell(topic, "Student's t with 3 degrees of freedom", 30, studies.open_mean(studies.heavy(30)), T)
 
 

@@ -19,17 +19,18 @@ from ragbench.bench.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, ju
 from ragbench.language import translator
 from ragbench.measurement import SCORE_COLUMNS, NamedComparison, NamedEstimate
 from ragbench.metric import Metric, parse
-from ragbench.metrics import catalogue, known_reasons
+from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain
 from ragbench.types import Embedder, Question, Sample, Status
+from ragbench.types.reason import Reason, kept
 
 if TYPE_CHECKING:
     import pandas as pd
 
 REPEATED = ("response_exact_match_rate", "response_semantic_consistency")
-ONCE = known_reasons.ANSWERED_ONCE["text"]
+ONCE = Reason("every question was answered once: repeats = 2 or more are needed")
 Findings = tuple[Sequence[NamedEstimate], Sequence[NamedComparison]]
-LOGGED = known_reasons.FEWER_REPEATS["text"]
+LOGGED = Reason("fewer answers than repeats were given: nothing can be compared")
 TEXTS = ("rouge1_f", "rouge2_f", "rougeL_f", "bleu", "corpus_bleu")
 
 
@@ -267,10 +268,10 @@ def _repeated(
     speaker = translator(judging.prompts or session.settings.language)
     rows = []
     for (((system, identifier), group), metric), score in zip(works, found, strict=True):
-        reason = explain(score, speaker)
+        reason = explain(score, speaker) if score.status is Status.OK else score.reason
         if len(group) < 2 and not metric.is_users:
             reason = ONCE if once else LOGGED
-        rows.append((system, metric.label, identifier, score.value, score.status.value, reason, None))
+        rows.append((system, metric.label, identifier, score.value, score.status.value, kept(reason), None))
     for (system, identifier), metric in nothing:
         why = failed.get((system, identifier), (Status.MISSING_FIELD.value, "there is no answer to it"))
         rows.append((system, metric.label, identifier, float("nan"), *why, None))

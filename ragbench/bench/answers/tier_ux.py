@@ -27,6 +27,7 @@ from ragbench.metrics.dialogue import answer_consistency, context_preservation, 
 from ragbench.metrics.vectors import Batch, cosine, embedded
 from ragbench.settings import Settings
 from ragbench.types import Array, Embedder, EmbeddingError, Estimate, Question, Sample, Score, TextKind, Vectors
+from ragbench.types.reason import kept
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -302,7 +303,7 @@ def _over_dialogues(
 
 def _rows(name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Score]]) -> list[tuple[Any, ...]]:
     return [
-        (name, label, one.id, score.value, score.status.value, score.reason, None)
+        (name, label, one.id, score.value, score.status.value, kept(score.reason), None)
         for label, found in scores.items()
         for one, score in zip(sessions, found, strict=True)
     ]

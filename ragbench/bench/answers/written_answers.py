@@ -14,6 +14,7 @@ from ragbench.bench.basics.session import Session
 from ragbench.systems import Generation, GenerationError, Generator, Shown, Task, make_generator, within
 from ragbench.systems.refusals import is_refusal
 from ragbench.types import Chunk, Question, Sample, Status
+from ragbench.types.reason import kept
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -263,7 +264,7 @@ def _not_given(why: str | None) -> Generation:
 
 def _row(name: str, question: Question, repeat: int, one: Generation, shown: Shown) -> tuple[Any, ...]:
     return (
-        name, question.id, repeat, one.answer, one.status.value, one.reason,
+        name, question.id, repeat, one.answer, one.status.value, kept(one.reason),
         one.answer is not None and is_refusal(one.answer), one.seconds, one.input_tokens, one.output_tokens,
         [chunk.id for chunk in shown.contexts], shown.cut, shown.characters_cut, one.shown,
     )  # fmt: skip

@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from ragbench.language import Translator
-from ragbench.metrics.known_reasons import reason_in
-from ragbench.settings.secrets import excerpt, masker
+from ragbench.metrics.explanation import reason_in
+from ragbench.settings.secrets import Mask, excerpt, masker
 from ragbench.types import Status
+from ragbench.types.reason import Reason, read
 
 MOST = 5
 LONGEST = 160
 """Signs of a reason that are shown."""
 KEPT = 400
-"""Signs of a reason that are kept: enough to know ragbench's own by all of their words."""
+"""Signs of somebody else's reason that are kept."""
 OTHERS = "…"
 """What stands for all reasons but the most frequent ones."""
 
@@ -25,9 +26,14 @@ def frequent(of: Iterable[object]) -> dict[str, int]:
     of: the reason of each value. Those that are met as often stand in the order of the alphabet.
     """
     mask = masker()
-    ordered = sorted(Counter(excerpt(each, KEPT, mask) for each in of).items(), key=lambda one: (-one[1], one[0]))
+    ordered = sorted(Counter(_masked(str(each), mask) for each in of).items(), key=lambda one: (-one[1], one[0]))
     rest = sum(number for _, number in ordered[MOST:])
     return dict(ordered[:MOST]) | ({OTHERS: rest} if rest else {})
+
+
+def _masked(reason: str, mask: Mask) -> str:
+    """As it is kept; somebody else's is cut."""
+    return mask(reason) if isinstance(read(reason), Reason) else excerpt(reason, KEPT, mask)
 
 
 def statuses(_: Translator) -> dict[str, str]:

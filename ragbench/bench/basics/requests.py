@@ -7,6 +7,7 @@ asked for are made from these models.
 from __future__ import annotations
 
 import collections.abc
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable, Sequence
@@ -21,15 +22,20 @@ from pydantic.fields import FieldInfo
 
 from ragbench import datasets, reasons
 from ragbench.bench.basics.choices import BenchError, illegal, parted
+from ragbench.folders import write
 from ragbench.names import meant
 from ragbench.settings import Settings, load, secrets
 from ragbench.settings.endpoints import Aggregate
 from ragbench.types import Question
+from ragbench.types.reason import kept as apart
+from ragbench.types.reason import reason_of
 
 if TYPE_CHECKING:
     from ragbench.bench.basics.needs import Needed
     from ragbench.measurement import Measurement
 
+FAILURE = "failure.txt"
+"""Of a part of a run: why it failed, as `ragbench.types.reason` keeps it; a notebook hands on plain English."""
 MOST_RETRIEVED = 1000
 MOST_SEED = 2**32 - 1  # of scikit-learn and UMAP; NumPy would take more
 WORDS = {bool: "True or False", int: "a whole number", float: "a number", str: "a text", NoneType: "None"}
@@ -257,7 +263,7 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
 
     def made(measure: Callable[[R], Measurement]) -> Callable[P, Measurement]:
         def measured(*args: P.args, **kwargs: P.kwargs) -> Measurement:
-            from ragbench.bench.basics.session import kept
+            from ragbench.bench.basics.session import kept, part
 
             request = cast(R, model(**dict(zip(model.parameters(), args, strict=False)), **kwargs))
 
@@ -270,6 +276,10 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
                 return kept(request.notebook, asked_for)
             except Exception as error:
                 reasons.note(error)
+                if (folder := part(request.notebook)) is not None:
+                    with contextlib.suppress(OSError):  # a full disk is not what is to be told
+                        folder.mkdir(parents=True, exist_ok=True)
+                        write(folder / FAILURE, secrets.masker()(apart(reason_of(error))))
                 raise
 
         known = [f"{name}: {field.description}. Legal: {legal(field)}." for name, field in model.parameters().items()]

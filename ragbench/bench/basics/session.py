@@ -16,7 +16,8 @@ from ragbench import places, trust
 from ragbench import settings as configuration
 from ragbench.bench.basics import bands, interest
 from ragbench.bench.basics.choices import BenchError, parted
-from ragbench.datasets import Dataset, known_items, load, load_folder
+from ragbench.datasets import Dataset, load, load_folder
+from ragbench.datasets.records import KNOWN_ITEM
 from ragbench.embed import wheels
 from ragbench.measurement import Measurement
 from ragbench.metrics import declaration, records
@@ -76,14 +77,14 @@ class Session:
     def store(self) -> Iterator[Store]:
         """The database, with the workers of the cluster that the settings name. Raises StoreError."""
         from ragbench.store import Store
-        from ragbench.workers.storage import elsewhere
+        from ragbench.store.pool import elsewhere
 
         with Store.open(self.settings, elsewhere(self.settings)) as store:
             yield store
 
     def facts(self) -> dict[str, Any]:
         """Provenance that every page shows."""
-        drafted = sum(one.kind == known_items.KIND for one in self.dataset.questions)
+        drafted = sum(one.kind == KNOWN_ITEM for one in self.dataset.questions)
         return {
             "dataset": self.dataset.label,
             "dataset_title": self.dataset.title,
@@ -103,12 +104,15 @@ def dataset_of(name: str, settings: Settings, language: str = "") -> Dataset:
 
     language: of the page that it is for, by default the settings'; see `ragbench.datasets.load`.
     """
-    trust.require(trust.of_data(settings, name))
-    if name.startswith(configuration.OWN_TABLES):
+    is_table, is_elsewhere = name.startswith(configuration.OWN_TABLES), urls.is_url(name)
+    if is_table or not is_elsewhere or name == settings.dataset:  # else its user has typed where it is
+        of_table = f"databases.{name.removeprefix(configuration.OWN_TABLES)}"
+        trust.require(*trust.named(of_table if is_table else "dataset" if is_elsewhere else "data_folder"))
+    if is_table:
         from ragbench.bench.retrieval import own_tables
 
         return own_tables.read(name.removeprefix(configuration.OWN_TABLES), settings)
-    if urls.is_url(name):
+    if is_elsewhere:
         place, known_as, asked = places.remote_data(name)
         return load_folder(place, known_as, asked, language or settings.language)
     return load(name, places.data(name), language or settings.language)
@@ -119,7 +123,7 @@ def chosen(systems: str | Sequence[str] = "", baseline: str = "") -> tuple[Setti
     found = configuration.load()
     interest.check(found.smallest_difference)
     if not trust.only_planned():  # what a plan uses of them asks by itself
-        trust.require(trust.of_settings(found))
+        trust.require(*trust.named())
     names = parted(systems) or tuple(found.systems)
     if systems and not parted(systems):
         raise BenchError(f"systems = {systems!r} names none; there are {', '.join(found.systems)}")

@@ -109,10 +109,24 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
     return Table(tuple(columns), tuple(rows), title, tuple(notes), digits, _.language)
 
 
+DRAWN = ("bca", "percentile", "studentized", "studentized_and_t", "bayesian")
+"""Intervals that are made of resamples."""
+
+
+def interval_names(methods: Iterable[str], resamples: int, _: Translator) -> str:
+    """What the intervals are called, with the number of resamples beside those that are made of them."""
+    given = dict.fromkeys(methods)
+    drawn, found = ([interval_name(one, _) for one in given if (one in DRAWN) is kind] for kind in (True, False))
+    if drawn and resamples:
+        drawn = [_("{names}, {resamples} resamples", names=_.enumeration(drawn), resamples=_.integer(resamples))]
+    return "; ".join(filter(None, (_.enumeration(drawn), _.enumeration(found))))
+
+
 def interval_name(method: str, _: Translator) -> str:
     """What people call the method of an interval; one that has no name today is said as it is."""
     names = {
         "bca": _("bootstrap interval (BCa)"),
+        "abc": _("analytic bootstrap interval (ABC)"),
         "percentile": _("bootstrap interval (percentile)"),
         "studentized": _("bootstrap interval (studentized)"),
         "studentized_and_t": _("bootstrap interval (studentized), no end of it nearer than Student's"),

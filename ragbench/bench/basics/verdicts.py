@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable
 
 from ragbench.language import Translator
-from ragbench.metrics.known_reasons import reason_in
+from ragbench.metrics.explanation import reason_in
 from ragbench.types import Comparison, Estimate, Verdict
+from ragbench.types.reason import parts
 
 
 def word(verdict: Verdict, _: Translator) -> str:
@@ -117,7 +118,7 @@ def doubted(one: Comparison | Estimate, _: Translator) -> str:
     tells so."""
     if not one.doubt or (isinstance(one, Comparison) and one.verdict.unshown):
         return ""
-    reasons = _.enumeration([reason_in(reason, _) for reason in one.doubt.split("; ")])
+    reasons = _.enumeration([reason_in(reason, _) for reason in parts(one.doubt)])
     if isinstance(one, Estimate):
         return _("{reasons}: the interval may miss the true value twice as often as it says", reasons=reasons)
     return _("{reasons}: the test may err twice as often as it says", reasons=reasons)

@@ -47,8 +47,8 @@ class Known:
 
 
 def why(facts: Mapping[str, Any], systems: Iterable[str], metric: str, where: Mapping[str, Any] | None = None) -> str:
-    """Why nothing is concluded from numbers of these systems on a metric, in words that `known_reasons` knows: of the
-    system that retrieved most of what is not known. Empty where something can be."""
+    """Why nothing is concluded from numbers of these systems on a metric: of the system that retrieved most of what is
+    not known. Empty where something can be."""
     counts = unidentified.of(facts)
     if not counts or not _is_of_rankings(metric, where or {}):
         return ""

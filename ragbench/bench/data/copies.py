@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import count
 from typing import TYPE_CHECKING
 
 from ragbench.datasets.wording import plain
@@ -91,11 +93,8 @@ def candidates(texts: Sequence[str]) -> set[tuple[int, int]]:
     """
     import numpy as np
 
-    codes: dict[str, int] = {}
-    words = [
-        np.array([codes.setdefault(word, len(codes)) for word in set(plain(text).split())], dtype=np.int64)
-        for text in texts
-    ]
+    codes: defaultdict[str, int] = defaultdict(count().__next__)
+    words = [np.array([codes[word] for word in set(plain(text).split())], dtype=np.int64) for text in texts]
     sizes = np.array([len(one) for one in words], dtype=np.int64)
     held = np.concatenate([*words, np.empty(0, dtype=np.int64)])
     spread, named = np.bincount(held, minlength=len(codes)).tolist(), list(codes)

@@ -27,6 +27,7 @@ from ragbench.metrics.explanation import spoken
 from ragbench.settings.secrets import excerpt
 from ragbench.systems.callables import SHOWN_CHARACTERS, find, told
 from ragbench.types import Array, Chunk, Sample, Status
+from ragbench.types import reason as reasons
 
 SHOW_ALL, HIDE_ALL = "show-all", "hide-all"
 CONSTANTS = {
@@ -137,7 +138,7 @@ def _judged(name: str, cases: Sequence[Case], session: Session, language: str, f
     speaker, decided = translator(session.language or session.settings.language), []
     for row in rows:
         detail = json.loads(row["detail"] or "{}")
-        why = spoken(detail["explanation"], speaker) if "explanation" in detail else row["reason"]
+        why = spoken(detail["explanation"], speaker) if "explanation" in detail else reasons.read(row["reason"])
         given = (row["value"] == 1.0, detail.get("score"), why)
         decided.append(
             Decided(*given) if row["status"] == Status.OK.value else Decided(None, None, why, Status(row["status"]))

@@ -93,5 +93,5 @@ def _balanced(
     known = {guard.method: (low, high)}
     return replace(
         drawn, low=low, high=high, method=guard.method, note=guard.note, intervals={**drawn.intervals, **known},
-        doubt="; ".join(dict.fromkeys(each.doubt for each in shares if each.doubt)),
+        doubt=next((each.doubt for each in shares if each.doubt), ""),
     )  # fmt: skip

@@ -31,6 +31,7 @@ from ragbench.metrics.decisions import Cell, accuracy, balanced_accuracy, cell, 
 from ragbench.settings import Settings
 from ragbench.stats import Hypothesis
 from ragbench.types import Array, Chunk, Question, Status
+from ragbench.types.reason import kept
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -331,7 +332,7 @@ def _decisions(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame
         (
             one.name, case.id, case.question, case.answer, [chunk.text for chunk in case.contexts], case.show,
             case.rationale, each.show, each.score, "" if place == UNMEASURED else Cell(place).name.lower(),
-            each.status.value, each.reason, ms,
+            each.status.value, kept(each.reason), ms,
         )
         for one in judged
         for case, each, place, ms in zip(cases, one.decider.decided, one.cells, one.decider.ms, strict=True)
@@ -351,7 +352,7 @@ def _scores(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame:
             decided = np.nan if each.show is None else float(each.show)
             status = each.status if np.isnan(right) else Status.OK
             for metric, value, why in ((show_decision, decided, each.status), (accuracy, float(right), status)):
-                rows.append((one.name, metric.label, case.id, value, why.value, each.reason, one.name))
+                rows.append((one.name, metric.label, case.id, value, why.value, kept(each.reason), one.name))
     return pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
 
 

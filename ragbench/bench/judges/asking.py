@@ -17,6 +17,7 @@ from ragbench.metric import Metric
 from ragbench.metrics.explanation import ENGLISH, Speaker, explain
 from ragbench.metrics.judging import Sitting
 from ragbench.types import Array, Judge, Sample, Score, Status
+from ragbench.types.reason import reason_of
 from ragbench.waves import gather
 
 NEVER_ASKED = (Status.MISSING_FIELD, Status.EMPTY_INPUT, Status.EMPTY_DECOMPOSITION)
@@ -177,7 +178,7 @@ class _Asker:
             return Score.unmeasured(Status.MISSING_FIELD, "there is no such answer")
         found = await self._guarded(lambda: self.metric(sample, judge=judge))
         if not isinstance(found, Score):
-            return Score.unmeasured(Status.JUDGE_ERROR, str(self.out))
+            return Score.unmeasured(Status.JUDGE_ERROR, reason_of(self.out) if self.out else "")
         if found.detail.get("unasked"):  # an empty answer has its value by rule, which says nothing of the judge
             return Score.unmeasured(Status.EMPTY_INPUT, found.reason)
         return found

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragbench import llm, settings, workers
+from ragbench import llm, settings
 from ragbench.bench.judges.asking import Assignment, Said, Trial, answered, assignments
 from ragbench.bench.scoring.replies import kept_replies
 from ragbench.judge import open_judges
 from ragbench.llm import Replies, Tally, uses
 from ragbench.metric import Metric
 from ragbench.settings import Settings
-from ragbench.workers.tallies import Counter, Together
-from ragbench.workers.task import Tell
+from ragbench.store import pool
+from ragbench.store.pool import Counter, Tell, Together
 
 QUESTIONS = 256
 """Of a part at most; fewer where that gives each worker several."""
@@ -52,7 +52,7 @@ def said_by_workers(
     advance: told of the first trial alone. Raises ClusterError besides what `asking.hear` raises.
     """
     everything = [[one for group in assignments(trial) for one in group] for trial in trials]
-    with workers.opened(known) as crew:
+    with pool.opened(known) as crew:
         assert crew is not None, "the settings name a cluster"
         whole = len(names) * sum(map(len, everything))
         size = max(1, min(QUESTIONS, -(-whole // (PARTS_A_WORKER * max(1, crew.count)))))

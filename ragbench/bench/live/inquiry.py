@@ -83,9 +83,9 @@ def _texts(question: str | Sequence[str]) -> list[str]:
     given = [question] if isinstance(question, str) else list(question)
     for text in given:
         if not isinstance(text, str) or not text.strip():
-            raise BenchError(f'question = {text!r}: a text is expected, bench.ask("How do I …?"), or a list of texts')
+            raise BenchError(f'question = {text!r}: a text is expected, rb.ask("How do I …?"), or a list of texts')
     if not given:
-        raise BenchError('there is no question; write one, bench.ask("How do I …?"), or a list of them')
+        raise BenchError('there is no question; write one, rb.ask("How do I …?"), or a list of them')
     return list(dict.fromkeys(text.strip() for text in given))
 
 

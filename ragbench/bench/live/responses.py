@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench.bench.basics import reasons
 from ragbench.language import DASH, Translator, translator
+from ragbench.metrics.explanation import reason_in
 from ragbench.settings.secrets import excerpt
 from ragbench.stand_ins import StandIn, caveat
 from ragbench.systems import Generation
@@ -189,7 +190,7 @@ class Responses:
     def _system(self, one: Response, _: Translator) -> Iterator[str]:
         yield from _wrapped(one.system + (f" ({one.generator})" if one.generator not in ("", one.system) else ""))
         if one.reason:
-            yield from _wrapped(_("no ranking: {why}", why=one.reason), "  ")
+            yield from _wrapped(_("no ranking: {why}", why=reason_in(one.reason, _)), "  ")
             return
         for rank, hit in enumerate(one.hits, 1):
             marks = ", ".join(self._marks(one.question, hit, _))
@@ -294,7 +295,7 @@ def answer_of(one: Response, _: Translator) -> str:
     """The answer, or why there is none."""
     assert one.answer is not None, "it was asked for one"
     if one.answer.answer is None:
-        return _("no answer: {why}", why=one.answer.reason)
+        return _("no answer: {why}", why=reason_in(one.answer.reason, _))
     return one.answer.answer or _("(empty)")
 
 

@@ -128,7 +128,7 @@ def _imports(parts: Parts, settings: Settings) -> Iterator[str]:
         }
     wanted = {place: (path, takes) for place, (path, takes) in places.items() if path}
     wanted |= {path: (path, "(question, answer, contexts)") for path in parts.functions}
-    trusted = {path: takes for path, takes in wanted.values() if not trust.doubts(trust.of_callable(path))}
+    trusted = {path: takes for path, takes in wanted.values() if not trust.doubts(trust.Item("code", path, ""))}
     if not trusted:
         return
     said = _missing(trusted)
@@ -161,7 +161,7 @@ def _embedder(name: str, settings: Settings) -> str:
     one = settings.embedders[name]
     if one.kind == "openai":
         return _refused(lambda: _key(f"embedders.{name}", one))
-    if one.kind in ("minilm", "navec") and not wheels.is_installed(one.kind):
+    if one.kind in ("minilm", "navec") and wheels.lacking(one.kind):
         return wheels.missing(name, one.kind)
     if one.kind == "database":
         variable = settings.databases[str(one.database)].url_variable
@@ -200,8 +200,9 @@ def _model(key: str, model: str, wanted: Purpose) -> str:
     """A folder that is meant and not there, or holds a model for something else, or a model that no download can
     bring."""
     place = f"{key} = {model!r}"
-    if find_spec("sentence_transformers") is None:
-        return f"{place}: the package sentence-transformers is not installed: make setup"
+    for package in ("sentence_transformers", "torch"):
+        if find_spec(package) is None:
+            return f"{place}: the package {package.replace('_', '-')} is not installed: make setup"
     path = Path(model).expanduser()
     folder = configuration.project_folder() / path
     if folder.is_dir():

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from ragbench import rankings
 from ragbench.metric import Metric
-from ragbench.metrics import known_reasons
 from ragbench.types import Chunk, Hit, Question, Sample
+from ragbench.types.reason import Reason, kept
 
 if TYPE_CHECKING:
     from ragbench.systems import Retrieval, System
 
 NAME = "retrieval_consistency"
-ONCE = known_reasons.ASKED_ONCE["text"]
-LOGGED = known_reasons.NOT_ASKED_AGAIN["text"]
+ONCE = Reason("every question was asked once: repeats = 2 or more are needed")
+LOGGED = Reason("what was logged cannot be asked again")
 
 
 def repeated(
@@ -58,7 +58,7 @@ def rows(
             reason = ONCE if repeats < 2 else LOGGED
         elif question.id in runs[0].untold:
             reason = UNTOLD
-        found.append((system, metric.label, question.id, score.value, score.status.value, reason, None))
+        found.append((system, metric.label, question.id, score.value, score.status.value, kept(reason), None))
     return found
 
 

@@ -17,13 +17,15 @@ from ragbench.bench.basics.interest import REACHABLE, of_interest
 from ragbench.bench.basics.paired import compared
 from ragbench.bench.basics.verdicts import decision
 from ragbench.bench.scoring import attendance
+from ragbench.endings import Ending
 from ragbench.language import translator
 from ragbench.measurement import Measurement, NamedEstimate, without_nan
 from ragbench.metric import registered
 from ragbench.metrics import declaration, meant
-from ragbench.metrics.known_reasons import sentence
+from ragbench.metrics.explanation import sentence
 from ragbench.settings import Band, DifferenceSettings, GateSettings, Settings, thresholds
 from ragbench.types import Estimate
+from ragbench.types.reason import Reason, joined, parts, short
 
 ALONE: str = sentence(
     "At a gate the interval of a difference is that of its comparison by itself: nothing is corrected, as all gates "
@@ -68,6 +70,12 @@ class Check:
     needed: int | None = None
     is_difference: bool = False
 
+    def as_json(self) -> dict[str, Any]:
+        """Plain values; `sentences`: condition and why with their values apart."""
+        texts = {"condition": self.condition, "why": self.why}
+        sentences = {name: text.sentence for name, text in texts.items() if isinstance(text, Reason)}
+        return {**asdict(self), **texts, "outcome": str(self.outcome), "sentences": sentences}
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -86,14 +94,16 @@ class Decision:
         return Outcome.HOLDS if found else Outcome.UNDECIDED
 
     @property
-    def exit_code(self) -> int:
-        """0 holds, 1 fails, 2 not enough evidence."""
-        return {Outcome.HOLDS: 0, Outcome.FAILS: 1, Outcome.UNDECIDED: 2}[self.outcome]
+    def exit_code(self) -> Ending:
+        """Of the worst check; one that has no value to hold was not measured, whatever its outcome."""
+        codes = {Outcome.HOLDS: Ending.HELD, Outcome.FAILS: Ending.FAILED, Outcome.UNDECIDED: Ending.UNDECIDED}
+        without = any(not check.n for check in self.checks) or not self.checks
+        return Ending.UNMEASURED if without else codes[self.outcome]
 
     def as_json(self) -> dict[str, Any]:
         """Plain values: the outcome, and every check."""
         found: dict[str, Any] = without_nan(
-            {"outcome": str(self.outcome), "checks": [{**asdict(c), "outcome": str(c.outcome)} for c in self.checks]}
+            {"outcome": str(self.outcome), "checks": [c.as_json() for c in self.checks]}
         )
         return found
 
@@ -156,7 +166,7 @@ def decide(measurements: Mapping[str, Measurement], settings: Settings) -> Decis
     for name, gate in settings.gate.items():
         found = list(_checks(name, gate, measurements, known, settings.smallest_difference))
         named = (name, gate.notebook or "", gate.system or "", gate.metric)
-        checks += found or [Check(*named, gate.metric, why="the report has no such number")]
+        checks += found or [Check(*named, gate.metric, why=Reason("the report has no such number"))]
     return Decision(tuple(checks))
 
 
@@ -186,7 +196,7 @@ def _checks(
                 yield _marked(_unknown(found, strange), few)
             baseline = gate.baseline or made.facts.get("baseline")
             if gate.not_worse_by is not None and one.system != baseline:
-                few = "; ".join(filter(None, (few, attendance.incomplete(panels.get((str(baseline), one.metric))))))
+                few = joined(few, attendance.incomplete(panels.get((str(baseline), one.metric))))
                 strange = withholding.why(made.facts, [str(baseline), one.system], one.metric, one.where)
                 yield _marked(_unknown(_not_worse(place, made, str(baseline), judged, gate), strange), few)
 
@@ -201,7 +211,9 @@ def _limits(gate: GateSettings, metric: str, known: Mapping[str, Band]) -> Itera
         limit, lower = found
         strict = gate.band == "excellent"
         sign = ("<" if lower else ">") + ("" if strict else "=")
-        yield -1 if lower else 1, limit, strict, f"{metric} {sign} {limit:g} ({gate.band})"
+        bound = f"{metric} {sign} {limit:g}"
+        good, excellent = Reason("{bound} (good)", bound=bound), Reason("{bound} (excellent)", bound=bound)
+        yield -1 if lower else 1, limit, strict, excellent if strict else good
 
 
 def _band(known: Mapping[str, Band], metric: str, word: str) -> tuple[float, bool] | None:
@@ -219,18 +231,19 @@ def _bound(
     if (why := _unmeasured(judged.n, judged.n_unmeasured, gate)) is not None:
         return replace(made, outcome=Outcome.FAILS, why=why)
     if one.low is None or one.high is None:
-        return replace(made, why="there is no interval")
+        return replace(made, why=Reason("there is no interval"))
     near, far = sorted((sign * one.low, sign * one.high))
     edge = sign * limit
-    unsure = f"{one.doubt.partition('; ')[0]}: the interval may miss the true value twice as often as it says"
+    first = parts(one.doubt)[0] if one.doubt else ""
+    unsure = Reason("{said}: the interval may miss the true value twice as often as it says", said=first)
     if near > edge or (near == edge and not strict):
-        why = unsure if one.doubt else "the whole interval keeps the condition"
+        why = unsure if one.doubt else Reason("the whole interval keeps the condition")
         return replace(made, outcome=Outcome.HOLDS, why=why)
     if far < edge or (far == edge and strict):
-        why = unsure if one.doubt else "the whole interval breaks the condition"
+        why = unsure if one.doubt else Reason("the whole interval breaks the condition")
         return replace(made, outcome=Outcome.FAILS, why=why)
     needed = _needed(made.distance, one.low, one.high, one.n, one.clusters, one.level)
-    return replace(made, why="the interval reaches across the limit", needed=needed)
+    return replace(made, why=Reason("the interval reaches across the limit"), needed=needed)
 
 
 def _unknown(check: Check, why: str) -> Check:
@@ -240,16 +253,21 @@ def _unknown(check: Check, why: str) -> Check:
 
 def _marked(check: Check, few: str) -> Check:
     """The check with what its values lack."""
-    return replace(check, why=f"{check.why}; {few}") if few else check
+    return replace(check, why=joined(check.why, few)) if few else check
 
 
 def _unmeasured(n: int, missing: int, gate: GateSettings) -> str | None:
     """Why too little was measured to trust the mean; None if enough was."""
     total = n + missing
     if n == 0:
-        return "nothing was measured"
+        return Reason("nothing was measured")
     if missing > gate.most_unmeasured * total:
-        return f"{missing} of {total} could not be measured, at most {100 * gate.most_unmeasured:g}% may be"
+        return Reason(
+            "{part} of {whole} could not be measured, at most {share}% may be",
+            part=missing,
+            whole=total,
+            share=short(100 * gate.most_unmeasured),
+        )
     return None
 
 
@@ -259,11 +277,12 @@ def _not_worse(
     """Non-inferiority: the whole interval of the difference lies on the right side of the margin."""
     margin = gate.not_worse_by
     assert margin is not None, "asked for"
-    text = f"{place[3]} not worse than {baseline} by more than {margin:g}"
+    text = Reason("{name} not worse than {who} by more than {share}", name=place[3], who=baseline, share=short(margin))
     made_of = compared(made, baseline, place[2], place[3])
     check = Check(*place, text, n=one.n, n_unmeasured=one.n_unmeasured, distance=margin, is_difference=True)
     if made_of is None:
-        return replace(check, why=f"{place[2]} was not compared with {baseline} question by question")
+        told = Reason("{name} was not compared with {who} question by question", name=place[2], who=baseline)
+        return replace(check, why=told)
     missing = max(made_of.n_dropped, one.n_unmeasured)
     low, high = (None, None) if math.isnan(made_of.low) else (made_of.low, made_of.high)
     check = replace(check, value=made_of.difference, low=low, high=high, n=made_of.n, n_unmeasured=missing)
@@ -271,7 +290,7 @@ def _not_worse(
     if (why := _unmeasured(one.n if corrected else made_of.n, missing, gate)) is not None:
         return replace(check, outcome=Outcome.FAILS, why=why)
     if low is None or high is None:
-        return replace(check, why="there is no interval of the difference")
+        return replace(check, why=Reason("there is no interval of the difference"))
     sign = 1 if made_of.better == "higher" else -1
     worst, best = sorted((sign * low, sign * high))
     far, near = sorted(sign * end for end in stats.reach(made_of))
@@ -280,12 +299,14 @@ def _not_worse(
     if (worst > -margin >= far) or (best < -margin <= near):
         return replace(check, why=stats.gaps(made_of))
     if worst > -margin or best < -margin:
-        outcome, where = (Outcome.HOLDS, "within") if worst > -margin else (Outcome.FAILS, "beyond")
-        unsure = f"{made_of.doubt.partition('; ')[0]}: the test may err twice as often as it says"
-        why = unsure if made_of.doubt else f"the whole interval of the difference is {where} the margin"
+        outcome = Outcome.HOLDS if worst > -margin else Outcome.FAILS
+        within = Reason("the whole interval of the difference is within the margin")
+        why = within if worst > -margin else Reason("the whole interval of the difference is beyond the margin")
+        if made_of.doubt:
+            why = Reason("{said}: the test may err twice as often as it says", said=parts(made_of.doubt)[0])
         return replace(check, outcome=outcome, why=why)
     needed = _needed(margin, low, high, made_of.n, made_of.clusters, made_of.level)
-    return replace(check, why="the interval of the difference reaches across the margin", needed=needed)
+    return replace(check, why=Reason("the interval of the difference reaches across the margin"), needed=needed)
 
 
 def _needed(distance: float | None, low: float, high: float, n: int, clusters: int | None, level: float) -> int | None:

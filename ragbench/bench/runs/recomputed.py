@@ -26,6 +26,7 @@ from ragbench.metric import Metric
 from ragbench.metrics import declaration
 from ragbench.rankings import from_lists
 from ragbench.types import Question, Sample, Score, Status
+from ragbench.types.reason import read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -311,7 +312,7 @@ def _of_a_table(part: _Part) -> Found:
         Row(
             Sample(row["sample"], cluster=clusters[row["sample"]], system=row["system"]),
             by_label[row["metric"]],
-            Score(float(row["value"]), Status(row["status"]), row["reason"]),
+            Score(float(row["value"]), Status(row["status"]), read(row["reason"])),
         )
         for row in part.scores.to_dict("records")
         if row["metric"] in by_label

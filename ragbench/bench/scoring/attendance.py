@@ -8,6 +8,7 @@ from typing import Any
 
 from ragbench.judge import Attendance, Attended
 from ragbench.language import Translator
+from ragbench.types.reason import Reason
 
 Attendances = Mapping[tuple[str, str], Attendance]
 """(system, metric) → who of a panel measured what."""
@@ -34,7 +35,7 @@ def incomplete(one: Attendance | None) -> str:
     """The words for values of fewer judges, in a check's plain English; empty where there are none."""
     if one is None or not one.incomplete:
         return ""
-    return f"{one.incomplete} of {one.n} values are of fewer judges than the panel has"
+    return Reason("{part} of {whole} values are of fewer judges than the panel has", part=one.incomplete, whole=one.n)
 
 
 def said(known: Attendances, text: Translator, systems: Sequence[str]) -> list[str]:

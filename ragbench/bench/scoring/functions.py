@@ -25,6 +25,7 @@ from ragbench.settings.secrets import excerpt
 from ragbench.systems.callables import IN_A_ROW, told
 from ragbench.systems.hands import GRACE_SECONDS, Hands, OutOfTimeError
 from ragbench.types import Answer, Array, Prompt, Ranking, Sample, Score, Shape, Status
+from ragbench.types.reason import Reason, reason_of
 from ragbench.waves import first
 
 SOURCE = "your own function"
@@ -128,7 +129,7 @@ class Functions:
         except (ModelError, asyncio.CancelledError):
             raise
         except OutOfTimeError as error:
-            return Score.unmeasured(Status.TIMEOUT, str(error))
+            return Score.unmeasured(Status.TIMEOUT, reason_of(error))
         except BaseException as error:
             return failed(error)
         return scored(metric, value)
@@ -172,7 +173,8 @@ def _lacking(metric: Metric, of: Any) -> Score | None:
     if isinstance(of, Sample):
         for name in metric.fields:
             if getattr(of, name) is None:
-                return Score.unmeasured(Status.MISSING_FIELD, f"the sample has no field {name}")
+                why = Reason("the sample has no field {field}", field=name)
+                return Score.unmeasured(Status.MISSING_FIELD, why)
     return None
 
 

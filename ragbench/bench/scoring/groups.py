@@ -8,15 +8,16 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from ragbench import llm, settings, workers
+from ragbench import llm, settings
 from ragbench.bench.scoring.functions import Functions
 from ragbench.llm import planning
 from ragbench.metric import Metric
 from ragbench.metrics.vectors import Batch
 from ragbench.settings import Settings
+from ragbench.store import pool
+from ragbench.store.pool import Tell
 from ragbench.types import Embedder, Sample, Score
 from ragbench.waves import gather
-from ragbench.workers.task import Tell
 
 GROUPS, PARTS_A_WORKER = 256, 4
 """Of a part at most; fewer where that gives each worker so many parts."""
@@ -43,7 +44,7 @@ def scored(works: Sequence[Work], embedder: Embedder, known: Settings) -> list[S
 def _by_workers(works: Sequence[Work], known: Settings) -> list[Score]:
     if not works:
         return []
-    with workers.opened(known) as crew:
+    with pool.opened(known) as crew:
         assert crew is not None, "the settings name a cluster"
         size = max(1, min(GROUPS, -(-len(works) // (PARTS_A_WORKER * max(1, crew.count)))))
         parts = [tuple(works[start : start + size]) for start in range(0, len(works), size)]

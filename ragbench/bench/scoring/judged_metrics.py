@@ -20,6 +20,7 @@ from ragbench.measurement import SCORE_COLUMNS, without_nan
 from ragbench.metric import Metric
 from ragbench.settings import Settings
 from ragbench.types import Sample, Status
+from ragbench.types.reason import kept
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,7 +193,7 @@ def score_table(found: Scores, told: Collection[str] | None = None) -> pd.DataFr
             row.sample.id,
             score.value,
             score.status.value,
-            score.reason if told is None or row.sample.id in told or score.status is not Status.OK else "",
+            kept(score.reason) if told is None or row.sample.id in told or score.status is not Status.OK else "",
             score.judge,
         )
         for row in found.rows
@@ -204,7 +205,7 @@ def score_table(found: Scores, told: Collection[str] | None = None) -> pd.DataFr
 def repeated(found: Scores) -> pd.DataFrame:
     """The single scores of what was scored several times, as `ragbench.bench.scoring.repeats.REPEATED`."""
     return repeats.table(
-        (row.sample.system, row.metric.label, row.sample.id, number, one.value, one.status.value, one.reason)
+        (row.sample.system, row.metric.label, row.sample.id, number, one.value, one.status.value, kept(one.reason))
         for row in found.rows
         for number, one in enumerate(row.repeats)
     )
@@ -228,7 +229,7 @@ def _lines(row: Row, judges: Sequence[str]) -> list[tuple[Any, ...]]:
             for name, one in panel.items()
         ]
     judge = (score.judge or judges[0]) if "judge" in row.metric.needs else None
-    return [(*place, judge, score.value, score.status.value, score.reason, score.seconds, _json(score.detail))]
+    return [(*place, judge, score.value, score.status.value, kept(score.reason), score.seconds, _json(score.detail))]
 
 
 def _json(detail: Any) -> str:

@@ -248,7 +248,7 @@ def _embedders(
         if name.strip() not in known:
             raise ValueError(f"there is no embedder {name.strip()!r}; there are {', '.join(sorted(known))}")
     used = {f"embedders.{name.strip()}" for name in names}
-    trust.require(trust.of_settings(configured, lambda item: item.name in used))
+    trust.require(*trust.named(*used))
     corpus = _corpus(samples) if any(isinstance(one, str) for one in given) else []
     made = [embed.make(name, known[name], corpus, _fitted) for name in dict.fromkeys(name.strip() for name in names)]
     return [*(one for one in given if not isinstance(one, str)), *made]

@@ -17,6 +17,7 @@ from ragbench import metric as declarations
 from ragbench import settings as configuration
 from ragbench import trust
 from ragbench.bench.scoring import functions
+from ragbench.datasets import files
 from ragbench.judge import OFFLINE_JUDGES
 from ragbench.language import LANGUAGES
 from ragbench.metric import Metric
@@ -28,6 +29,9 @@ from ragbench.settings.metrics import NEEDS, YES_NO, scale, texts
 from ragbench.settings.secrets import excerpt
 from ragbench.systems import callables
 from ragbench.types import SLOT, Prompt
+
+MOST_PROMPT = 2**20
+"""Bytes of a prompt's file, which is read whole."""
 
 
 @dataclass
@@ -73,8 +77,7 @@ def check() -> None:
     """Raises ConfigurationError, a line a fault, where what the settings say of metrics cannot be followed, and
     UntrustedError where their modules are not trusted."""
     declare()
-    known = configuration.load()
-    trust.require(trust.of_metrics(known))
+    trust.require(*trust.named("metrics"))
     if found := faults():
         raise ConfigurationError("\n".join(found))
 
@@ -92,7 +95,7 @@ def untrusted() -> tuple[str, ...]:
 
 
 def _untrusted(known: Settings) -> tuple[str, ...]:
-    return known.metrics.modules if trust.doubts(trust.of_metrics(known)) else ()
+    return known.metrics.modules if trust.doubts(*trust.named("metrics.modules")) else ()
 
 
 def _kept(work: Callable[..., None], *given: Any) -> None:
@@ -232,7 +235,7 @@ def _text(prompt: Prompt[Any], language: str, given: str) -> str:
                 f"{place} = {excerpt(repr(given), 100)}: a file, or a text with the places "
                 f"{', '.join(f'{{{slot}}}' for slot in sorted(prompt.slots))}, is expected; there is no such file"
             )
-        text, place = path.read_text(encoding="utf-8"), f"{place} ({given})"
+        text, place = files.read_text(path, limit=MOST_PROMPT), f"{place} ({given})"
     slots = frozenset(SLOT.findall(text))
     if missing := sorted(prompt.slots - slots):
         raise ValueError(f"{place}: the place {{{missing[0]}}} is missing")

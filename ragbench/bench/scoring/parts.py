@@ -10,25 +10,24 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ragbench import llm, settings, workers
+from ragbench import llm, settings
 from ragbench.bench.scoring import telling
 from ragbench.bench.scoring.functions import Functions
 from ragbench.bench.scoring.jury import AnyJudge, asking, named_for, rule_on
 from ragbench.bench.scoring.ledger import system_name
 from ragbench.bench.scoring.replies import kept_replies, opened
 from ragbench.bench.scoring.telling import Hear, Work
-from ragbench.judge import Again, OwnJudge, Panel, Reworded, Rule
+from ragbench.judge import Again, OwnJudge, Panel, Reworded, Rule, asks_nobody
 from ragbench.language import translator
 from ragbench.listeners import Event, Listening
 from ragbench.llm import Journal, ModelError, Outlook, Replies, Tally, uses
 from ragbench.metric import Metric
 from ragbench.metrics.explanation import explain
 from ragbench.metrics.vectors import Batch
+from ragbench.store import pool
+from ragbench.store.pool import Counter as Counting
+from ragbench.store.pool import Tell, Together, require_same
 from ragbench.types import Embedder, Judge, Sample, Score
-from ragbench.workers.passport import require_same
-from ragbench.workers.tallies import Counter as Counting
-from ragbench.workers.tallies import Together
-from ragbench.workers.task import Tell
 
 if TYPE_CHECKING:
     from ragbench.judge import OpenJudges
@@ -37,6 +36,8 @@ SAMPLES, PARTS_A_WORKER = 256, 4
 """Of a part at most; fewer where that gives each worker so many parts."""
 JUDGED, JUDGED_PARTS = 4096, 1
 """The same where a model is asked: where a part begins and ends, fewer calls are in flight than may be."""
+TOGETHER = 8192
+"""Scores that are made at the same time where nobody is waited for: each holds some 10 kB until it is done."""
 
 
 @dataclass(frozen=True)
@@ -152,13 +153,22 @@ async def scored(
 
             return make() if narrator is None else narrator.work(system_name(row), row, metric, repeat, make)
 
-        works = [_counted(work(*pair), advance) for pair in terms.pairs(rows)]
-        scores = await batches[0].gather(works)
+        pairs, scores = terms.pairs(rows), list[Score]()
+        together = TOGETHER if _is_here(terms, whom) else max(len(pairs), 1)
+        for start in range(0, len(pairs), together):
+            works = [_counted(work(*pair), advance) for pair in pairs[start : start + together]]
+            scores += await batches[0].gather(works)
         outlooks = await judges.outlooks() if judges is not None else ()
         return Part(scores, {} if judges is None else judges.used(), outlooks)
     finally:
         if judges is not None:
             await judges.close()
+
+
+def _is_here(terms: Terms, judges: Sequence[AnyJudge]) -> bool:
+    """Whether all is made in this process, of each sample by itself: there is no call to wait for beside others."""
+    offline = all(isinstance(one, str) and asks_nobody(one) for one in judges)
+    return offline and not _parted(terms)[1].metrics and not any(metric.is_users for metric in terms.metrics)
 
 
 async def scored_by_workers(
@@ -180,7 +190,7 @@ async def scored_by_workers(
         slices: list[tuple[Sequence[int], _Slice]] = []
         found: list[tuple[Part, Any]] = []
         if there.metrics:
-            with workers.opened(settings.load()) as crew:
+            with pool.opened(settings.load()) as crew:
                 assert crew is not None, "the settings name a cluster"
                 slices += _slices(rows, there, crew.count, run)
                 found += crew.map(_one_slice, there, [part for _, part in slices], together.heard)

@@ -45,5 +45,5 @@ def opened(
 
     known = settings.load()
     if not all(isinstance(one, OwnJudge) or asks_nobody(one) for one in names):
-        trust.require(trust.of_settings(known))
+        trust.require(*trust.named())
     return open_judges(known, names, journal=journal, language=language, on_change=on_change, rehearsed=dry)

@@ -31,6 +31,7 @@ from ragbench.names import nearest
 from ragbench.stand_ins import StandIn, caveat
 from ragbench.tables import Column, Table
 from ragbench.types import Estimate, Sample, Score, Status
+from ragbench.types.reason import read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,8 +227,8 @@ class Scores:
         for row in own:
             name = f"{system_name(row.sample)} {row.metric.label}" if several else row.metric.label
             lines.append(_explained(name, row.score, speaker, anew=bool(language)))
-            for judge, kept in row.score.detail.get("judges", {}).items():
-                one = Score(kept["value"], Status(kept["status"]), kept["reason"], kept["detail"])
+            for judge, single in row.score.detail.get("judges", {}).items():
+                one = Score(single["value"], Status(single["status"]), read(single["reason"]), single["detail"])
                 lines.append("  " + _explained(judge, one, speaker, anew=bool(language)))
                 lines += [f"    {line}" for line in rulings.told(one.detail, speaker)]
         return "\n".join(lines)
@@ -284,7 +285,7 @@ class Scores:
         return answered_by.of({"judges": [{"name": name, "usage": asdict(one)} for name, one in self.usage.items()]})
 
     def said_of_models(self, language: str = "") -> list[str]:
-        """A sentence for each model that answered under another name than it was asked by."""
+        """A sentence for each model that answered under another name than it was asked by, or by imported replies."""
         _ = translator(language or self.language)
         return [text for one in self.answered_by if (text := answered_by.sentence(one, _))]
 
@@ -389,7 +390,7 @@ def _lines(row: Row) -> Sequence[dict[str, Any]]:
     lines = []
     for judge, kept in row.score.detail.get("judges", {}).items():
         value = None if math.isnan(kept["value"]) else kept["value"]
-        shown = {key: kept[key] for key in ("status", "reason", "seconds")}
+        shown = {"status": kept["status"], "reason": str(read(kept["reason"])), "seconds": kept["seconds"]}
         flags = "; ".join(rulings.suspected(kept["detail"]))
         lines.append({**named, "judge": judge, "value": value, **shown, "suspected_injection": flags})
     value = None if math.isnan(row.score.value) else row.score.value
@@ -399,7 +400,7 @@ def _lines(row: Row) -> Sequence[dict[str, Any]]:
             "judge": row.score.judge,
             "value": value,
             "status": row.score.status.value,
-            "reason": row.score.reason,
+            "reason": str(row.score.reason),
             "seconds": row.score.seconds,
             "suspected_injection": "; ".join(row.flags),
         }

@@ -14,8 +14,8 @@ from ragbench.types import Sample
 
 LARGE = 2**22
 """Bytes of a file from which on it goes by: below, its samples fit into any memory, and are read once."""
-PART = 1_000
-"""Samples that are held together."""
+PART = 100
+"""Samples that are held together: of more, all metrics at once hold more memory, and no less time is taken."""
 
 
 @dataclasses.dataclass(frozen=True)

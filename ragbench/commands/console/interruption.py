@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ragbench import terminal
+from ragbench.endings import Ending
 
 PROGRAM = "ragbench.__main__:main"
-CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+CODES = {signal.SIGINT: Ending.INTERRUPTED, signal.SIGTERM: Ending.TERMINATED}
 AGAIN_SECONDS = 0.05
 PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 """Where pydantic has no plugins to find, it does not read what each installed package says of itself."""
@@ -34,8 +35,12 @@ def program() -> NoReturn:
         signal.signal(number, _leave)
     main = pkgutil.resolve_name(PROGRAM)  # by its name, as an installed script does: the house stands above its door
     with resumable():
-        main()
-    sys.exit(0)
+        try:
+            main()
+        except Exception:
+            sys.excepthook(*sys.exc_info())
+            sys.exit(Ending.UNMEASURED)
+    sys.exit(Ending.HELD)
 
 
 @contextlib.contextmanager

@@ -103,13 +103,13 @@ def cluster(text: str) -> str:
     """The text itself, from now on in the settings of this process and of those that it starts."""
     if text:
         from ragbench import settings
-        from ragbench.workers import ClusterError, address
+        from ragbench.store import pool
 
         try:
-            address.parse(text)
-        except ClusterError as error:
+            pool.cluster().check(text)
+        except pool.ClusterError as error:
             raise typer.BadParameter(str(error)) from None
-        os.environ[address.VARIABLE] = text
+        os.environ[settings.CLUSTER] = text
         settings.load.cache_clear()
     return text
 

@@ -43,13 +43,13 @@ def caveat(found: Iterable[StandIn], *, err: bool = True) -> None:
 
 
 def answered(found: Iterable[AnsweredBy], *, err: bool = True) -> None:
-    """Say which models answered under another name than they were asked by, a warning for another model."""
+    """Say which models answered under another name than they were asked by, or whose replies were imported."""
     from ragbench import answered_by
     from ragbench.language import translator
 
     for one in found:
         if text := answered_by.sentence(one, translator("en")):
-            terminal.say(text, err=err, colour="yellow" if one.kinship == "other" else None)
+            terminal.say(text, err=err, colour="yellow" if one.warns else None)
 
 
 def left_out(found: Iterable[Lack]) -> None:

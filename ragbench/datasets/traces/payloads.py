@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ragbench.datasets.cells import held
+from ragbench.datasets.limits import LATEST
 from ragbench.datasets.traces.spans import Passage
 
 ASKED = ("question", "query", "user_input", "user_query", "input", "user_message", "query_str", "str_or_query_bundle",
@@ -35,8 +36,6 @@ ADDRESSES = (
 )
 TITLES = ("title", "document_title", "page_title")
 PEOPLE, MODELS = ("user", "human", "HumanMessage"), ("assistant", "ai", "model", "AIMessage", "AIMessageChunk")
-LATEST = 253_402_300_800
-"""Seconds since 1970: the end of the year 9999."""
 MAX_DEPTH = 12
 """Of lists and objects within each other that a text is looked for in."""
 

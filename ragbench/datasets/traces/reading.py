@@ -40,6 +40,16 @@ def read(
     return assembly.brought(found.told), {"logged": assembly.lines} if assembly.lines else {}
 
 
+def tool(path: Path) -> str:
+    """What wrote an export of traces, by its first record; empty for any other file."""
+    try:
+        first = next(records(path, LeftOut()), None)
+    except DatasetError:
+        return ""
+    found = format_of(first[1]) if first else None
+    return found.NAME if found else ""
+
+
 @dataclass
 class _Found:
     """Parts of traces, documents, and what was passed over."""

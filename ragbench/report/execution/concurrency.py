@@ -9,7 +9,7 @@ then notebooks run one by one.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ragbench import trust
@@ -52,7 +52,7 @@ class Round(NamedTuple):
 def rounds(
     parameters: Mapping[str, Mapping[str, Any]],
     jobs: int | None,
-    reach: trust.Reach,
+    reach: Iterable[trust.Item],
     kept: Callable[[], bool],
     late: Collection[str] = (),
 ) -> Sequence[Round]:
@@ -62,7 +62,7 @@ def rounds(
     would run and send. kept: whether there are readings of what these notebooks measure. late: those whose processes
     take long to begin: of notebooks that run side by side, twice as many others as run at a time go before them.
     """
-    if jobs is None and any(item.kind not in HARMLESS for item in reach.items):
+    if jobs is None and any(item.kind not in HARMLESS for item in reach):
         jobs = 1
     if jobs is not None:
         return [Round(tuple(parameters), jobs)]

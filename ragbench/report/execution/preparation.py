@@ -34,7 +34,7 @@ class Prepared(NamedTuple):
     left_out: tuple[Lack, ...]
     asked: list[Request]
     read: Read
-    reach: trust.Reach
+    reach: tuple[trust.Item, ...]
     unread: tuple[str, ...] = ()
 
 
@@ -55,8 +55,8 @@ def prepared(
     _refuse_twice(paths)
     reached = reach(paths, wanted)
     if asking:
-        trust.require(reached)
-    unread = tuple(path.stem for path in paths if not asking and trust.doubts(trust.of_notebooks([path])))
+        trust.require(*reached)
+    unread = tuple(path.stem for path in paths if not asking and trust.doubts(*trust.notebooks([path])))
     paths = [path for path in paths if path.stem not in unread]
     sources = {path.stem: drawing.notebook_at(path) for path in sorted(paths, key=lambda path: path.stem == OVERVIEW)}
     defaults = {name: parameters.defaults(notebook, name) for name, notebook in sources.items()}
@@ -111,13 +111,11 @@ def _refuse_unfit(
     raise BenchError(f"{name}: {first}{more}")
 
 
-def reach(notebooks: Sequence[Path | str], given: Mapping[str, Any]) -> trust.Reach:
+def reach(notebooks: Sequence[Path | str], given: Mapping[str, Any]) -> tuple[trust.Item, ...]:
     """What executing these notebooks with these parameters would run and send."""
-    found = trust.of_settings(settings.load()) | trust.of_notebooks(find(notebook) for notebook in notebooks)
-    for name in parted(given.get("judges") or ""):
-        if ":" in name and not is_log(name):
-            found |= trust.of_callable(name)
-    return found
+    functions = [name for name in parted(given.get("judges") or "") if ":" in name and not is_log(name)]
+    judges = [trust.Item("code", "judges", f"runs {name}") for name in functions]
+    return (*trust.named(), *trust.notebooks(find(notebook) for notebook in notebooks), *judges)
 
 
 def find(notebook: Path | str) -> Path:

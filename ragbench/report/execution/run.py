@@ -14,13 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ragbench import settings, workers
+from ragbench import settings
 from ragbench.bench.basics.needs import Lack
-from ragbench.bench.basics.requests import Request
+from ragbench.bench.basics.requests import FAILURE, Request
 from ragbench.bench.readiness.pages import Read
 from ragbench.bench.runs.overview import NAME as OVERVIEW
 from ragbench.bench.runs.overview import keep as keep_overview
 from ragbench.embed import wheels
+from ragbench.endings import Ending
 from ragbench.language import translator
 from ragbench.llm import uses
 from ragbench.remotes import copies
@@ -32,8 +33,9 @@ from ragbench.report.keeping import files, kept, results
 from ragbench.report.keeping.manifest import named, noted
 from ragbench.report.pages import assembly, drawing
 from ragbench.settings import secrets
-from ragbench.store import Store, StoreError
+from ragbench.store import Store, StoreError, pool
 from ragbench.store import uses as vectors
+from ragbench.types import reason as reasons
 
 MODELS = "sentence_transformers"
 """The library that most embedders are models of; importing it takes longer than all else that a notebook imports."""
@@ -81,9 +83,9 @@ class RunResult:
         return self.folder / "index.html"
 
     @property
-    def exit_code(self) -> int:
-        """0 if every notebook came to its end, else 1."""
-        return 1 if self.failures or self.broken else 0
+    def exit_code(self) -> Ending:
+        """Whether every notebook came to its end, and measured something."""
+        return Ending.UNMEASURED if self.failures else Ending.FAILED if self.broken else Ending.HELD
 
 
 Report = Callable[[Step], None]
@@ -132,7 +134,7 @@ def run(
         if forks is not None:
             for wants in {*libraries.values()}:
                 forks.prepare(wants)
-        variables = held.enter_context(workers.shared(known))
+        variables = held.enter_context(pool.shared(known))
         folder = files.new_run(out or settings.project_folder() / known.reports_folder)
         started = time.time()
         mask = secrets.masker()
@@ -156,7 +158,7 @@ def run(
             measured = assembly.Measurements(folder)
             for name in sources:
                 if name in measured.names() and name not in failures and (line := results.nothing(measured[name])):
-                    failures[name] = line
+                    failures[name] = reasons.kept(line)
             spoken = language or known.language
             described = [_described(name, every[name], failures, spoken) for name in sources]
             manifest = results.manifest(
@@ -177,7 +179,9 @@ def run(
             results.write_json(folder / results.SUMMARY, results.summary(measured))
             _draw(folder, manifest, mask, measured, forks)
             made = {name: measured[name] for name in measured.names()}
-    failed = {one["name"]: one["failure"] for one in manifest["notebooks"] if one["status"] == "failed"}
+    failed = {
+        one["name"]: str(reasons.read(one["failure"])) for one in manifest["notebooks"] if one["status"] == "failed"
+    }
     broken = known.fail_on_raised and "raised" in manifest
     final = files.finish(folder)
     unkept = mask(kept.refusal(lambda: kept.record(final, made))) if keep else ""
@@ -289,7 +293,7 @@ class Work:
             self._forks.prepare(DRAWING)  # a core is idle while the overview is executed
         if OVERVIEW in notebooks:
             failures |= self._together({OVERVIEW: notebooks[OVERVIEW]}, Round((OVERVIEW,), 1))
-        return {name: failure.line for name, failure in failures.items()}
+        return {name: self._told(name, failure.line) for name, failure in failures.items()}
 
     def _together(self, notebooks: Mapping[str, Any], how: Round) -> dict[str, execute.Failure]:
         with ThreadPoolExecutor(max_workers=max(1, how.jobs), thread_name_prefix="notebook") as pool:
@@ -302,6 +306,14 @@ class Work:
                 execute.end_all()
                 raise
         return {name: failure for name, failure in found.items() if failure is not None}
+
+    def _told(self, name: str, line: str) -> str:
+        """The line as it is kept: with its values apart where the notebook's code has left them so."""
+        with contextlib.suppress(OSError):
+            told = (self._folder / "parts" / name / FAILURE).read_text(encoding="utf-8")
+            if " ".join(str(reasons.read(told)).split()) == line:
+                return told
+        return line
 
     def _one(self, name: str, notebook: Any, how: Round) -> execute.Failure | None:
         part, cells = self._folder / "parts" / name, notebook.cells if how.clock else copy.deepcopy(notebook.cells)

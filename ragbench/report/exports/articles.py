@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragbench import raised, tables, unidentified
+from ragbench import answered_by, raised, tables, unidentified
 from ragbench.bench.basics import needs
 from ragbench.bench.basics.verdicts import decision
 from ragbench.bench.runs.gate import ALONE
 from ragbench.counts import brackets, missing
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
-from ragbench.metrics.known_reasons import reason_in
+from ragbench.metrics.explanation import reason_in, spoken
 from ragbench.report.exports import captions
 from ragbench.report.keeping import files
 from ragbench.show.basics.material import Material
@@ -138,6 +138,7 @@ def summary(
             own += [text] if text else []
             read_with = [
                 caveat(of(material.facts), _),
+                *answered_by.warnings(material.facts, _),
                 *unidentified.sentences(unidentified.of(material.facts).values(), _),
             ]
             own += [line for text in read_with if text for line in (f"> {markdown(text)}", "")]
@@ -172,7 +173,7 @@ def _outcome(decided: Mapping[str, Any], _: Translator) -> str:
 
 def _check(check: Mapping[str, Any], _: Translator) -> str:
     where = " ".join(str(check[key]) for key in ("notebook", "system") if check.get(key))
-    parts = [markdown(reason_in(check["condition"], _)), markdown(where), markdown(_number(check, _))]
+    parts = [markdown(_told(check, "condition", _)), markdown(where), markdown(_number(check, _))]
     said = markdown(_why(check, _))
     told = ", ".join(filter(None, parts)) + (f" \\({said}\\)" if said else "")
     return f"{markdown(_outcome(check, _))}: {told}"
@@ -219,7 +220,7 @@ def junit(
         checks = ElementTree.Element("testsuite", name="gate")
         for check in gate["checks"]:
             place = ".".join(_plain(check[key]) for key in ("notebook", "system") if check.get(key)) or "gate"
-            name = f"{_plain(check['gate'])}: {_plain(reason_in(check['condition'], _))}"
+            name = f"{_plain(check['gate'])}: {_plain(_told(check, 'condition', _))}"
             case = ElementTree.SubElement(checks, "testcase", classname=place, name=name)
             kind = {"fails": "failure", "not enough evidence": "skipped"}.get(check["outcome"])
             if kind:
@@ -257,8 +258,12 @@ def _count(element: Any, *suites: Any) -> None:
 
 def _why(check: Mapping[str, Any], _: Translator) -> str:
     """Why a check came out so, and how many questions decide it."""
-    reasons = [reason_in(part, _) for part in str(check.get("why") or "").split("; ")]
-    return "; ".join(filter(None, [*reasons, _decision(check, _)]))
+    return "; ".join(filter(None, [_told(check, "why", _), _decision(check, _)]))
+
+
+def _told(check: Mapping[str, Any], key: str, _: Translator) -> str:
+    apart = (check.get("sentences") or {}).get(key)
+    return spoken([apart], _) if apart else str(check.get(key) or "")
 
 
 def _decision(check: Mapping[str, Any], _: Translator) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragbench import unidentified
+from ragbench import answered_by, unidentified
 from ragbench.bench.runs.summarized import LETTERS, names
 from ragbench.language import Translator
 from ragbench.measurement import Measurement
@@ -111,5 +111,6 @@ def sheet_summary(measurements: Mapping[str, Measurement], _: Translator) -> str
         for title, text in tables.items():
             parts += [(title, [f"## {markdown(title)}", "", text])] if text else []
         read_with = [caveat(of(made.facts), _), *unidentified.sentences(unidentified.of(made.facts).values(), _)]
+        read_with += answered_by.warnings(made.facts, _)
         parts += [(name, [f"> {markdown(text)}", ""]) for text in read_with if text]
     return "\n".join(bounded([MARK, f"# {_('Report')}", ""], parts, _)).rstrip() + "\n"

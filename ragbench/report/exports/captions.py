@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ragbench import unidentified
+from ragbench import answered_by, unidentified
 from ragbench.bench.basics.families import PRIMARY, merged, said
 from ragbench.bench.basics.tabulation import interval_name
 from ragbench.bench.basics.verdicts import beyond, doubted, lacking
@@ -47,7 +47,8 @@ def of_a_table(material: Material) -> list[str]:
         )
     seed = material.facts.get("seed")
     strange = unidentified.sentences(unidentified.of(material.facts).values(), _)
-    notes += [*of_comparisons(material), *map(clean, strange), caveat(of(material.facts), _)]
+    others = answered_by.warnings(material.facts, _)
+    notes += [*of_comparisons(material), *map(clean, (*strange, *others)), caveat(of(material.facts), _)]
     return [*notes, "" if seed is None else _("Seed: {seed}.", seed=seed)]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from ragbench.datasets.traces.payloads import LATEST
+from ragbench.datasets.limits import LATEST
 from ragbench.language import LANGUAGES
 from ragbench.names import fault
 

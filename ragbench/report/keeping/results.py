@@ -22,6 +22,7 @@ from ragbench.metrics import published
 from ragbench.report.keeping import files
 from ragbench.report.pages.assembly import Measurements
 from ragbench.settings import secrets
+from ragbench.types.reason import Reason, read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,8 +204,14 @@ def nothing_for(reasons: Iterable[str]) -> str:
     """The sentence on values none of which was measured, for these reasons."""
     counted = Counter(reasons)
     [(reason, count)] = counted.most_common(1)
-    why = f"; of {count:,} the reason is: {reason}" if reason else ", and no reason was given"
-    return f"nothing was measured: none of {counted.total():,} values{why}"
+    if not reason:
+        return Reason("nothing was measured: none of {whole} values, and no reason was given", whole=counted.total())
+    return Reason(
+        "nothing was measured: none of {whole} values; of {part} the reason is: {said}",
+        whole=counted.total(),
+        part=count,
+        said=read(reason),
+    )
 
 
 def _raised(made: Measurement) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from ragbench.language import Translator, translator
 from ragbench.measurement import Measurement
-from ragbench.metrics.known_reasons import reason_in
+from ragbench.metrics.explanation import reason_in
 from ragbench.report.pages import prose
 from ragbench.show import MIME, Page
 from ragbench.show.basics.links import METRIC_PAGES

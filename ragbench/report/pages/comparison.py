@@ -8,6 +8,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import ragbench.show.runs  # noqa: F401 - its views are asked for by name
 from ragbench import stand_ins
 from ragbench.bench.basics.verdicts import is_equal
 from ragbench.bench.runs.changes import Refusal, said
@@ -29,6 +30,7 @@ from ragbench.report.pages.sheets import Block
 from ragbench.show import Page
 from ragbench.show.basics.text import clean
 from ragbench.stand_ins import StandIn
+from ragbench.types.reason import kept
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -201,9 +203,9 @@ def _summary(one: Summarized) -> dict[str, Any]:
     c = one.comparison
     if c is not None:
         p = c.p if c.p_adjusted is None else c.p_adjusted
-        told = ("difference", "low", "high", "effect_size", "minimum_detectable", "margin", "questions_needed",
-                "withheld")  # fmt: skip
-        known |= {name: getattr(c, name) for name in told} | {"p": p, "verdict": str(c.verdict)}
+        told = ("difference", "low", "high", "effect_size", "minimum_detectable", "margin", "questions_needed")
+        known |= {name: getattr(c, name) for name in told}
+        known |= {"p": p, "verdict": str(c.verdict), "withheld": kept(c.withheld)}
     return {key: known.get(key, "" if key in ("verdict", "withheld", "why") else math.nan) for key in SUMMARY}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import ragbench.show.runs  # noqa: F401 - its views are asked for by name
 from ragbench.bench.runs.history import NAME
 from ragbench.folders import new_folder
 from ragbench.language import translator

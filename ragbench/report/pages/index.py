@@ -11,7 +11,7 @@ from markupsafe import Markup
 from ragbench.bench.basics.needs import Lack
 from ragbench.bench.runs.overview import NAME as OVERVIEW
 from ragbench.language import translator
-from ragbench.metrics.known_reasons import reason_in
+from ragbench.metrics.explanation import reason_in
 from ragbench.report.pages import assembly, prose
 from ragbench.report.pages.assembly import Measurements
 from ragbench.show.about.overview import Overview, measured

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
+import ragbench.show.runs  # noqa: F401 - its views are asked for by name
 from ragbench.bench.runs.past_runs import COVERED
 from ragbench.language import translator
 from ragbench.measurement import Measurement

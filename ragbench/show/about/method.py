@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.bench.basics.families import said as said_of
-from ragbench.bench.basics.tabulation import interval_name
+from ragbench.bench.basics.tabulation import interval_names
 from ragbench.show.about import asked, own_metrics
 from ragbench.show.about.provenance import IDENTITIES, flat
 from ragbench.show.answers import who_judged
@@ -49,20 +49,11 @@ def _intervals(material: Material) -> list[str]:
     if not estimates:
         return []
     own = [e for e in estimates if e.method not in BY_PEOPLE]
-    plain = dict.fromkeys(interval_name(e.method, _) for e in own if not e.note and e.low is not None)
+    plain = [e.method for e in own if not e.note and e.low is not None]
     said = []
-    resamples = material.facts.get("resamples")
     if plain:
-        names = _.enumeration(list(plain))
-        if resamples:
-            text = _(
-                "Intervals: {names}, {resamples} resamples, over questions.",
-                names=names,
-                resamples=_.integer(int(resamples)),
-            )
-        else:
-            text = _("Intervals: {names}, over questions.", names=names)
-        said.append(text)
+        names = interval_names(plain, int(material.facts.get("resamples") or 0), _)
+        said.append(_("Intervals: {names}, over questions.", names=names))
     if any(e.note and e.low is not None for e in own):
         said.append(_("Where the plain bootstrap interval would mislead, another one is printed and marked."))
     if material.corrected:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from ragbench import raised, unidentified
 from ragbench.bench.basics import reasons
 from ragbench.bench.basics.verdicts import doubted
-from ragbench.metrics.known_reasons import reason_in
+from ragbench.metrics.explanation import reason_in
 from ragbench.show.about.overview import Facts, Overview, href
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html

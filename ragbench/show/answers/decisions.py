@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from ragbench.language import DASH
 from ragbench.metrics.decisions import Cell
+from ragbench.metrics.explanation import reason_in
 from ragbench.show.basics import chart
 from ragbench.show.basics.entries import entry, rows_of, shortened
 from ragbench.show.basics.links import behind, left, link
@@ -119,7 +120,7 @@ def _case(material: Material, prefix: str, one: Mapping[str, Any]) -> Markup:
     if one["score"] is not None and math.isfinite(one["score"]):
         marks = html.mark(_("score"), _.number(float(one["score"]), 2))
     parts = [(_("Answer"), one["answer"] or _("(empty)")), (_("Why people decided so"), one["rationale"]),
-             (_("What the judge says"), one["reason"])]  # fmt: skip
+             (_("What the judge says"), reason_in(one["reason"] or "", _))]  # fmt: skip
     body = [html.lead(name) + html.hits([shown(text, EXCERPT)]) for name, text in parts if text]
     if len(one["contexts"]):
         passages = [shown(text, EXCERPT) for text in one["contexts"]]

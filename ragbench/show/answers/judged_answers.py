@@ -8,7 +8,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.metrics.explanation import reason_in
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import anchor, clean, shown
@@ -189,7 +188,7 @@ def _table(material: Material, found: Rulings, place: tuple[str, str], passages:
             any(line.reason for line in lines),
             _("reason"),
             "rb-word",
-            lambda line: shown(reason_in(line.reason, _), 1000),
+            lambda line: shown(line.reason, 1000),
         ),
     ]
     used = [column for column in columns if column[0]]

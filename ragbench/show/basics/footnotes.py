@@ -11,7 +11,7 @@ from ragbench.bench.basics import withholding
 from ragbench.bench.basics.tabulation import interval_name
 from ragbench.bench.basics.verdicts import doubted
 from ragbench.language import Translator
-from ragbench.metrics.known_reasons import reason_in
+from ragbench.metrics.explanation import reason_in
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
 from ragbench.show.basics.text import shown

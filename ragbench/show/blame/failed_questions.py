@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.metrics.explanation import reason_in
 from ragbench.show.basics.entries import shortened
 from ragbench.show.basics.marks import named
 from ragbench.show.basics.material import Material
@@ -68,7 +69,7 @@ def _item(blamed: Blamed, row: Row, answer: Row) -> Markup:
         _pair(_("Answer"), answer.get("response"), ANSWER),
         _pair(_("Reference"), question.get("reference"), ANSWER),
         _pair(_("Why"), _why(blamed, row), REASON),
-        _pair(_("The judge, or what failed"), row["reason"], REASON),
+        _pair(_("The judge, or what failed"), reason_in(row["reason"] or "", _), REASON),
     ]
     body = html.all(
         *said,

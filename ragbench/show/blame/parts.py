@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ragbench import unidentified
-from ragbench.metrics.known_reasons import reason_in
+from ragbench.metrics.explanation import reason_in
 from ragbench.show.basics.material import Material
 from ragbench.types import Comparison, Estimate
 

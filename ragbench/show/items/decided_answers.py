@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ragbench.metrics.decisions import Cell
+from ragbench.metrics.explanation import reason_in
 from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.material import Material
 from ragbench.show.items.contents import Detail, Entry, Items, Measured, Parting, Row, Section, measuring, number, told
@@ -106,4 +107,4 @@ def _side(material: Material, row: Row) -> list[Section]:
     said = _outcome(material, Cell[str(row["cell"]).upper()]) if row["cell"] else _("unmeasured")
     if score is not None:
         said = f"{said} · {_('score')} {_.number(score)}"
-    return told((_("decision"), said), (_("What the judge says"), str(row["reason"] or "")))
+    return told((_("decision"), said), (_("What the judge says"), reason_in(str(row["reason"] or ""), _)))

@@ -46,7 +46,7 @@ def reason(material: Material, given: Any, detail: Detail) -> str:
             return spoken(said, material.text)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # sentences that another version has kept
             pass
-    return reason_in(clean(given), material.text)
+    return clean(reason_in(str(given), material.text))
 
 
 def rulings(material: Material, detail: Detail, texts: Mapping[str, str] | None = None) -> Iterator[Rulings]:
@@ -57,7 +57,7 @@ def rulings(material: Material, detail: Detail, texts: Mapping[str, str] | None 
                 line,
                 statement=clean(line.statement),
                 verdict=clean(line.verdict),
-                reason=clean(line.reason),
+                reason=clean(reason_in(line.reason, material.text)),
                 led_by=clean(line.led_by),
             )
             for line in one.lines

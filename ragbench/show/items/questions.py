@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from markupsafe import Markup
 
 from ragbench.bench.basics.reasons import statuses
-from ragbench.metrics.explanation import reason_in
 from ragbench.metrics.rulings import SIDES
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.text import clean, shortened
@@ -268,7 +267,7 @@ class _Questions:
 
     def _verdict(self, line: Ruling) -> Entry:
         cited = ", ".join(shortened(name, 80) for name in line.chunks)
-        why = shortened(reason_in(line.reason, self._text), REASON)
+        why = shortened(line.reason, REASON)
         mark = word(self._material, line.verdict) if line.verdict else ""
         kind = KINDS.get(line.verdict, "rb-not-shown")
         meta = " · ".join(filter(None, (why, cited)))

@@ -153,7 +153,7 @@ def _side(material: Material, one: _Item, judge: str) -> list[Section]:
         given = (_("Which is better"), "; ".join(f"{name}: {_winner(material, each)}" for name, each in orders))
     return told(
         given,
-        (_("the judge's reason"), reason_in(clean(row["reason"]), _)),
+        (_("the judge's reason"), clean(reason_in(row["reason"], _))),
         (_("Probes"), [Entry(_probe(material, each)) for each in one.effects.get(judge, ())]),
     )
 

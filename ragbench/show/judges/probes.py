@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.metrics.explanation import reason_in
 from ragbench.show.basics import chart
 from ragbench.show.basics.entries import entry, rows_of, shortened
 from ragbench.show.basics.links import behind, link
@@ -228,7 +229,7 @@ def _disagreement(material: Material, prefix: str, row: words.Row) -> Markup:
         _("system"): row["system"],
         _("reference"): row["reference"],
         _("people"): row["ratings"],
-        _("the judge's reason"): row["reason"],
+        _("the judge's reason"): reason_in(row["reason"] or "", _),
     }
     told = [html.lead(name) + html.p(shown(text, 600)) for name, text in lines.items() if text]
     name, summary = anchor(prefix, str(row["sample"])), shown(row["question"] or row["sample"], 110)

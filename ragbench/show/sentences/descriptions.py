@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ragbench.bench.basics.tabulation import interval_names
 from ragbench.show.basics.entries import rows_of
 from ragbench.show.basics.material import Material
 from ragbench.show.basics.templates import html
@@ -94,16 +95,12 @@ def _space(material: Material) -> list[Markup]:
 def _space_method(material: Material) -> list[str]:
     _ = material.text
     neighbors, resamples = int(material.facts.get("neighbors", 1)), int(material.facts.get("resamples", 0))
-    return [
+    methods = [one for e in material.measurement.estimates if (one := e.estimate.method) not in {"none", "u_statistic"}]
+    said = [
         _(
             "Distances are exact, over all pairs: {distance}. The neighbours of a text are the {n} nearest others.",
             distance=distance_name(material),
             n=_.integer(neighbors),
-        ),
-        _(
-            "Intervals of means and standard deviations over texts: bootstrap (BCa), {resamples} resamples of each "
-            "text's own value; texts themselves are not drawn anew, because a copy would be its own neighbour.",
-            resamples=_.integer(resamples),
         ),
         _(
             "Pairs share texts, so their mean and spread have the interval of a U-statistic (jackknife over texts). "
@@ -114,6 +111,14 @@ def _space_method(material: Material) -> list[str]:
             share=_.percent(float(material.facts.get("near", 0))),
         ),
     ]
+    if methods:
+        drawn = _(
+            "Intervals of means and standard deviations over texts: {names}, of each text's own value; texts "
+            "themselves are not drawn anew, because a copy would be its own neighbour.",
+            names=interval_names(methods, resamples, _),
+        )
+        said.insert(1, drawn)
+    return said
 
 
 def _sources(material: Material) -> list[Markup]:

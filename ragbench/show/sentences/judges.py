@@ -27,8 +27,10 @@ def stand_ins(material: Material) -> list[str]:
 
 
 def answered(material: Material, role: answered_by.Role, kinship: answered_by.Kinship) -> list[str]:
-    """What is to be said of the models that answered under another name than they were asked by."""
-    found = [one for one in answered_by.of(material.facts) if (one.role, one.kinship) == (role, kinship)]
+    """What is to be said of the models that answered under another name than they were asked by, and with "other" of
+    those whose replies were imported."""
+    of_role = [one for one in answered_by.of(material.facts) if one.role == role]
+    found = [one for one in of_role if (one.warns if kinship == "other" else not one.warns and one.kinship == kinship)]
     return [clean(answered_by.sentence(one, material.text)) for one in found]
 
 

@@ -7,11 +7,9 @@ from contextlib import contextmanager
 
 from sqlalchemy import Connection, Engine, text
 
-from ragbench.store.engine import POOLED
-
 COMPUTING = 0x7261_6763  # with the number of an embedder and a range: the advisory lock of whoever computes its vectors
 BITS = 10  # of a key's beginning tell its range: few enough for the server's table of locks, whatever is in flight
-_TRY = "SELECT n FROM unnest(CAST(:numbers AS int[])) AS n WHERE pg_try_advisory_{}lock(:a, n)"
+_TRY = "SELECT n FROM unnest(CAST(:numbers AS int[])) AS n WHERE pg_try_advisory_lock(:a, n)"
 
 
 class Ranges:
@@ -24,7 +22,7 @@ class Ranges:
     def take(self, keys: Iterable[bytes]) -> bool:
         """Take the ranges of all keys, or none of them where somebody else computes in one."""
         numbers = self._numbers(keys)
-        taken = self._try(numbers)
+        taken = list(self._connection.scalars(text(_TRY), {"numbers": numbers, "a": COMPUTING}))
         if len(taken) == len(numbers):
             return True
         self._leave(taken)
@@ -33,9 +31,6 @@ class Ranges:
     def leave(self, keys: Iterable[bytes]) -> None:
         """Let go of what `take` took for these keys."""
         self._leave(self._numbers(keys))
-
-    def _try(self, numbers: Sequence[int]) -> list[int]:
-        return list(self._connection.scalars(text(_TRY.format("")), {"numbers": numbers, "a": COMPUTING}))
 
     def _leave(self, numbers: Sequence[int]) -> None:
         query = text("SELECT pg_advisory_unlock(:a, n) FROM unnest(CAST(:numbers AS int[])) AS n")
@@ -46,39 +41,12 @@ class Ranges:
         return sorted((self._embedder << BITS | one) - 2**31 for one in found)
 
 
-class PooledRanges(Ranges):
-    """The same within one transaction, which alone is ours behind a pooler; it lets go when nothing is held any more.
-
-    Until then others wait for ranges that are done, too: no single lock of a transaction is let go of.
-    """
-
-    def __init__(self, connection: Connection, identity_hash: bytes) -> None:
-        super().__init__(connection, identity_hash)
-        self._held = 0
-
-    def _try(self, numbers: Sequence[int]) -> list[int]:
-        if not self._held:  # idle, while a model computes
-            self._connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
-        taken = list(self._connection.scalars(text(_TRY.format("xact_")), {"numbers": numbers, "a": COMPUTING}))
-        self._held += len(taken)
-        return taken
-
-    def _leave(self, numbers: Sequence[int]) -> None:
-        self._held -= len(numbers)
-        if self._held <= 0:
-            self._held = 0
-            self._connection.rollback()
-
-
 @contextmanager
 def ranges(engine: Engine, identity_hash: bytes) -> Iterator[Ranges]:
     """The ranges of an embedder on a connection of their own, let go of at the end, whatever happened."""
     connection = engine.connect()
     try:
-        if POOLED in connection.info:
-            yield PooledRanges(connection, identity_hash)
-        else:
-            yield Ranges(connection.execution_options(isolation_level="AUTOCOMMIT"), identity_hash)
+        yield Ranges(connection.execution_options(isolation_level="AUTOCOMMIT"), identity_hash)
     finally:
         # ending the session ends the locks, even where the server has gone away
         connection.invalidate()

@@ -1,0 +1,28 @@
+"""Ctrl+C before anything is under way: the command line ends without a word, in the midst of whatever it imports.
+
+Imported before all else of the package, so it takes what the interpreter has loaded by itself. `_signal` is the part of
+`signal` that is built in: the rest of it imports for as long as a small command takes.
+"""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]
+import os
+import sys
+
+INTERRUPTED = 130
+
+
+def is_command() -> bool:
+    """Whether this process is the command line, and not one that imports the package for its own purposes."""
+    began = sys.orig_argv
+    module = began[began.index("-m") + 1 :][:1] if sys.argv[:1] == ["-m"] else []
+    return module == ["ragbench"] or os.path.basename(sys.argv[0] if sys.argv else "") == "ragbench"  # noqa: PTH119
+
+
+def _leave(number: int, frame: object) -> None:
+    os._exit(INTERRUPTED)
+
+
+if is_command() and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    _signal.signal(_signal.SIGINT, _leave)

@@ -1,0 +1,112 @@
+"""Why a value is what it is, or is not there: a sentence with its values apart, said in any language later."""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+_BEGIN = '{"text": '
+"""How a reason begins as it is kept; nothing else that is kept as a reason does."""
+_ALONE = "{said}"
+
+
+class Reason(str):
+    """A reason of ragbench's own: it reads as English, and keeps its template apart from what is filled in.
+
+    text: the template, with `{name}` places. values: whole numbers, numbers with their decimals (Decimal; a float has
+    three), texts of others, reasons, or a tuple of reasons.
+    """
+
+    text: str
+    values: Mapping[str, Any]
+
+    def __new__(cls, text: str, /, **values: Any) -> Reason:
+        made = super().__new__(cls, text.format(**{name: _english(value) for name, value in values.items()}))
+        made.text, made.values = text, values
+        return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
+        return (self.text,), dict(self.values)
+
+    @property
+    def sentence(self) -> dict[str, Any]:
+        """As plain JSON values, in the form of a sentence of an explanation; a number with decimals as
+        `{"number": "0.50"}`."""
+        return {"text": self.text, "values": {name: _plain(value) for name, value in self.values.items()}}
+
+
+def joined(*reasons: str) -> str:
+    """Several reasons one after the other, empty ones left out; `parts` are they again."""
+    found = tuple(one if isinstance(one, Reason) else Reason(_ALONE, said=one) for one in reasons if one)
+    return Reason(_ALONE, said=found) if len(found) > 1 else next(filter(None, reasons), "")
+
+
+def parts(reason: str) -> tuple[str, ...]:
+    """The reasons that one is joined of, or the one; none of an empty one."""
+    said = reason.values.get("said") if isinstance(reason, Reason) and reason.text == _ALONE else None
+    return said if isinstance(said, tuple) else tuple(filter(None, (reason,)))
+
+
+def rounded(value: float, digits: int) -> Decimal:
+    """A number of a reason, with so many decimals in every language."""
+    return Decimal(f"{value:.{digits}f}")
+
+
+def short(value: float, digits: int = 6) -> Decimal:
+    """A number of a reason with the decimals that it needs, `digits` significant ones at most."""
+    return Decimal(f"{Decimal(f'{value:.{digits}g}'):f}")
+
+
+def reason_of(error: BaseException) -> str:
+    """What an error says: the reason that it was made of, else its text."""
+    return next((one for one in error.args[:1] if isinstance(one, Reason)), str(error))
+
+
+def kept(reason: str) -> str:
+    """The text that stands for a reason where only texts are kept: tables, JSON. A reason of ours is its sentence as
+    JSON; somebody else's words stay as they are, unless they could be taken for one."""
+    if isinstance(reason, Reason):
+        return json.dumps(reason.sentence, ensure_ascii=False)
+    return kept(Reason(_ALONE, said=reason)) if reason.startswith(_BEGIN) else reason
+
+
+def read(text: str) -> str:
+    """The reason that a text stands for; any text that `kept` did not make is given back."""
+    if not text.startswith(_BEGIN):
+        return text
+    try:
+        return of(json.loads(text))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return text
+
+
+def _english(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "; ".join(value)
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Reason):
+        return value.sentence
+    if isinstance(value, Decimal):
+        return {"number": str(value)}
+    return [_plain(each) for each in value] if isinstance(value, tuple) else value
+
+
+def of(found: Any) -> Reason:
+    """The reason of a sentence as plain values. Raises ValueError, TypeError, KeyError for what is none."""
+    text, values = found["text"], {str(name): _value(value) for name, value in found["values"].items()}
+    for _said, name, form, conversion in string.Formatter().parse(text):
+        if name is not None and (name not in values or form or conversion):
+            raise ValueError(f"{text!r} is no template of these values")
+    return Reason(text, **values)
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return Decimal(value["number"]) if "number" in value else of(value)
+    return tuple(map(_value, value)) if isinstance(value, list) else value
