@@ -176,6 +176,9 @@ def doubt_of_mean(units: Units, lean: float) -> str:
     found = []
     if units.number >= FEWEST and abs(lean) > DOUBTFUL:
         found.append(Reason("few values decide the mean, and they are skewed"))
+    if units.clustered:  # a row may stand for several equal clusters
+        sums, sizes = np.repeat(units.sums, units.counts, axis=0), np.repeat(units.sizes, units.counts)
+        units = Units(sums, sizes, np.ones(len(sizes), dtype=np.int64), True, units.deviations)
     if known := tie(units, SURELY):
         share = rounded(abs(known), 2)
         grows = Reason("the value grows with the size of the group (correlation {share})", share=share)
