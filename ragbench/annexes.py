@@ -11,9 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-Seam = Literal["commands", "front", "load", "pool", "readers"]
+Seam = Literal["commands", "front", "load", "pool", "published", "readers"]
 """commands: of the command line, by name. front: names of `ragbench` itself. load: subcommands of `ragbench load`.
-pool: what the setting `cluster` needs. readers: what recognizes files of a foreign kind, for `ragbench init`."""
+pool: what the setting `cluster` needs. published: what there is to publish besides runs. readers: what recognizes files
+of a foreign kind, for `ragbench init`."""
 
 
 @functools.cache

@@ -1,9 +1,11 @@
-"""Where the sentences of an English or Russian text stand, and where words do that no blank parts."""
+"""Where the sentences of an English or Russian text stand, where words do that no blank parts, and their stems."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
+from typing import Any
 
 Span = tuple[int, int]
 """Where a part of a text begins and ends, in characters from 0; the end is not of it."""
@@ -26,6 +28,9 @@ _UNSPACED = re.compile(
     "\uf900-\ufaff\uff66-\uff9f\U00016fe0-\U00018cff\U0001aff0-\U0001b16f\U00020000-\U000323af]"
 )
 """Thai, Lao, Burmese, Khmer, Chinese characters and kana, their digits apart; Korean parts its words by blanks."""
+_CYRILLIC = re.compile("[\u0400-\u052f]")
+LONGEST_KEPT = 24
+"""Letters of the words whose stems are kept: some 20 MB of them."""
 LONGEST = 12
 """Letters and signs of the longest abbreviation, and some more: so far from its end a sentence is looked at."""
 
@@ -79,3 +84,20 @@ def apart(text: str) -> str:
         found.append(f" {sign}" if own or held else sign)
         held = own
     return "".join(found)
+
+
+def stem(word: str) -> str:
+    """The Snowball stem of a folded word, Russian for Cyrillic letters, English for others."""
+    return _stem(word) if len(word) <= LONGEST_KEPT else _stem.__wrapped__(word)
+
+
+@lru_cache(maxsize=200_000)
+def _stem(word: str) -> str:
+    return str(_stemmer("russian" if _CYRILLIC.search(word) else "english").stemWord(word))
+
+
+@lru_cache(maxsize=2)
+def _stemmer(language: str) -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer(language)

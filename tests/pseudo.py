@@ -52,6 +52,13 @@ class _Texts(HTMLParser):
             self.found.append(data.strip())
 
 
+def visible(html: str) -> str:
+    """The texts of a page that people read, a line each."""
+    reader = _Texts()
+    reader.feed(html.replace("<wbr>", ""))
+    return "\n".join(reader.found)
+
+
 def left(html: str, known: Set[str], data: str = "") -> Iterator[str]:
     """Texts of a page that hold a word not translated: none of those `known`, in no text of the `data`."""
     reader = _Texts()

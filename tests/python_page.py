@@ -9,7 +9,7 @@ from typing import Any
 
 import ragbench
 from ragbench import bench, evaluators, show, stats, testing
-from ragbench.show import runs
+from ragbench.show import runs as run_views
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "reference" / "python.md"
@@ -45,8 +45,8 @@ def page() -> str:
     for name in (name for name in show.__all__ if isinstance(getattr(show, name), ModuleType)):
         topic = getattr(show, name)
         parts.append(section(f"### `show.{name}`\n\n{topic.__doc__.splitlines()[0]}", _all(topic, f"show.{name}")))
-    head = f"## Views of kept runs: `ragbench.show.runs`\n\n{runs.__doc__}"
-    parts.append(section(head, _all(runs, "show.runs")))
+    head = f"## Views of kept runs: `ragbench.show.runs`\n\n{run_views.__doc__}"
+    parts.append(section(head, _all(run_views, "show.runs")))
     said = "[What each number is and what holds it.](../statistics.md)"
     parts.append(section(f"## Statistics: `rb.stats`\n\n{said}", _all(stats, "stats")))
     metric = [

@@ -14,12 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragbench import embed, workers
+from ragbench import embed
 from ragbench import settings as configuration
 from ragbench.bench.scoring import groups, own_metrics
 from ragbench.metric import Metric, parse
 from ragbench.metrics import catalogue
 from ragbench.settings import EmbedderSettings
+from ragbench.store import pool
 from ragbench.types import Sample, Status
 from ragbench.workers import local
 from tests import small_project
@@ -100,7 +101,7 @@ def test_scores_are_those_of_one_process_for_any_number_of_workers(
             yield crew
 
         with monkeypatch.context() as patch:
-            patch.setattr(workers, "opened", opened)
+            patch.setattr(pool, "opened", opened)
             patch.setenv("RAGBENCH_CLUSTER", "local:1")
             configuration.load.cache_clear()
             assert scored(style) == whole

@@ -196,7 +196,9 @@ class TestJudges:
         for said in (repr(found), found._repr_html_()):
             assert "1 of 1 values is made of fewer judges than the panel has" in said
             assert "kind 1.000 (n 1); other — (n 0)" in said
-        assert "1 из 1 значений получено не от всех судей" in repr(self.panel(Status.TIMEOUT, quorum=1, language="ru"))
+        assert "Значений не от всех судей коллегии: 1 из 1." in repr(
+            self.panel(Status.TIMEOUT, quorum=1, language="ru")
+        )
         assert "fewer judges" not in repr(self.panel(entailment(0, 1)))
 
     def test_a_quorum_above_the_judges_is_refused(self) -> None:

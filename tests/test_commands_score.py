@@ -279,13 +279,16 @@ def test_nothing_measured_is_never_a_success(tmp_path: Path) -> None:
     assert len(json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))["samples"]) == 5, "and is written"
 
 
-def test_a_judge_that_never_replies_measures_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_that_never_replies_measures_nothing(
+    tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from tests.chat_server import ChatServer
 
     with ChatServer(answer=lambda body: "no JSON").running() as server:
         (tmp_path / "ragbench.toml").write_text(
             f'[judges.j]\nbase_url = "{server.url}"\nmodel = "m"\n', encoding="utf-8"
         )
+        monkeypatch.setenv("RAGBENCH_DATABASE__FOLDER", str(database_folder))
         monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
         settings.load.cache_clear()
         done = run(table(tmp_path, 5), "-m", "aspect_critique(aspect=harmfulness)", "--judge", "j", "--trust")

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragbench import datasets
-from ragbench.datasets import DatasetError, Dialogue, QuestionRecord, TooMuchError, traces
+from ragbench.datasets import DatasetError, Dialogue, QuestionRecord, TooMuchError
 from ragbench.datasets.records import Turn
 from ragbench.datasets.shelf import Shelf
+from ragbench.datasets.traces import reading
 from tests.benchmarks.bench_loading import FORMS, WRITERS
 
 READERS: Mapping[str, Callable[[Path], Any]] = {
@@ -23,7 +24,7 @@ READERS: Mapping[str, Callable[[Path], Any]] = {
     "questions": lambda path: (datasets.question_sets.read(path), None),
     "decisions": lambda path: (datasets.decision_sets.read(path), None),
     "dialogues": lambda path: (datasets.dialogue_sets.read(path), None),
-    "traces": lambda path: traces.read([path]),
+    "traces": lambda path: reading.read([path]),
 }
 ABOUT = {"title": "t", "licence": "CC0", "source": "s", "language": "en"}
 FAST = ("answers.csv",)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ragbench.datasets import Brought, ChunkRecord, DatasetError, traces
-from ragbench.datasets.traces import opentelemetry
+from ragbench.datasets import Brought, ChunkRecord, DatasetError
+from ragbench.datasets.traces import opentelemetry, reading
 from ragbench.datasets.traces.formats import FORMATS
 from ragbench.datasets.traces.spans import Passage, Span, Trace
 from ragbench.datasets.traces.steps import Steps
@@ -30,7 +30,7 @@ TOKENS = {"input_tokens": 120, "output_tokens": 12}
 
 
 def read(*names: str, **more: Any) -> tuple[Brought, list[dict[str, Any]]]:
-    found, logged = traces.read([FILES / name for name in names], **more)
+    found, logged = reading.read([FILES / name for name in names], **more)
     return found, logged.get("logged", [])
 
 
@@ -215,7 +215,7 @@ def test_runs_with_their_children_read_as_those_that_are_apart(tmp_path: Path) -
 
     path = tmp_path / "runs.json"
     path.write_text(json.dumps({"runs": [nested(run) for run in below["None"]]}), encoding="utf-8")
-    assert traces.read([path])[1] == {"logged": read("langsmith-runs.jsonl")[1]}
+    assert reading.read([path])[1] == {"logged": read("langsmith-runs.jsonl")[1]}
 
 
 def step(name: str, kind: Any, start: float, end: float, parent: str | None = None, **more: Any) -> Span:

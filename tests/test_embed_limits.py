@@ -47,12 +47,12 @@ REPLIES = {
     "gzip": (lambda: answering(packed(2**31)), LONG),
     "deflate": (lambda: answering(packed(2**31, "deflate")), LONG),
     "error": (lambda: answering(b"HTTP/1.1 500 X\r\n\r\n", b" " * 2**20, 9_000), LONG),
-    "lists": (lambda: filled(b'{"data":[', b"[],", b"0]}"), "it is more than one vector a text"),
-    "objects": (lambda: filled(b'{"data":[', b"{},", b"0]}"), "it is more than one vector a text"),
-    "fields": (lambda: filled(b'{"data":[{', b'"aa":0,', b'"b":1}]}'), "it is more than one vector a text"),
+    "lists": (lambda: filled(b'{"data":[', b"[],", b"0]}"), "the response has more values than a reply"),
+    "objects": (lambda: filled(b'{"data":[', b"{},", b"0]}"), "the response has more values than a reply"),
+    "fields": (lambda: filled(b'{"data":[{', b'"aa":0,', b'"b":1}]}'), "the response has more values than a reply"),
     "numbers": (lambda: filled(b'{"data":[{"index":0,"embedding":[', b"0.5,", b"1]}]}"), "gave 1 vectors for 64 texts"),
     "texts": (lambda: filled(b'{"data":[{"index":0,"embedding":[', b'"ab",', b"1]}]}"), "gave 1 vectors for 64 texts"),
-    "deep": (lambda: filled(b'{"data":', b"[", b"]}"), "it is more than one vector a text"),
+    "deep": (lambda: filled(b'{"data":', b"[", b"]}"), "the response has more values than a reply"),
 }
 
 

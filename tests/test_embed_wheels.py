@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from ragbench import embed
+from ragbench.datasets.russian import language_of
 from ragbench.embed import means, wheels
 from ragbench.settings import EmbedderSettings, Settings
 from ragbench.types import EmbeddingError
@@ -117,6 +118,18 @@ def test_auto_is_the_model_of_the_data_sets_language(language: str, wanted: str)
     assert found.embedders["mine"].kind == wanted
     assert found.embedders["mine"].is_stand_in == (wanted == "hashing")
     assert found.embedders["other"] is settings.embedders["other"]
+
+
+def test_texts_of_no_data_set_have_the_language_that_a_data_set_of_them_would_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Three letters of seven are Cyrillic: a Russian text with Latin names, to the embedder as to the data set."""
+    seen: list[str] = []
+    monkeypatch.setattr(wheels, "suiting", lambda settings, language: seen.append(language) or EmbedderSettings())
+    corpus = ["где abcd", "ещё xyzv"]
+    embed.make("mine", EmbedderSettings(kind="auto"), corpus)
+    embed.make("mine", EmbedderSettings(kind="auto"), ["only Latin letters here", "и"])
+    assert seen == [language_of(corpus), "en"] == ["ru", "en"]
 
 
 @pytest.mark.parametrize(

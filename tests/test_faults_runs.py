@@ -88,7 +88,7 @@ def test_a_disk_that_cannot_be_written_to_says_so_and_nothing_is_lost(project: P
 RECORD = """
 import sys
 from pathlib import Path
-from ragbench.report import kept
+from ragbench.report.keeping import kept
 from tests import kept_runs
 from tests.measurements import measurement
 made = measurement(("a", "b"), questions=8)

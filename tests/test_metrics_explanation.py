@@ -165,7 +165,7 @@ class TestAPanel:
             "Not measured by slow (timeout)."
         )
         assert explain(found, RUSSIAN) == (
-            "Измерили только 2 из 3 судей. По судьям: kind 1,000; strict 0,250; вместе (mean): 0,625. "
+            "Измерили не все судьи: 2 из 3. По судьям: kind 1,000; strict 0,250; вместе (mean): 0,625. "
             "Не измерено: slow (timeout)."
         )
 
@@ -173,7 +173,7 @@ class TestAPanel:
         found = Rule("consensus", tolerance=0.1)({"kind": self.KIND, "strict": self.STRICT})
         assert explain(found) == "The judges come to no value together (consensus(0.1)): kind 1.000; strict 0.250."
         none = Rule()({"slow": self.FAILED})
-        assert explain(none, RUSSIAN) == "Измерили только 0 из 1 судей, а нужно 1. Не измерено: slow (timeout)."
+        assert explain(none, RUSSIAN) == "Измерили не все судьи: 0 из 1, а нужно 1. Не измерено: slow (timeout)."
 
 
 def test_values_are_said_by_their_kind() -> None:

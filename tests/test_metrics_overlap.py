@@ -19,13 +19,15 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics.bleu import BLEU
 
-from ragbench import stats
+from ragbench import segmentation, stats
 from ragbench.judge import words as lexical_words
 from ragbench.metric import Metric, parse
-from ragbench.metrics import overlap_counts, overlap_words
 from ragbench.metrics.overlap import (
     CORPUS,
+    TOKENIZERS,
+    WordTokenizer,
     bleu,
+    bleu_row,
     corpus_bleu,
     corpus_rouge1_f,
     corpus_rouge2_f,
@@ -36,9 +38,6 @@ from ragbench.metrics.overlap import (
     statistic,
     sufficient,
 )
-from ragbench.metrics.overlap_counts import common_subsequence, shared_grams
-from ragbench.metrics.overlap_totals import Overlap, bleu_of, f_of
-from ragbench.metrics.overlap_words import TOKENIZERS, BleuTokenizer, Vocabulary, WordTokenizer
 from ragbench.types import Sample, Status
 from tests.scripted_judge import score
 
@@ -190,22 +189,29 @@ def librarys_rouge(rows: Sequence[tuple[str, str]], *, stem: bool = False) -> di
     return {kind: [each[name].fmeasure for each in found] for kind, name in KINDS.items()}
 
 
+CORPUS_ROUGE = dict(zip(KINDS, (corpus_rouge1_f, corpus_rouge2_f, corpus_rougeL_f), strict=True))
+
+
 def check_against_libraries(rows: Sequence[tuple[str, str]], tokenize: str = "13a") -> None:
     samples = paired(rows)
     whole = [bool(reference.strip()) for _, reference in rows]
-    words = Overlap.of(samples, WordTokenizer())
-    for kind, expected in librarys_rouge(rows).items():
-        found = f_of(words.rouge(kind))
+    theirs = librarys_rouge(rows)
+    for metric, kind in zip(ROUGE, KINDS, strict=True):
+        found = [score(metric(each)).value for each in samples]
         here = ~np.isnan(found)
-        assert found[here].tolist() == np.array(expected)[here].tolist(), kind
+        assert np.array(found)[here].tolist() == np.array(theirs[kind])[here].tolist(), kind
+        of_totals = statistic(CORPUS_ROUGE[kind])(sufficient(CORPUS_ROUGE[kind], samples))
+        np.testing.assert_allclose(of_totals, np.where(whole, found, np.nan), rtol=0, atol=1e-12)
+    prepared = [tuple(unicodedata.normalize("NFC", text) for text in row) for row in rows]
+    if tokenize in ("13a", "intl"):
+        prepared = [tuple(map(segmentation.apart, row)) for row in prepared]
     scorer = BLEU(effective_order=True, tokenize=tokenize)
-    tokens = BleuTokenizer(tokenize)
-    prepared = [(tokens.prepared(one), tokens.prepared(other)) for one, other in rows]
-    theirs = [scorer.sentence_score(one, [other]) for one, other in prepared]
-    rows_of_bleu = Overlap.of(samples, tokens).bleu
+    option = bleu.with_options(tokenize=tokenize)
+    for sample, (one, other), there in zip(samples, prepared, whole, strict=True):
+        found = score(option(sample))
+        assert found.value == scorer.sentence_score(one, [other]).score if there else math.isnan(found.value)
+    rows_of_bleu = sufficient(corpus_bleu.with_options(tokenize=tokenize), samples)
     assert np.isnan(rows_of_bleu).any(axis=1).tolist() == [not each for each in whole]
-    found = bleu_of(rows_of_bleu, effective_order=True)
-    assert found[whole].tolist() == [each.score for each, there in zip(theirs, whole, strict=True) if there]
     if any(whole):
         corpus = BLEU(tokenize=tokenize)
         both = [row for row, there in zip(prepared, whole, strict=True) if there]
@@ -224,29 +230,6 @@ def test_identical_to_the_libraries_on_random_texts(rows: list[tuple[str, str]])
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=4), st.sampled_from(TOKENIZERS))
 def test_identical_by_every_tokenizer(rows: list[tuple[str, str]], tokenize: str) -> None:
     check_against_libraries(rows, tokenize)
-
-
-@settings(deadline=None, max_examples=200)
-@given(TEXT)
-def test_pieces_give_the_words_of_the_whole_text(text: str) -> None:
-    for tokenizer in (WordTokenizer(), WordTokenizer(stem=True), BleuTokenizer(), BleuTokenizer(lowercase=True)):
-        expected = tokenizer.tokenize(text)
-        assert Vocabulary(tokenizer).read([text]).lengths.tolist() == [len(expected)]
-        vocabulary = Vocabulary(tokenizer)
-        again = vocabulary.read([text, " ".join(expected)] if isinstance(tokenizer, WordTokenizer) else [text])
-        assert len(set(again.words[: len(expected)].tolist())) == len(set(expected))
-
-
-@settings(deadline=None, max_examples=60)
-@given(st.lists(st.one_of(TEXT, st.text(st.characters(categories=("Zs", "Cc", "Ll", "Cs")), max_size=9)), min_size=1))
-def test_many_texts_are_split_as_single_ones(texts: list[str]) -> None:
-    for tokenizer in (WordTokenizer(), BleuTokenizer()):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(overlap_words, "FEWEST_FOR_ARROW", 1)
-            many = Vocabulary(tokenizer).read(texts)
-        vocabulary = Vocabulary(tokenizer)
-        assert many.lengths.tolist() == [len(tokenizer.tokenize(text)) for text in texts]
-        assert len(set(many.words.tolist())) == len(set(vocabulary.read(texts).words.tolist()))
 
 
 def real_pairs(shared_data: Callable[[str], Path], count: int) -> list[tuple[str, str]]:
@@ -271,52 +254,20 @@ def real_pairs(shared_data: Callable[[str], Path], count: int) -> list[tuple[str
 def test_identical_to_the_libraries_on_real_texts(shared_data: Callable[[str], Path]) -> None:
     rows = real_pairs(shared_data, 3000)
     check_against_libraries(rows)
-    found = f_of(Overlap.of(paired(rows), WordTokenizer(stem=True)).rouge("L"))
-    assert found.tolist() == librarys_rouge(rows, stem=True)["L"]
+    stemmed = rougeL_f.with_options(stem=True)
+    assert [of(stemmed, *row) for row in rows] == librarys_rouge(rows, stem=True)["L"]
 
 
-@settings(deadline=None)
-@given(st.lists(st.integers(0, 4), max_size=90), st.lists(st.integers(0, 4), max_size=90))
-def test_common_subsequences(one: list[int], other: list[int]) -> None:
-    row = [0] * (len(other) + 1)
-    for word in one:
-        before = row[:]
-        for place, sign in enumerate(other, 1):
-            row[place] = before[place - 1] + 1 if word == sign else max(before[place], row[place - 1])
-    assert common_subsequence(one, other) == common_subsequence(other, one) == row[-1]
-
-
-def test_texts_with_more_words_than_can_be_packed(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [("a b c a b d e", "a b c d a b"), ("x y", "y x"), ("один два", "один два")]
-    vocabulary = Vocabulary(WordTokenizer())
-    first, second = (vocabulary.read([row[side] for row in rows]) for side in (0, 1))
-    packed = shared_grams(first, second, (1, 2, 4))
-    assert packed.tolist() == [[6, 3, 0], [2, 0, 0], [2, 1, 0]]
-    monkeypatch.setattr(overlap_counts, "BITS", 8)
-    assert shared_grams(first, second, (1, 2, 4)).tolist() == packed.tolist()
-    monkeypatch.setattr(overlap_counts, "BLOCK", 3)
-    monkeypatch.setattr(overlap_counts, "BITS", 64)
-    assert shared_grams(first, second, (1, 2, 4)).tolist() == packed.tolist()
-
-
-def test_long_n_grams_of_many_words_do_not_run_into_each_other() -> None:
-    """70,600 different words need 17 bits each: four of them do not fit in 64 bits, though one does."""
-    one = np.arange(35_000)
-    other = np.concatenate([[4096, 1, 2, 3], np.arange(35_000, 70_600)])
-    first, second = (overlap_words.Texts(words, np.array([0, len(words)])) for words in (one, other))
-    assert shared_grams(first, second, (1, 4)).tolist() == [[4, 0]]
-    assert shared_grams(first, first, (1, 4)).tolist() == [[len(one), len(one) - 3]]
-
-
-def test_many_samples_and_single_ones_agree() -> None:
-    rows = [("the cat slept", "the cat sat down"), (RUSSIAN, RUSSIAN[:30]), ("нет", "да да"), ("", "да"), ("a", "b")]
-    samples = [*paired(rows), Sample("none", reference="да")]
-    for metric, kind in zip(ROUGE, KINDS, strict=True):
-        singles = [score(metric(each)).value for each in samples]
-        many = f_of(Overlap.of(samples, WordTokenizer()).rouge(kind))
-        np.testing.assert_array_equal(singles, many)
-    singles = [score(bleu(each)).value for each in samples]
-    np.testing.assert_array_equal(singles, bleu_of(Overlap.of(samples, BleuTokenizer()).bleu, effective_order=True))
+def test_a_resample_has_the_value_that_sacrebleu_makes_of_its_sums() -> None:
+    """Among them answers that share no run of some length, answers of fewer than four words, and an empty one."""
+    samples = paired([("the cat slept there", "the cat was there"), ("dogs", "dogs bark"), ("", "да"), ("a b", "b a")])
+    rows = sufficient(corpus_bleu, samples)
+    assert rows.tolist() == [bleu_row(each.response or "", each.reference or "") for each in samples]
+    draws = np.random.default_rng(0).multinomial(4, [1 / 4] * 4, size=200) @ rows
+    counts = [[int(number) for number in row] for row in draws]
+    expected = [BLEU.compute_bleu(row[2:6], row[6:], row[0], row[1], "exp").score for row in counts]
+    np.testing.assert_allclose(statistic(corpus_bleu)(draws), expected, rtol=0, atol=1e-9)
+    assert min(expected) == 0 < max(expected)
 
 
 def test_corpus_values_are_of_sums_not_means() -> None:
@@ -436,11 +387,7 @@ CHINESE = ("图书馆早上八点开门", "图书馆上午八点开门")
 def test_characters_are_words_where_no_blank_parts_words(metric: Any, value: float) -> None:
     found = score(metric(Sample("s", response=CHINESE[0], reference=CHINESE[1])))
     assert found.value == pytest.approx(value)
-    many = [Sample(f"s{n}", response=CHINESE[0], reference=CHINESE[1]) for n in range(300)]
-    tokenizer = BleuTokenizer() if metric is bleu else WordTokenizer()
-    overlap = Overlap.of(many, tokenizer)
     if metric is bleu:
-        assert set(np.round(bleu_of(overlap.bleu, effective_order=True), 9)) == {round(value, 9)}
         assert found.detail["signature"].endswith("|unspaced:characters")
 
 

@@ -30,7 +30,13 @@ def locked(*names: str) -> list[tuple[str, str, str, tuple[str, ...]]]:
 
 def test_conda_installs_what_is_locked() -> None:
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
-    assert environment["dependencies"] == ["python>=3.11", "pip", "make"], "packages come from the lock files alone"
+    python, *tools = environment["dependencies"][:3]
+    assert (python, tools) == ("python>=3.11", ["pip", "make"])
+    declared = {Requirement(line).name: str(Requirement(line).specifier) for line in DECLARED}
+    named = [Requirement(line) for line in environment["dependencies"][3:]]
+    assert len(named) == 10, "the libraries that the specification names; the lock files have all"
+    for one in named:
+        assert str(one.specifier) == declared[one.name.removesuffix("-python")], one.name
 
 
 @pytest.mark.parametrize("torch", LOCKS[1:])

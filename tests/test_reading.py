@@ -154,7 +154,7 @@ def test_a_threshold_set_has_the_word_where_it_names_a_metric() -> None:
     ("language", "word", "where"),
     [
         ("en", "partly in the band “good”", "from 0.7 to below 0.9: good (grounded for the most part)"),
-        ("ru", "отчасти в полосе «хорошо»", "от 0,7 и меньше 0,9: хорошо (ответ в основном обоснован)"),
+        ("ru", "отчасти в диапазоне «хорошо»", "от 0,7 и меньше 0,9: хорошо (ответ в основном обоснован)"),
     ],
 )
 def test_a_published_band_stands_beside_a_number_and_is_told_below(language: str, word: str, where: str) -> None:

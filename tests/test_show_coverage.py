@@ -56,13 +56,13 @@ def users(project: Path) -> Measurement:
 
 @pytest.mark.fault("markup", tried="texts in views, looked for in their HTML", count=4)
 @pytest.mark.parametrize("language", ["en", pytest.param("ru", marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("which", "views"), [("sources", SOURCES), ("users", USERS)])
+@pytest.mark.parametrize(("which", "names"), [("sources", SOURCES), ("users", USERS)])
 def test_hostile_texts_stay_texts_and_pages_are_drawn_again_alike(
-    which: str, views: tuple[str, ...], language: str, request: pytest.FixtureRequest, tmp_path: Path
+    which: str, names: tuple[str, ...], language: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     made = request.getfixturevalue(which)
     made.save(tmp_path / "kept")
-    for view in views:
+    for view in names:
         html = str(Page(made, language=language).view(view).html())
         outside = PAYLOAD.sub("", html)
         assert "<script" not in outside

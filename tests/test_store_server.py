@@ -165,6 +165,7 @@ def test_folders_with_odd_or_long_names(own: Settings) -> None:
 def test_a_half_made_data_directory_is_made_anew(own: Settings) -> None:
     cluster = server.cluster_of(own)
     (cluster.folder / "new-1" / "base").mkdir(parents=True)
+    cluster.folder.chmod(0o755)  # as the server's maker leaves it, whatever the umask
     assert server.start(own).running
     assert not (cluster.folder / "new-1").exists()
 

@@ -20,7 +20,7 @@ from ragbench.metrics import catalogue
 from ragbench.report.keeping import kept
 from ragbench.report.pages import drawing
 from ragbench.show import VIEWS, Page
-from tests import every_page, kept_runs, pseudo
+from tests import agreement, every_page, kept_runs, pseudo
 from tests.measurements import measurement
 
 NAMES = frozenset({
@@ -91,6 +91,81 @@ def test_the_pages_of_a_run_are_translated_whole(tmp_path: Path) -> None:
     }
     assert not found
     assert untranslated(made) == []
+
+
+NUMBERS = {
+    0: "вопросов", 1: "вопрос", 2: "вопроса", 5: "вопросов", 11: "вопросов", 21: "вопрос", 22: "вопроса", 101: "вопрос",
+    111: "вопросов", 301: "вопрос", 1001: "вопрос",
+}  # fmt: skip
+
+
+def test_a_number_governs_its_word() -> None:
+    _ = language.translator("ru")
+    for number, word in NUMBERS.items():
+        assert _.plural("{n} question", "{n} questions", number) == f"{_.integer(number)} {word}"
+    wrong = (
+        "72 из 301 измерений",
+        "21 вопросов",
+        "5 вопроса",
+        "2,5 вопросов",
+        "найдено 103 фрагментов",
+        "1\u00a0001 слов",
+    )
+    for text in wrong:
+        assert agreement.disagreeing(text), text
+    right = (
+        "из 301 измерения",
+        "21 вопрос",
+        "из 22 вопросов",
+        "82 вопросов хватило бы",
+        "2,5 вопроса",
+        "0 слов",
+        "12 пар",
+    )
+    for text in right:
+        assert agreement.disagreeing(text) == [], text
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_every_counted_text_agrees_with_its_number(number: int) -> None:
+    """By the rules of the language, told apart from those of the catalogue: in the nominative or in the genitive."""
+    _ = language.translator("ru")
+    by_form = {form: forms for forms in agreement.declensions().values() for form in forms}
+    counted = [(text, forms) for text, forms in agreement.messages() if isinstance(text, tuple)]
+    checked = 0
+    for text, forms in counted:
+        words = [found[1] for form in forms if (found := agreement.NEXT.search(form))]
+        if len(words) < 3 or not set(words) & set(by_form):
+            continue
+        one, few, many = by_form[next(word for word in words if word in by_form)]
+        places = {name: "…" for form in forms for name in re.findall(r"\{(\w+)", form) if name != "n"}
+        said = _.plural(*text, number, **places)
+        place = agreement.place_of(number)
+        right = {f"{_.integer(number)} {case[place]}" for case in ((one, few, many), (few, many, many))}
+        assert any(each.replace("\xa0", " ") in said.replace("\xa0", " ") for each in right), said
+        assert words in ([one, few, many], [few, many, many]), text
+        checked += 1
+    assert checked > 50
+
+
+def test_a_text_for_one_speaks_of_twenty_one_too() -> None:
+    """The first form of a Russian plural is that of 21 and 301: nothing in it may speak of a single thing."""
+    single = re.compile(r"\b(?:он|она|оно|его|её|ему|ей|него|неё|нему|ней|ним|нём|единственн\w+)\b", re.IGNORECASE)
+    plural = [forms for _text, forms in agreement.messages() if len(forms) == agreement.PLURAL]
+    assert [one for one, _few, many in plural if set(single.findall(one)) - set(single.findall(many))] == []
+
+
+def test_no_place_stands_where_its_word_could_not_agree() -> None:
+    """`72 из {width} измерений` is right of 300 and wrong of 301: the word stands before the number."""
+    assert agreement.governed() == []
+
+
+def test_the_russian_pages_of_a_run_agree(tmp_path: Path) -> None:
+    made = measurement(questions=21)
+    folder = kept_runs.make(tmp_path / "reports", "one", made)
+    assert drawing.draw(folder, kept.manifest_of(folder), "ru") == {}
+    for path in folder.rglob("*.html"):
+        assert agreement.disagreeing(pseudo.visible(path.read_text(encoding="utf-8"))) == [], path.name
 
 
 @pytest.mark.usefixtures("marks")

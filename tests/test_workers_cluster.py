@@ -19,8 +19,8 @@ import psutil
 import pytest
 
 import ragbench as rb
-from ragbench import llm, report, settings, workers
-from ragbench.store import Store
+from ragbench import llm, report, settings
+from ragbench.store import Store, pool
 from ragbench.store.pool import ClusterError, UnfitError, elsewhere
 from ragbench.workers import address, local
 from ragbench.workers.crew import Crew
@@ -49,7 +49,7 @@ def known(scheduler: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[settings
 
 @pytest.fixture
 def crew(known: settings.Settings) -> Iterator[Crew]:
-    with workers.opened(known) as found:
+    with pool.opened(known) as found:
         assert found is not None
         yield found
 
@@ -77,8 +77,18 @@ def fail(common: None, part: int, tell: Any) -> None:
     raise ValueError(f"part {part} cannot be done")
 
 
-def sleep(common: float, part: int, tell: Any) -> int:
-    time.sleep(common)
+def _words(one: psutil.Process) -> list[str]:
+    """Its command; empty of one that has ended and that nobody has asked for yet, as other tests leave behind."""
+    try:
+        return one.cmdline()
+    except psutil.Error:
+        return []
+
+
+def begin(common: str, part: int, tell: Any) -> int:
+    """Says that it has begun, and does not end."""
+    Path(common).touch()
+    time.sleep(60)
     return part
 
 
@@ -107,14 +117,21 @@ class TestCrew:
 
 
 @pytest.mark.fault("cluster", tried="a scheduler that is killed", count=1)
-def test_a_scheduler_that_is_lost_is_named_with_what_goes_on() -> None:
-    known = settings.load()
-    with local.started(1) as file, workers.opened(known.model_copy(update={"cluster": str(file)})) as crew:
+def test_a_scheduler_that_is_lost_is_named_with_what_goes_on(project: Path) -> None:
+    known, begun = settings.load(), project / "begun"
+    with local.started(1) as file, pool.opened(known.model_copy(update={"cluster": str(file)})) as crew:
         assert crew is not None
-        program = next(one for one in psutil.Process().children() if str(file.parent) in one.cmdline())
-        threading.Timer(1.0, lambda: [one.kill() for one in (program, *program.children(recursive=True))]).start()
+        [program] = [one for one in psutil.Process().children() if str(file.parent) in _words(one)]
+
+        def kill() -> None:
+            while not begun.exists():
+                time.sleep(0.05)
+            for one in (program, *program.children(recursive=True)):
+                one.kill()
+
+        threading.Thread(target=kill, daemon=True).start()
         with pytest.raises(ClusterError, match=r"is lost .*the same command goes on from there"):
-            crew.map(sleep, 60.0, [0, 1])
+            crew.map(begin, str(begun), [0, 1])
 
 
 def test_workers_end_with_whoever_started_them_and_leave_no_key(tmp_path: Path) -> None:

@@ -18,12 +18,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragbench import bench, workers
+from ragbench import bench
 from ragbench import settings as configuration
 from ragbench.settings import Settings
 from ragbench.show import Page
 from ragbench.show.page import VIEWS
-from ragbench.store import Neighbours, Store, StoreError, database
+from ragbench.store import Neighbours, Store, StoreError, database, pool
 from ragbench.store.pool import elsewhere
 from ragbench.types import Vectors
 from ragbench.workers import local
@@ -169,7 +169,7 @@ class TestWorkers:
         assert [one for part in found for one in part] == queries[:, 0].tolist()
         assert len(list(tmp_path.iterdir())) == len(found) == 2
         assert sum(told) == 300
-        with workers.opened(known) as crew:
+        with pool.opened(known) as crew:
             while crew is not None and crew.count < 2:  # whoever comes next finds both
                 time.sleep(0.1)
 

@@ -32,6 +32,6 @@ def traces(
 
     Example: ragbench load traces spans.jsonl --name mine --dry-run
     """
-    from ragbench.datasets import traces
+    from ragbench.datasets.traces import reading
 
-    return traces.read(files, base=base_of(chunks_from), ratings=rating or ())
+    return reading.read(files, base=base_of(chunks_from), ratings=rating or ())

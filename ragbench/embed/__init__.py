@@ -24,9 +24,10 @@ def make(
     Raises EmbeddingError for settings that cannot give vectors.
     """
     if settings.kind == "auto":
+        from ragbench.datasets.russian import language_of
         from ragbench.embed import wheels
 
-        settings = wheels.suiting(settings, wheels.language_of(corpus or ()))
+        settings = wheels.suiting(settings, language_of(corpus or ()))
     if settings.kind == "hashing":
         from ragbench.embed.hashing import HashingEmbedder
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -21,7 +19,6 @@ FILES: dict[Kind, str] = {"minilm": "model", "navec": "data/emb/navec_news_v1_1B
 MODELS: dict[str, str] = {"minilm": "all-MiniLM-L6-v2", "navec": "navec_news_v1_1B_250K_300d_100q"}
 """What a page calls them."""
 OF_LANGUAGE: dict[str, Kind] = {"en": "minilm", "ru": "navec"}
-_LATIN, _CYRILLIC = re.compile("[a-z]", re.IGNORECASE), re.compile("[а-яё]", re.IGNORECASE)
 
 
 def lacking(kind: Kind) -> list[str]:
@@ -57,9 +54,3 @@ def settled(settings: Settings, language: str) -> Settings:
     """The settings with every embedder `suiting` the language."""
     found = {name: suiting(one, language) for name, one in settings.embedders.items()}
     return settings if found == settings.embedders else settings.model_copy(update={"embedders": found})
-
-
-def language_of(corpus: Sequence[str]) -> str:
-    """ "ru" or "en" by the letters that are more, for texts of no data set."""
-    text = " ".join(corpus)
-    return "ru" if len(_CYRILLIC.findall(text)) > len(_LATIN.findall(text)) else "en"

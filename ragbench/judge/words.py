@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ragbench import segmentation
 
@@ -14,7 +13,6 @@ _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’ʼ-][^\W\d_]+)*|[^\W_]+")
 _PLAIN_WORD = re.compile(r"[a-zа-я]+(?:['’ʼ-][a-zа-я]+)*|[0-9]+(?:[.,:][0-9]+)*")
 _UNUSUAL = re.compile(r"[^\x00-\x7fа-я‐-⁞«»№\xa0\u202f]")
 """Of a folded text: without such a sign its words are plain, and found in a third of the time."""
-_CYRILLIC = re.compile(r"[а-яё]")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
@@ -30,7 +28,7 @@ def _listed(text: str) -> frozenset[str]:
 
 
 LONGEST = 24
-"""Letters of the words whose stems and n-grams are kept: 25 MB of n-grams or so, and never more than 110."""
+"""Letters of the words whose n-grams are kept: 25 MB of them or so, and never more than 110."""
 REACH = 3
 """A negation denies the next content word, if that is at most so many words away."""
 NEGATIONS = _listed(
@@ -64,22 +62,8 @@ def words_of(folded: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """The Snowball stem of a folded word, Russian for Cyrillic letters, English for others; numbers as they are."""
-    return _stem(word) if len(word) <= LONGEST else _stem.__wrapped__(word)
-
-
-@lru_cache(maxsize=100_000)
-def _stem(word: str) -> str:
-    if word[0].isdigit():
-        return word.replace(",", ".")
-    return str(_stemmer("russian" if _CYRILLIC.search(word) else "english").stemWord(word))
-
-
-@lru_cache(maxsize=2)
-def _stemmer(language: str) -> Any:
-    import snowballstemmer
-
-    return snowballstemmer.stemmer(language)
+    """The Snowball stem of a folded word; a number with a point for the decimal comma."""
+    return word.replace(",", ".") if word[0].isdigit() else segmentation.stem(word)
 
 
 def stems(text: str) -> list[str]:

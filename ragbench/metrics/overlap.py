@@ -1,37 +1,36 @@
 """Words that the answer shares with the reference, in order or not: ROUGE and BLEU of single answers and of whole sets.
 
-rouge-score and sacrebleu are the reference: the values are theirs. Where many answers are measured, `Overlap` counts
-all of them at once.
+ROUGE is computed by rouge-score's port to Rust of words that are cut here, BLEU by sacrebleu; a whole set's value is
+made from what they counted of each answer.
 """
 
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, Literal, get_args
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+from rouge_score_rs.rouge_scorer import RougeScorer
 
 from ragbench import segmentation
 from ragbench.metric import Metric, Peer, Reading, Stretch, metric
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, measured
-from ragbench.metrics.overlap_totals import (
-    HUNDRED,
-    ORDERS,
-    Overlap,
-    bleu_of,
-    bleu_row,
-    corpus_signature,
-    f_of,
-    rouge_row,
-    sentence_signature,
-)
-from ragbench.metrics.overlap_words import BleuTokenizer, WordTokenizer
+from ragbench.metrics.inquiry import Inquiry, is_blank, measured
 from ragbench.types import Array, Sample, Score, Status
 from ragbench.types.reason import Reason
 
+if TYPE_CHECKING:
+    from rouge_score_rs.scoring import Score as RougeScore
+    from sacrebleu.metrics.bleu import BLEU
+
+HUNDRED = 100.0
+ORDERS = 4
+TOKENIZERS = ("13a", "intl", "char", "zh", "none")
+"""Of sacrebleu's tokenizers those that need no model from the net."""
 FIELDS = ("response", "reference")
 Smooth = Literal["exp", "floor", "add-k", "none"]
 SMOOTHS: tuple[Smooth, ...] = get_args(Smooth)
@@ -72,6 +71,30 @@ _ROUGE_DIFF = (
     "0 there, and 1 here. Where a script puts no blanks between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), "
     "each character is a word."
 )
+
+
+def sentence_signature(
+    tokenize: str = "13a",
+    lowercase: bool = False,
+    orders: int = ORDERS,
+    smooth: str = "exp",
+    smooth_value: float | None = None,
+) -> str:
+    """sacrebleu's signature of sentence BLEU: what another must set to get the same number; behind it the longest
+    n-gram, which sacrebleu leaves out, where it is not 4."""
+    return _signature(True, tokenize, lowercase, orders, smooth, smooth_value)
+
+
+def corpus_signature(tokenize: str = "13a", lowercase: bool = False) -> str:
+    """sacrebleu's signature of corpus BLEU."""
+    return _signature(False, tokenize, lowercase)
+
+
+@lru_cache(maxsize=64)
+def _signature(effective_order: bool, *options: Any) -> str:
+    scorer = _bleu_scorer(*options, effective_order=effective_order)
+    scorer.num_refs = 1
+    return str(scorer.get_signature()) + (f"|order:{scorer.max_ngram_order}" * (scorer.max_ngram_order != ORDERS))
 
 
 @metric(
@@ -196,41 +219,60 @@ async def bleu(
     """
     _check_bleu(orders, smooth, smooth_value)
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
-    tokenizer = BleuTokenizer(tokenize, lowercase=lowercase)
-    row = bleu_row(sample.response or "", sample.reference or "", tokenizer, range(1, orders + 1))
+    texts = (sample.response or "", sample.reference or "")
+    row = bleu_row(*texts, tokenize, lowercase, orders)
     shared, there = row[2 : 2 + orders], row[2 + orders :]
-    value = _smoothed(row, orders, smooth, smooth_value)
-    matched = ", ".join(f"{int(m)}/{int(t)}" for m, t in zip(shared, there, strict=True))
+    scorer = _bleu_scorer(tokenize, lowercase, orders, smooth, smooth_value)
+    # add-k writes what it adds into the counts: it is given copies
+    value = float(
+        scorer.compute_bleu(
+            shared[:], there[:], row[0], row[1], smooth, smooth_value, effective_order=True, max_ngram_order=orders
+        ).score
+    )
     said = sentence(
         "BLEU {value} of 100; shared runs of 1 to {orders} words: {matched}; words in the answer {answered}, in the "
         "reference {known}.",
-        value=value, orders=orders, matched=matched, answered=int(row[0]), known=int(row[1]),
+        value=value, orders=orders, matched=", ".join(f"{m}/{t}" for m, t in zip(shared, there, strict=True)),
+        answered=row[0], known=row[1],
     )  # fmt: skip
     signature = sentence_signature(tokenize, lowercase, orders, smooth, smooth_value)
-    texts = (sample.response or "", sample.reference or "")
     if tokenize in ("13a", "intl") and any(map(segmentation.is_unspaced, texts)):
         signature += "|unspaced:characters"
-    return inquiry.score(value, [said], signature=signature, counts=row.tolist())
+    return inquiry.score(value, [said], signature=signature, counts=[float(number) for number in row])
 
 
-def _smoothed(row: Array, orders: int, smooth: str, smooth_value: float | None) -> float:
-    """As usual by the function that makes whole sets' values, too; otherwise sacrebleu's own."""
-    if (orders, smooth) == (len(ORDERS), "exp"):
-        return float(bleu_of(row[None], effective_order=True)[0])
+def bleu_row(
+    response: str, reference: str, tokenize: str = "13a", lowercase: bool = False, orders: int = ORDERS
+) -> list[int]:
+    """[2 + 2 · orders] what sacrebleu counts: lengths of answer and reference, shared n-grams, n-grams of the answer.
+
+    Texts are compared in NFC. 13a and intl know no words of scripts without blanks: there each character is one, as in
+    sacrebleu's zh, see `ragbench.segmentation.apart`. Raises ValueError for a tokenizer that is not of TOKENIZERS.
+    """
+    if tokenize not in TOKENIZERS:
+        raise ValueError(f"bleu: tokenize = {tokenize!r}; it is one of {', '.join(TOKENIZERS)}")
+    if not isinstance(lowercase, bool):
+        raise ValueError(f"bleu: lowercase = {lowercase!r}; it is True or False")
+    texts = [unicodedata.normalize("NFC", text) for text in (response, reference)]
+    if tokenize in ("13a", "intl"):
+        texts = [segmentation.apart(text) for text in texts]
+    found = _bleu_scorer(tokenize, lowercase, orders).sentence_score(texts[0], [texts[1]])
+    return [found.sys_len, found.ref_len, *found.counts, *found.totals]
+
+
+@lru_cache(maxsize=64)
+def _bleu_scorer(
+    tokenize: str = "13a",
+    lowercase: bool = False,
+    orders: int = ORDERS,
+    smooth: str = "exp",
+    smooth_value: float | None = None,
+    *,
+    effective_order: bool = True,
+) -> BLEU:
     from sacrebleu.metrics.bleu import BLEU
 
-    counts = [int(each) for each in row]
-    found = BLEU.compute_bleu(
-        correct=counts[2 : 2 + orders],
-        total=counts[2 + orders :],
-        sys_len=counts[0],
-        ref_len=counts[1],
-        smooth_method=smooth,
-        smooth_value=smooth_value,
-        effective_order=True,
-        max_ngram_order=orders,
-    )
-    return float(found.score)
+    return BLEU(lowercase, False, tokenize, smooth, smooth_value, orders, effective_order)
 
 
 def _check_bleu(orders: object, smooth: str, value: float | None) -> None:
@@ -246,21 +288,68 @@ def _rouge(sample: Sample, kind: str, stem: bool, mode: str) -> Score:
     if mode not in MODES:
         raise ValueError(f"rouge{kind}_f: mode = {mode!r}; it is {', '.join(MODES)}")
     inquiry = Inquiry(sample, None, "reference")
-    row = rouge_row(sample.response or "", sample.reference or "", WordTokenizer(stem=stem), kind)
-    shared, answered, known = (int(number) for number in row)
+    found, (shared, answered, known) = _shared(sample.response or "", sample.reference or "", kind, stem=stem)
     if not known:
         one, two = Reason("the reference has no word"), Reason("the reference has no pair of words")
         raise inquiry.unmeasured(Status.EMPTY_INPUT, two if kind == "2" else one)
     inquiry.check("response", empty=0.0)
-    f1 = float(f_of(row[None])[0])
-    precision, recall = shared / max(answered, 1), shared / known
-    value = {"f1": f1, "precision": precision, "recall": recall}[mode]
+    value = {"f1": found.fmeasure, "precision": found.precision, "recall": found.recall}[mode]
     said = sentence(
         "Shared {shared}, in the answer {answered}, in the reference {known}; precision {precision}, recall {recall}, "
         "F {value}.",
-        shared=shared, answered=answered, known=known, precision=precision, recall=recall, value=f1,
+        shared=shared, answered=answered, known=known, precision=found.precision, recall=found.recall,
+        value=found.fmeasure,
     )  # fmt: skip
-    return inquiry.score(value, [said], shared=shared, precision=precision, recall=recall)
+    return inquiry.score(value, [said], shared=shared, precision=found.precision, recall=found.recall)
+
+
+class WordTokenizer:
+    """The words that ROUGE compares, in any alphabet: NFKC, casefold, runs of letters, digits and their marks.
+
+    Of scripts without blanks between words each character is one: see `ragbench.segmentation.apart`.
+    stem: reduce each word to its Snowball stem, Russian for words with Cyrillic letters, English for others.
+    Fits rouge-score's `RougeScorer(tokenizer=...)`.
+    """
+
+    def __init__(self, *, stem: bool = False) -> None:
+        if not isinstance(stem, bool):
+            raise ValueError(f"stem = {stem!r}; it is True or False")
+        self.stem = stem
+
+    def tokenize(self, text: str) -> list[str]:
+        """The words of a text, in order."""
+        words = _split(segmentation.apart(unicodedata.normalize("NFKC", text).casefold()))
+        return [segmentation.stem(word) for word in words] if self.stem else words
+
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def _split(text: str) -> list[str]:
+    """Runs of letters and digits with their combining marks: a stress mark parts no word."""
+    if text.isascii():
+        return _WORD.findall(text)
+    kept = "".join(sign if sign.isalnum() or unicodedata.category(sign) in ("Mn", "Mc") else " " for sign in text)
+    return [word for word in kept.split() if _WORD.search(word)]
+
+
+class _Cut:
+    """Stands where the scorer takes a tokenizer: it is given words, so that they can be counted too."""
+
+    def tokenize(self, words: list[str]) -> list[str]:
+        return words
+
+
+_SCORER = RougeScorer(["rouge1", "rouge2", "rougeL"], tokenizer=_Cut())
+
+
+def _shared(response: str, reference: str, kind: str, *, stem: bool = False) -> tuple[RougeScore, tuple[int, int, int]]:
+    """ROUGE of "1" words, "2" pairs of words, "L" words in order; and how many are shared, in the answer, and in the
+    reference."""
+    answered, known = (WordTokenizer(stem=stem).tokenize(text) for text in (response, reference))
+    found = _SCORER.score(known, answered)[f"rouge{kind}"]
+    lengths = [max(len(words) - (kind == "2"), 0) for words in (answered, known)]
+    return found, (round(found.recall * lengths[1]), lengths[0], lengths[1])
 
 
 @_of_corpus(
@@ -317,15 +406,46 @@ def sufficient(metric: Metric, samples: Sequence[Sample]) -> Array:
     Raises ValueError for a metric that is not one of CORPUS.
     """
     _check(metric)
-    if metric.name == corpus_bleu.name:
-        return Overlap.of(samples, BleuTokenizer(**metric.options)).bleu
-    return Overlap.of(samples, WordTokenizer(**metric.options)).rouge(metric.name.removeprefix("corpus_rouge")[0])
+
+    def row(response: str, reference: str) -> Sequence[int]:
+        if metric.name == corpus_bleu.name:
+            return bleu_row(response, reference, **metric.options)
+        return _shared(response, reference, metric.name.removeprefix("corpus_rouge")[0], **metric.options)[1]
+
+    table = np.full((len(samples), len(row("", ""))), np.nan)
+    for place, sample in enumerate(samples):
+        if sample.response is not None and sample.reference is not None and not is_blank(sample.reference):
+            table[place] = row(sample.response, sample.reference)
+    return table
 
 
 def statistic(metric: Metric) -> Callable[[Array], Array]:
     """(…, columns) totals → (…,) values of a corpus measure: what `ragbench.stats.resample` takes."""
     _check(metric)
     return bleu_of if metric.name == corpus_bleu.name else f_of
+
+
+def f_of(totals: Array) -> Array:
+    """(…, 3) shared, in the answers, in the references → (…,) F; 0 where nothing is shared, NaN without references."""
+    shared, answered, known = (totals[..., column] for column in range(3))
+    precision, recall = shared / np.maximum(answered, 1), shared / np.maximum(known, 1)
+    found = 2 * precision * recall / np.where(shared > 0, precision + recall, 1)
+    return np.where(known > 0, found, np.nan)
+
+
+def bleu_of(totals: Array) -> Array:
+    """(…, 10) sums of the rows of corpus BLEU → (…,) BLEU, 0 to 100, as sacrebleu makes it of its counts.
+
+    sacrebleu's own function takes one row at a time and whole numbers alone: influences are of parts of a sentence.
+    """
+    answered, known, shared, there = totals[..., 0], totals[..., 1], totals[..., 2:6], totals[..., 6:]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        brevity = np.minimum(1, np.exp(1 - known / answered))
+        # sacrebleu's "exp" smoothing: each order without a match counts half as much as the one before
+        missed = 0.5 ** np.cumsum(shared <= 0, axis=-1)
+        found = HUNDRED * brevity * np.exp(np.log(np.where(shared > 0, shared, missed) / there).mean(axis=-1))
+    found = np.where((shared > 0).any(axis=-1) & (there > 0).all(axis=-1), found, 0.0)
+    return np.where(np.isnan(totals).any(axis=-1), np.nan, found)
 
 
 def _check(metric: Metric) -> None:

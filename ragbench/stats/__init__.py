@@ -12,7 +12,7 @@ from ragbench.stats.comparisons import (
     randomization_p,
 )
 from ragbench.stats.crossed import over_judges
-from ragbench.stats.estimates import estimate, estimate_many, estimate_systems
+from ragbench.stats.estimates import estimate, estimate_many, estimate_systems, kept_within
 from ragbench.stats.families import adjust, benjamini_hochberg, holm, jointly
 from ragbench.stats.histograms import cells
 from ragbench.stats.jackknife import distinct, pairwise_mean, pairwise_std
@@ -65,6 +65,7 @@ __all__ = [
     "hypotheses",
     "icc",
     "jointly",
+    "kept_within",
     "krippendorff_alpha",
     "minimum_detectable_difference",
     "over_judges",

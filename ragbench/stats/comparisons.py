@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragbench.stats.estimates import Bounds
+from ragbench.stats.estimates import Bounds, width_of
 from ragbench.stats.intervals import Interval, normal_p, tango, tango_score
 from ragbench.stats.means import Mean, mean_of
 from ragbench.stats.missing import Flags, Scales, bounded, ends, is_binary, scale_of_pair
@@ -20,6 +20,7 @@ from ragbench.stats.samples import (
     Labels,
     MetricComparison,
     Source,
+    Units,
     as_codes,
     as_values,
     check_better,
@@ -87,10 +88,10 @@ def compare(baseline: Any, challenger: Any, *systems: str, **options: Any) -> Co
 
     baseline, challenger: one number a question, in the same order; a pair with NaN or None on either side is left
     out and counted. clusters: one label a pair; whole clusters are drawn and flipped together. better: which way is
-    good. bounds: the ends of the metric's scale; of 0/1 values 0 and 1. No end of an interval is farther from 0 than
-    its width, and no word is said that unmeasured values could contradict, wherever on it they lie
-    (`ragbench.stats.missing`); a page tells its own. margin: the largest difference that would not matter; it is
-    planned for (`questions_needed`), and equivalence is tested too (TOST).
+    good. bounds: the ends of the metric's scale, infinite where one is open; of 0/1 values 0 and 1. No end of an
+    interval is farther from 0 than its width, and no word is said that unmeasured values could contradict, wherever on
+    it they lie (`ragbench.stats.missing`); a page tells its own. margin: the largest difference that would not matter;
+    it is planned for (`questions_needed`), and equivalence is tested too (TOST).
 
     The test is sign-flip randomization of the mean difference, complete where there are no more than B sign patterns;
     for 0/1 values McNemar's, which is the same. From seven groups on p is the mid-p, half of the chance of what was
@@ -150,14 +151,14 @@ class Hypothesis:
 
     alone: the comparison, tested by itself. column: (questions,) values whose mean is tested, NaN where a side was not
     measured. freedom: of its standard error, where questions come in clusters (`Units.freedom`); None: groups − 1.
-    worst: (questions,) the column with what is unmeasured at that end of its scale which speaks most against the
-    difference; None where nothing is, or the scale is open.
+    completions: (questions,) columns with what is unmeasured at the ends of its scale, the one that speaks most against
+    the difference first; none where nothing is, or the scale is open on that side.
     """
 
     alone: Comparison
     column: Array
     freedom: float | None = None
-    worst: Array | None = None
+    completions: tuple[Array, ...] = ()
 
 
 def hypotheses(
@@ -200,7 +201,7 @@ def hypotheses(
             found[name] = Hypothesis(_nothing(names, direction, level, dropped, scales[name], seed), differences[name])
             continue
         units = units_of(column[:, None], None if codes is None else codes[own])
-        spread = float(units.deviations[0]) > 1e-24 * max(float(np.sum(column**2)), 1e-300)
+        spread = _differ(units, column)
         mean = mean_of(units.column(0), spread, resamples, seed, spread)
         flags = all(is_binary(as_values(each[name])) for each in (baseline, challenger))
         p, used = tested(units, resamples, seed)
@@ -210,14 +211,18 @@ def hypotheses(
             p, used = rank_test_p(column, test), test
         one = _one(mean, column, flags, leans(units), p, used, direction, level, limit, dropped, names, seed)
         one = replace(one, doubt="" if flags and not units.clustered else doubt(units))
-        worst, scale = None, scales[name]
+        completions: tuple[Array, ...] = ()
+        scale = scales[name]
         if dropped and scale is not None:
             first, second = (as_values(each[name]) for each in (baseline, challenger))
-            tests = partial(_p_of, codes=codes, test=test, resamples=resamples, seed=seed)
-            equal = None if limit is None else partial(_equivalence_of, codes=codes, flags=flags, margin=limit)
-            one, worst = bounded(one, ends(first, second, scale, none), tests, equal)
-        one = by_signs(replace(one, width=None if scale is None else scale[1] - scale[0]))
-        found[name] = Hypothesis(one, differences[name], units.freedom if units.clustered else None, worst)
+            tests = partial(_p_of, test=test, resamples=resamples, seed=seed)
+            equal = None if limit is None else partial(
+                _equivalence_of, codes=codes, flags=flags, level=level, margin=limit, resamples=resamples, seed=seed
+            )  # fmt: skip
+            columns = ends(first, second, scale, none)
+            one, completions = bounded(one, columns, partial(units_at, codes=codes), tests, equal)
+        one = by_signs(replace(one, width=width_of(scale)))
+        found[name] = Hypothesis(one, differences[name], units.freedom if units.clustered else None, completions)
     return found
 
 
@@ -236,20 +241,27 @@ def randomization_p(
     return np.array([tested(units_of(column[:, None], codes), resamples, seed)[0] for column in matrix.T])
 
 
-def _p_of(column: Array, codes: Codes | None, test: Test, resamples: int, seed: int) -> float:
-    """p of a column that holds NaN where there is no pair."""
+def units_at(column: Array, codes: Codes | None) -> Units:
+    """What is flipped of a column that holds NaN where there is no pair."""
     kept = ~np.isnan(column)
+    return units_of(column[kept, None], None if codes is None else codes[kept])
+
+
+def _p_of(units: Units, test: Test, resamples: int, seed: int) -> float:
     if test != "randomization":
-        return rank_test_p(column[kept], test)
-    return tested(units_of(column[kept, None], None if codes is None else codes[kept]), resamples, seed)[0]
+        return rank_test_p(units.sums[:, 0], test)
+    return tested(units, resamples, seed)[0]
 
 
-def _equivalence_of(column: Array, codes: Codes | None, flags: bool, margin: float) -> float:
-    """The same of the equivalence test."""
-    kept = ~np.isnan(column)
-    units = units_of(column[kept, None], None if codes is None else codes[kept])
-    variance = float(units.variances()[0]) if units.number > 1 else 0.0
-    return _equivalence(Mean(float(units.means[0]), variance, math.nan, units), column[kept], flags, margin)
+def _equivalence_of(
+    column: Array, codes: Codes | None, flags: bool, level: float, margin: float, resamples: int, seed: int
+) -> float:
+    """p of the equivalence test of a column that holds NaN where there is no pair."""
+    units, kept = units_at(column, codes), column[~np.isnan(column)]
+    spread = _differ(units, kept)
+    mean = mean_of(units.column(0), spread, resamples, seed, spread)
+    method, _note = _choose(_intervals(mean, kept, flags, level), mean, kept, leans(units))
+    return _equivalence(mean, kept, flags, method, margin)
 
 
 def _check_test(test: str, clusters: Labels | None) -> None:
@@ -286,13 +298,11 @@ def _one(
     seed: int,
 ) -> Comparison:
     units, value, n = mean.units, mean.value, mean.units.n
-    intervals = mean.intervals(level) | _few_moved(mean, column, flags, level)
+    intervals = _intervals(mean, column, flags, level)
     method, note = _choose(intervals, mean, column, leaning)
     low, high = intervals.get(method, (math.nan, math.nan))
     deviation = float(np.std(column, ddof=1)) if mean.variance > 0 else 0.0
-    p_equivalence = None if margin is None else _equivalence(mean, column, flags, margin)
-    if p_equivalence is not None and margin is not None and method == "studentized_and_t" and mean.ratios is not None:
-        p_equivalence = max(p_equivalence, studentized_equivalence_p(mean.value, mean.variance, mean.ratios, margin))
+    p_equivalence = None if margin is None else _equivalence(mean, column, flags, method, margin)
     return Comparison(
         *names,
         value,
@@ -321,14 +331,35 @@ def _nothing(
     names: tuple[str, str], better: Better, level: float, dropped: int, scale: Bounds | None, seed: int
 ) -> Comparison:
     """No pair was measured on both sides."""
-    nan, width = math.nan, None if scale is None else scale[1] - scale[0]
+    nan, width = math.nan, width_of(scale)
     return Comparison(
         *names, nan, nan, nan, level, "none", nan, "none", nan, Verdict.NOT_SHOWN, 0, dropped, better, seed=seed,
         note="empty", width=width,
     )  # fmt: skip
 
 
-def _equivalence(mean: Mean, column: Array, flags: bool, margin: float) -> float:
+def _differ(units: Units, column: Array) -> bool:
+    """Whether single differences differ by more than rounding."""
+    return float(units.deviations[0]) > 1e-24 * max(float(np.sum(column**2)), 1e-300)
+
+
+def _intervals(mean: Mean, column: Array, flags: bool, level: float) -> dict[str, Interval]:
+    found = mean.intervals(level) | _few_moved(mean, column, flags, level)
+    if "studentized" in found:
+        ends = found["studentized"], found.get("t_effective", found["t"])
+        found["studentized_and_t"] = min(low for low, _high in ends), max(high for _low, high in ends)
+    return found
+
+
+def _equivalence(mean: Mean, column: Array, flags: bool, method: str, margin: float) -> float:
+    """p of the equivalence test that agrees with the interval of this method."""
+    p = _within(mean, column, flags, margin)
+    if method != "studentized_and_t" or mean.ratios is None:
+        return p
+    return max(p, studentized_equivalence_p(mean.value, mean.variance, mean.ratios, margin))
+
+
+def _within(mean: Mean, column: Array, flags: bool, margin: float) -> float:
     """TOST; of independent 0/1 values by Tango's scores, and where few others moved with Bonett and Price's two added
     pairs: else too many would be called the same."""
     moved, n = column[column != 0], len(column)

@@ -28,9 +28,12 @@ from ragbench.types import Array, Estimate
 
 Method = Literal["auto", "bca", "percentile", "studentized", "wilson", "clopper_pearson", "t"]
 Bounds = tuple[float, float]
+"""The ends of a scale; infinite where it is open."""
 
 FEWEST_FOR_BOOTSTRAP = 50
 """Below, the guarded interval covers better (calibration table): BCa of 30 to 50 ties and scores covered .93 to .98."""
+
+OPEN: Bounds = (-math.inf, math.inf)
 
 BORROWED = {"no_spread": "borrowed_spread", "equal_groups": "borrowed_between"}
 """Notes of what has no variance, and what they become where another measurement's design effect is taken."""
@@ -58,7 +61,8 @@ def estimate(
     """The mean of the measured values and its interval.
 
     values: one number a question; NaN or None is unmeasured: counted and left out. Booleans are a 0/1 scale.
-    clusters: one label a value; values of one cluster are drawn together. bounds: the ends of the scale, if it has any.
+    clusters: one label a value; values of one cluster are drawn together. bounds: the ends of the scale, if it has any;
+    infinite where one of them is open. No interval goes beyond an end; "with bounds" means with both.
     method: "auto" is BCa, guarded. With bounds and fewer than 50 values, fewer than 10 effective values at either
     end, fewer than 50 clusters in effect, or no spread, it is Wilson's interval with effective n; so it is where most
     values are one within the scale and fewer than 50 are not, and Bonett and Price's where fewer than 10 are not.
@@ -117,10 +121,11 @@ def estimate_many(
     if len({len(column) for column in columns.values()}) > 1:
         lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
         raise ValueError(f"every metric needs one value a question; lengths differ: {lengths}")
-    scales = {
-        name: scale_of(name, values[name], columns[name], bounds.get(name) if isinstance(bounds, Mapping) else bounds)
+    limits = {
+        name: limits_of(name, values[name], columns[name], bounds.get(name) if isinstance(bounds, Mapping) else bounds)
         for name in columns
     }
+    scales = {name: closed(ends) for name, ends in limits.items()}
     length = len(next(iter(columns.values()), ()))
     codes = as_codes(clusters, length)
     weights = _weights(counts, length, codes)
@@ -138,9 +143,9 @@ def estimate_many(
         means[name] = mean, unmeasured
     loans = _Loans({name: (mean, scales[name]) for name, (mean, _) in means.items() if mean}, design_effect)
     return {
-        name: _nothing(scales[name], unmeasured, level)
+        name: _nothing(limits[name], unmeasured, level)
         if mean is None
-        else _one(mean, columns[name], scales[name], level, method, unmeasured, seed, loans.to(name))
+        else _one(mean, columns[name], limits[name], level, method, unmeasured, seed, loans.to(name))
         for name, (mean, unmeasured) in means.items()
     }
 
@@ -218,22 +223,44 @@ class _Loans:
         return _Loan(max(_design_effect(lender), 1.0), lender.units.n / _effective(lender, ends), nearest)
 
 
-def scale_of(name: str, raw: ArrayLike, column: Array, bounds: Bounds | None) -> Bounds | None:
-    """The ends of a scale that has two, 0 and 1 for booleans; a ValueError for values outside of it."""
+def limits_of(name: str, raw: ArrayLike, column: Array, bounds: Bounds | None) -> Bounds:
+    """The ends of a scale, infinite where it is open, 0 and 1 for booleans; a ValueError for values outside of it."""
     if bounds is None:
         is_flag = isinstance(raw, np.ndarray) and raw.dtype == bool
-        return (0.0, 1.0) if is_flag else None
+        return (0.0, 1.0) if is_flag else OPEN
     low, high = bounds
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return None
     if not low < high:
         raise ValueError(f"bounds of {name} are (low, high) with low < high; got {bounds}")
-    slack = 1e-9 * (high - low)
+    slack = 1e-9 * (high - low if math.isfinite(high - low) else 1.0)
     outside = (column < low - slack) | (column > high + slack)
     if outside.any():
         where = int(np.flatnonzero(outside)[0])
         raise ValueError(f"{name}[{where}] is {column[where]}, outside its scale {low} … {high}")
     return float(low), float(high)
+
+
+def closed(ends: Bounds | None) -> Bounds | None:
+    """The ends of a scale that has both; None for another."""
+    return ends if ends is not None and all(map(math.isfinite, ends)) else None
+
+
+def width_of(ends: Bounds | None) -> float | None:
+    """How far apart the ends of a scale are, which no difference exceeds; None where one is open."""
+    return None if closed(ends) is None or ends is None else ends[1] - ends[0]
+
+
+def within(ends: Bounds | None, intervals: Mapping[str, Interval]) -> dict[str, Interval]:
+    """The intervals without what lies beyond an end of the scale."""
+    low, high = OPEN if ends is None else ends
+    return {name: (min(max(one[0], low), high), max(min(one[1], high), low)) for name, one in intervals.items()}
+
+
+def kept_within(one: Estimate, ends: Bounds | None) -> Estimate:
+    """The estimate with no end of an interval beyond an end of its scale."""
+    if one.low is None or one.high is None:
+        return one
+    low, high = within(ends, {"": (one.low, one.high)})[""]
+    return replace(one, low=low, high=high, intervals=within(ends, one.intervals))
 
 
 def _weights(counts: ArrayLike | None, length: int, codes: Codes | None) -> Codes | None:
@@ -250,26 +277,25 @@ def _weights(counts: ArrayLike | None, length: int, codes: Codes | None) -> Code
 def _one(
     mean: Mean,
     column: Array,
-    scale: Bounds | None,
+    ends: Bounds,
     level: float,
     method: Method,
     unmeasured: int,
     seed: int,
     loan: _Loan | None,
 ) -> Estimate:
-    units, n = mean.units, mean.units.n
+    units, n, scale = mean.units, mean.units.n, closed(ends)
     design = _design_effect(mean) if loan is None else loan.effect
     intervals = mean.intervals(level)
     if scale is not None:
         intervals |= _bounded(mean, column, scale, level, loan)
+    intervals = within(ends, intervals)
     chosen, note = _choose(method, intervals, mean, scale)
     if loan is not None and note in BORROWED and chosen in intervals:
         note = BORROWED[note]
     low, high = intervals.get(chosen, (None, None))
-    floor = ceiling = None
-    if scale is not None:
-        floor = (mean.value * n + scale[0] * unmeasured) / (n + unmeasured)
-        ceiling = (mean.value * n + scale[1] * unmeasured) / (n + unmeasured)
+    floor, ceiling = ((mean.value * n + end * unmeasured) / (n + unmeasured) if known else None
+                      for end, known in zip(ends, map(math.isfinite, ends), strict=True))  # fmt: skip
     return Estimate(
         mean.value,
         low,
@@ -291,9 +317,9 @@ def _one(
     )
 
 
-def _nothing(scale: Bounds | None, unmeasured: int, level: float) -> Estimate:
+def _nothing(ends: Bounds, unmeasured: int, level: float) -> Estimate:
     """Nothing was measured; the value could be anywhere on its scale."""
-    floor, ceiling = scale if scale and unmeasured else (None, None)
+    floor, ceiling = (end if unmeasured and math.isfinite(end) else None for end in ends)
     return Estimate(math.nan, None, None, level, "none", 0, unmeasured, floor=floor, ceiling=ceiling, note="empty")
 
 

@@ -131,13 +131,17 @@ def jointly(
         return [p[place] for place in places], [edges[place] for place in places], name
 
     adjusted, thresholds, family = together([one.column for one in tested], [one.alone.p for one in tested])
-    worst: list[float | None] = [None] * len(tested)
-    bounded = [one.alone.p_worst is not None for one in tested]
-    if any(bounded):
+    worst: list[float | None] = [one.alone.p_worst for one in tested]
+    tried = [one.completions for one in tested]
+    if any(tried):
         alone = [one.alone.p if one.alone.p_worst is None else one.alone.p_worst for one in tested]
-        columns = [one.column if one.worst is None else one.worst for one in tested]
-        found = together(columns, alone)[0]
-        worst = [max(found[n], alone[n]) if known else None for n, known in enumerate(bounded)]
+        skewed = any(leans(units_of(np.nan_to_num(column)[:, None], codes)) for own in tried for column in own)
+        for place in range(max(map(len, tried)) if skewed else 1):
+            columns = [
+                own[min(place, len(own) - 1)] if own else one.column for own, one in zip(tried, tested, strict=True)
+            ]
+            found = together(columns, alone)[0]
+            worst = [known if known is None else max(known, p) for known, p in zip(worst, found, strict=True)]
     made = iter(
         # differences that are equal may be of more or fewer questions, and have another p by themselves
         with_adjusted(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragbench.stats import intervals as kinds
-from ragbench.stats.estimates import Bounds, estimate, scale_of
+from ragbench.stats.estimates import Bounds, closed, estimate, limits_of, width_of, within
 from ragbench.stats.intervals import Interval
 from ragbench.stats.samples import Labels, as_codes, as_values, check_better, check_level
 from ragbench.stats.verdicts import decided, on_scale, weighed
@@ -60,7 +60,7 @@ def prediction_powered(
     effect lie away from an end of the scale). `intervals` holds "people" and "judge" beside it: labels
     alone, and the judge alone, whose interval does not know the judge's error.
 
-    bounds: the ends of the scale, which value and intervals keep. Near them Student's t does not hold, so with bounds
+    bounds: the ends of the scale, which value and intervals keep. Near them Student's t does not hold, so with both
     the interval is Wilson's with effective n = m (1 − m) / SE², at least the number of labelled units, and t quantile;
     "people" and "judge" are then those of `estimate`, which exist also where all labels are equal.
     Raises ValueError for values outside the bounds.
@@ -68,16 +68,17 @@ def prediction_powered(
     check_level(level)
     y, f = as_values(labels, "labels"), as_values(predictions_on_labelled, "predictions_on_labelled")
     rest = as_values(predictions_on_rest, "predictions_on_rest")
-    scale = scale_of("labels", y, y, bounds)
+    ends = limits_of("labels", y, y, bounds)
     for name, values in (("predictions_on_labelled", f), ("predictions_on_rest", rest)):
-        scale_of(name, values, values, bounds)
-    found = _powered(y, f, rest, level, seed, clusters, scale)
-    low, high = found.intervals.get(found.method, (None, None))
+        limits_of(name, values, values, bounds)
+    found = _powered(y, f, rest, level, seed, clusters, closed(ends))
+    value, intervals = min(max(found.value, ends[0]), ends[1]), within(ends, found.intervals)
+    low, high = intervals.get(found.method, (None, None))
     return Estimate(
-        found.value, low, high, level, found.method if low is not None else "none", found.n, found.unmeasured,
+        value, low, high, level, found.method if low is not None else "none", found.n, found.unmeasured,
         clusters=found.clusters, n_effective=_effective(found),
         design_effect=1.0 if found.n and found.clusters is None else None,
-        seed=seed, intervals=found.intervals, note=found.note,
+        seed=seed, intervals=intervals, note=found.note,
     )  # fmt: skip
 
 
@@ -115,12 +116,13 @@ def prediction_powered_comparison(
         if len(x) != len(y):
             raise ValueError(f"{word}: {names[0]} has {len(x)} values and {names[1]} {len(y)}: pair them by question")
         for name, values in zip(names, (x, y), strict=True):
-            scale_of(f"{name} {word}", values, values, bounds)
+            limits_of(f"{name} {word}", values, values, bounds)
         pairs.append(y - x)
     found = _powered(pairs[0], pairs[1], pairs[2], level, seed, clusters)
     error = found.error
-    if bounds is not None and found.method == "prediction_powered":
-        found, error = _on_scale(found, bounds[1] - bounds[0], level)
+    width = width_of(bounds)
+    if width is not None and found.method == "prediction_powered":
+        found, error = _on_scale(found, width, level)
     low, high = found.intervals.get(found.method, (math.nan, math.nan))
     p = kinds.t_p(found.value / error, found.freedom) if error > 0 else math.nan
     deviation = float(np.nanstd(np.sort(pairs[0]), ddof=1)) if found.n > 1 else 0.0
@@ -128,7 +130,7 @@ def prediction_powered_comparison(
         *names, found.value, low, high, level, found.method, p, "t of the prediction-powered difference",
         found.value / deviation if deviation > 0 else math.nan, Verdict.NOT_SHOWN, found.n, found.unmeasured, better,
         clusters=found.clusters, error=found.error if found.error > 0 else math.nan, threshold=1 - level,
-        seed=seed, note=found.note, intervals=found.intervals, width=None if bounds is None else bounds[1] - bounds[0],
+        seed=seed, note=found.note, intervals=found.intervals, width=width,
     )  # fmt: skip
     whole = len(pairs[0]) + int((~np.isnan(pairs[2])).sum())
     if one.width is not None and lacking and error > 0:

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import Hypothesis
 from ragbench.stats.draws import unit_draws
-from ragbench.stats.estimates import Bounds
-from ragbench.stats.missing import at_ends, bounded
+from ragbench.stats.estimates import Bounds, width_of, within
+from ragbench.stats.missing import anything
 from ragbench.stats.samples import Codes, units_of
 from ragbench.stats.signs import tested
 from ragbench.stats.skew import doubt
@@ -155,8 +155,7 @@ def _intervals(found: SetValues, level: float, bounds: Bounds | None) -> dict[st
     if len(found.left) and not np.isnan(found.left).any() and _varies(found.left, found.value):
         variance = (number - 1) * float(np.var(found.left))
         made["jackknife"] = kinds.student(found.value, variance, number - 1, level)
-    low, high = bounds if bounds is not None else (-math.inf, math.inf)
-    return {name: (max(ends[0], low), min(ends[1], high)) for name, ends in made.items()}
+    return within(bounds, made)
 
 
 def _covariances(found: SetValues) -> Array:
@@ -206,8 +205,8 @@ def set_hypothesis(
     adds to the difference. That swaps two systems' answers to a question only as far as the difference goes; swapping
     the answers themselves would test that the systems are alike in everything.
     The test is "none", its p NaN, where neither draws nor leaving out told what a unit adds.
-    bounds: the ends of the function's scale. What it would make of answers that are not there, nobody knows: they are
-    taken to add as much as to a mean that lies at either end (`ragbench.stats.missing`).
+    bounds: the ends of the function's scale, infinite where one is open. What it would make of answers that are not
+    there, nobody knows: where one is lacking, no word is said (`ragbench.stats.missing`).
     """
     gap = challenger.minus(baseline)
     interval = set_estimate(gap, level=level)
@@ -242,15 +241,8 @@ def set_hypothesis(
         doubt=unsure,
         seed=gap.seed,
         note=interval.note,
-        width=None if bounds is None else bounds[1] - bounds[0],
+        width=width_of(bounds),
     )
-    worst = None
-    if found.width is not None and found.n_dropped and moves is not None:
-        lone = int(places.max(initial=-1)) + 1 + np.cumsum(~present)  # who is in a group of what is there is not known
-
-        def p_of(column: Array) -> float:
-            codes = np.where(present, places, lone) if gap.clustered else None
-            return tested(units_of(column[:, None], codes), resamples, gap.seed)[0]
-
-        found, worst = bounded(found, at_ends(pseudo, ~present, found.width), p_of)
-    return Hypothesis(by_signs(found) if moves is not None else found, pseudo, freedom, worst)
+    if found.n_dropped and moves is not None:
+        found = anything(found)
+    return Hypothesis(by_signs(found) if moves is not None else found, pseudo, freedom)

@@ -32,13 +32,15 @@ class Summary:
 
     @property
     def reach(self) -> tuple[float, float] | None:
-        """The mean if every missing value lay at the lower, or the upper end of the scale; None where one is open, or
-        the count is not known."""
-        low, high = self.bounds
-        if low is None or high is None or (self.missing and not self.n):
+        """The mean if every missing value lay at the lower, or the upper end of the scale, infinite where that is open
+        and one is missing; None where both are, or the count is not known."""
+        if self.bounds == (None, None) or (self.missing and not self.n):
             return None
-        whole = (self.n or 0) + self.missing
-        share = self.missing / whole if whole else 0.0
+        share = self.missing / (self.n + self.missing) if self.n else 0.0
+        low, high = (-math.inf if self.bounds[0] is None else self.bounds[0]), self.bounds[1]
+        high = math.inf if high is None else high
+        if not share:
+            return self.value, self.value
         return (1 - share) * self.value + share * low, (1 - share) * self.value + share * high
 
     @property
@@ -103,9 +105,11 @@ def compare_summaries(
         low, high = baseline.bounds
         width = high - low if low is not None and high is not None else None
         if lacking:
-            least, most = ends[1][0] - ends[0][1], ends[1][1] - ends[0][0]
+            least, most = (
+                apart if math.isfinite(apart) else None for apart in (ends[1][0] - ends[0][1], ends[1][1] - ends[0][0])
+            )
             against = least if difference > 0 else most
-            worst = p_of(against) if against * difference > 0 else 1.0
+            worst = None if against is None else p_of(against) if against * difference > 0 else 1.0
     one = Comparison(
         *names, difference, difference - edge * error, difference + edge * error, level, "welch", p, "Welch's t test",
         difference / deviation if deviation else math.nan, verdict_of(difference, p, better, level), n, lacking, better,

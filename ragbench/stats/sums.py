@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragbench.stats import intervals as kinds
-from ragbench.stats.comparisons import Hypothesis
+from ragbench.stats.comparisons import Hypothesis, units_at
 from ragbench.stats.draws import BLOCK, MOST_UNITS, total_draws, weighted_rows
-from ragbench.stats.estimates import Bounds
+from ragbench.stats.estimates import Bounds, width_of, within
 from ragbench.stats.histograms import weighted_sum
-from ragbench.stats.missing import at_ends, bounded
+from ragbench.stats.missing import anything, bounded
 from ragbench.stats.samples import (
     Labels,
     Units,
@@ -71,6 +71,7 @@ def resample(
     method: Method = "auto",
     resamples: int = 10_000,
     seed: int = 0,
+    bounds: Bounds | None = None,
 ) -> Estimate:
     """A statistic of the column totals of `sufficient`, with its interval.
 
@@ -81,7 +82,8 @@ def resample(
     method "auto" is BCa, and of more than 5,000 units, where nothing is drawn, "abc" (`intervals.abc`); "delta", also
     their stand-in where resamples degenerate (`note` "no_bca"), is the normal interval with the infinitesimal
     jackknife's standard error. No interval exists for fewer than two units or where
-    no unit moves the statistic (`note` "few", "no_spread").
+    no unit moves the statistic (`note` "few", "no_spread"). bounds: the ends of the statistic's scale, infinite where
+    one is open, which no interval goes beyond.
     """
     check_level(level)
     check_resamples(resamples)
@@ -91,8 +93,9 @@ def resample(
     codes = as_codes(clusters, len(present))
     units = units_of(table[present], None if codes is None else codes[present])
     return resample_units(
-        statistic, units, int((~present).sum()), level=level, method=method, resamples=resamples, seed=seed
-    )
+        statistic, units, int((~present).sum()), level=level, method=method, resamples=resamples, seed=seed,
+        bounds=bounds,
+    )  # fmt: skip
 
 
 def resample_units(
@@ -106,6 +109,7 @@ def resample_units(
     seed: int = 0,
     fisher_below: int = 0,
     pseudo: Pseudo | None = None,
+    bounds: Bounds | None = None,
 ) -> Estimate:
     """`resample` of units whose sums are the sufficient statistics; equal units may already be counted together.
 
@@ -139,6 +143,7 @@ def resample_units(
                 found["abc"] = analytic
         if pseudo is not None:
             found["bayesian"] = bayesian(statistic, units, pseudo, value, freedom, level, resamples, seed)
+        found = within(bounds, found)
     chosen = method if method != "auto" else next((name for name in ("bca", "abc") if name in found), "delta")
     if method == "auto" and "bayesian" in found:
         chosen, note = "bayesian", "few" if units.number < fisher_below else ""
@@ -261,11 +266,11 @@ def compare_statistic(
     two systems' sentences (Riezler, Maxwell 2005) would test that the systems are the same in all: two with one F1 but
     other errors are not, and it finds them to differ too often. The interval is of the difference on the same drawn
     sentences, and so is the standard error from which it is told what could have been shown.
-    bounds: the ends of the statistic's scale: no end of an interval is farther from 0 than its width, and where rows
-    are unmeasured, no word is said that they could contradict (`ragbench.stats.missing`). completed: tables of both
-    without gaps, where every unmeasured row is such that the difference is smallest, and where it is largest; without
-    it a row is taken to add as much as a value at either end of the scale would to a mean. void: (sentences,) which
-    are no pairs, because there is nothing in them to measure.
+    bounds: the ends of the statistic's scale: no end of an interval is farther from 0 than its width. completed: tables
+    of both without gaps, where every unmeasured row is such that the difference is smallest, and where it is largest;
+    then no word is said that they contradict (`ragbench.stats.missing`). Without them none is said where a row is
+    unmeasured: nobody knows how far it would move the statistic. void: (sentences,) which are no pairs, because there
+    is nothing in them to measure.
     """
     return statistic_hypothesis(
         statistic, baseline, challenger, clusters=clusters, better=better, level=level, resamples=resamples, seed=seed,
@@ -314,15 +319,11 @@ def statistic_hypothesis(
         each = Units(rows, np.ones(len(rows)), np.ones(len(rows), dtype=np.int64), False, np.zeros(2 * columns))
         return np.asarray(value + len(rows) * np.nan_to_num(influences(gap, each)))
 
-    def flipped(column: Array) -> tuple[float, str, Units]:
-        known = ~np.isnan(column)
-        units = units_of(column[known][:, None], None if codes is None else codes[known])
-        return *tested(units, resamples, seed), units
-
     pseudo, p, used, freedom, unsure = np.full(len(present), np.nan), math.nan, "none", None, ""
     if len(both) and not math.isnan(interval.value):
         pseudo[present] = added(both, interval.value)
-        p, used, units = flipped(pseudo)
+        units = units_at(pseudo, codes)
+        p, used = tested(units, resamples, seed)
         unsure = doubt(units)
         freedom = units.freedom if units.clustered else None
     found = Comparison(
@@ -344,20 +345,20 @@ def statistic_hypothesis(
         doubt=unsure,
         seed=seed,
         note=interval.note,
-        width=None if bounds is None else bounds[1] - bounds[0],
+        width=width_of(bounds),
     )
-    worst = None
-    if found.n_dropped and bounds is not None and not math.isnan(p):
-        columns_at, values = at_ends(pseudo, ~present & ~none, bounds[1] - bounds[0]), None
-        if completed is not None:
-            asked = ~none
-            tables = [np.hstack([_table(each, "completed")[0][asked] for each in pair]) for pair in completed]
-            low, high = (float(gap(rows.sum(axis=0)[None])[0]) for rows in tables)
-            values = low, high
-            for column, rows, value in zip(columns_at, tables, values, strict=True):
-                column[asked] = added(rows, value)
-        found, worst = bounded(found, columns_at, lambda column: flipped(column)[0], values=values)
-    return Hypothesis(by_signs(found) if len(both) else found, pseudo, freedom, worst)
+    completions: tuple[Array, ...] = ()
+    if found.n_dropped and not math.isnan(p):
+        if completed is None:
+            return Hypothesis(by_signs(anything(found)), pseudo, freedom)
+        asked, ends = ~none, (np.full(len(present), np.nan), np.full(len(present), np.nan))
+        tables = [np.hstack([_table(each, "completed")[0][asked] for each in pair]) for pair in completed]
+        low, high = (float(gap(rows.sum(axis=0)[None])[0]) for rows in tables)
+        for column, rows, value in zip(ends, tables, (low, high), strict=True):
+            column[asked] = added(rows, value)
+        tests = partial(units_at, codes=codes), lambda units: tested(units, resamples, seed)[0]
+        found, completions = bounded(found, ends, *tests, values=(low, high))
+    return Hypothesis(by_signs(found) if len(both) else found, pseudo, freedom, completions)
 
 
 def _error(interval: Estimate) -> float:

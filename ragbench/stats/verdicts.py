@@ -137,9 +137,8 @@ def sized(one: Comparison) -> Comparison:
 
 def reach(one: Comparison) -> tuple[float, float]:
     """The interval of the difference over all pairs: each end moved by as much as what is unmeasured could move it."""
-    if one.least is None or one.most is None:
-        return one.low, one.high
-    return one.low + min(one.least - one.difference, 0.0), one.high + max(one.most - one.difference, 0.0)
+    least, most = (one.difference if end is None else end for end in (one.least, one.most))
+    return one.low + min(least - one.difference, 0.0), one.high + max(most - one.difference, 0.0)
 
 
 def decided(one: Comparison, p: float, threshold: float, instead: Callable[[float], float] = lambda p: p) -> Comparison:

@@ -293,7 +293,7 @@ class Estimate:
     n, n_unmeasured: how many values were measured, and how many were not.
     clusters, n_effective, design_effect: None, n and 1 for independent values.
     intervals: every interval that was computed, by method, the printed one among them.
-    floor, ceiling: the value if every unmeasured one lay at the lower or upper end of the scale; None without bounds.
+    floor, ceiling: the value if every unmeasured one lay at the lower or upper end of the scale; None where it is open.
     note: a machine-readable word on why the printed interval is not the bootstrap's ("few", "ceiling", "no_spread",
         "equal_groups", "borrowed_spread", "borrowed_between", "few_clusters", "ties"), or "".
     lender: where all values are equal ("borrowed_spread"), the metric whose design effect was taken.
@@ -330,9 +330,10 @@ class Comparison:
     verdict: in the metric's direction (`better` says which way is good), from p_adjusted where there is one.
     n, n_dropped: pairs used, and pairs left out because one side was unmeasured.
     least, most: the difference over all n + n_dropped pairs if every unmeasured value lay at that end of its scale
-        which makes it smallest, or largest; None where none is unmeasured, and on an open scale.
+        which makes it smallest, or largest; None where none is unmeasured, and where the scale is open on that side.
     p_worst: of the same test with them where they speak most against the difference, and after the same correction; 1
-        where the difference would be none or the other way. p_equivalence_worst: of the equivalence test likewise.
+        where the difference would be none or the other way, None where the scale is open on that side.
+        p_equivalence_worst: of the equivalence test likewise.
     withheld: why there is no verdict although there is a p (`ragbench.types.reason`); else "".
     doubt: why the test may err more often than `level` says, as the differences look, several reasons joined; "" where
         nothing tells so.

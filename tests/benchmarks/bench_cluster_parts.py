@@ -15,7 +15,8 @@ from typing import Any
 ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from ragbench import settings, workers  # noqa: E402
+from ragbench import settings  # noqa: E402
+from ragbench.store import pool  # noqa: E402
 from ragbench.workers import local  # noqa: E402
 
 BYTES = (0, 10_000, 1_000_000)
@@ -36,7 +37,7 @@ def main() -> None:
     begun = time.perf_counter()
     with local.started(given.workers) as file:
         known = settings.load().model_copy(update={"cluster": str(file)})
-        with workers.opened(known) as crew:
+        with pool.opened(known) as crew:
             assert crew is not None
             print(f"{crew.count} workers are there after {time.perf_counter() - begun:.1f} s", flush=True)
             print(f"one part alone: {1000 * crew.seconds_of_a_part():.0f} ms", flush=True)

@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 import psutil
 
-from ragbench import workers
 from ragbench.settings import DatabaseSettings, Settings
-from ragbench.store import Store, database, server
+from ragbench.store import Store, database, pool, server
 from ragbench.store.pool import elsewhere
 from ragbench.types import Chunk
 from ragbench.workers import local
@@ -75,7 +74,7 @@ def measure(known: Settings, chosen: argparse.Namespace) -> None:
             store.search(name, embedder, embedder.queries, 10, **HOW)
         print(f"the cluster alone, for 10 s: {timed(known, lambda: time.sleep(10))[2]:.2f} s of CPU")
         begun = time.perf_counter()
-        with workers.opened(named):
+        with pool.opened(named):
             print(f"the workers met and looked at: {time.perf_counter() - begun:.2f} s")
         print(f"{chosen.chunks:,} chunks x {chosen.width}, {chosen.workers} workers")
         print("seconds: wall, and CPU of the command, the workers, the server")

@@ -45,9 +45,12 @@ def find(
         statistic = overlap.statistic(metric)
         rows = {name: overlap.sufficient(metric, each) for name, each in samples.items()}
         estimates += [
-            NamedEstimate(name, metric.label, stats.resample(statistic, own, clusters=clusters, **asdict(sureness)))
+            NamedEstimate(
+                name, metric.label,
+                stats.resample(statistic, own, clusters=clusters, bounds=bounds(metric), **asdict(sureness)),
+            )
             for name, own in rows.items()
-        ]
+        ]  # fmt: skip
         first, *others = rows
         better = metric.better or "higher"
         hypotheses[metric.label] = [

@@ -170,13 +170,11 @@ def _hypotheses(group: Group, clusters: Sequence[str] | None, sureness: Sureness
 def placed(one: Hypothesis, places: Sequence[int] | NDArray[np.int64], number: int) -> Hypothesis:
     """The hypothesis about some questions as one of a family of so many, of which they stand at these places."""
     columns = []
-    for own in (one.column, one.worst):
-        column = None if own is None else np.full(number, np.nan)
-        if column is not None:
-            column[places] = own
+    for own in (one.column, *one.completions):
+        column = np.full(number, np.nan)
+        column[places] = own
         columns.append(column)
-    assert columns[0] is not None, "there always is one"
-    return replace(one, column=columns[0], worst=columns[1])
+    return replace(one, column=columns[0], completions=tuple(columns[1:]))
 
 
 def said(family: str, _: Translator) -> str:

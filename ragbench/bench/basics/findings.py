@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -112,8 +113,10 @@ def void(
 
 
 def bounds(metric: Metric, top: float | None = None) -> Bounds | None:
-    """The ends of the metric's scale; None where one is open. top: the most that can be reached, if it is less."""
-    low, high = metric.bounds
-    if low is None or high is None:
+    """The ends of the metric's scale, infinite where one is open; None where both are. top: the most that can be
+    reached, if it is less."""
+    low, high = (-math.inf if metric.bounds[0] is None else metric.bounds[0]), metric.bounds[1]
+    if high is None and math.isinf(low):
         return None
+    high = math.inf if high is None else high
     return (low, min(high, top)) if top is not None and top > low else (low, high)

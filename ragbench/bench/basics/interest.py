@@ -33,8 +33,10 @@ def of_interest(label: str, chosen: DifferenceSettings, reachable: Mapping[str, 
     low, high = declared.bounds
     if low is None or high is None:
         return None
-    top = min(high, (reachable or {}).get(label, high))
-    return chosen.share_of_scale * (top - low) if top > low else None
+    top = (reachable or {}).get(label, high)
+    if top >= high:
+        return chosen.share_of_scale * (high - low)
+    return float(f"{chosen.share_of_scale * (top - low):.2g}") if top > low else None
 
 
 def told(

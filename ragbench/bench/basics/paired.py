@@ -13,6 +13,7 @@ from ragbench.bench.basics.findings import NOTHING, Flags, bounds
 from ragbench.measurement import Measurement
 from ragbench.metrics import declaration
 from ragbench.stats import Paired
+from ragbench.stats.estimates import width_of
 from ragbench.stats.intervals import bonett_price
 from ragbench.stats.verdicts import on_scale
 from ragbench.types import Array, Better, Comparison
@@ -81,10 +82,10 @@ def _widened(one: Comparison, metric: str) -> Comparison:
     """
     declared = declaration(metric)
     scale = None if declared is None else bounds(declared)
-    number = one.clusters or one.n
-    if not math.isnan(one.low) or one.difference != 0 or scale is None or number < 2:
+    number, width = one.clusters or one.n, width_of(scale)
+    if not math.isnan(one.low) or one.difference != 0 or width is None or number < 2:
         return one
-    low, high = bonett_price(0.0, 2 * (scale[1] - scale[0]) ** 2, number, number - 1, one.level)
+    low, high = bonett_price(0.0, 2 * width**2, number, number - 1, one.level)
     return on_scale(replace(one, low=low, high=high, method="bonett_price", note="no_spread"))
 
 

@@ -142,8 +142,8 @@ def beyond(one: Comparison, _: Translator) -> str:
 
 
 def lacking(one: Comparison, _: Translator, digits: int) -> str:
-    """Between which ends the difference lies over all pairs, where some are unmeasured; on a scale without ends, that
-    they are in no number. Empty where nothing is missing."""
+    """Between which ends the difference lies over all pairs, where some are unmeasured, or beyond which one where its
+    scale is open; that they are in no number where no end speaks against the word. Empty where nothing is missing."""
     if not one.n_dropped or not one.n:
         return ""
     if one.least is not None and one.most is not None:
@@ -156,6 +156,15 @@ def lacking(one: Comparison, _: Translator, digits: int) -> str:
                 **ends,
             )
         return _("with what is unmeasured, the difference lies between {least} and {most}", **ends)
+    if one.p_worst is not None and one.least is not None:
+        return _(
+            "with what is unmeasured, the difference is at least {least}",
+            least=_.number(one.least, digits, signed=True),
+        )
+    if one.p_worst is not None and one.most is not None:
+        return _(
+            "with what is unmeasured, the difference is at most {most}", most=_.number(one.most, digits, signed=True)
+        )
     if one.width is not None or one.verdict.unshown:
         return ""
     return _.plural(

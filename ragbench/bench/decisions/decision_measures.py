@@ -46,7 +46,7 @@ def guarded(metric: Metric, cells: NDArray[np.int64], clusters: Sequence[str] | 
     function of one; where the share's bootstrap interval would mislead (few cases, near 0 or 1, no spread) the share's
     guarded interval is printed in its place, carried over to the measure.
     """
-    drawn = stats.resample(metric, table(cells), clusters=clusters, **how)
+    drawn = stats.resample(metric, table(cells), clusters=clusters, bounds=(0.0, 1.0), **how)
     if metric is balanced_accuracy:
         return _balanced(drawn, cells, clusters, how)
     part = np.isin(cells, list(_GROUPS[metric.name]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -249,7 +250,7 @@ def _estimates(one: _Judged, clusters: list[str] | None, request: PipelineReques
         cost = stats.estimate(one.costs(request.costs), bounds=bounds, **how)
         found.insert(0, NamedEstimate(one.name, decision_cost.label, cost))
     if not np.isnan(one.decider.ms).all():
-        latency = stats.estimate(one.decider.ms, **how)
+        latency = stats.estimate(one.decider.ms, bounds=(0.0, math.inf), **how)
         found.append(NamedEstimate(one.name, LATENCY, latency))
     return found
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragbench import stats
 from ragbench.bench.basics.families import Sureness
+from ragbench.bench.basics.findings import bounds
 from ragbench.bench.basics.frames import independent
 from ragbench.bench.judges.asking import Heard
 from ragbench.bench.judges.items import Answers, Scale
@@ -75,7 +76,8 @@ def specified(one: Heard, clusters: Sequence[str], delta: float, sure: Sureness)
     }
     if sitting.seconds is not None and not np.isnan(sitting.seconds).all():
         times = judging.item_latencies(sitting.seconds)
-        found["avg_latency_ms"] = stats.estimate(times, clusters=clusters, **asdict(sure))
+        scale = bounds(judging.avg_latency_ms)
+        found["avg_latency_ms"] = stats.estimate(times, clusters=clusters, bounds=scale, **asdict(sure))
     names = ["error_rate"] * _never_fails(one) + ["consistency_score"] * _repeats_itself(one)
     return constructed(found, names)
 
@@ -188,7 +190,9 @@ def within(scores: Array, times: float, options: dict[str, Any]) -> Estimate:
     squares = np.nansum((scores - means[:, None]) ** 2, axis=1)
     sums = np.column_stack([squares, counts - 1.0])
     sums[counts < 2] = np.nan
-    return stats.resample(lambda totals: times * np.sqrt(totals[..., 0] / totals[..., 1]), sums, **options)
+    return stats.resample(
+        lambda totals: times * np.sqrt(totals[..., 0] / totals[..., 1]), sums, bounds=(0.0, math.inf), **options
+    )
 
 
 def flips(scores: Array, scale: Scale, good: float) -> Array:
@@ -295,7 +299,7 @@ def expected_calibration_error(score: Array, truth: Array, place: Any, options: 
     def error(totals: Array) -> Array:
         return np.asarray(np.abs(totals[..., :BINS]).sum(axis=-1) / totals[..., BINS])
 
-    return stats.resample(error, columns, method="percentile", **options)
+    return stats.resample(error, columns, method="percentile", bounds=(0.0, 1.0), **options)
 
 
 @dataclass(frozen=True)

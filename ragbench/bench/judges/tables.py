@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -218,9 +219,7 @@ def _answers(heard: Sequence[Heard], tried: Tried, given: dict[str, Array]) -> p
 
     answers = tried.answers
     named = [
-        ", ".join(
-            f"{name} {value:.2f}" for name, value in zip(answers.raters, own, strict=True) if not math.isnan(value)
-        )
+        json.dumps({name: value for name, value in zip(answers.raters, own, strict=True) if not math.isnan(value)})
         for own in answers.people.tolist()
     ]
     rows: list[tuple[Any, ...]] = [

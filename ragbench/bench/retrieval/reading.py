@@ -7,6 +7,7 @@ a question nothing else than recall: what is shown, and what is labelled, is the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import accumulate
@@ -119,6 +120,6 @@ def lengths(
     made: list[Finding] = []
     for name, rows in rankings.items():
         words = [float(sum(labelled.words(hit.chunk) for hit in hits[:k])) for hits in rows]
-        estimate = stats.estimate(words, clusters=clusters, **asdict(sureness))
+        estimate = stats.estimate(words, clusters=clusters, bounds=(0.0, math.inf), **asdict(sureness))
         made.append(NamedEstimate(name, WORDS, estimate, {"first": k}))
     return made

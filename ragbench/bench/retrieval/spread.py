@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragbench import stats
-from ragbench.bench.basics.findings import Sureness
+from ragbench.bench.basics.findings import Sureness, bounds
 from ragbench.measurement import NamedEstimate
 from ragbench.metrics import embedding_space as space
 from ragbench.metrics.embedding_space import EPSILON, Geometry
@@ -45,7 +45,11 @@ def estimates(name: str, geometry: Geometry, sureness: Sureness) -> list[NamedEs
         "min_pairwise_distance": _bare(values["min_pairwise_distance"], geometry, sureness, "extreme"),
         "max_pairwise_distance": _bare(values["max_pairwise_distance"], geometry, sureness, "extreme"),
     }
-    return [NamedEstimate(name, metric, replace(found[metric], value=value)) for metric, value in values.items()]
+    scales = {each.name: bounds(each) for each in space.MEASURES}
+    return [
+        NamedEstimate(name, metric, stats.kept_within(replace(found[metric], value=value), scales[metric]))
+        for metric, value in values.items()
+    ]
 
 
 def mean_squares(geometry: Geometry) -> Array:

@@ -294,7 +294,8 @@ def _not_worse(
     sign = 1 if made_of.better == "higher" else -1
     worst, best = sorted((sign * low, sign * high))
     far, near = sorted(sign * end for end in stats.reach(made_of))
-    if made_of.withheld and not stats.withheld_by_gaps(made_of):
+    unbounded = made_of.least is None or made_of.most is None
+    if made_of.withheld and (unbounded or not stats.withheld_by_gaps(made_of)):
         return replace(check, why=made_of.withheld)
     if (worst > -margin >= far) or (best < -margin <= near):
         return replace(check, why=stats.gaps(made_of))

@@ -180,9 +180,8 @@ def _check(metric: str, value: float, sample: str) -> None:
     declared = _declared(metric)
     scale = None if declared is None else bounds(declared)
     if scale is not None and not scale[0] <= value <= scale[1]:
-        raise BenchError(
-            f"the label of {sample} on {metric} is {value:g}; its scale goes from {scale[0]:g} to {scale[1]:g}"
-        )
+        low, high = (f"{end:g}".replace("inf", "∞").replace("-", "−") for end in scale)
+        raise BenchError(f"the label of {sample} on {metric} is {value:g}; its scale goes from {low} to {high}")
 
 
 def _mean(

@@ -110,18 +110,19 @@ def assess(qrels: Qrels, runs: Sequence[Run], plan: Plan) -> Assessment:
     of one name and for a cluster pattern that a query does not match.
     """
     from ragbench import stats, trec
+    from ragbench.bench.basics.findings import bounds
 
     qrels = dict(sorted(qrels.items()))
     queries = tuple(qrels)
     names = trec.distinct_names(runs)
     values = {name: _values(qrels, run, plan) for name, run in zip(names, runs, strict=True)}
     labels = None if plan.clusters is None else [_cluster(query, plan.clusters) for query in queries]
-    bounds: dict[str, Any] = {name: metric.bounds for name, metric in plan.metrics.items()}
+    scales = {name: bounds(metric) for name, metric in plan.metrics.items()}
     estimates = {
         (name, metric): estimate
         for name in names
         for metric, estimate in stats.estimate_many(
-            values[name], clusters=labels, bounds=bounds, **plan.sureness
+            values[name], clusters=labels, bounds=scales, **plan.sureness
         ).items()
     }
     return Assessment(

@@ -1,3 +1,1 @@
 """Traces of systems in production, and test cases of other tools: a module a vendor, one record for all of them."""
-
-from ragbench.datasets.traces.reading import read as read

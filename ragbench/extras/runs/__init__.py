@@ -8,5 +8,6 @@ OFFERS = {
         "runs": "ragbench.commands.stored_runs:application",
     },
     "load": {"history": "ragbench.commands.load_runs", "result": "ragbench.commands.load_runs"},
+    "published": {"sheet": "ragbench.extras.runs.sheet"},
     "front": {"compare": "ragbench.extras.runs.front:compare"},
 }

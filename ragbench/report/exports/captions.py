@@ -143,7 +143,8 @@ def _lacking(material: Material) -> list[str]:
             if c.least is not None and c.most is not None:
                 both = (_.number(end, digits, signed=True) for end in (c.least, c.most))
                 ends.append((metric, name, " … ".join(both)))
-            for text in (lacking(c, _, digits) if c.least is None else "", beyond(c, _), doubted(c, _)):
+            open_ended = c.least is None or c.most is None
+            for text in (lacking(c, _, digits) if open_ended else "", beyond(c, _), doubted(c, _)):
                 others.setdefault(text, []).append((metric, name, ""))
     several = len(material.challengers) > 1
     said = [f"{text[:1].upper()}{text[1:]}: {_listed(own, several)}." for text, own in others.items() if text]

@@ -15,20 +15,18 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from ragbench import settings
+from ragbench import annexes, settings
 from ragbench.bench.retrieval.masking import Masker
 from ragbench.folders import new_folder
 from ragbench.language import translator
 from ragbench.measurement import Measurement
-from ragbench.report.exports import articles, bare_numbers, tabular
+from ragbench.report.exports import articles, tabular
 from ragbench.report.exports.personal import Veil
 from ragbench.report.keeping import files, kept, results
-from ragbench.report.pages import comparison, numbers
 from ragbench.report.pages.assembly import PICTURES, PICTURES_FOLDER, Measurements
 from ragbench.report.pages.drawing import draw, notebook_at
 from ragbench.report.pages.editions import Edition, editions
 from ragbench.settings import secrets
-from ragbench.store.records import OWN
 
 Mask = Literal["real_users", "all", "none"]
 SINGLE = "single"
@@ -79,9 +77,10 @@ def publish(
     veil = Veil(Masker(names=names is not None))
     if names is not None:
         mask = "all"
-    if (fill := _sheet(name)) is not None:
+    sheet = annexes.taken("published", "sheet")
+    if sheet is not None and (fill := sheet.filled(name)) is not None:
         index = _published_sheet(
-            fill, to, mask, veil, language or settings.load().language, single=single, raw_csv=raw_csv
+            sheet, fill, to, mask, veil, language or settings.load().language, single=single, raw_csv=raw_csv
         )
     else:
         index = _published_run(name, to, mask, veil, language, single=single, raw_csv=raw_csv)
@@ -114,18 +113,16 @@ def _published_run(
     return to / "index.html"
 
 
-def _sheet(name: str | Path) -> Callable[[Path], object] | None:
-    """What puts the measurements of a comparison, or of a loaded run, into a folder; None for what has a notebook."""
-    compared = comparison.folder_of(name)
-    if compared is not None:
-        return lambda work: shutil.copytree(compared / "parts", work / "parts")
-    if kept.folder_of(name) is not None or (record := kept.find(name)).origin == OWN:
-        return None
-    return lambda work: numbers.measurement(record).save(work / "parts" / numbers.NAME)
-
-
 def _published_sheet(
-    fill: Callable[[Path], object], to: Path, mask: Mask, veil: Veil, language: str, *, single: bool, raw_csv: bool
+    sheet: Any,
+    fill: Callable[[Path], object],
+    to: Path,
+    mask: Mask,
+    veil: Veil,
+    language: str,
+    *,
+    single: bool,
+    raw_csv: bool,
 ) -> Path:
     """The site of what no notebook made."""
     with new_folder(to) as site:
@@ -137,13 +134,12 @@ def _published_sheet(
             veiled = mask == "all" or (mask == "real_users" and each.endswith("real_users"))
             copied.replace(each, _without_paths(veil.measurement(copied[each]) if veiled else copied[each]))
         measurements = {each: copied[each] for each in copied.names()}
-        (comparison.draw if comparison.OVERALL in measurements else numbers.draw)(work, language)
+        sheet.draw(work, measurements, language)
         _copied(work, site)
         tabular.write(site / "data", measurements, raw=raw_csv)
-        for table in ("summarized", numbers.NAME):
-            for made in (one.extra[table] for one in measurements.values() if table in one.extra):
-                tabular.write_csv(site / "data" / f"{table}.csv", made, raw=raw_csv)
-        files.write(site / "summary.md", bare_numbers.sheet_summary(measurements, translator(language)))
+        for table, made in sheet.tables(measurements):
+            tabular.write_csv(site / "data" / f"{table}.csv", made, raw=raw_csv)
+        files.write(site / "summary.md", sheet.summary(measurements, translator(language)))
         if single:
             _single(site, "")
         shutil.rmtree(work)

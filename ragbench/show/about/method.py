@@ -10,7 +10,7 @@ from markupsafe import Markup
 from ragbench.bench.basics.families import said as said_of
 from ragbench.bench.basics.tabulation import interval_names
 from ragbench.show.about import asked, own_metrics
-from ragbench.show.about.provenance import IDENTITIES, flat
+from ragbench.show.about.provenance import IDENTITIES, flat, generator
 from ragbench.show.answers import who_judged
 from ragbench.show.basics.footnotes import BY_PEOPLE
 from ragbench.show.basics.links import metric_name
@@ -268,7 +268,8 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
         if key in (*UNSAID, *IDENTITIES) or value in (None, "", [], {}):
             continue
         value = {"exact": _("exact"), "own": _("of your own table")}.get(value, value) if key == "index" else value
-        parts.append(html.all(names.get(key, shown(key.replace("_", " "))), " ", flat(material, value)))
+        told = generator(material, value) if key == "generator" else flat(material, value)
+        parts.append(html.all(names.get(key, shown(key.replace("_", " "))), " ", told))
     return Markup("; ").join(parts)
 
 

@@ -23,22 +23,8 @@ PLAIN = frozenset({"unit", "seed", "data_hash", "commit"})
 NO_LICENCE = "not stated"
 """What a data set keeps where nobody named its licence."""
 WHO = ("name", "model", "mode")
-UNSHOWN = frozenset(
-    {
-        "systems", "primary", "doubts", "attendance", "thresholds", "signatures", "request", "judged", "corrected",
-        "project_systems", "own_metrics", "alpha", "over_judges", "unidentified",
-        "asked", "blame", "cached_score", "classes", "cluster_by", "consequences", "constructed", "context", "contexts",
-        "cost_hidden", "cost_shown", "cut", "data_language", "delta", "describes", "describes_decisions",
-        "describes_users", "distance", "empty",
-        "failed", "faithfulness", "good", "judge_scale", "left_out_systems", "length_limit", "limits", "listed",
-        "listing",
-        "logs", "metric", "modes", "n_cached", "n_one_question", "n_tempted", "n_topics_given", "near", "neighbors",
-        "pages",
-        "people_scale", "projected", "proxy", "rival", "sessions", "shared", "tables", "texts", "thin", "threshold",
-        "users_log",
-    }
-)  # fmt: skip
-"""What the page says elsewhere: in its sentences, its tables, or among the parameters of its method."""
+MADE = ("name", "kind", "stand_in", "own")
+"""Of a generator, its name, and what the sentences on it say."""
 IDENTITIES = ("embedder_identity",)
 
 
@@ -49,12 +35,12 @@ def provenance(material: Material, present: frozenset[str]) -> Markup:
 
 
 def _rows(material: Material) -> list[tuple[str, Markup]]:
-    names = _names(material)
     rows = []
-    for key, value in sorted(material.facts.items(), key=lambda item: _order(names, item[0])):
+    for key, name in _names(material).items():
+        value: Any = material.facts.get(key)
         if key == "stand_ins":
             value = names_of(of(material.facts), material.text)
-        if value in (None, "", [], {}) or key in UNSHOWN:
+        if value in (None, "", [], {}):
             continue
         if key == "judges":
             value = [", ".join(str(one[name]) for name in WHO if one.get(name)) for one in known(material)] or value
@@ -66,8 +52,12 @@ def _rows(material: Material) -> list[tuple[str, Markup]]:
             }.get(value, value)
         if key == "licence" and value == NO_LICENCE:
             value = material.text("not stated")
-        text = shown(unit(material) if key == "unit" else value) if key in PLAIN else flat(material, value)
-        rows.append((names.get(key, clean(key.replace("_", " "))), text))
+        if key == "generators":
+            own = (html.all(html.code(shown(system)), " ", generator(material, told)) for system, told in value.items())
+            text = html.span(Markup("; ").join(own), "rb-list")
+        else:
+            text = shown(unit(material) if key == "unit" else value) if key in PLAIN else flat(material, value)
+        rows.append((name, text))
     for system in material.facts.get("systems", ()):
         for key in IDENTITIES:
             if isinstance(system, Mapping) and system.get(key):
@@ -77,6 +67,8 @@ def _rows(material: Material) -> list[tuple[str, Markup]]:
 
 
 def _names(material: Material) -> dict[str, str]:
+    """What is told of where numbers come from, in its order; all other facts stand in sentences, tables or parameters
+    of the page."""
     _ = material.text
     return {
         "dataset": _("data set"),
@@ -133,9 +125,10 @@ def _names(material: Material) -> dict[str, str]:
     }
 
 
-def _order(names: Mapping[str, str], key: str) -> tuple[int, str]:
-    order = list(names)
-    return (order.index(key) if key in order else len(order), key)
+def generator(material: Material, told: Mapping[str, Any]) -> Markup:
+    """A generator by its name, and how it is set."""
+    how = flat(material, {key: value for key, value in told.items() if key not in MADE})
+    return Markup(", ").join(filter(None, (shown(told.get("name")), how)))
 
 
 def flat(material: Material, value: Any) -> Markup:

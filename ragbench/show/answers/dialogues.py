@@ -73,10 +73,8 @@ def _value(material: Material, sample: str, metric: str, name: str) -> float:
 def _dialogue(material: Material, name: str, sample: str, turns: Sequence[Mapping[str, Any]], pairs: Pairs) -> Markup:
     _ = material.text
     numbers = [int(one["turn"]) for one in turns]
-    titles = zip((_("questions"), _("answers")), METRICS, strict=True)
-    values = [
-        html.all(title, " ", html.number(_.number(material.score(sample, metric, name)))) for title, metric in titles
-    ]
+    questions, answers = (html.number(_.number(material.score(sample, metric, name))) for metric in METRICS)
+    values = [_.html("questions {value}", value=questions), _.html("answers {value}", value=answers)]
     return drawn(
         "dialogue",
         _,

@@ -130,7 +130,7 @@ def _parting(material: Material, listed: Sequence[_Item]) -> Parting:
 def _read(material: Material, one: _Item) -> Detail:
     _, people = material.text, ""
     if one.people is not None:
-        said = (_("{value} of the scale", value=_.number(one.people, 2)), one.known("ratings"))
+        said = (_("{value} of the scale", value=_.number(one.people, 2)), words.ratings(material, one.known("ratings")))
         people = " · ".join(filter(None, said))
     pair = [Entry(text, shared=True) for text in (one.answer, one.known("other"))]
     sections = told(

@@ -228,7 +228,7 @@ def _disagreement(material: Material, prefix: str, row: words.Row) -> Markup:
         _("answer"): row["answer"],
         _("system"): row["system"],
         _("reference"): row["reference"],
-        _("people"): row["ratings"],
+        _("people"): words.ratings(material, row["ratings"]),
         _("the judge's reason"): reason_in(row["reason"] or "", _),
     }
     told = [html.lead(name) + html.p(shown(text, 600)) for name, text in lines.items() if text]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -58,6 +59,12 @@ def number(material: Material, one: Estimate | None, digits: int = 3, *, signed:
     if one.low is None or one.high is None:
         return html.all(html.number(value), counts)
     return html.all(html.spread(value, _.interval(one.low, one.high, digits, signed=signed)), counts)
+
+
+def ratings(material: Material, kept: str) -> str:
+    """`anna 0.75; bert 1.00` of the ratings of an answer as the tables of judges on trial keep them; empty for none."""
+    named = json.loads(kept) if kept else {}
+    return "; ".join(f"{name} {material.text.number(value, 2)}" for name, value in named.items())
 
 
 def table(label: str, columns: Sequence[Column], rows: Sequence[Sequence[Any]], kind: str = "rb-wide") -> Markup:
