@@ -20,7 +20,7 @@ from tests import fragments, small_project
 
 PAGE = fragments.ROOT / "docs" / "how-to" / "gates.md"
 GOOD = "def find(question, k):\n    return ['a1', 'b1', 'c1', 'd1'][:k]\n"
-POOR = "def find(question, k):\n    return ['a2'][:k]\n"
+POOR = "def find(question, k):\n    assert 'q2' not in question\n    return ['a1'][:k]\n"
 RAISES = "def find(question, k):\n    raise RuntimeError('the index is not there')\n"
 SETTINGS = """dataset = "small"
 notebooks_folder = "pages"

@@ -137,37 +137,30 @@ def made(place: Place) -> None:
     place.input("data/made", lambda path: data_set(path, place.rows, place.passages))
 
 
-def run(notebook: str) -> Callable[[Place], tuple[float, float]]:
-    """A page."""
+def run(notebook: str, *more: str, name: str = "") -> Callable[[Place], tuple[float, float]]:
+    """A page; the run is called by its size too, as all are kept in one database."""
 
     def spend(place: Place) -> tuple[float, float]:
         made(place)
-        return place.spend(
-            "run", notebook, "--name", notebook.replace("_", "-"), "--out", str(place.folder / "reports")
-        )
+        called = f"{name or notebook.replace('_', '-')}-{place.rows}"
+        return place.spend("run", notebook, "--name", called, "--out", str(place.folder / "reports"), *more)
 
     return spend
 
 
-def of_a_run(*words: str) -> Callable[[Place], tuple[float, float]]:
-    """What is done with a run of Tier 1; {to} is a new name in the folder."""
+def of_runs(*words: str, runs: int = 1) -> Callable[[Place], tuple[float, float]]:
+    """What is done with one run of Tier 1, or two of them; {one}, {two} and {to} are names."""
 
     def spend(place: Place) -> tuple[float, float]:
-        if not (place.folder / "reports").exists():
-            run("tier1_retrieval")(place)
-        made_of = place.folder / f"of-{words[0]}"
-        return place.spend(*(word.format(to=made_of, run="latest") for word in words))
+        for name, more in list({"one": (), "two": ("-p", "k=20")}.items())[:runs]:
+            done = place.folder / f"{name}.made"
+            if not done.exists():
+                run("tier1_retrieval", *more, name=name)(place)
+                done.touch()
+        names = {"one": f"one-{place.rows}", "two": f"two-{place.rows}", "to": place.folder / f"made-{words[0]}"}
+        return place.spend(*(word.format(**names) for word in words))
 
     return spend
-
-
-def compared(place: Place) -> tuple[float, float]:
-    """Two runs side by side."""
-    reports = place.folder / "reports"
-    if len(list(reports.glob("*/manifest.json"))) < 2:
-        run("tier1_retrieval")(place)
-        place.spend("run", "tier1_retrieval", "--name", "again", "-p", "k=20", "--out", str(reports))
-    return place.spend("compare", "tier1-retrieval", "again", "--out", str(reports))
 
 
 def scored(*metrics: str) -> Callable[[Place], tuple[float, float]]:
@@ -265,9 +258,9 @@ PATHS: dict[str, Callable[[Place], tuple[float, float]]] = {
     **{f"run {name}": run(name) for name in (
         "dataset", "tier0_embeddings", "tier1_retrieval", "tier2_generation", "tier3_end_to_end", "sources",
     )},
-    "compare": compared,
-    "runs export": of_a_run("runs", "export", "{run}", "--to", "{to}.zip"),
-    "publish": of_a_run("publish", "{run}", "--to", "{to}"),
+    "compare": of_runs("compare", "{one}", "{two}", "--out", "{to}", runs=2),
+    "runs export": of_runs("runs", "export", "{one}", "{to}.zip"),
+    "publish": of_runs("publish", "{one}", "--to", "{to}"),
 }  # fmt: skip
 
 

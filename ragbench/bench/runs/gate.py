@@ -234,10 +234,14 @@ def _bound(
         return replace(made, why=Reason("there is no interval"))
     near, far = sorted((sign * one.low, sign * one.high))
     edge = sign * limit
+    first = parts(one.doubt)[0] if one.doubt else ""
+    unsure = Reason("{said}: the interval may miss the true value twice as often as it says", said=first)
     if near > edge or (near == edge and not strict):
-        return replace(made, outcome=Outcome.HOLDS, why=Reason("the whole interval keeps the condition"))
+        why = unsure if one.doubt else Reason("the whole interval keeps the condition")
+        return replace(made, outcome=Outcome.HOLDS, why=why)
     if far < edge or (far == edge and strict):
-        return replace(made, outcome=Outcome.FAILS, why=Reason("the whole interval breaks the condition"))
+        why = unsure if one.doubt else Reason("the whole interval breaks the condition")
+        return replace(made, outcome=Outcome.FAILS, why=why)
     needed = _needed(made.distance, one.low, one.high, one.n, one.clusters, one.level)
     return replace(made, why=Reason("the interval reaches across the limit"), needed=needed)
 
@@ -290,7 +294,8 @@ def _not_worse(
     sign = 1 if made_of.better == "higher" else -1
     worst, best = sorted((sign * low, sign * high))
     far, near = sorted(sign * end for end in stats.reach(made_of))
-    if made_of.withheld and not stats.withheld_by_gaps(made_of):
+    unbounded = made_of.least is None or made_of.most is None
+    if made_of.withheld and (unbounded or not stats.withheld_by_gaps(made_of)):
         return replace(check, why=made_of.withheld)
     if (worst > -margin >= far) or (best < -margin <= near):
         return replace(check, why=stats.gaps(made_of))

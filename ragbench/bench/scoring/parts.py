@@ -37,7 +37,7 @@ SAMPLES, PARTS_A_WORKER = 256, 4
 JUDGED, JUDGED_PARTS = 4096, 1
 """The same where a model is asked: where a part begins and ends, fewer calls are in flight than may be."""
 TOGETHER = 8192
-"""Scores that are made at the same time where nobody is waited for: each holds some 10 kB until it is done."""
+"""Scores that are made at the same time where nobody is waited for: each holds some 3 kB until all of them are done."""
 
 
 @dataclass(frozen=True)
