@@ -29,7 +29,7 @@ FINDINGS, ESTIMATES, COMPARISONS = "findings.json", "estimates.parquet", "compar
 SCORE_COLUMNS = ("system", "metric", "sample", "value", "status", "reason", "judge")
 RETRIEVED_COLUMNS = ("system", "sample", "rank", "chunk", "url", "similarity", "gain", "text")
 ESTIMATE_COLUMNS = (
-    "value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters", "floor", "ceiling",
+    "value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters", "floor", "ceiling", "doubt",
 )  # fmt: skip
 COMPARISON_COLUMNS = (
     "baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test",
@@ -275,7 +275,7 @@ class Measurement:
         """Write the two long frames of findings: those of the whole first, then those with a place."""
         estimates = [*self.estimates, *(one for one in self.placed if isinstance(one, NamedEstimate))]
         comparisons = [*self.comparisons, *(one for one in self.placed if isinstance(one, NamedComparison))]
-        rows = [{"where": one.where, **one.row()} for one in estimates]
+        rows = [{"where": one.where, **one.row(), "doubt": reasons.kept(one.estimate.doubt)} for one in estimates]
         _write_findings(folder / ESTIMATES, rows, ESTIMATE_PLACE, Estimate)
         rows = [{"where": one.where, **one.row(), **_reasons(one.comparison)} for one in comparisons]
         _write_findings(folder / COMPARISONS, rows, COMPARISON_PLACE, Comparison)
@@ -302,7 +302,7 @@ class Measurement:
             path.stem.removeprefix("extra-"): pd.read_parquet(path) for path in sorted(folder.glob("extra-*.parquet"))
         }
         estimates = [
-            NamedEstimate(row["system"], row["metric"], Estimate(**_fields(row, Estimate, ("value",))), row["where"])
+            NamedEstimate(row["system"], row["metric"], _estimate(row), row["where"])
             for row in _read_findings(folder / ESTIMATES, ESTIMATE_PLACE, Estimate)
         ]
         comparisons = [_comparison(row) for row in _read_findings(folder / COMPARISONS, COMPARISON_PLACE, Comparison)]
@@ -375,6 +375,11 @@ def _read_findings(path: Path, place: Sequence[str], of: type) -> list[dict[str,
     schema = _schema(place, of)
     rows: list[dict[str, Any]] = pq.read_table(path).select(schema.names).cast(schema).to_pylist()
     return [row | {key: json.loads(row[key]) for key in ("where", "intervals")} for row in rows]
+
+
+def _estimate(row: dict[str, Any]) -> Estimate:
+    known = _fields(row, Estimate, ("value",))
+    return Estimate(**known | {"doubt": reasons.read(known["doubt"])})
 
 
 def _comparison(row: dict[str, Any]) -> NamedComparison:

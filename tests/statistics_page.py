@@ -22,14 +22,18 @@ def rows() -> list[Row]:
 def table() -> str:
     """The table in Markdown, a row a situation."""
     lines = [
-        "| situation | n | clusters | samples | covers | level | power |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "| situation | n | clusters | samples | covers | level | power | without a sentence |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for row in rows():
         level = _both(row, "level") or _both(row, "family")
         cells = (row["cell"], row["n"], row["clusters"], row["simulations"])
-        lines.append(f"| {' | '.join((*cells, _both(row, 'coverage'), level, _both(row, 'power')))} |")
+        lines.append(f"| {' | '.join((*cells, _both(row, 'coverage'), level, _both(row, 'power'), _alone(row)))} |")
     return "\n".join(lines) + "\n"
+
+
+def _alone(row: Row) -> str:
+    return f"{float(row['unwarned']):.3f}" if row["unwarned"] else ""
 
 
 def _both(row: Row, quantity: str) -> str:

@@ -20,7 +20,7 @@ from tests.calibration import __main__ as calibrate
 from tests.calibration import populations, situations, studies, textbook
 from tests.calibration.cells import Cell, Row
 
-KEPT = Row("Two systems", "hits", 60, None, 10_000, 0.95, 0.05, None, 0.6, "t", 0.94, 0.05, None, 0.6)
+KEPT = Row("Two systems", "hits", 60, None, 10_000, 0.95, 0.05, None, 0.6, None, "t", 0.94, 0.05, None, 0.6)
 
 
 def outside_of(row: Row) -> list[str]:

@@ -98,21 +98,41 @@ def test_too_few_groups_detect_nothing() -> None:
     assert stats.minimum_detectable_difference(1.0, 5) is None, "no p below 2 / 2⁵ = .0625"
     assert stats.minimum_detectable_difference(1.0, 500, groups=7, level=0.995) is None, "nor below 1 / 2⁷ = .0078"
     assert stats.minimum_detectable_difference(1.0, 5, binary=True) is None
+    assert stats.minimum_detectable_difference(1.0, 7, binary=True, level=0.99) is None, "2 / 2⁷ = .0156, never a mid-p"
+    assert stats.minimum_detectable_difference(1.0, 8, binary=True, level=0.99) is not None, "2 / 2⁸ = .0078"
     assert stats.minimum_detectable_difference(1.0, 5, level=0.9) is not None
 
 
-@pytest.mark.parametrize(("n", "difference", "discordance"), [(20, 0.3, 0.4), (60, 0.15, 0.2), (7, 0.9, 0.9)])
+@pytest.mark.parametrize(("n", "difference", "discordance"), [
+    (20, 0.3, 0.4), (60, 0.15, 0.2), (7, 0.9, 0.9), (8, 0.5, 1.0), (16, 0.5, 1.0), (12, 0.4, 0.9), (6, 0.9, 0.95),
+])  # fmt: skip
 def test_power_of_mcnemar_is_that_of_all_tables(n: int, difference: float, discordance: float) -> None:
-    """The chance of every (up, down) whose mid-p is at most .05, added up."""
+    """The chance of every (up, down) whose p is at most .05, added up: mid-p, and exact where all differ, or of six."""
     up, down = (discordance + difference) / 2, (discordance - difference) / 2
     total = sum(
         multinomial.pmf([b, c, n - b - c], n, [up, max(down, 0), 1 - up - down])
         for b in range(n + 1)
         for c in range(n + 1 - b)
-        if b + c and b != c and binomtest(b, b + c).pvalue - binom.pmf(b, b + c, 0.5) <= 0.05 + 1e-12
+        if b + c
+        and b != c
+        and binomtest(b, b + c).pvalue - (binom.pmf(b, b + c, 0.5) if b + c < n and n > 6 else 0.0) <= 0.05 + 1e-12
     )
     assert stats.power_of_mcnemar(difference, discordance, n) == pytest.approx(total, abs=1e-9)
     assert stats.power_of_mcnemar(-difference, discordance, n) == pytest.approx(total, abs=1e-9)
+
+
+@pytest.mark.parametrize(("won", "pairs"), [(7, 8), (12, 16)])
+def test_a_study_of_pairs_that_all_differ_is_planned_for_the_exact_test(won: int, pairs: int) -> None:
+    """As many pairs as are named show a share of .7 in four of five studies; the 46 of a mid-p would in .713."""
+    moved = np.repeat([1.0, -1.0], [won, pairs - won])
+    made = stats.plan_study((moved < 0).astype(float), (moved > 0).astype(float), 0.4)
+    assert (made.test, made.questions) == ("McNemar, exact", 51)
+    for number, power in ((46, 0.713), (51, 0.836)):
+        rarer = max(k for k in range(25) if binomtest(k, number).pvalue <= 0.05)
+        assert stats.power_of_mcnemar(0.4, 1.0, number) == pytest.approx(power, abs=5e-4)
+        assert binom.cdf(rarer, number, 0.3) == pytest.approx(power, abs=5e-4)
+    assert made.detectable is not None
+    assert stats.power_of_mcnemar(made.detectable, 1.0, pairs) == pytest.approx(0.8, abs=1e-6)
 
 
 @pytest.mark.parametrize(("n", "discordance"), [(60, 0.0), (60, 0.2), (300, 0.1), (12, 0.5), (5000, 0.05)])

@@ -247,3 +247,27 @@ def test_few_skewed_differences_and_a_large_group_are_in_doubt() -> None:
     codes = np.repeat(np.arange(13), [12] + [1] * 12)
     half = stats.compare(np.zeros(24), 1 + 0.1 * np.random.default_rng(0).normal(size=24), clusters=codes)
     assert "one group holds 50 of 100 questions" in half.doubt
+
+
+def test_a_mean_that_few_values_decide_says_so_on_every_output() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.lognormal(0, 1.5, 30)
+    one, even = stats.estimate(values, resamples=500), stats.estimate(rng.normal(size=30), resamples=500)
+    assert (one.doubt, even.doubt) == ("few values decide the mean, and they are skewed", "")
+    english = f"{one.doubt}: the interval may miss the true value twice as often as it says"
+    assert verdicts.doubted(one, translator("en")) == english
+    russian = verdicts.doubted(one, translator("ru"))
+    assert russian.startswith("среднее решают немногие значения")
+    assert f"latency: {english}" in tabulation.estimates(("metric",), [(("latency",), one)], translator("en")).notes
+    assert stats.estimate((values > 1).astype(float), bounds=(0, 1), resamples=500).doubt == "", "a scale with ends"
+
+
+def test_a_mean_says_that_one_group_decides_it_and_that_it_goes_with_the_size() -> None:
+    codes = np.repeat(np.arange(13), [12] + [1] * 12)
+    hits = np.random.default_rng(0).integers(0, 2, 24).astype(float)
+    half = stats.estimate(hits, clusters=codes, bounds=(0, 1), resamples=500)
+    assert "one group holds 50 of 100 questions" in half.doubt
+    moved, sized = tied()
+    assert "the value grows with the size of the group" in stats.estimate(moved, clusters=sized, resamples=500).doubt
+    alike = stats.estimate(hits, clusters=np.repeat(np.arange(2), 12), bounds=(0, 1), resamples=500)
+    assert alike.doubt == "", "two groups of one size"

@@ -344,11 +344,7 @@ def _differ(units: Units, column: Array) -> bool:
 
 
 def _intervals(mean: Mean, column: Array, flags: bool, level: float) -> dict[str, Interval]:
-    found = mean.intervals(level) | _few_moved(mean, column, flags, level)
-    if "studentized" in found:
-        ends = found["studentized"], found.get("t_effective", found["t"])
-        found["studentized_and_t"] = min(low for low, _high in ends), max(high for _low, high in ends)
-    return found
+    return mean.intervals(level) | _few_moved(mean, column, flags, level)
 
 
 def _equivalence(mean: Mean, column: Array, flags: bool, method: str, margin: float) -> float:

@@ -23,6 +23,7 @@ from ragbench.stats.samples import (
     check_word,
     units_of,
 )
+from ragbench.stats.skew import doubt_of_mean
 from ragbench.types import Array, Estimate
 
 Method = Literal["auto", "bca", "percentile", "studentized", "wilson", "clopper_pearson", "t"]
@@ -65,11 +66,12 @@ def estimate(
     method: "auto" is BCa, guarded. With bounds and fewer than 50 values, fewer than 10 effective values at either
     end, fewer than 50 clusters in effect, or no spread, it is Wilson's interval with effective n; so it is where most
     values are one within the scale and fewer than 50 are not, and Bonett and Price's where fewer than 10 are not.
-    Without bounds it is the studentized bootstrap below 100 values or where their mean is skewed, and Student's t below
-    50 clusters in effect. With clusters the quantiles are those of `Units.freedom`. `note` says why: "few", "ceiling",
-    "few_clusters", "no_spread", "equal_groups", "ties", "skewed". Of more than 5,000 values or clusters nothing is
-    drawn, and "abc" (`intervals.abc`) stands in the place of BCa and of the studentized bootstrap. All intervals that
-    exist are in `intervals`. No value, or no spread without bounds: low and high are None.
+    Without bounds it is the studentized bootstrap below 100 values or where their mean is skewed, no end of it nearer
+    than Student's, and Student's t below 50 clusters in effect. With clusters the quantiles are those of
+    `Units.freedom`. `note` says why: "few", "ceiling", "few_clusters", "no_spread", "equal_groups", "ties", "skewed".
+    Of more than 5,000 values or clusters nothing is drawn, and "abc" (`intervals.abc`) stands in the place of BCa and
+    of the studentized bootstrap. `doubt` says why it may cover less than it says. All intervals that exist are in
+    `intervals`. No value, or no spread without bounds: low and high are None.
     design_effect: the variance with these clusters over the variance without, known from elsewhere (another metric or
     system on the same questions, at least 1); taken where all values are equal and so tell nothing of it (`note`
     "borrowed_spread"). Without it, a cluster of equal values then counts as one value.
@@ -311,6 +313,7 @@ def _one(
         ceiling=ceiling,
         note=note,
         lender=loan.lender if loan is not None else "",
+        doubt=doubt_of_mean(units, mean.acceleration if scale is None else 0.0) if chosen in intervals else "",
     )
 
 
@@ -390,7 +393,7 @@ def _choose(method: Method, intervals: Mapping[str, Interval], mean: Mean, scale
     elif mean.few_clusters:
         order = ("t_effective", "t")
     else:
-        order = ("studentized", "t")
+        order = ("studentized_and_t", "t")
     return next((name for name in order if name in intervals), "none"), reason or "no_bca"
 
 

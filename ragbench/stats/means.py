@@ -74,8 +74,9 @@ class Mean:
         return centre + low, centre + high
 
     def intervals(self, level: float) -> dict[str, Interval]:
-        """percentile and bca, or abc where nothing was drawn; studentized, t with units − 1 degrees of freedom, and
-        t_effective with those that clusters of unequal size leave (`Units.freedom`), as far as each exists."""
+        """percentile and bca, or abc where nothing was drawn; studentized, t with units − 1 degrees of freedom,
+        t_effective with those that clusters of unequal size leave (`Units.freedom`), and studentized_and_t, from the
+        lower of the low ends of studentized and Student's to the higher of the high ones; as far as each exists."""
         found: dict[str, Interval] = {}
         if self.variance <= 0:
             return found
@@ -91,6 +92,9 @@ class Mean:
         found["t"] = kinds.student(self.value, self.variance, number - 1, level)
         if freedom < number - 1:
             found["t_effective"] = kinds.student(self.value, self.variance, freedom, level)
+        if "studentized" in found:
+            ends = found["studentized"], found.get("t_effective", found["t"])
+            found["studentized_and_t"] = min(low for low, _high in ends), max(high for _low, high in ends)
         return found
 
     def _abc(self, level: float) -> Interval | None:

@@ -18,7 +18,7 @@ BLOCK = 64
 """Sign patterns that are looked at together."""
 MOST_ASKED = 10**15
 MOST_MOVED = 1_000
-"""Expected discordant pairs up to which McNemar's exact test is counted out; beyond, the t test is as powerful."""
+"""Expected discordant pairs up to which McNemar's test is counted out; beyond, the t test is as powerful."""
 
 
 FEWEST_FOR_MID_P = 7
@@ -26,10 +26,13 @@ FEWEST_FOR_MID_P = 7
 difference: in 2 of 32 with five groups, in 4 of 64 with six."""
 
 
-def attainable_p(groups: int) -> float:
+def attainable_p(groups: int, *, binary: bool = False) -> float:
     """The smallest two-sided p that signs of this many independent groups (or pairs) can have: 2 / 2^groups, or half of
-    it where it is a mid-p."""
-    return min(1.0, 2.0 ** (1 - groups)) / (2 if groups >= FEWEST_FOR_MID_P else 1)
+    it where it is a mid-p.
+
+    binary: of McNemar's test, whose p is the exact one where every pair differs, and no smaller where one does not.
+    """
+    return min(1.0, 2.0 ** (1 - groups)) / (2 if groups >= FEWEST_FOR_MID_P and not binary else 1)
 
 
 def shrinkage(groups: int) -> float:
@@ -58,7 +61,8 @@ def power_of_mean(effect: float, n: float, *, level: float = 0.95) -> float:
 
 
 def power_of_mcnemar(difference: float, discordance: float, n: int, *, level: float = 0.95) -> float:
-    """Chance that McNemar's test (mid-p) on n pairs of 0/1 values shows a true difference of shares.
+    """Chance that McNemar's test on n pairs of 0/1 values shows a true difference of shares: by the mid-p, and by the
+    exact p where there are fewer than seven pairs or all of them differ, as `compare` tests them.
 
     discordance: the share of pairs in which the two sides differ; at least |difference| of them do. In [0, 1].
     """
@@ -74,10 +78,11 @@ def power_of_mcnemar(difference: float, discordance: float, n: int, *, level: fl
     moved = np.arange(max(0, math.floor(n * share - spread)), min(n, math.ceil(n * share + spread)) + 1)
     chance = np.diff(bdtr(moved, n, share), prepend=0.0)
     rarer = np.floor(np.nan_to_num(bdtrik((1 - level) / 2, moved, 0.5)) + 1e-9) + 1
+    middle = (moved < n) & (n >= FEWEST_FOR_MID_P)
     for _ in range(3):  # up to so many pairs on the rarer side the test rejects
-        below = np.where(rarer > 0, bdtr(np.maximum(rarer - 1, 0), moved, 0.5), 0.0)
-        p = bdtr(np.maximum(rarer, 0), moved, 0.5) + (below if n >= FEWEST_FOR_MID_P else 0.0)
-        p = p if n >= FEWEST_FOR_MID_P else 2 * p
+        fewer = np.where(rarer > 0, bdtr(np.maximum(rarer - 1, 0), moved, 0.5), 0.0)
+        as_few = bdtr(np.maximum(rarer, 0), moved, 0.5)
+        p = as_few + np.where(middle, fewer, as_few)
         rarer = np.where((rarer >= 0) & ((p > (1 - level) * (1 + 1e-9)) | (2 * rarer > moved)), rarer - 1, rarer)
     up = (1 + abs(difference) / share) / 2
     shown = bdtr(np.maximum(rarer, 0), moved, 1 - up) + bdtr(np.maximum(rarer, 0), moved, up)
@@ -98,7 +103,7 @@ def minimum_detectable_difference(
 
     deviation: standard deviation of the differences; where questions come in groups, the standard error of the mean
     times √n. groups: how many groups are flipped whole; None: each question alone. level: 1 − the largest p that is
-    taken as shown. binary: differences of single 0/1 values, tested by McNemar's exact test; deviation² is the share
+    taken as shown. binary: differences of single 0/1 values, tested by McNemar's test; deviation² is the share
     of pairs that differ, of which there are as many as were seen, or as the difference needs.
     joint: `level` is that at which a test of several hypotheses together (max-T) shows one of them; it is then none of
     the few p that the signs of few groups have.
@@ -107,7 +112,7 @@ def minimum_detectable_difference(
     """
     _check_power(power, level)
     number = int(n if groups is None else groups)
-    if number < 2 or deviation < 0 or (not joint and attainable_p(number) > (1 - level) * (1 + 1e-9)):
+    if number < 2 or deviation < 0 or (not joint and attainable_p(number, binary=binary) > (1 - level) * (1 + 1e-9)):
         return None
     if binary:
         return _detectable_share(deviation**2, int(n), power, level)

@@ -49,6 +49,9 @@ MOST_TO_DRAW = 5_000
 MOST_TOGETHER = 1_000
 """The same of several hypotheses that are drawn together."""
 
+LARGER = 1.5
+"""Of how many average clusters the largest one holds the questions, from which on it is a large one: also of few."""
+
 BY_CHANCE, SURELY = 0.1, 0.05
 """p of a correlation of clusters' sizes with their means, from which on it is taken for chance; and below which the
 studentized bootstrap has to agree: with the former bound eight clusters lost .03 of their power without any tie."""
@@ -164,6 +167,26 @@ def ratios_together(units: Units, resamples: int, seed: int) -> tuple[Array, Arr
     return ratios, seen
 
 
+def doubt_of_mean(units: Units, lean: float) -> str:
+    """Why the interval of a mean may miss it more often than it says, reasons joined; empty where nothing tells so.
+
+    units: of one column. lean: the acceleration of a mean on an open scale; 0 where a scale's ends bound it, as its
+    interval knows them.
+    """
+    found = []
+    if units.number >= FEWEST and abs(lean) > DOUBTFUL:
+        found.append(Reason("few values decide the mean, and they are skewed"))
+    if units.clustered:  # a row may stand for several equal clusters
+        sums, sizes = np.repeat(units.sums, units.counts, axis=0), np.repeat(units.sizes, units.counts)
+        units = Units(sums, sizes, np.ones(len(sizes), dtype=np.int64), True, units.deviations)
+    if known := tie(units, SURELY):
+        share = rounded(abs(known), 2)
+        grows = Reason("the value grows with the size of the group (correlation {share})", share=share)
+        falls = Reason("the value falls with the size of the group (correlation {share})", share=share)
+        found.append(grows if known > 0 else falls)
+    return joined(*found, *_of_a_large_group(units))
+
+
 def doubt(units: Units) -> str:
     """Why the test may err more often than it says, reasons joined; empty where nothing tells so.
 
@@ -183,6 +206,13 @@ def doubt(units: Units) -> str:
         grows = Reason("the difference grows with the size of the group (correlation {share})", share=share)
         falls = Reason("the difference falls with the size of the group (correlation {share})", share=share)
         found.append(grows if known > 0 else falls)
-    if units.clustered and (part := float(units.sizes.max() / units.sizes.sum())) >= MUCH:
-        found.append(Reason("one group holds {share} of 100 questions", share=rounded(100 * part, 0)))
-    return joined(*found)
+    return joined(*found, *_of_a_large_group(units))
+
+
+def _of_a_large_group(units: Units) -> list[Reason]:
+    """How much of all one cluster holds, where it decides."""
+    if not units.clustered or units.number < 2:
+        return []
+    part = float(units.sizes.max() / units.sizes.sum())
+    large = part >= MUCH and part * units.number > LARGER
+    return [Reason("one group holds {share} of 100 questions", share=rounded(100 * part, 0))] if large else []

@@ -38,11 +38,16 @@ def verdict_of(difference: float, p: float, better: Better, level: float, attain
 def by_signs(one: Comparison) -> Comparison:
     """The comparison with the verdict that its own p allows, tested by the signs of its groups, its interval in
     agreement with it, and its power."""
-    found = decided(replace(one, attainable=attainable_p(one.groups)), one.p, 1 - one.level)
+    found = decided(replace(one, attainable=attainable_p(one.groups, binary=is_of_hits(one))), one.p, 1 - one.level)
     found = weighed(agreeing(found), one.p_worst)
     if math.isnan(found.low):
         return found
     return replace(found, intervals={**found.intervals, "alone": (found.low, found.high)})
+
+
+def is_of_hits(one: Comparison) -> bool:
+    """Whether it is of independent 0/1 values, tested by McNemar's test."""
+    return one.test in (MCNEMAR, MCNEMAR_EXACT)
 
 
 def withheld(one: Comparison, reason: str) -> Comparison:
@@ -156,7 +161,7 @@ def decided(one: Comparison, p: float, threshold: float, instead: Callable[[floa
 def _groups_for(one: Comparison, shows: Callable[[float], bool]) -> int | None:
     """How many groups it takes until the smallest p, halved by each more, can be shown; None if no number does."""
     counts = range(one.groups + 1, one.groups + 61)
-    return next((number for number in counts if shows(attainable_p(number))), None)
+    return next((number for number in counts if shows(attainable_p(number, binary=is_of_hits(one)))), None)
 
 
 def with_margin(one: Comparison, margin: float | None) -> Comparison:
@@ -210,7 +215,7 @@ class Spread:
         """That of a comparison whose threshold and error are known."""
         assert one.threshold is not None, "it was decided"
         threshold = one.threshold if one.joint else max(one.threshold, one.attainable)
-        binary = one.test in (MCNEMAR, MCNEMAR_EXACT)
+        binary = is_of_hits(one)
         differing = math.sqrt(one.error**2 * (one.n - 1) + one.difference**2)
         deviation = differing if binary else one.error * math.sqrt(one.groups) / shrinkage(one.groups)
         return cls(deviation, one.n, one.groups, 1 - threshold, binary, one.joint)

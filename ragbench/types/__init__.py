@@ -297,6 +297,8 @@ class Estimate:
     note: a machine-readable word on why the printed interval is not the bootstrap's ("few", "ceiling", "no_spread",
         "equal_groups", "borrowed_spread", "borrowed_between", "few_clusters", "ties"), or "".
     lender: where all values are equal ("borrowed_spread"), the metric whose design effect was taken.
+    doubt: why the interval may miss the true value more often than `level` says, as the values look, several reasons
+        joined (`ragbench.types.reason`); "" where nothing tells so.
     """
 
     value: float
@@ -315,6 +317,7 @@ class Estimate:
     ceiling: float | None = None
     note: str = ""
     lender: str = ""
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

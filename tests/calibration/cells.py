@@ -23,7 +23,9 @@ class Row:
 
     coverage: share of samples whose printed interval holds the truth. level: in which a difference is shown where there
     is none. family: in which any such is shown in a family. power: in which a difference that there is, or its share in
-    a family, is shown as such. textbook_…: the same of a textbook's interval or test, named by `textbook`.
+    a family, is shown as such. unwarned: in which the interval misses the truth, or a difference is shown that is not
+    there, and no sentence beside it says that this may happen more often than its level says. textbook_…: the same of a
+    textbook's interval or test, named by `textbook`.
     """
 
     topic: str
@@ -35,6 +37,7 @@ class Row:
     level: float | None = None
     family: float | None = None
     power: float | None = None
+    unwarned: float | None = None
     textbook: str = ""
     textbook_coverage: float | None = None
     textbook_level: float | None = None

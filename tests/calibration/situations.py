@@ -59,6 +59,9 @@ def _hard_means() -> Iterator[Cell]:
         codes = labels_of([3 * (number - 1)] + [3] * (number - 1))
         study = studies.mean(known.flag(0.8), codes, grouped=True)
         yield Cell(topic, "hit rate .80, one cluster of half", len(codes), study, OF_CLUSTERS, number)
+    for number in (8, 20, 40):
+        study = studies.larger_and_worse(number)
+        yield Cell(topic, "hit rate, larger clusters are hit less", round(number / 0.15), study, OF_CLUSTERS, number)
     longer = studies.open_mean(lambda rng: rng.lognormal(0, 1.5, 30) - np.exp(1.125))
     yield Cell(topic, "latency, lognormal, σ 1.5", 30, longer, T)
     for n in (MOST_UNITS, MOST_UNITS + 1):  # on both sides of where nothing is drawn any more
@@ -74,14 +77,14 @@ def _hard_differences() -> Iterator[Cell]:
     """Where signs are not as likely up as down although the mean is 0, or too coarse."""
     topic = "Two systems, paired"
     for n in (15, 30, 60):
-        yield Cell(topic, "skewed, exponential", n, studies.shifted(studies.exponential(n), 0.0), T, weight=2)
+        yield Cell(topic, "skewed, exponential", n, studies.shifted(studies.exponential(n), 0.0), T)
     for n in (15, 30, 60, 150):
-        yield Cell(topic, "skewed, lognormal", n, studies.shifted(studies.lognormal(n), 0.0), T, weight=2)
+        yield Cell(topic, "skewed, lognormal", n, studies.shifted(studies.lognormal(n), 0.0), T)
     study = studies.shifted(studies.exponential(60, 0.3), 0.0)
-    yield Cell(topic, "skewed, exponential, three in ten moved", 60, study, T, weight=2)
+    yield Cell(topic, "skewed, exponential, three in ten moved", 60, study, T)
     for n in (15, 30):
         apart = 2.8 * (3 / n) ** 0.5
-        yield Cell(topic, "heavy tails on both sides", n, studies.shifted(studies.heavy(n), apart), T, weight=2)
+        yield Cell(topic, "heavy tails on both sides", n, studies.shifted(studies.heavy(n), apart), T)
     study = studies.same_of(studies.lognormal(150), 0.7)
     yield Cell(topic, "called the same, skewed, from the margin on", 150, study)
     for number in (8, 20, 40):
@@ -90,7 +93,7 @@ def _hard_differences() -> Iterator[Cell]:
             yield Cell(topic, f"clusters, {name}", round(number / 0.15), study, OF_CLUSTERS, number)
     for n in (8, 16, 24):
         study = studies.shifted(studies.decided_pairs(n), 0.0, mcnemar_p)
-        yield Cell(topic, "every pair decided", n, study, CHI, weight=2)
+        yield Cell(topic, "every pair decided", n, study, CHI)
     for n, lost in ((80, 0.1), (100, 0.2), (157, 0.1), (300, 0.1)):
         yield Cell(topic, f"not worse, {lost:.0%} of the hits lost and none won", n, studies.not_worse(n, lost), T)
 
@@ -162,7 +165,7 @@ def _families() -> Iterator[Cell]:
     yield Cell(topic, "primary metric beside others and three bad rivals", 60, study, HOLM, weight=dear)
     for number in (3, 6, 12):
         study = studies.skewed_family(30, number)
-        yield Cell(topic, f"skewed, exponential, {number} challengers", 30, study, HOLM, weight=0.5)
+        yield Cell(topic, f"skewed, exponential, {number} challengers", 30, study, HOLM)
     yield Cell(topic, "five systems, all pairs", 50, studies.every_pair(50), HOLM, weight=0.5)
 
 

@@ -28,6 +28,11 @@ def holds(one: Estimate | Comparison, truth: float) -> bool:
     return one.low is not None and one.high is not None and one.low - 1e-12 <= truth <= one.high + 1e-12
 
 
+def unwarned(one: Estimate | Comparison, wrong: bool) -> bool:
+    """Whether it is wrong and no sentence beside it says that it may be so more often than its level says."""
+    return wrong and not one.doubt
+
+
 def within(interval: tuple[float, float], truth: float) -> bool:
     return interval[0] <= truth <= interval[1]
 
@@ -39,8 +44,12 @@ def mean(population: Population, codes: Codes, *, grouped: bool = False, inside:
         values = population.at(known.together(rng, codes, inside)) if grouped else population.draw(rng, len(codes))
         clusters = codes if grouped else None
         one = stats.estimate(values, clusters=clusters, bounds=population.bounds, resamples=RESAMPLES, seed=seed)
-        plain = t_interval(of_clusters(values, clusters))
-        return {"coverage": holds(one, population.mean), "textbook_coverage": within(plain, population.mean)}
+        plain, held = t_interval(of_clusters(values, clusters)), holds(one, population.mean)
+        return {
+            "coverage": held,
+            "unwarned": unwarned(one, not held),
+            "textbook_coverage": within(plain, population.mean),
+        }
 
     return study
 
@@ -586,6 +595,7 @@ def shifted(draw: Draw, better: float, plain: Callable[[Array], float] = t_p) ->
         seen: dict[str, float] = {
             "coverage": within(shown[0].alone, 0.0),
             "level": shown[0].verdict in SHOWN,
+            "unwarned": unwarned(shown[0], shown[0].verdict in SHOWN),
             "textbook_coverage": within(t_interval(none), 0.0),
             "textbook_level": plain(none) <= 0.05,
         }
@@ -626,7 +636,11 @@ def skewed_family(n: int, challengers: int) -> Study:
         systems = {"0": np.zeros(n)} | {str(k + 1): rng.exponential(size=n) - 1 for k in range(challengers)}
         found = stats.compare_many(systems, "0", resamples=RESAMPLES, seed=seed)
         plain = stats.holm([t_p(systems[one.challenger]) for one in found]) <= 0.05
-        return {"family": any(one.verdict in SHOWN for one in found), "textbook_family": bool(plain.any())}
+        return {
+            "family": any(one.verdict in SHOWN for one in found),
+            "unwarned": any(unwarned(one, one.verdict in SHOWN) for one in found),
+            "textbook_family": bool(plain.any()),
+        }
 
     return study
 
@@ -638,7 +652,8 @@ def same_of(draw: Draw, margin: float) -> Study:
     def study(rng: Rng, seed: int) -> Mapping[str, float]:
         far = draw(rng) + margin
         one = stats.compare(np.zeros(len(far)), far, margin=margin, resamples=RESAMPLES, seed=seed)
-        return {"level": one.p_equivalence is not None and one.p_equivalence <= 0.05}
+        same = one.p_equivalence is not None and one.p_equivalence <= 0.05
+        return {"level": same, "unwarned": unwarned(one, same)}
 
     return study
 
@@ -671,7 +686,8 @@ def clustered(draw: Callable[[Rng, float], tuple[Array, Codes]], better: float) 
                 shown = t_p(plain) <= 0.05 and plain.mean() > 0
                 seen |= {"power": one.verdict is Verdict.BETTER, "textbook_power": shown}
             else:
-                seen |= {"coverage": within(one.alone, 0.0), "level": one.verdict in SHOWN}
+                shown = one.verdict in SHOWN
+                seen |= {"coverage": within(one.alone, 0.0), "level": shown, "unwarned": unwarned(one, shown)}
                 seen |= {"textbook_level": t_p(plain) <= 0.05, "textbook_coverage": within(t_interval(plain), 0.0)}
         return seen
 
@@ -684,7 +700,34 @@ def open_mean(draw: Draw) -> Study:
     def study(rng: Rng, seed: int) -> Mapping[str, float]:
         values = draw(rng)
         one = stats.estimate(values, resamples=RESAMPLES, seed=seed)
-        return {"coverage": holds(one, 0.0), "textbook_coverage": within(t_interval(values), 0.0)}
+        held = holds(one, 0.0)
+        return {
+            "coverage": held, "unwarned": unwarned(one, not held), "textbook_coverage": within(t_interval(values), 0.0),
+        }  # fmt: skip
+
+    return study
+
+
+def larger_and_worse(number: int) -> Study:
+    """The hit rate over clusters of geometric sizes, of which the larger ones are hit less often."""
+    share, off = 0.15, np.array([-0.4, 0.0, 0.4])
+
+    def chances(sizes: Array) -> Array:
+        middle, spread = (1 / share), (1 - share) ** 0.5 / share
+        return np.asarray(ndtr(0.84 - 0.3 * (sizes[:, None] - middle) / spread + off))
+
+    sizes = np.arange(1, 400)
+    weights = sizes * (1 - share) ** (sizes - 1)
+    truth = float((weights * chances(sizes.astype(float)).mean(axis=1)).sum() / weights.sum())
+
+    def study(rng: Rng, seed: int) -> Mapping[str, float]:
+        drawn = rng.geometric(share, number)
+        own = chances(drawn.astype(float))[np.arange(number), rng.integers(0, len(off), number)]
+        codes = labels_of(drawn)
+        values = (rng.random(len(codes)) < own[codes]).astype(float)
+        one = stats.estimate(values, clusters=codes, bounds=(0.0, 1.0), resamples=RESAMPLES, seed=seed)
+        held, plain = holds(one, truth), t_interval(of_clusters(values, codes))
+        return {"coverage": held, "unwarned": unwarned(one, not held), "textbook_coverage": within(plain, truth)}
 
     return study
 

@@ -48,6 +48,7 @@ def estimates(
         columns.append(Column(_("groups"), "count"))
         rows = [(*row, one.clusters) for row, (_names, one) in zip(rows, pairs, strict=True)]
     noted = [brackets((one for _names, one in pairs), _)]
+    noted += [f"{' '.join(names)}: {text}" for names, one in pairs if (text := verdicts.doubted(one, _))]
     if any(banded):
         after = len(titles) + 2  # the interval, which decides it
         columns.insert(after, Column(_("band")))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ragbench.language import Translator
 from ragbench.metrics.explanation import reason_in
-from ragbench.types import Comparison, Verdict
+from ragbench.types import Comparison, Estimate, Verdict
 from ragbench.types.reason import parts
 
 
@@ -113,11 +113,14 @@ def beside(one: Comparison, _: Translator, digits: int) -> list[str]:
     return found + [text for text in [planned(one, _)] if text]
 
 
-def doubted(one: Comparison, _: Translator) -> str:
-    """Why a word that says something may be wrong more often than its level says; empty where nothing tells so."""
-    if not one.doubt or one.verdict.unshown:
+def doubted(one: Comparison | Estimate, _: Translator) -> str:
+    """Why a word that says something, or an interval, may be wrong more often than its level says; empty where nothing
+    tells so."""
+    if not one.doubt or (isinstance(one, Comparison) and one.verdict.unshown):
         return ""
     reasons = _.enumeration([reason_in(reason, _) for reason in parts(one.doubt)])
+    if isinstance(one, Estimate):
+        return _("{reasons}: the interval may miss the true value twice as often as it says", reasons=reasons)
     return _("{reasons}: the test may err twice as often as it says", reasons=reasons)
 
 

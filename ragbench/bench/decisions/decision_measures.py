@@ -62,7 +62,7 @@ def guarded(metric: Metric, cells: NDArray[np.int64], clusters: Sequence[str] | 
     return replace(
         drawn, low=carried(share.low), high=carried(share.high), method=share.method, note=share.note,
         clusters=drawn.clusters if drawn.clusters is None else share.clusters, n_effective=share.n_effective,
-        design_effect=share.design_effect, intervals={**drawn.intervals, **known},
+        design_effect=share.design_effect, intervals={**drawn.intervals, **known}, doubt=share.doubt,
     )  # fmt: skip
 
 
@@ -92,5 +92,6 @@ def _balanced(
     high = drawn.value + math.hypot(*(high - value for value, _, high in ends)) / 2
     known = {guard.method: (low, high)}
     return replace(
-        drawn, low=low, high=high, method=guard.method, note=guard.note, intervals={**drawn.intervals, **known}
-    )
+        drawn, low=low, high=high, method=guard.method, note=guard.note, intervals={**drawn.intervals, **known},
+        doubt=next((each.doubt for each in shares if each.doubt), ""),
+    )  # fmt: skip

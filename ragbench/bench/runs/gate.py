@@ -234,10 +234,14 @@ def _bound(
         return replace(made, why=Reason("there is no interval"))
     near, far = sorted((sign * one.low, sign * one.high))
     edge = sign * limit
+    first = parts(one.doubt)[0] if one.doubt else ""
+    unsure = Reason("{said}: the interval may miss the true value twice as often as it says", said=first)
     if near > edge or (near == edge and not strict):
-        return replace(made, outcome=Outcome.HOLDS, why=Reason("the whole interval keeps the condition"))
+        why = unsure if one.doubt else Reason("the whole interval keeps the condition")
+        return replace(made, outcome=Outcome.HOLDS, why=why)
     if far < edge or (far == edge and strict):
-        return replace(made, outcome=Outcome.FAILS, why=Reason("the whole interval breaks the condition"))
+        why = unsure if one.doubt else Reason("the whole interval breaks the condition")
+        return replace(made, outcome=Outcome.FAILS, why=why)
     needed = _needed(made.distance, one.low, one.high, one.n, one.clusters, one.level)
     return replace(made, why=Reason("the interval reaches across the limit"), needed=needed)
 

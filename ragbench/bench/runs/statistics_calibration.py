@@ -13,7 +13,7 @@ from ragbench.bench.basics.session import commit, versions
 from ragbench.measurement import Measurement
 
 COLUMNS = (
-    "topic", "cell", "n", "clusters", "simulations", "coverage", "level", "family", "power", "textbook",
+    "topic", "cell", "n", "clusters", "simulations", "coverage", "level", "family", "power", "unwarned", "textbook",
     "textbook_coverage", "textbook_level", "textbook_family", "textbook_power",
 )  # fmt: skip
 

@@ -28,7 +28,7 @@ def standing(measured: Measurements, _: Translator) -> Table:
     if NAME not in measured.names():
         return Table((), ())
     found = Overview(Material(measured[NAME], _))
-    rows, digits = [], []
+    rows, digits, unsure = [], [], list[str]()
     for page in found.pages:
         metric = found.metric(page)
         if metric is None:
@@ -38,13 +38,15 @@ def standing(measured: Measurements, _: Translator) -> Table:
             word = verdicts.said(c, _) if c is not None else ""
             rows.append((found.short(page), metric, system, Found(e.low, e.high, e.value), word, e.n_unmeasured))
             digits.append(digits_of((e.value, e.low, e.high), metric))
+            if why := verdicts.doubted(e, _):
+                unsure.append(f"{found.short(page)}: {metric} {system}: {why}")
     columns = (
         Column(_("page")), Column(_("metric")), Column(_("system")), Column(_("value"), "interval"),
         Column(_("verdict"), "verdict"), Column(_("unmeasured"), "count"),
     )  # fmt: skip
     spent = [page["spent"] for page in found.pages if page.get("spent")]
     whole = {key: sum(one.get(key) or 0 for one in spent) for key in ("calls", "money", "unpriced")}
-    notes = [escape(text).striptags() for text in answers(found)]
+    notes = [escape(text).striptags() for text in answers(found)] + unsure
     if whole["calls"]:
         paid, calls = cost(whole, _), int(whole["calls"])
         notes.append(_.plural("{n} call of models, {cost}", "{n} calls of models, {cost}", calls, cost=paid))

@@ -125,10 +125,10 @@ def how(material: Material) -> str:
 
 
 def of_comparisons(material: Material) -> list[str]:
-    """What is to be read with the numbers: what could have been shown where nothing was, who corrected the numbers,
-    and what repeats add to the primary metric's."""
-    return [*_lacking(material), *_detectable(material), *_planned(material), *judges.corrected(material),
-            *_repeats(material)]  # fmt: skip
+    """What is to be read with the numbers: how sure they are, what could have been shown where nothing was, who
+    corrected the numbers, and what repeats add to the primary metric's."""
+    return [*_lacking(material), *_unsure(material), *_detectable(material), *_planned(material),
+            *judges.corrected(material), *_repeats(material)]  # fmt: skip
 
 
 def _lacking(material: Material) -> list[str]:
@@ -146,15 +146,28 @@ def _lacking(material: Material) -> list[str]:
             open_ended = c.least is None or c.most is None
             for text in (lacking(c, _, digits) if open_ended else "", beyond(c, _), doubted(c, _)):
                 others.setdefault(text, []).append((metric, name, ""))
-    said = [f"{text[:1].upper()}{text[1:]}: {_listed(material, own)}." for text, own in others.items() if text]
+    several = len(material.challengers) > 1
+    said = [f"{text[:1].upper()}{text[1:]}: {_listed(own, several)}." for text, own in others.items() if text]
     if ends:
         said.append(
             _(
                 "Differences with every unmeasured value at either end of its scale: {named}.",
-                named=_listed(material, ends),
+                named=_listed(ends, several),
             )
         )
     return said
+
+
+def _unsure(material: Material) -> list[str]:
+    """Whose intervals may miss the true value more often than they say, and why."""
+    found: dict[str, list[Listed]] = {}
+    for metric in material.metrics:
+        for name in material.systems:
+            one = material.estimate(name, metric)
+            if one is not None and (text := doubted(one, material.text)):
+                found.setdefault(text, []).append((metric, name, ""))
+    several = len(material.systems) > 1
+    return [f"{text[:1].upper()}{text[1:]}: {_listed(own, several)}." for text, own in found.items()]
 
 
 def _open(material: Material) -> list[tuple[str, str, Comparison]]:
@@ -175,7 +188,7 @@ def _detectable(material: Material) -> list[str]:
         for metric, name, c in _open(material)
         if c.minimum_detectable is not None
     ]
-    listed = _listed(material, found)
+    listed = _listed(found, len(material.challengers) > 1)
     return [_("A difference of this size or more would have been shown: {named}.", named=listed)] if found else []
 
 
@@ -197,12 +210,12 @@ def _planned(material: Material) -> list[str]:
         _(
             "The smallest difference of interest, {margin}, would likely have been shown: {named}.",
             margin=_.exact(margin),
-            named=_listed(material, found),
+            named=_listed(found, len(material.challengers) > 1),
         )
         for margin, found in reached.items()
     ]
     for (margin, n, grouped), found in lacking.items():
-        places = {"margin": _.exact(margin), "n": _.integer(n), "named": _listed(material, found)}
+        places = {"margin": _.exact(margin), "n": _.integer(n), "named": _listed(found, len(material.challengers) > 1)}
         notes.append(
             _(
                 "Questions needed to show the smallest difference of interest, {margin}, in groups as large as now "
@@ -219,9 +232,10 @@ def _planned(material: Material) -> list[str]:
     return notes
 
 
-def _listed(material: Material, found: Iterable[Listed]) -> str:
-    """`mrr: dense 0.064, hybrid 0.071; recall@5: dense 0.082`: of one challenger without its name."""
-    several, by_metric = len(material.challengers) > 1, dict[str, list[str]]()
+def _listed(found: Iterable[Listed], several: bool) -> str:
+    """`mrr: dense 0.064, hybrid 0.071; recall@5: dense 0.082`: of a system that is not one of several without its
+    name."""
+    by_metric = dict[str, list[str]]()
     for metric, name, number in found:
         by_metric.setdefault(metric, []).append(" ".join(filter(None, (name if several else "", number))))
     return clean(

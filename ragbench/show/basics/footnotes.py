@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from ragbench.bench.basics import withholding
 from ragbench.bench.basics.tabulation import interval_name
+from ragbench.bench.basics.verdicts import doubted
 from ragbench.language import Translator
 from ragbench.metrics.explanation import reason_in
 from ragbench.show.basics.material import Material
@@ -26,7 +27,13 @@ class Notes:
         self._called: dict[tuple[str, str, str], int] = {}
 
     def mark(self, estimate: Estimate | Comparison) -> Markup:
-        """The mark of a number whose printed interval is not the bootstrap's; empty for any other."""
+        """The marks of a number whose printed interval is not the bootstrap's, or of which one may err more often than
+        it says; empty for any other."""
+        unsure = doubted(estimate, self._material.text) if isinstance(estimate, Estimate) else ""
+        return self._kind(estimate) + (self._call("doubted", unsure) if unsure else Markup(""))
+
+    def _kind(self, estimate: Estimate | Comparison) -> Markup:
+        """The mark of one whose interval is not the bootstrap's."""
         corrected = estimate.method in BY_PEOPLE
         if estimate.note == "empty" or not (estimate.note or corrected):
             return Markup("")
@@ -79,9 +86,12 @@ def without_judge(note: str, _: Translator) -> str:
 def explained(material: Material, note: str, method: str, lender: str = "") -> str:
     """Why the printed interval is not the bootstrap's. lender: whose design effect was taken, for "borrowed_spread".
 
-    Of "unidentified" `method` is the reason for which nothing can be concluded from a number.
+    Of "unidentified" `method` is the reason for which nothing can be concluded from a number, of "doubted" the whole
+    sentence.
     """
     _ = material.text
+    if note == "doubted":
+        return f"{method[:1].upper()}{method[1:]}."
     if note == "unidentified":
         return _("Nothing can be concluded from it: {reason}.", reason=reason_in(method, _))
     reasons = {
