@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 import re
 from collections.abc import Iterator
@@ -186,3 +187,8 @@ def test_values_are_said_by_their_kind() -> None:
     assert spoken([claims], RUSSIAN) == "Не подтверждено: «A {x}.»; «B.»."
     inner = sentence("{part} is unmeasured: {reason}", part="x", reason=sentence("the reference makes no claim"))
     assert spoken([inner], RUSSIAN) == "x не измерено: в эталоне нет утверждений"
+
+
+@pytest.mark.parametrize("reason", [None, math.nan, ""])
+def test_a_table_without_a_reason_says_none(reason: str | float | None) -> None:
+    assert reason_in(reason, translator("ru")) == ""

@@ -32,10 +32,10 @@ def sentence(text: str, /, **values: Any) -> dict[str, Any]:
     return {"text": text, "values": {name: _apart(value) for name, value in values.items()}}
 
 
-def reason_in(reason: str, speaker: Speaker) -> str:
-    """A reason, or the text that is kept of it, in the speaker's language. What a model or an endpoint says stays as it
-    is: only what ragbench says is said anew."""
-    known = read(reason)
+def reason_in(reason: str | float | None, speaker: Speaker) -> str:
+    """A reason, or the text that is kept of it, in the speaker's language; empty where a table has none (None, NaN).
+    What a model or an endpoint says stays as it is: only what ragbench says is said anew."""
+    known = read(reason) if isinstance(reason, str) else ""
     return spoken([known.sentence], speaker) if isinstance(known, Reason) else known
 
 
