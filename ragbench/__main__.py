@@ -68,7 +68,7 @@ def _refusing() -> Iterator[None]:
     except Exception as error:
         if hasattr(error, "format_message"):  # typer's own; where its class lives depends on its version
             message = "\n".join(terminal.lines(error.format_message()))
-            error.format_message, error.exit_code = lambda: message, Ending.REFUSED
+            vars(error).update(format_message=lambda: message, exit_code=Ending.REFUSED)
         raise
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 from bs4 import BeautifulSoup
 
+import ragbench.show.runs  # noqa: F401 - whose views are asked for by name
 from ragbench import language, settings
 from ragbench.bench.basics import tabulation
 from ragbench.bench.runs import gate
