@@ -24,6 +24,7 @@ from ragbench.progress import Progress
 from ragbench.show import Page
 from ragbench.systems import Retrieval
 from ragbench.types import Chunk, Hit, Question
+from ragbench.types.reason import kept
 from tests.measurements import placed
 from tests.small_project import write_lines
 
@@ -128,7 +129,7 @@ def test_repeats_are_compared_with_the_first_run_in_order() -> None:
 def test_one_run_is_no_repeat() -> None:
     value, status, reason = repeated([hits("a1")])
     assert np.isnan(value)
-    assert (status, reason) == ("missing_field", consistency.ONCE)
+    assert (status, reason) == ("missing_field", kept(consistency.ONCE))
 
 
 def test_a_question_that_failed_in_one_run_is_unmeasured() -> None:
@@ -168,7 +169,7 @@ def test_every_system_is_asked_anew() -> None:
     assert steady["unsteady"] == 0.5, "three questions a run: the second run differs, the third does not"
     assert np.isnan(steady["poor"])
     reasons = found.scores.query("metric == 'retrieval_consistency' and system == 'poor'")["reason"]
-    assert set(reasons) == {consistency.LOGGED}
+    assert set(reasons) == {kept(consistency.LOGGED)}
     assert {c.comparison.challenger for c in found.comparisons if c.metric == "retrieval_consistency"} == set()
 
 

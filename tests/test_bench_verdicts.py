@@ -31,6 +31,7 @@ from ragbench.show import Page
 from ragbench.show.basics.text import clean
 from ragbench.show.view import View
 from ragbench.types import Comparison, Sample, Score, Status, Verdict
+from ragbench.types.reason import Reason
 from tests import small_project
 from tests.measurements import measurement
 
@@ -78,7 +79,7 @@ def test_pages_say_it_with_what_it_takes_and_name_no_smallest_difference(page: M
     assert verdicts.said(few(), text) in articles.summary({"notebooks": [{"name": "t"}]}, {"t": page}, None, text)
 
 
-WITHHELD = "24 of 60 pairs unmeasured"
+WITHHELD = Reason("{part} of {whole} pairs unmeasured", part=24, whole=60)
 
 
 def test_a_verdict_that_is_withheld_is_said_with_the_reason_on_every_output(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_a_verdict_that_is_withheld_is_said_with_the_reason_on_every_output(tmp_
     assert made.comparisons[0].summary()["withheld"] == WITHHELD
     for language, said in (
         ("en", f"cannot be told: {WITHHELD}"),
-        ("ru", "нельзя сказать: без измерения 24 из 60 пар"),
+        ("ru", "нельзя сказать: пар без измерения 24 из 60"),
     ):
         text, shown = translator(language), Page(made, language=language)
         overview = Page(over({"tier": made}), language=language)

@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from ragbench import stats
 from ragbench.__main__ import application
 from ragbench.labelling import sheet
-from ragbench.labelling.items import Item
+from ragbench.labelling.labelled_items import Item
 
 Write = Callable[[pandas.DataFrame, Path], None]
 

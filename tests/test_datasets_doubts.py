@@ -56,7 +56,9 @@ def test_a_sentence_for_each_kind_with_its_share() -> None:
         "1 of 40 labelled questions has a relevant passage whose text the base holds more than once"
     )
     assert third.startswith("3 of 55 labels name passages or pages that the base does not have")
-    assert sentences(found, translator("ru"))[2].startswith("3 из 55 меток указывают")
+    assert sentences(found, translator("ru"))[2].startswith(
+        "Меток, которые указывают на фрагмент или страницу, которых в базе нет: 3 из 55."
+    )
     assert not sentences({}, translator("en"))
 
 

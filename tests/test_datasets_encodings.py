@@ -166,7 +166,7 @@ def test_the_command_line_takes_the_encoding_before_the_command(
     monkeypatch.chdir(tmp_path)
     kept(tmp_path, "question,answer,contexts\nWo?,Die Bücherei.,Die Bücherei ist da.\n".encode("cp1252"))
     words = ("load", "answers", "rows.csv", "--name", "desk", "--language", "en")
-    for option, code in ((("--encoding", "cp1252"), 0), ((), 2), (("--encoding", "cp99"), 2)):
+    for option, code in ((("--encoding", "cp1252"), 0), ((), 3), (("--encoding", "cp99"), 3)):
         done = ragbench(*option, *words, "--replace")
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr

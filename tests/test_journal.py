@@ -168,7 +168,7 @@ class TestTravel:
             cli.invoke(application, ["export", str(file), "--judge", "travel"])
             assert file.read_bytes() == first
         found = {r["key"]: r for r in DatabaseJournal(store.engine).rows("travel")}
-        assert found == {r["key"]: r for r in rows}
+        assert found == {r["key"]: {**r, "imported": True} for r in rows}
         shown = cli.invoke(application, [])
         (line,) = [line.split() for line in shown.output.splitlines() if line.startswith("travel")]
         assert (line[:3], line[5:]) == (["travel", "m", "1,203"], ["1.2030", "—", "12,030", "6,015", "0.50"])

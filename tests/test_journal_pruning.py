@@ -154,9 +154,9 @@ def test_lookups_use_the_index_and_never_read_the_whole_journal(own: Store) -> N
     with own.engine.begin() as connection:
         connection.execute(text(
             "INSERT INTO ragbench.journal (key, judge, endpoint, model, prompt, version, repeat, request, text, "
-            "finish, input_tokens, output_tokens, estimated, cost, seconds) "
+            "finish, input_tokens, output_tokens, estimated, cost, seconds, imported) "
             "SELECT encode(sha256(n::text::bytea), 'hex'), 'j', 'e', 'm', 'p', 1, 0, '{}', repeat('t', 1500), "
-            "'stop', 1, 1, false, 0, 0 FROM generate_series(1, 20000) n"))  # fmt: skip
+            "'stop', 1, 1, false, 0, 0, false FROM generate_series(1, 20000) n"))  # fmt: skip
         connection.execute(text("ANALYZE ragbench.journal"))
         keys = list(connection.scalars(text("SELECT key FROM ragbench.journal LIMIT 256")))
         raw = connection.connection.driver_connection

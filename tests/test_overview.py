@@ -22,6 +22,7 @@ from ragbench.show import Page
 from ragbench.show.about.overview import Overview, cost, measured
 from ragbench.show.comparison.bands import limits, reached
 from ragbench.types import Estimate, Verdict
+from ragbench.types.reason import Reason, kept
 from tests.measurements import measurement
 
 pytestmark = pytest.mark.usefixtures("bare")
@@ -158,7 +159,8 @@ def test_why_nothing_was_measured_is_said_with_counts_by_page_and_overview(tmp_p
 
 
 def test_why_nothing_was_measured_is_said_in_the_page_s_language() -> None:
-    why = ["the sample has no field reference"] * 2 + ["the reference names no entity"]
+    lacking = kept(Reason("the sample has no field {field}", field="reference"))
+    why = [lacking, lacking, kept(Reason("the reference names no entity"))]
     made = measurement(("only",), ("mrr",), 3, facts={"primary": "mrr"})
     scores = made.scores.assign(value=math.nan, status="missing_field", reason=why)
     bare = replace(made, scores=scores, estimates=(mrr("only", math.nan, None, None, 3),), comparisons=())

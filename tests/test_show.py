@@ -295,7 +295,8 @@ def test_ids_are_unique_on_a_page() -> None:
 
 @pytest.mark.fault("secrets", tried="paths of this machine on a page", count=1)
 def test_provenance_holds_no_path() -> None:
-    facts = {"results": "/home/somebody/secret/results.jsonl", "nested": {"folder": "C:\\Users\\x\\data.txt"}}
+    inner = {"results": "/home/somebody/secret/results.jsonl", "nested": {"folder": "C:\\Users\\x\\data.txt"}}
+    facts = {"parameters": inner}
     text = said(show.about.provenance(Page(measurement(facts=facts))))
     assert "results.jsonl" in text
     assert "somebody" not in text

@@ -6,23 +6,22 @@ import csv
 import gzip
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from ragbench import rankings, trec
-from ragbench.commands import trec as command
 from ragbench.commands.tables import assessment
 from ragbench.metric import parse
 from ragbench.metrics.evaluation import evaluate
 from ragbench.trec import lines
+from tests import command_line
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2 0 a 1\nq3 0 z 0\n"
 RUN = "q1 Q0 b 1 3.0 mine\nq1 Q0 a 2 2.0 mine\nq1 Q0 c 3 2.0 mine\nq9 Q0 a 1 1.0 mine\n"
@@ -378,13 +377,7 @@ def test_ir_measures_samples_against_pytrec_eval(shared_data: Callable[[str], Pa
 
 @pytest.fixture
 def invoke() -> Callable[..., Any]:
-    application = typer.Typer()
-    application.command()(command.trec)
-
-    def call(*arguments: object) -> Any:
-        return CliRunner().invoke(application, [str(each) for each in arguments])
-
-    return call
+    return partial(command_line.invoke, "trec")
 
 
 def test_the_command_by_our_own_rules(tmp_path: Path, invoke: Callable[..., Any]) -> None:

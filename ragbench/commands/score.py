@@ -220,8 +220,7 @@ def score(
         # nobody else has the measurement: it goes as soon as it is written, and is read again
         page = assemble(out, _measured(found, names, asked, answers, request), parameters, spoken, VIEWS)
         terminal.say(page, err=True)
-    decided = _decided(found, known.model_copy(update={"gate": bounds}))
-    held = gate.tell(decided) if bounds else Ending.HELD
+    held = gate.tell(_decided(found, known.model_copy(update={"gate": bounds}))) if bounds else Ending.HELD
     unmeasured = Ending.UNMEASURED if _tell_nothing(found) else Ending.HELD
     if code := worst(held, unmeasured):
         raise typer.Exit(code)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragbench.labelling.items import Item
+from ragbench.labelling.labelled_items import Item
 from ragbench.labelling.sheet import Sheet, export_csv, import_csv
 from ragbench.language import Translator, translator
 from ragbench.show.basics.text import clean

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ragbench import settings as configuration
 from ragbench import stats
 from ragbench.bench.scoring.labels import SETTLED
-from ragbench.labelling.items import Item, items
+from ragbench.labelling.label_widget import FOLDER, chosen_scale, default_path, plain_name, widget
+from ragbench.labelling.labelled_items import Item, items
 from ragbench.labelling.panel import Other, Panel
 from ragbench.labelling.sheet import Key, Sheet, key_of, read_given
-from ragbench.labelling.widget import FOLDER, chosen_scale, default_path, plain_name, widget
 from ragbench.language import translator
 from ragbench.measurement import Measurement
 from ragbench.metric import grades

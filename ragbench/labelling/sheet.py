@@ -13,7 +13,7 @@ from ragbench.bench.scoring.labels import COLUMNS, NOTE, guarded, plain
 from ragbench.datasets import DatasetError
 from ragbench.datasets.rows import read_rows
 from ragbench.folders import write
-from ragbench.labelling.items import Item
+from ragbench.labelling.labelled_items import Item
 from ragbench.settings import secrets
 
 EXPORTED = ("item", "question", "answer", "passages", "reference", "value")

@@ -10,13 +10,15 @@ import contextlib
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ragbench import annexes, trust
 from ragbench.llm import Tally
 from ragbench.settings import Settings
-from ragbench.store.database import Elsewhere
 from ragbench.types import Embedder
+
+if TYPE_CHECKING:
+    from ragbench.store.database import Elsewhere
 
 Tell = Callable[[Any], None]
 """Called by a part with how far it is: any plain value, the last one counts."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from ragbench import settings as configuration
 from ragbench.bench.scoring.labels import SETTLED
-from ragbench.labelling.items import items, scale_of
+from ragbench.labelling.labelled_items import items, scale_of
 from ragbench.labelling.panel import Panel
 from ragbench.labelling.sheet import Sheet
 from ragbench.language import translator
