@@ -109,8 +109,8 @@ def tried(text: str = "") -> Measurement:
     """Two judges, of whom the second gives no score for one answer; answers, one made answer, one pair."""
     rows = [
         (judge, f"r{place}{text}", f"Question {place}? {text}", f"Answer {place}. {text}", "Reference.", people,
-         json.dumps({"ann": people}), score, "ok" if score is not None else "timeout", f"{judge} thinks so. {text}", "bot",
-         [])
+         json.dumps({"ann": people}), score, "ok" if score is not None else "timeout",
+         f"{judge} thinks so. {text}", "bot", [])
         for judge, scores in (("strict", (0.0, 0.5)), ("lost", (1.0, None)))
         for place, (people, score) in enumerate(zip((0.75, 0.5), scores, strict=True))
     ]  # fmt: skip
