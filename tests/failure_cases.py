@@ -116,7 +116,7 @@ CASES: dict[str, Case] = {
     ),
     "calls spent": Case(spent("calls: 3 of 3"), JUDGED, JUDGE + "[budget]\ncalls = 3\n", judge()),
     "money spent": Case(
-        spent("money: 0.0 of 0.001"), JUDGED, JUDGE + "input_price = 1000.0\n[budget]\nmoney = 0.001\n", judge()
+        spent("money: 0 of 0.001"), JUDGED, JUDGE + "input_price = 1000.0\n[budget]\nmoney = 0.001\n", judge()
     ),
     "a refused connection": Case(
         in_a_row("Cannot connect to host 127.0.0.1:9 (Connection refused); look whether it runs, and at base_url"),
@@ -175,7 +175,7 @@ CASES: dict[str, Case] = {
         embedder(*[(401, {}, '{"error": {"message": "bad key"}}')] * 9),
     ),
     "vectors of another width": Case(
-        "the embedder far (m at {url}) gave a vector of another dimension for 2 of 5 texts; the first is 'Text of a2.'",
+        "the embedder far (m at {url}) gave a vector of another dimension for 2 of 5 texts; the first is 'Text of c1.'",
         tier1("far"),
         FAR,
         embedder(

@@ -17,6 +17,7 @@ import nbformat
 import pytest
 
 from ragbench.report.exports.publish import without_paths
+from ragbench.types.reason import read
 from tests.command_line import ROOT, ragbench
 from tests.failure_cases import CASES, REFUSED
 from tests.small_project import add
@@ -46,7 +47,7 @@ def heard(run: Path, site: Path) -> dict[str, str]:
         return html.unescape(found[1]) if found else ""
 
     return {
-        "manifest": described["failure"],
+        "manifest": read(described["failure"]),
         "page": on(run / "own.html"),
         "index": on(run / "index.html"),
         "junit": "" if case is None else case.get("message", ""),
