@@ -201,6 +201,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory, database_folder: Path) -> It
     with every_page.Server(keep=False).running() as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAGBENCH_CONFIG", str(every_page.make(folder, database_folder, server.url)))
         patch.chdir(folder)
+        # of what ends badly by lot, eight calls may stand in a row: that would be the end of the run
+        patch.setattr("ragbench.llm.endpoint.UNREACHABLE_AFTER", 1000)
         settings.load.cache_clear()
         yield {name: measured() for name, measured in every_page.PAGES.items()}
 
