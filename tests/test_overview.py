@@ -17,6 +17,7 @@ from ragbench.bench.runs.overview import NAME, keep, over, overview
 from ragbench.commands.tables.standing import standing
 from ragbench.language import translator
 from ragbench.measurement import Measurement, NamedEstimate
+from ragbench.report.keeping.results import summary
 from ragbench.report.pages.assembly import Measurements
 from ragbench.show import Page
 from ragbench.show.about.overview import Overview, cost, measured
@@ -178,6 +179,31 @@ def test_the_terminal_says_what_the_overview_s_page_says(tmp_path: Path) -> None
     said = tuple(unescape(re.sub("<[^>]+>", "", one)) for one in page)
     assert any(one.startswith("<b> & co against a:") for one in said)
     assert standing(Measurements(tmp_path), text).notes[: len(said)] == said
+
+
+@pytest.mark.parametrize(("language", "said"), [
+    ("en", "by the judge lexical, a stand-in"), ("ru", "по судье lexical, автономному заменителю"),
+])  # fmt: skip
+@pytest.mark.parametrize(("more", "alone"), [
+    ({}, True), ({"corrected": ["mrr"]}, False), ({"judged": ["recall"]}, False),
+    ({"judges": [{"name": "lexical", "stand_in": True}, {"name": "model", "stand_in": False}]}, False),
+])  # fmt: skip
+def test_a_verdict_away_from_its_page_names_the_stand_in_that_alone_judged(
+    more: dict[str, object], alone: bool, language: str, said: str, tmp_path: Path
+) -> None:
+    judged = {"judges": [{"name": "lexical", "stand_in": True}], "judged": ["mrr"], **more}
+    made = measurement(("a", "b"), ("mrr",), 20, facts={"primary": "mrr", "baseline": "a", **judged})
+    found = over({"tier3_end_to_end": made})
+    found.save(tmp_path / "parts" / "overview")
+    made.save(tmp_path / "parts" / "tier3_end_to_end")
+    page, text = Page(found, language=language), translator(language)
+    [row] = [row for row in standing(Measurements(tmp_path), text).rows if row[2] == "b"]
+    sentence = show.about.standing(page).html()
+    outputs = (sentence, show.about.overview(page).html(), row[4])
+    assert [said in str(output) for output in outputs] == [alone] * len(outputs)
+    whole = summary(Measurements(tmp_path))
+    judges = {one.get("judged_by") for one in (*whole["estimates"], *whole["comparisons"]) if one["metric"] == "mrr"}
+    assert judges == ({"lexical"} if alone else {None})
 
 
 def test_pages_stand_in_their_order_and_lead_to_their_rows() -> None:

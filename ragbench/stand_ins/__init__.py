@@ -178,6 +178,21 @@ def _judges(given: Any) -> list[StandIn]:
     ]
 
 
+def judged_alone(known: Mapping[str, Any]) -> dict[str, str]:
+    """By metric, the offline judges that alone judged it, where no label by people corrects it."""
+    judges = [judge for judge in known.get("judges") or () if isinstance(judge, Mapping) and judge.get("name")]
+    if not judges or not all(judge.get("stand_in") for judge in judges):
+        return {}
+    names, corrected = ", ".join(str(judge["name"]) for judge in judges), known.get("corrected") or ()
+    return {str(metric): names for metric in known.get("judged") or () if metric not in corrected}
+
+
+def said_by(judged: Mapping[str, str] | None, metric: str, _: Translator) -> str:
+    """What stands beside a verdict away from its page, of a metric among `judged_alone`; empty for any other."""
+    name = (judged or {}).get(metric)
+    return _("by the judge {name}, a stand-in", name=name) if name else ""
+
+
 def _unordered(known: Mapping[str, Any]) -> tuple[StandIn, ...]:
     """`unordered` of the metrics that an offline judge alone judged, and no label by people corrects."""
     judges = [one for one in known.get("judges") or () if isinstance(one, Mapping) and one.get("name")]

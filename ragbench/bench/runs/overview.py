@@ -115,6 +115,7 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
         "spent": _spent(made, known),
         "stand_ins": [one.fact for one in stand_ins.of(made.facts)],
         "raised": [one.fact for one in raised.of(made.facts)],
+        **({"judged_alone": judged} if (judged := stand_ins.judged_alone(made.facts)) else {}),
         **facts,
     }
 

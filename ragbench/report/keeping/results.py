@@ -103,6 +103,12 @@ def _alone(made: Measurement, one: Finding) -> dict[str, Any]:
     return {} if judge is None else {"judge_alone": judge.summary()}
 
 
+def _offline(made: Measurement, one: Finding) -> dict[str, Any]:
+    """`judged_by`: the offline judges, where they alone judged the metric."""
+    judges = stand_ins.judged_alone(made.facts).get(one.metric)
+    return {} if judges is None else {"judged_by": judges}
+
+
 def write_scores(path: Path, measurements: Measurements) -> None:
     """Write the table of scores."""
     write_table(path, scores(_by_name(measurements)))
@@ -140,12 +146,18 @@ def summary(measurements: Measurements) -> dict[str, Any]:
     """Every estimate and every comparison of a run, as plain values, and what stood in for a model.
 
     `published` is the metric's name elsewhere; `judge_alone`, only where people's labels correct a number, is what the
-    judge alone says.
+    judge alone says; `judged_by`, only where offline judges alone judged a metric, are these.
     """
     known = _by_name(measurements)
     estimates, comparisons = (
         [
-            {"notebook": name, **one.summary(), "published": published(one.metric), **_alone(made, one)}
+            {
+                "notebook": name,
+                **one.summary(),
+                "published": published(one.metric),
+                **_alone(made, one),
+                **_offline(made, one),
+            }
             for name, made in known.items()
             for one in getattr(made, kind)
         ]

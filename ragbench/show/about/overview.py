@@ -20,6 +20,7 @@ from ragbench.show.basics.text import shown
 from ragbench.show.comparison import bands
 from ragbench.show.comparison.headline import standing_in
 from ragbench.show.view import view
+from ragbench.stand_ins import said_by
 from ragbench.types import Comparison, Estimate
 
 Facts = Mapping[str, Any]
@@ -146,7 +147,8 @@ def _cell(found: Overview, page: Facts, metric: str, system: str) -> Markup:
         number = spread(value if e.low is None else f"{value} {_.interval(e.low, e.high, digits)}")
     c = found.comparison(page, system, metric)
     marked = bands.marked(found.material, bands.reached(found.material, metric, e, system, page))
-    words = [part for part in (marked, chip(found.material, c) if c else "") if part]
+    by = said_by(page.get("judged_alone"), metric, _) if c else ""
+    words = [part for part in (marked, chip(found.material, c) if c else "", by) if part]
     address = f"{href(page)}#{row_anchor(metric, bool(page.get('describes')))}"
     content = html.link(address, number) + small(counted(e, _, digits))
     under = html.span(Markup(" · ").join(words), "rb-words") if words else ""

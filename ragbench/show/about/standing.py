@@ -19,6 +19,7 @@ from ragbench.show.blame import stacked
 from ragbench.show.blame.parts import ANSWERABLE, Blamed
 from ragbench.show.comparison import bands, paired_differences
 from ragbench.show.view import view
+from ragbench.stand_ins import said_by
 from ragbench.types import Comparison, Estimate, Verdict
 
 NAMED = 3
@@ -131,7 +132,8 @@ def _better(found: Overview) -> list[Markup]:
         for one in rows:
             why = f", {reason_in(one.withheld, found.text)}" if one.withheld else ""
             why += f" ({unsure})" if (unsure := doubted(one, found.text)) else ""
-            where = f"{found.short(page)}: {metric}{why}"
+            by = said_by(page.get("judged_alone"), metric, found.text)
+            where = f"{found.short(page)}: {metric}{f', {by}' if by else ''}{why}"
             earned.setdefault((one.challenger, one.baseline), []).append((one.verdict, where))
     alike: dict[tuple[str, tuple[tuple[Verdict, str], ...]], list[str]] = {}
     for (system, baseline), own in earned.items():
@@ -174,7 +176,7 @@ def _counted(found: Overview, page: Facts, metric: str, rows: Sequence[Compariso
     return _.html(
         "{page}: {metric}, {n} against {baseline}: {verdicts}.",
         page=shown(found.short(page)),
-        metric=shown(metric),
+        metric=shown(", ".join(filter(None, (metric, said_by(page.get("judged_alone"), metric, _))))),
         n=_.plural("{n} system", "{n} systems", len(rows)),
         baseline=shown(rows[0].baseline),
         verdicts=Markup(", ").join(parts),
