@@ -199,7 +199,7 @@ def test_a_verdict_away_from_its_page_names_the_stand_in_that_alone_judged(
     page, text = Page(found, language=language), translator(language)
     [row] = [row for row in standing(Measurements(tmp_path), text).rows if row[2] == "b"]
     sentence = show.about.standing(page).html()
-    outputs = (sentence, show.about.overview(page).html(), row[4])
+    outputs = (sentence, show.about.overview(page).html(), show.about.differences(page).html(), row[4])
     assert [said in str(output) for output in outputs] == [alone] * len(outputs)
     whole = summary(Measurements(tmp_path))
     judges = {one.get("judged_by") for one in (*whole["estimates"], *whole["comparisons"]) if one["metric"] == "mrr"}

@@ -58,7 +58,10 @@ def differences(material: Material, present: frozenset[str]) -> Markup:
         against = material.text("against {baseline}", baseline=rows[0].baseline)
         of = material.population((row.n for row in rows), named=False)
         name = f"{found.short(page)} · {metric}"
-        named = html.two_lines(name, ", ".join(filter(None, [against, of, lower])))
+        named = html.two_lines(
+            name,
+            ", ".join(filter(None, [against, of, lower, said_by(page.get("judged_alone"), metric, material.text)])),
+        )
         digits = found.digits(page, metric)
         panels.append(paired_differences.Panel(named, metric, digits, rows, href(page), name))
     return paired_differences.drawn(material, panels)
