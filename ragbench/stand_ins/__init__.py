@@ -52,7 +52,8 @@ def of(known: Mapping[str, Any], system: str | None = None, metric: str | None =
 
     system, metric: only those that made numbers of this system, and of this metric.
     """
-    judging = [*_judges(known.get("judges")), *_unordered(known), *_for_people(known), *_panel(known)]
+    offline = [StandIn("judge", name) for name in _judges(known, offline=True)]
+    judging = [*offline, *_unordered(known), *_for_people(known), *_panel(known)]
     found = [*_listed(known.get("stand_ins")), *_generators(known.get("generators")), *judging]
     found += [StandIn("questions", f"{known['known_items']}")] if known.get("known_items") else []
     once = {(one.part, one.name): one for one in reversed(found)}
@@ -170,43 +171,32 @@ def _generators(given: Any) -> list[StandIn]:
     return [StandIn("generator", name, tuple(own)) for name, own in systems.items()]
 
 
-def _judges(given: Any) -> list[StandIn]:
-    return [
-        StandIn("judge", str(one["name"]))
-        for one in given or ()
-        if isinstance(one, Mapping) and one.get("stand_in") and one.get("name")
-    ]
+def _judges(known: Mapping[str, Any], *, offline: bool | None = None) -> list[str]:
+    """The names of a page's judges: of the offline ones, of the others, or of all."""
+    named = (one for one in known.get("judges") or () if isinstance(one, Mapping) and one.get("name"))
+    return [str(one["name"]) for one in named if offline is None or bool(one.get("stand_in")) is offline]
+
+
+def _uncorrected(known: Mapping[str, Any]) -> list[str]:
+    """The judged metrics that no label by people corrects."""
+    corrected = known.get("corrected") or ()
+    return [str(metric) for metric in known.get("judged") or () if metric not in corrected]
 
 
 def judged_alone(known: Mapping[str, Any]) -> dict[str, str]:
     """By metric, the offline judges that alone judged it, where no label by people corrects it."""
-    judges = [judge for judge in known.get("judges") or () if isinstance(judge, Mapping) and judge.get("name")]
-    if not judges or not all(judge.get("stand_in") for judge in judges):
-        return {}
-    names, corrected = ", ".join(str(judge["name"]) for judge in judges), known.get("corrected") or ()
-    return {str(metric): names for metric in known.get("judged") or () if metric not in corrected}
-
-
-def said_by(judged: Mapping[str, str] | None, metric: str, _: Translator) -> str:
-    """What stands beside a verdict away from its page, of a metric among `judged_alone`; empty for any other."""
-    name = (judged or {}).get(metric)
-    return _("by the judge {name}, a stand-in", name=name) if name else ""
+    offline, others = _judges(known, offline=True), _judges(known, offline=False)
+    return {} if others or not offline else dict.fromkeys(_uncorrected(known), ", ".join(offline))
 
 
 def _unordered(known: Mapping[str, Any]) -> tuple[StandIn, ...]:
     """`unordered` of the metrics that an offline judge alone judged, and no label by people corrects."""
-    judges = [one for one in known.get("judges") or () if isinstance(one, Mapping) and one.get("name")]
-    corrected = known.get("corrected") or ()
-    alone = [metric for metric in known.get("judged") or () if metric not in corrected]
-    return unordered((str(one["name"]) for one in judges if one.get("stand_in")), alone)
+    return unordered(_judges(known, offline=True), _uncorrected(known))
 
 
 def _for_people(known: Mapping[str, Any]) -> tuple[StandIn, ...]:
     """The models whose word the means of `judged` metrics are, but for those that people's labels correct."""
-    judges = [one for one in known.get("judges") or () if isinstance(one, Mapping) and one.get("name")]
-    corrected = known.get("corrected") or ()
-    alone = [metric for metric in known.get("judged") or () if metric not in corrected]
-    return for_people((str(one["name"]) for one in judges if not one.get("stand_in")), alone)
+    return for_people(_judges(known, offline=False), _uncorrected(known))
 
 
 def panel(
@@ -224,10 +214,7 @@ def _panel(known: Mapping[str, Any]) -> tuple[StandIn, ...]:
     """`panel` of the judges whose scores become one on a page, but for the metrics that people's labels correct."""
     if not known.get("aggregate"):
         return ()
-    judges = [str(one["name"]) for one in known.get("judges") or () if isinstance(one, Mapping) and one.get("name")]
-    corrected = known.get("corrected") or ()
-    alone = [metric for metric in known.get("judged") or () if metric not in corrected]
-    return panel(judges, alone, known.get("over_judges") or ())
+    return panel(_judges(known), _uncorrected(known), known.get("over_judges") or ())
 
 
 def _of_others(found: StandIn, _: Translator) -> str:

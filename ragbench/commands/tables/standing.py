@@ -24,7 +24,6 @@ def standing(measured: Measurements, _: Translator) -> Table:
     from ragbench.show.about.overview import Overview, cost
     from ragbench.show.about.standing import answers
     from ragbench.show.basics.material import Material, digits_of
-    from ragbench.stand_ins import said_by
 
     if NAME not in measured.names():
         return Table((), ())
@@ -36,7 +35,7 @@ def standing(measured: Measurements, _: Translator) -> Table:
             continue
         for system, e in found.numbers[str(page["name"])][metric].items():
             c = found.comparison(page, system, metric)
-            by = said_by(page.get("judged_alone"), metric, _)
+            by = found.judged_by(page, metric)
             word = ", ".join(filter(None, (verdicts.said(c, _), by))) if c is not None else ""
             rows.append((found.short(page), metric, system, Found(e.low, e.high, e.value), word, e.n_unmeasured))
             digits.append(digits_of((e.value, e.low, e.high), metric))

@@ -20,7 +20,6 @@ from ragbench.show.basics.text import shown
 from ragbench.show.comparison import bands
 from ragbench.show.comparison.headline import standing_in
 from ragbench.show.view import view
-from ragbench.stand_ins import said_by
 from ragbench.types import Comparison, Estimate
 
 Facts = Mapping[str, Any]
@@ -57,6 +56,11 @@ class Overview:
     def comparison(self, page: Facts, system: str, metric: str) -> Comparison | None:
         """The comparison of a system with the page's baseline."""
         return self.material.comparison(system, metric, page=str(page["name"]))
+
+    def judged_by(self, page: Facts, metric: str) -> str:
+        """The offline judge that alone judged the metric, in words that stand beside a verdict; else empty."""
+        name = (page.get("judged_alone") or {}).get(metric)
+        return self.text("by the judge {name}, a stand-in", name=name) if name else ""
 
     def metric(self, page: Facts) -> str | None:
         """The metric that stands for a page: the one that its answer speaks of; None for a page without numbers."""
@@ -147,7 +151,7 @@ def _cell(found: Overview, page: Facts, metric: str, system: str) -> Markup:
         number = spread(value if e.low is None else f"{value} {_.interval(e.low, e.high, digits)}")
     c = found.comparison(page, system, metric)
     marked = bands.marked(found.material, bands.reached(found.material, metric, e, system, page))
-    by = said_by(page.get("judged_alone"), metric, _) if c else ""
+    by = found.judged_by(page, metric) if c else ""
     words = [part for part in (marked, chip(found.material, c) if c else "", by) if part]
     address = f"{href(page)}#{row_anchor(metric, bool(page.get('describes')))}"
     content = html.link(address, number) + small(counted(e, _, digits))

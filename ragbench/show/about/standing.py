@@ -19,7 +19,6 @@ from ragbench.show.blame import stacked
 from ragbench.show.blame.parts import ANSWERABLE, Blamed
 from ragbench.show.comparison import bands, paired_differences
 from ragbench.show.view import view
-from ragbench.stand_ins import said_by
 from ragbench.types import Comparison, Estimate, Verdict
 
 NAMED = 3
@@ -58,10 +57,7 @@ def differences(material: Material, present: frozenset[str]) -> Markup:
         against = material.text("against {baseline}", baseline=rows[0].baseline)
         of = material.population((row.n for row in rows), named=False)
         name = f"{found.short(page)} · {metric}"
-        named = html.two_lines(
-            name,
-            ", ".join(filter(None, [against, of, lower, said_by(page.get("judged_alone"), metric, material.text)])),
-        )
+        named = html.two_lines(name, ", ".join(filter(None, [against, of, lower, found.judged_by(page, metric)])))
         digits = found.digits(page, metric)
         panels.append(paired_differences.Panel(named, metric, digits, rows, href(page), name))
     return paired_differences.drawn(material, panels)
@@ -135,7 +131,7 @@ def _better(found: Overview) -> list[Markup]:
         for one in rows:
             why = f", {reason_in(one.withheld, found.text)}" if one.withheld else ""
             why += f" ({unsure})" if (unsure := doubted(one, found.text)) else ""
-            by = said_by(page.get("judged_alone"), metric, found.text)
+            by = found.judged_by(page, metric)
             where = f"{found.short(page)}: {metric}{f', {by}' if by else ''}{why}"
             earned.setdefault((one.challenger, one.baseline), []).append((one.verdict, where))
     alike: dict[tuple[str, tuple[tuple[Verdict, str], ...]], list[str]] = {}
@@ -179,7 +175,7 @@ def _counted(found: Overview, page: Facts, metric: str, rows: Sequence[Compariso
     return _.html(
         "{page}: {metric}, {n} against {baseline}: {verdicts}.",
         page=shown(found.short(page)),
-        metric=shown(", ".join(filter(None, (metric, said_by(page.get("judged_alone"), metric, _))))),
+        metric=shown(", ".join(filter(None, (metric, found.judged_by(page, metric))))),
         n=_.plural("{n} system", "{n} systems", len(rows)),
         baseline=shown(rows[0].baseline),
         verdicts=Markup(", ").join(parts),
