@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ragbench.stats.draws import MOST_UNITS
+from tests.calibration import agreement, skew, studies
 from tests.calibration import populations as known
-from tests.calibration import studies
 from tests.calibration.cells import Cell
 from tests.calibration.populations import LIKERT, STRICT, UNEQUAL, labels_of
 from tests.calibration.textbook import mcnemar_p
@@ -60,42 +60,42 @@ def _hard_means() -> Iterator[Cell]:
         study = studies.mean(known.flag(0.8), codes, grouped=True)
         yield Cell(topic, "hit rate .80, one cluster of half", len(codes), study, OF_CLUSTERS, number)
     for number in (8, 20, 40):
-        study = studies.larger_and_worse(number)
+        study = skew.larger_and_worse(number)
         yield Cell(topic, "hit rate, larger clusters are hit less", round(number / 0.15), study, OF_CLUSTERS, number)
-    longer = studies.open_mean(lambda rng: rng.lognormal(0, 1.5, 30) - np.exp(1.125))
+    longer = skew.open_mean(lambda rng: rng.lognormal(0, 1.5, 30) - np.exp(1.125))
     yield Cell(topic, "latency, lognormal, σ 1.5", 30, longer, T)
     for n in (MOST_UNITS, MOST_UNITS + 1):  # on both sides of where nothing is drawn any more
-        drawn = studies.open_mean(lambda rng, n=n: rng.lognormal(0, 1.5, n) - np.exp(1.125))
+        drawn = skew.open_mean(lambda rng, n=n: rng.lognormal(0, 1.5, n) - np.exp(1.125))
         yield Cell(topic, "latency, lognormal, σ 1.5", n, drawn, T, weight=0.25)
     codes = labels_of([1, 2, 3] * 1_667)
     grouped = studies.mean(known.latency(1.0), codes, grouped=True)
     yield Cell(topic, "latency, clusters of 1 to 3", len(codes), grouped, OF_CLUSTERS, 5_001, 0.25)
-    yield Cell(topic, "Student's t with 3 degrees of freedom", 30, studies.open_mean(studies.heavy(30)), T)
+    yield Cell(topic, "Student's t with 3 degrees of freedom", 30, skew.open_mean(skew.heavy(30)), T)
 
 
 def _hard_differences() -> Iterator[Cell]:
     """Where signs are not as likely up as down although the mean is 0, or too coarse."""
     topic = "Two systems, paired"
     for n in (15, 30, 60):
-        yield Cell(topic, "skewed, exponential", n, studies.shifted(studies.exponential(n), 0.0), T)
+        yield Cell(topic, "skewed, exponential", n, skew.shifted(skew.exponential(n), 0.0), T)
     for n in (15, 30, 60, 150):
-        yield Cell(topic, "skewed, lognormal", n, studies.shifted(studies.lognormal(n), 0.0), T)
-    study = studies.shifted(studies.exponential(60, 0.3), 0.0)
+        yield Cell(topic, "skewed, lognormal", n, skew.shifted(skew.lognormal(n), 0.0), T)
+    study = skew.shifted(skew.exponential(60, 0.3), 0.0)
     yield Cell(topic, "skewed, exponential, three in ten moved", 60, study, T)
     for n in (15, 30):
         apart = 2.8 * (3 / n) ** 0.5
-        yield Cell(topic, "heavy tails on both sides", n, studies.shifted(studies.heavy(n), apart), T)
-    study = studies.same_of(studies.lognormal(150), 0.7)
+        yield Cell(topic, "heavy tails on both sides", n, skew.shifted(skew.heavy(n), apart), T)
+    study = skew.same_of(skew.lognormal(150), 0.7)
     yield Cell(topic, "called the same, skewed, from the margin on", 150, study)
     for number in (8, 20, 40):
         for name, tied, better in (("sizes tied to the difference", 0.15, 0.0), ("sizes by chance", 0.0, 0.34)):
-            study = studies.clustered(studies.sized(number, tied), better * (20 / number) ** 0.5)
+            study = skew.clustered(skew.sized(number, tied), better * (20 / number) ** 0.5)
             yield Cell(topic, f"clusters, {name}", round(number / 0.15), study, OF_CLUSTERS, number)
     for n in (8, 16, 24):
-        study = studies.shifted(studies.decided_pairs(n), 0.0, mcnemar_p)
+        study = skew.shifted(skew.decided_pairs(n), 0.0, mcnemar_p)
         yield Cell(topic, "every pair decided", n, study, CHI)
     for n, lost in ((80, 0.1), (100, 0.2), (157, 0.1), (300, 0.1)):
-        yield Cell(topic, f"not worse, {lost:.0%} of the hits lost and none won", n, studies.not_worse(n, lost), T)
+        yield Cell(topic, f"not worse, {lost:.0%} of the hits lost and none won", n, skew.not_worse(n, lost), T)
 
 
 def _differences() -> Iterator[Cell]:
@@ -164,7 +164,7 @@ def _families() -> Iterator[Cell]:
     study = studies.family(studies.rivals(60), 0.4, lambda metric, system: system == "s", primary="primary")
     yield Cell(topic, "primary metric beside others and three bad rivals", 60, study, HOLM, weight=dear)
     for number in (3, 6, 12):
-        study = studies.skewed_family(30, number)
+        study = skew.skewed_family(30, number)
         yield Cell(topic, f"skewed, exponential, {number} challengers", 30, study, HOLM)
     yield Cell(topic, "five systems, all pairs", 50, studies.every_pair(50), HOLM, weight=0.5)
 
@@ -178,11 +178,13 @@ def _people() -> Iterator[Cell]:
     yield Cell(topic, "first place wins, the place decides in 20 %", 40, studies.places(40, 0.2), T)
     yield Cell(topic, "first place wins, the place decides always", 40, studies.places(40, 1.0), T)
     each = np.arange(50)
-    yield Cell(topic, "Cohen's κ", 50, studies.agreed(studies.kappa, studies.kappa_of_all, each), ITEMS, weight=0.5)
-    yield Cell(topic, "ICC, three raters", 50, studies.agreed(studies.icc, studies.icc_of_all, each), ITEMS)
+    yield Cell(
+        topic, "Cohen's κ", 50, agreement.agreed(agreement.kappa, agreement.kappa_of_all, each), ITEMS, weight=0.5
+    )
+    yield Cell(topic, "ICC, three raters", 50, agreement.agreed(agreement.icc, agreement.icc_of_all, each), ITEMS)
     for number in (None, 8, 12, 20):
         codes = each if number is None else labels_of([5] * number)
-        study = studies.agreed(studies.alpha, studies.alpha_of_all, codes, grouped=number is not None)
+        study = agreement.agreed(agreement.alpha, agreement.alpha_of_all, codes, grouped=number is not None)
         said = "Krippendorff's α, three raters" + ("" if number is None else ", clusters of 5")
         yield Cell(topic, said, len(codes), study, ITEMS, number)
     yield from _near_the_ends(topic)
@@ -193,20 +195,20 @@ def _people() -> Iterator[Cell]:
 
 def _near_the_ends(topic: str) -> Iterator[Cell]:
     """Two raters who nearly always give the best grade, and ranks in few large clusters."""
-    of, rare, skewed = studies.of_grades, studies.RARE, studies.SKEWED
+    of, rare, skewed = agreement.of_grades, agreement.RARE, agreement.SKEWED
     for n in (20, 50):
-        study = studies.agreed(of("cohen_kappa", 2), studies.plain_of_all, np.arange(n), grades=rare, alike=0.9)
+        study = agreement.agreed(of("cohen_kappa", 2), agreement.plain_of_all, np.arange(n), grades=rare, alike=0.9)
         yield Cell(topic, "Cohen's κ, nine in ten are good", n, study, ITEMS, weight=0.5)
     codes = labels_of([5] * 12)
-    study = studies.agreed(of("cohen_kappa", 2), studies.plain_of_all, codes, grouped=True, grades=rare, alike=0.9)
+    study = agreement.agreed(of("cohen_kappa", 2), agreement.plain_of_all, codes, grouped=True, grades=rare, alike=0.9)
     yield Cell(topic, "Cohen's κ, nine in ten are good, clusters of 5", len(codes), study, ITEMS, 12, weight=0.5)
     for said, name, truth in (
-        ("weighted κ", "cohen_kappa_quadratic", studies.weighted_of_all),
-        ("Gwet's AC2", "gwet_ac2", studies.ac2_of_all),
-        ("balanced accuracy", "balanced_accuracy", studies.balanced_of_all),
+        ("weighted κ", "cohen_kappa_quadratic", agreement.weighted_of_all),
+        ("Gwet's AC2", "gwet_ac2", agreement.ac2_of_all),
+        ("balanced accuracy", "balanced_accuracy", agreement.balanced_of_all),
     ):
-        study = studies.agreed(of(name, 5), truth, np.arange(50), grades=skewed, alike=0.95)
+        study = agreement.agreed(of(name, 5), truth, np.arange(50), grades=skewed, alike=0.95)
         yield Cell(topic, f"{said}, four in five of five grades the best", 50, study, ITEMS, weight=0.5)
     codes = labels_of([26] * 10)
-    study = studies.agreed(studies.tau, studies.tau_of_all, codes, grouped=True, grades=studies.FINE, alike=0.5)
+    study = agreement.agreed(agreement.tau, agreement.tau_of_all, codes, grouped=True, grades=agreement.FINE, alike=0.5)
     yield Cell(topic, "Kendall's τ-b, clusters of 26", len(codes), study, "Bonett and Wright of items", 10, weight=0.25)
