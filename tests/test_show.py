@@ -313,6 +313,14 @@ ASKED = [
 ]
 
 
+def test_the_method_tells_a_generator_by_its_name_where_it_has_answered_nothing() -> None:
+    told = {"name": "writer", "kind": "openai", "model": "m", "temperature": 0.5}
+    systems = [{"name": "a", "generator": "extractive"}, {"name": "b", "generator": told}]
+    text = said(show.about.method(Page(measurement(("a", "b"), facts={"systems": systems}))))
+    assert "generator extractive" in text
+    assert "generator writer, model m, temperature 0.5" in text
+
+
 def test_the_method_shows_what_was_asked_for_and_provenance_does_not_repeat_it() -> None:
     page = Page(measurement(facts={"dataset": "campus", "request": ASKED}))
     html = str(show.about.method(page).html())

@@ -268,7 +268,8 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
         if key in (*UNSAID, *IDENTITIES) or value in (None, "", [], {}):
             continue
         value = {"exact": _("exact"), "own": _("of your own table")}.get(value, value) if key == "index" else value
-        told = generator(material, value) if key == "generator" else flat(material, value)
+        is_written = key == "generator" and isinstance(value, Mapping)  # where nothing is answered it is a name
+        told = generator(material, value) if is_written else flat(material, value)
         parts.append(html.all(names.get(key, shown(key.replace("_", " "))), " ", told))
     return Markup("; ").join(parts)
 
