@@ -20,7 +20,7 @@ from ragbench.metrics import catalogue
 from ragbench.metrics.explanation import explain, reason_in, sentence, spoken
 from ragbench.metrics.inquiry import EndedError, Inquiry
 from ragbench.types import Chunk, Sample, Score, Status
-from ragbench.types.reason import Reason, joined, kept, parts, read, reason_of, rounded, short
+from ragbench.types.reason import Reason, joined, kept, of, parts, read, reason_of, rounded, short
 from tests.scripted_judge import ScriptedJudge, score
 
 RUSSIAN = translator("ru")
@@ -192,3 +192,19 @@ def test_values_are_said_by_their_kind() -> None:
 @pytest.mark.parametrize("reason", [None, math.nan, ""])
 def test_a_table_without_a_reason_says_none(reason: str | float | None) -> None:
     assert reason_in(reason, translator("ru")) == ""
+
+
+def test_why_there_is_no_value_can_be_said_again_in_another_language() -> None:
+    """A table keeps what was said in one language; its page, and a terminal, may speak another."""
+    english, russian = translator("en"), translator("ru")
+    lacking = sentence("the sample has no field {field}", field="reference")
+    for detail in ({"explanation": [lacking]}, {}):
+        ended = Score.unmeasured(Status.MISSING_FIELD, of(lacking), detail=detail)
+        said = explain(ended, russian)
+        assert said == "у примера нет поля reference"
+        assert reason_in(kept(said), english) == "the sample has no field reference"
+        assert explain(replace(ended, reason=said, detail={}), english) == "the sample has no field reference"
+        again = pickle.loads(pickle.dumps(said))
+        assert (again, kept(again)) == (said, kept(said)), "a worker gives it as it was said"
+    words = "a model's own words"
+    assert explain(Score.unmeasured(Status.REFUSED, words), russian) == words

@@ -17,6 +17,7 @@ from ragbench.bench.runs.overview import NAME, keep, over, overview
 from ragbench.commands.tables.standing import standing
 from ragbench.language import translator
 from ragbench.measurement import Measurement, NamedEstimate
+from ragbench.report.keeping.results import scores as all_scores
 from ragbench.report.keeping.results import summary
 from ragbench.report.pages.assembly import Measurements
 from ragbench.show import Page
@@ -289,3 +290,12 @@ def test_the_cost_is_that_of_the_replies_used(tmp_path: Path) -> None:
     unpriced = {"calls": 9, "money": 0.0, "unpriced": 9}
     assert cost(unpriced, translator("en")) == "cost unknown: no price is set"
     assert cost({"calls": 9, "money": 0.0}, translator("en")) == "cost 0.00"
+
+
+def test_the_table_of_all_scores_reads_as_sentences() -> None:
+    """What a measurement keeps apart, to be said in any language, no reader of a file has to put together."""
+    lacking = Reason("the sample has no field {field}", field="reference")
+    made = measurement(("only",), ("mrr",), 3)
+    scores = made.scores.assign(value=math.nan, status="missing_field", reason=[kept(lacking), "its own words", ""])
+    table = all_scores({"tier1_retrieval": replace(made, scores=scores)})
+    assert table["reason"].tolist() == ["the sample has no field reference", "its own words", ""]

@@ -36,7 +36,7 @@ def reason_in(reason: str | float | None, speaker: Speaker) -> str:
     """A reason, or the text that is kept of it, in the speaker's language; empty where a table has none (None, NaN).
     What a model or an endpoint says stays as it is: only what ragbench says is said anew."""
     known = read(reason) if isinstance(reason, str) else ""
-    return spoken([known.sentence], speaker) if isinstance(known, Reason) else known
+    return known.said(spoken([known.sentence], speaker)) if isinstance(known, Reason) else known
 
 
 class _English:
@@ -56,12 +56,14 @@ def share(part: int, whole: int) -> dict[str, Any]:
 
 
 def explain(score: Score, speaker: Speaker = ENGLISH) -> str:
-    """The explanation of a score in the speaker's language; its `reason` where the metric left no sentences."""
-    if "explanation" in score.detail:
-        return spoken(score.detail["explanation"], speaker)
-    if "judges" in score.detail:
-        return spoken(of_a_panel(score), speaker)
-    return reason_in(score.reason, speaker)
+    """The explanation of a score in the speaker's language; its `reason` where the metric left no sentences. Why there
+    is no value stays a reason, to be kept and said again in another language."""
+    if "explanation" not in score.detail and "judges" not in score.detail:
+        return reason_in(score.reason, speaker)
+    said = spoken(score.detail["explanation"] if "explanation" in score.detail else of_a_panel(score), speaker)
+    if score.status is not Status.OK and isinstance(score.reason, Reason):
+        return score.reason.said(said)
+    return said
 
 
 def spoken(sentences: Sequence[Mapping[str, Any]], speaker: Speaker = ENGLISH) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import string
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +14,8 @@ _ALONE = "{said}"
 
 
 class Reason(str):
-    """A reason of ragbench's own: it reads as English, and keeps its template apart from what is filled in.
+    """A reason of ragbench's own: it reads as English, or as it was `said`, and keeps its template apart from what is
+    filled in.
 
     text: the template, with `{name}` places. values: whole numbers, numbers with their decimals (Decimal; a float has
     three), texts of others, reasons, or a tuple of reasons.
@@ -28,14 +29,24 @@ class Reason(str):
         made.text, made.values = text, values
         return made
 
-    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
-        return (self.text,), dict(self.values)
+    def said(self, words: str) -> Reason:
+        """The same reason, reading as these words of another language."""
+        made = str.__new__(Reason, words)
+        made.text, made.values = self.text, self.values
+        return made
+
+    def __reduce__(self) -> tuple[Callable[..., Reason], tuple[str, str, dict[str, Any]]]:
+        return _again, (str(self), self.text, dict(self.values))
 
     @property
     def sentence(self) -> dict[str, Any]:
         """As plain JSON values, in the form of a sentence of an explanation; a number with decimals as
         `{"number": "0.50"}`."""
         return {"text": self.text, "values": {name: _plain(value) for name, value in self.values.items()}}
+
+
+def _again(words: str, text: str, values: Mapping[str, Any]) -> Reason:
+    return Reason(text, **values).said(words)
 
 
 def joined(*reasons: str) -> str:

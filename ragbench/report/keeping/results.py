@@ -50,7 +50,7 @@ KNOWN = ("cluster", "kind", "language", "source")
 
 
 def scores(measurements: Mapping[str, Measurement], *, told: bool = False) -> pd.DataFrame:
-    """One long table over all notebooks of a run: a row a notebook, system, metric and question.
+    """One long table over all notebooks of a run: a row a notebook, system, metric and question; reasons in English.
 
     told: with what is known of the question (KNOWN) and, where people labelled answers, `label`, the mean of theirs:
     all that the run's estimates and comparisons of single scores are made from.
@@ -65,6 +65,7 @@ def scores(measurements: Mapping[str, Measurement], *, told: bool = False) -> pd
     if not filled:
         return without_rows(("notebook", *SCORE_COLUMNS))
     table = pd.concat(filled, ignore_index=True)
+    table["reason"] = [str(read(reason)) if isinstance(reason, str) else reason for reason in table["reason"]]
     return table[["notebook", *(name for name in table.columns if name != "notebook")]]
 
 
