@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 
+from ragbench.llm.accounts import Parts, Told
 from ragbench.store.lanes import Connection, Lanes
 from ragbench.store.tables import SCHEMA
 
@@ -19,7 +20,6 @@ KEPT_DAYS = 7
 BURST_SECONDS = 10
 """Of a rate so much is saved up at most, as in `ragbench.llm.limiter.Allowance`."""
 
-Parts = tuple[float, float, float]
 _NAMES = ("calls", "tokens", "money")
 _BEGIN = f"""
 DELETE FROM {SCHEMA}.spending WHERE changed_at < now() - interval '{KEPT_DAYS} days';
@@ -95,7 +95,7 @@ class Accounts:
         self,
         run: str,
         limits: tuple[float | None, float | None, float | None],
-        told: Sequence[tuple[str, Parts, Parts]],
+        told: Sequence[Told],
         wanted: Parts | None,
     ) -> tuple[bool, Parts, Parts, float]:
         held = [f"held_{name}" for name in _NAMES]

@@ -13,6 +13,7 @@ from ragbench.types import Chunk, Comparison, Hit
 
 AnyFinding = TypeVar("AnyFinding", NamedComparison, Finding)
 Rankings = Mapping[str, Sequence[Sequence[Hit]]]
+"""System → what it retrieved, question by question."""
 BLAMED = ("not_retrieved", "too_low", "not_used", "beyond", "withheld")
 """Parts whose share hangs on whether what was retrieved holds the answer."""
 PUT_RIGHT = ("ranking", "generator")

@@ -18,6 +18,7 @@ import numpy as np
 from ragbench import stats
 from ragbench.bench.basics.families import Group, Sureness, compared
 from ragbench.bench.basics.requests import MOST_RETRIEVED
+from ragbench.bench.basics.withholding import Rankings
 from ragbench.measurement import Finding, NamedComparison, NamedEstimate
 from ragbench.rankings.coverage import LabelledText
 from ragbench.settings import Settings
@@ -25,8 +26,6 @@ from ragbench.types import Array, Chunk, Hit, Piece, Question
 
 METRIC, WORDS = "recall", "words"
 """The metrics of the findings: recall at `words`, and at `first` k how many words are read."""
-Rankings = Mapping[str, Sequence[Sequence[Hit]]]
-"""System → what it retrieved, question by question."""
 POINTS = 16  # of a curve, beside those at which systems are compared
 
 
