@@ -99,7 +99,9 @@ def ensure(
                     turns.leave(part)
                     until = time.monotonic() + patience
                     computed += len(still)
-                    size = batch if most > 1 else _next(size, time.perf_counter() - begun, batch)
+                    size = (
+                        batch if isinstance(model, PatientEmbedder) else _next(size, time.perf_counter() - begun, batch)
+                    )
                     if progress is not None:
                         progress(len(part))
         finally:
