@@ -55,7 +55,7 @@ check: $(READY)
 	$(BIN)/nbstripout --keep-id --verify notebooks/*.ipynb
 
 bench: $(READY)
-	@for file in tests/benchmarks/bench_*.py; do echo "== $$file"; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python $$file; done
+	@for file in benchmarks/bench_*.py; do echo "== $$file"; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python $$file; done
 
 calibrate: $(READY)
 	$(BIN)/python -m tests.calibration --simulations $(CALIBRATION_SIMULATIONS)
@@ -88,7 +88,7 @@ audit: $(READY)
 		exit $${failed:-0}
 
 soak: $(READY)
-	$(BIN)/python tests/benchmarks/soak.py $(SOAKING)
+	$(BIN)/python benchmarks/soak.py $(SOAKING)
 
 smoke:
 	$(PYTHON) -m tests.smoke $(SMOKE) $(PYTHONS)

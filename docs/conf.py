@@ -117,7 +117,7 @@ def _project() -> Path:
 
 
 def _leave(folder: Path) -> None:
-    from ragbench import settings
+    from ragbench.core import settings
     from ragbench.store import server
 
     settings.load.cache_clear()

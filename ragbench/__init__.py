@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import ragbench.early  # noqa: F401, isort: skip - before all that takes time
+import ragbench.core.early  # noqa: F401, isort: skip - before all that takes time
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from ragbench import annexes as _annexes
+from ragbench.core import annexes as _annexes
 
 if TYPE_CHECKING:
-    from ragbench.bench.scoring.result import Scores
-    from ragbench.datasets import Dataset
+    from ragbench.core.listeners import Listener
+    from ragbench.core.metric import Metric
+    from ragbench.core.types import Embedder, Judge
+    from ragbench.data import Dataset
     from ragbench.judge import OwnJudge
-    from ragbench.listeners import Listener
-    from ragbench.metric import Metric
-    from ragbench.types import Embedder, Judge
+    from ragbench.tiers.scoring.result import Scores
 
     AnyJudge: TypeAlias = Judge | OwnJudge | str
 
 __version__ = _version("ragbench")
 __all__ = [
     "ascore",
-    "bench",
     "criterion",
     "judge",
     "load",
     "metric",
     "score",
-    "show",
     "stats",
+    "tiers",
+    "views",
 ]
 __all__ += [*_annexes.offered("front")]
 
@@ -74,8 +74,8 @@ def score(
     primary: the metric on which they are compared in a family of its own, all others being the second; the first if
         empty.
     level, resamples, seed: of the intervals.
-    listeners: functions that are told of each judge's answer, each score and each sample (`ragbench.listeners.Event`),
-        besides those of ragbench.toml.
+    listeners: functions that are told of each judge's answer, each score and each sample
+        (`ragbench.core.listeners.Event`), besides those of ragbench.toml.
     columns: which column is a field, where two could be it: {"response": "output"}.
 
     Raises ValueError, before anything is paid for, for unknown names and for fields that no sample has.
@@ -134,7 +134,7 @@ def criterion(
 
     The same as a table [metrics.NAME] of ragbench.toml. Raises ValueError, naming the key, the value and what is legal.
     """
-    from ragbench.bench.scoring import own_metrics
+    from ragbench.tiers.scoring import own_metrics
 
     own = judges if isinstance(judges, list | tuple) else (judges,) if judges else ()
     return own_metrics.criterion(
@@ -167,8 +167,8 @@ def load(name: str) -> Dataset:
     Raises DatasetError, naming file, line and field, for what cannot be read, and for a name that there is not;
     RemoteError for a URL where nothing can be read.
     """
-    from ragbench import settings
-    from ragbench.bench.basics.session import dataset_of
+    from ragbench.core import settings
+    from ragbench.tiers.basics.session import dataset_of
 
     return dataset_of(name, settings.load())
 
@@ -179,7 +179,7 @@ def __getattr__(name: str) -> Any:
     if name in _annexes.offered("front"):
         return _annexes.taken("front", name)
     if name in __all__:  # a room, opened when somebody asks for it
-        return import_module(f"ragbench.{name}")
+        return import_module("ragbench.core.metric" if name == "metric" else f"ragbench.{name}")
     raise AttributeError(f"module 'ragbench' has no attribute {name!r}")
 
 
@@ -187,21 +187,21 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
     import contextlib
     from collections.abc import Iterator
 
-    from ragbench.bench.basics.families import check_baseline, leading
-    from ragbench.bench.scoring import jury
-    from ragbench.bench.scoring.measure import Asked, applicable, live_line, measure
-    from ragbench.bench.scoring.replies import kept_replies
-    from ragbench.datasets.samples import samples_of
-    from ragbench.progress import Progress, is_watched
+    from ragbench.core.progress import Progress, is_watched
+    from ragbench.data.samples import samples_of
+    from ragbench.tiers.basics.families import check_baseline, leading
+    from ragbench.tiers.scoring import judge_assignment
+    from ragbench.tiers.scoring.measure import Asked, applicable, live_line, measure
+    from ragbench.tiers.scoring.replies import kept_replies
 
     named = () if judge is None else judge if isinstance(judge, list | tuple | Mapping) else (judge,)
     rows = samples_of(samples, columns=options["columns"])
     chosen = applicable(rows, [metrics] if isinstance(metrics, str) or callable(metrics) else metrics)
     _ = leading(options["primary"], chosen)
     check_baseline(options["baseline"], (one.system for one in rows if one.system))
-    chosen, judges = jury.assigned(chosen, named)
-    whom = jury.asking(chosen, judges)
-    rule = jury.rule_of(options["aggregate"], options["tolerance"], options["quorum"], whom)
+    chosen, judges = judge_assignment.assigned(chosen, named)
+    whom = judge_assignment.asking(chosen, judges)
+    rule = judge_assignment.rule_of(options["aggregate"], options["tolerance"], options["quorum"], whom)
     kept: dict[str, Any] = {
         name: options[name] for name in ("embedder", "language", "baseline", "primary", "level", "resamples", "seed")
     }

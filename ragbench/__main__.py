@@ -8,7 +8,7 @@ if __name__ == "__main__":
 
     if sys.path[:1] in ([os.getcwd()], [""]):  # noqa: PTH109 - pathlib would come from there: `python -m` looks there first
         del sys.path[0]
-    from ragbench.commands.console.interruption import program
+    from ragbench.cli.console.interruption import program
 
     program()
 
@@ -24,20 +24,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ragbench import annexes, folders, names, terminal
-from ragbench.commands import (
-    database,
-    doctor,
-    gate,
-    init,
-    lab,
-    load,
-    metrics,
-    run,
-    score,
-    trust,
-)
-from ragbench.endings import Ending
+from ragbench.cli import database, doctor, gate, init, lab, load, metrics, run, score, trust
+from ragbench.core import annexes, folders, names, terminal
+from ragbench.core.endings import Ending
 
 HELP = """Measure Retrieval-Augmented Generation systems, and say with evidence which one is better.
 

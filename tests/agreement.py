@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Iterator
 
-from ragbench import language
+from ragbench.core import language
 
 PLURAL = 3
 MORE = (

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ragbench.settings import shipped
+from ragbench.core.settings import shipped
 from tests.own_database import own_database
 
 ROOT = Path(__file__).parents[1]
@@ -87,7 +87,7 @@ def _is_near(kept: Any, now: Any) -> bool:
 
 
 def _page(folder: Path) -> Iterator[tuple[str, Any]]:
-    from ragbench.measurement import Measurement
+    from ragbench.core.measurement import Measurement
 
     made = Measurement.load(folder)
     for named in made.estimates:
@@ -130,8 +130,9 @@ def _rounded(value: Any) -> Any:
 
 def run(name: str, folder: Path) -> dict[str, Any]:
     """What the notebooks say of one of RUNS, executed below `folder`; the current folder is changed."""
-    from ragbench import report, settings
-    from ragbench.commands.run import tiers
+    from ragbench import report
+    from ragbench.cli.run import tiers
+    from ragbench.core import settings
     from tests.command_line import ragbench
 
     made_by = _project if name == "logged" else _campus if name.startswith("campus") else _default
@@ -168,7 +169,7 @@ def _of_campus(folder: Path, settings: str) -> Path:
 
 def _project(folder: Path) -> Path:
     """A project of one table of answers by two systems; some of the second one's are of another hall."""
-    from ragbench.datasets import logged_files
+    from ragbench.data import logged_files
 
     folder.mkdir(parents=True)
     passages = [

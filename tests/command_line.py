@@ -17,8 +17,8 @@ from unittest import mock
 import pytest
 from typer.testing import CliRunner, Result
 
-from ragbench import settings
 from ragbench.__main__ import application, main
+from ragbench.core import settings
 
 ROOT = Path(__file__).parent.parent
 
@@ -34,7 +34,7 @@ def ragbench(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     with pytest.MonkeyPatch.context() as patch, mock.patch.dict(os.environ, {**here, **variables}):
         patch.setattr(sys, "argv", ["ragbench", *words])
         patch.setattr(sys, "stdin", io.StringIO())
-        patch.setattr("ragbench.terminal.guard", lambda: None)  # of hooks, which are the whole process's
+        patch.setattr("ragbench.core.terminal.guard", lambda: None)  # of hooks, which are the whole process's
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complained):
             code = _code()
     settings.load.cache_clear()

@@ -16,7 +16,7 @@ import pytest
 from tests import faults
 
 if TYPE_CHECKING:
-    from ragbench.settings import Settings
+    from ragbench.core.settings import Settings
     from ragbench.store import Store
 
 ROOT = Path(__file__).parent.parent
@@ -132,7 +132,7 @@ def _one_command_line() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _settings_of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    from ragbench import settings
+    from ragbench.core import settings
 
     for name in list(os.environ):
         if name.startswith(settings.PREFIX) and name not in settings.PROCESS_VARIABLES:
@@ -145,7 +145,7 @@ def _settings_of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 @pytest.fixture(autouse=True)
 def _metrics_of_this_test_only() -> Iterator[None]:
     """A function that a test has measured is in the catalogue from then on: until its end."""
-    from ragbench import metric
+    from ragbench.core import metric
 
     before = set(metric._registry)
     yield
@@ -191,7 +191,7 @@ def store(database_settings: Settings) -> Iterator[Store]:
 @pytest.fixture
 def project(tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a project of this test's own, which is also the current folder; see tests/small_project.py."""
-    from ragbench import settings
+    from ragbench.core import settings
     from tests import small_project
 
     monkeypatch.setenv("RAGBENCH_CONFIG", str(small_project.make(tmp_path, database_folder)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ragbench import endings
+from ragbench.core import endings
 
 PAGE = Path(__file__).parent.parent / "docs" / "how-to" / "gates.md"
 TABLE = re.compile(r"\| exit code \|.*?\n\n", re.DOTALL)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ragbench.types import Answer, Chunk, Prompt, Sample, Status, Vectors
+from ragbench.core.types import Answer, Chunk, Prompt, Sample, Status, Vectors
 from tests.chat_server import generate
 from tests.scripted_judge import ScriptedJudge, Texts, claims, entailment
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragbench import bench
-from ragbench.measurement import Measurement
-from ragbench.types import Status
+from ragbench import tiers
+from ragbench.core.measurement import Measurement
+from ragbench.core.types import Status
 from tests import every_ending
 from tests.chat_server import ChatServer, asked_schema, embeddings, source_of
 from tests.every_ending import WAYS
@@ -103,19 +103,19 @@ def make(folder: Path, database_folder: Path, server: str) -> Path:
 BOTH = "near,far"
 WHO = {"judges": "kind,strict", "embedder": "letters"}
 PAGES: dict[str, Callable[[], Measurement]] = {
-    "tier0_embeddings": lambda: bench.tier0_embeddings(embedders="hashing", projected=0, **QUICK),
-    "tier1_retrieval": lambda: bench.tier1_retrieval(systems=BOTH, k=3, timed_questions=0, **QUICK),
-    "tier2_generation": lambda: bench.tier2_generation(systems=BOTH, **WHO, **QUICK),
-    "tier3_end_to_end": lambda: bench.tier3_end_to_end(
+    "tier0_embeddings": lambda: tiers.tier0_embeddings(embedders="hashing", projected=0, **QUICK),
+    "tier1_retrieval": lambda: tiers.tier1_retrieval(systems=BOTH, k=3, timed_questions=0, **QUICK),
+    "tier2_generation": lambda: tiers.tier2_generation(systems=BOTH, **WHO, **QUICK),
+    "tier3_end_to_end": lambda: tiers.tier3_end_to_end(
         systems=BOTH, k=3, contexts=2, timed_questions=0, **WHO, **QUICK
     ),
-    "tier_judge": lambda: bench.tier_judge(judges="kind", tempted=6, **QUICK),
-    "tier_judge_pipeline": lambda: bench.tier_judge_pipeline(judges="kind", **QUICK),
-    "tier_ux": lambda: bench.tier_ux(embedders="hashing", **QUICK),
-    "real_users": lambda: bench.real_users(systems="ngrams", k=3, **QUICK),
-    "sources": lambda: bench.sources(systems=BOTH, n_topics=2, k=3),
-    "dataset": lambda: bench.dataset(),
-    "rag_metrics": lambda: bench.rag_metrics(**WHO, **QUICK),
+    "tier_judge": lambda: tiers.tier_judge(judges="kind", tempted=6, **QUICK),
+    "tier_judge_pipeline": lambda: tiers.tier_judge_pipeline(judges="kind", **QUICK),
+    "tier_ux": lambda: tiers.tier_ux(embedders="hashing", **QUICK),
+    "real_users": lambda: tiers.real_users(systems="ngrams", k=3, **QUICK),
+    "sources": lambda: tiers.sources(systems=BOTH, n_topics=2, k=3),
+    "dataset": lambda: tiers.dataset(),
+    "rag_metrics": lambda: tiers.rag_metrics(**WHO, **QUICK),
 }
 """What each notebook measures."""
 

@@ -70,7 +70,7 @@ def of_mine(error: str) -> str:
 def tier1(system: str, more: str = "") -> str:
     """A cell whose call nobody foresees, so that it fails where it stands and not before."""
     return (
-        "from ragbench.bench import tier1_retrieval\n"
+        "from ragbench.tiers import tier1_retrieval\n"
         f'tier1_retrieval(systems="{system}", repeats=1, timed_questions=0, ef_searches=[], '
         f"resamples=100{more})\n"
     )
@@ -268,14 +268,14 @@ CASES: dict[str, Case] = {
     ),
     "an answers table without answers": Case(
         "faithfulness needs response, which no sample has; they have user_input, contexts",
-        'from ragbench import bench\nbench.rag_metrics(answers="a.jsonl", notebook="own", metrics="faithfulness, '
+        'from ragbench import tiers\nbench.rag_metrics(answers="a.jsonl", notebook="own", metrics="faithfulness, '
         'rouge1_f")\n',
         "",
         files(a__jsonl='{"id": "q", "question": "What?", "contexts": ["c"]}\n'),
     ),
     "an empty answers table": Case(
         "a.jsonl holds no answers",
-        'from ragbench import bench\nbench.rag_metrics(answers="a.jsonl", notebook="own")\n',
+        'from ragbench import tiers\nbench.rag_metrics(answers="a.jsonl", notebook="own")\n',
         "",
         files(a__jsonl=""),
     ),
@@ -355,7 +355,7 @@ CASES: dict[str, Case] = {
     ),
     "several errors of ours at once": Case(
         "a.jsonl holds no answers",
-        "import asyncio\nfrom ragbench.bench.scoring.answer_tables import of_samples\n"
+        "import asyncio\nfrom ragbench.tiers.scoring.answer_tables import of_samples\n"
         "async def one():\n    of_samples([], 'a.jsonl')\n"
         "async with asyncio.TaskGroup() as group:\n    group.create_task(one())\n    group.create_task(one())\n",
     ),

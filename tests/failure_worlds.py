@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from ragbench import settings
+from ragbench.core import settings
 from ragbench.store import server
 from tests.chat_server import ChatServer
 from tests.servers import embeddings_server

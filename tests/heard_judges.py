@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragbench.bench.basics.families import Sureness
-from ragbench.bench.judges import biases
-from ragbench.bench.judges.asking import Heard
-from ragbench.bench.judges.biases import Tried
-from ragbench.bench.judges.items import NOTHING, Answers, Scale
-from ragbench.bench.judges.probes import Effect, Limits, Probe, judged, probed
-from ragbench.measurement import Measurement
+from ragbench.core.measurement import Measurement
+from ragbench.core.types import Estimate, Sample
 from ragbench.metrics.judging import Sitting
-from ragbench.types import Estimate, Sample
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.judges import biases
+from ragbench.tiers.judges.asking import Heard
+from ragbench.tiers.judges.biases import Tried
+from ragbench.tiers.judges.items import NOTHING, Answers, Scale
+from ragbench.tiers.judges.probes import Effect, Limits, Probe, judged, probed
 
 NAN = math.nan
 SURE = Sureness(0.95, 300, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ragbench import terminal
+from ragbench.core import terminal
 
 STRINGS = (
     # what printers take for markup

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from ragbench.core.types import LexicalReader, Prompt
 from ragbench.judge import ModelJudge
 from ragbench.llm import Client
-from ragbench.types import LexicalReader, Prompt
 from tests.chat_server import ChatServer
 from tests.llm_shapes import settings
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import nbformat
 
-from ragbench.bench.basics.families import Sureness
-from ragbench.bench.basics.findings import find
-from ragbench.bench.basics.session import Session, kept
-from ragbench.bench.scoring.judged_metrics import Judging, judged
-from ragbench.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Measurement
+from ragbench.core.measurement import QUESTION_COLUMNS, RETRIEVED_COLUMNS, Measurement
+from ragbench.core.types import Chunk, Sample
 from ragbench.metrics import catalogue
-from ragbench.types import Chunk, Sample
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import find
+from ragbench.tiers.basics.session import Session, kept
+from ragbench.tiers.scoring.judged_metrics import Judging, judged
 from tests.chat_server import asked_schema
 
 NAME = "tier2_judged"
@@ -90,8 +90,9 @@ def make(project: Path, url: str, judges: str = "one,two", questions: int = 8, *
             metadata={"tags": ["parameters"]},
         ),
         cell(
-            "from ragbench import show\nfrom tests import judged_project\n"
-            "found = judged_project.measured(judges, aggregate, questions)\npage = show.Page(found, language=language)",
+            "from ragbench import views\nfrom tests import judged_project\n"
+            "found = judged_project.measured(judges, aggregate, questions)\n"
+            "page = views.Page(found, language=language)",
             id="measure",
         ),
         *(

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
+from ragbench.core.settings import DatabaseSettings, JudgeSettings, Settings
+from ragbench.core.types import Judge, Prompt
+from ragbench.core.waves import gather
 from ragbench.judge import open_judges
 from ragbench.llm import run
-from ragbench.settings import DatabaseSettings, JudgeSettings, Settings
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
-from ragbench.types import Judge, Prompt
-from ragbench.waves import gather
 
 
 class Verdict(BaseModel):

@@ -10,11 +10,11 @@ from typing import Any
 
 import nbformat
 
-from ragbench.measurement import Measurement
+from ragbench.core.measurement import Measurement
 from ragbench.report.keeping import files, results
 from ragbench.report.pages.assembly import Measurements
-from ragbench.show import MIME
-from ragbench.show.view import called
+from ragbench.views import MIME
+from ragbench.views.view import called
 
 VIEWS = ("answer", "intervals", "table", "worst", "questions", "method", "provenance")
 STARTED = 1_795_330_800  # 2026-11-22 07:00 UTC

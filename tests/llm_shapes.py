@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from ragbench.core.settings import JudgeSettings
 from ragbench.llm import Request
-from ragbench.settings import JudgeSettings
 from tests.chat_server import ChatServer
 
 

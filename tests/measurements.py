@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragbench.measurement import (
+from ragbench.core.measurement import (
     QUESTION_COLUMNS,
     RETRIEVED_COLUMNS,
     SCORE_COLUMNS,
@@ -20,7 +20,7 @@ from ragbench.measurement import (
     NamedComparison,
     NamedEstimate,
 )
-from ragbench.types import Comparison, Estimate, Verdict
+from ragbench.core.types import Comparison, Estimate, Verdict
 
 METRICS = ("hit_rate@1", "hit_rate@10", "mrr", "ndcg@10")
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from docs.docstrings import pieces
-from ragbench.bench.scoring import goals
-from ragbench.commands.metrics import FAMILIES, markdown
-from ragbench.language import translator
-from ragbench.metric import GOALS, Metric
+from ragbench.cli.metrics import FAMILIES, markdown
+from ragbench.core.language import translator
+from ragbench.core.metric import GOALS, Metric
+from ragbench.core.settings import thresholds
 from ragbench.metrics import catalogue
-from ragbench.settings import thresholds
-from ragbench.show.sentences import declared
+from ragbench.tiers.scoring import goals
+from ragbench.views.sentences import declared
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "metrics.md"

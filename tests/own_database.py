@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ragbench.settings import DatabaseSettings, Settings
+from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.store import server
 from ragbench.store.cluster import MAJOR, Cluster
 

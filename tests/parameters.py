@@ -1,6 +1,6 @@
 """`python -m tests.parameters`: the notebooks' parameters and docs/parameters.md, from what each tier can be asked.
 
-A notebook is named like the function of `ragbench.bench` that it calls.
+A notebook is named like the function of `ragbench.tiers` that it calls.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from typing import Any
 
 import nbformat
 
-from ragbench import bench
-from ragbench.bench.basics.requests import Request, legal
+from ragbench import tiers
+from ragbench.tiers.basics.requests import Request, legal
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "parameters.md"
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 HEAD = """# Parameters of the notebooks
 
-Set them in a notebook's first code cell, by name for the function of `ragbench.bench` that is named like the notebook,
+Set them in a notebook's first code cell, by name for the function of `ragbench.tiers` that is named like the notebook,
 or for every notebook that has them with `ragbench run -p NAME=VALUE`. Made by `python -m tests.parameters`.
 """
 
 
 def model(path: Path) -> type[Request]:
     """What the notebook asks for."""
-    request: type[Request] = getattr(bench, path.stem).request
+    request: type[Request] = getattr(tiers, path.stem).request
     return request
 
 

@@ -8,8 +8,10 @@ from types import ModuleType
 from typing import Any
 
 import ragbench
-from ragbench import bench, evaluators, show, stats, testing
-from ragbench.show import runs as run_views
+from ragbench import stats, tiers, views
+from ragbench.extras.evaluators import adapters
+from ragbench.extras.runs import views as run_views
+from ragbench.extras.testing import assertions
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "reference" / "python.md"
@@ -30,30 +32,35 @@ def page() -> str:
     own = [name for name in ragbench.__all__ if not isinstance(getattr(ragbench, name), ModuleType)]
     parts = [
         HEAD,
-        section("## The first names: `rb`", [*map(_own, own), _class("bench.scoring.result.Scores", SCORES)]),
+        section("## The first names: `rb`", [*map(_own, own), _class("tiers.scoring.result.Scores", SCORES)]),
         section(
-            "## Measure: `rb.bench`\n\nOne function a page; each gives a `Measurement`.",
-            [*_all(bench, "bench", but=("check",)), _class("measurement.Measurement")],
+            "## Measure: `rb.tiers`\n\nOne function a page; each gives a `Measurement`.",
+            [*_all(tiers, "tiers", but=("check",)), _class("core.measurement.Measurement")],
         ),
-        section("## Test: `ragbench.testing`", _all(testing, "testing")),
-        section("## In other tools: `ragbench.evaluators`", _all(evaluators, "evaluators")),
+        section("## Test: `ragbench.extras.testing.assertions`", _all(assertions, "extras.testing.assertions")),
         section(
-            "## Show: `rb.show`\n\nViews are functions of a page, by topic.",
-            [_class("show.Page"), ".. autoclass:: ragbench.show.View"],
+            "## In other tools: `ragbench.extras.evaluators.adapters`", _all(adapters, "extras.evaluators.adapters")
+        ),
+        section(
+            "## Show: `rb.views`\n\nViews are functions of a page, by topic.",
+            [_class("views.Page"), ".. autoclass:: ragbench.views.View"],
         ),
     ]
-    for name in (name for name in show.__all__ if isinstance(getattr(show, name), ModuleType)):
-        topic = getattr(show, name)
-        parts.append(section(f"### `show.{name}`\n\n{topic.__doc__.splitlines()[0]}", _all(topic, f"show.{name}")))
-    head = f"## Views of kept runs: `ragbench.show.runs`\n\n{run_views.__doc__}"
-    parts.append(section(head, _all(run_views, "show.runs")))
+    for name in (name for name in views.__all__ if isinstance(getattr(views, name), ModuleType)):
+        topic = getattr(views, name)
+        parts.append(section(f"### `views.{name}`\n\n{topic.__doc__.splitlines()[0]}", _all(topic, f"views.{name}")))
+    head = f"## Views of kept runs: `ragbench.extras.runs.views`\n\n{run_views.__doc__}"
+    parts.append(section(head, _all(run_views, "extras.runs.views")))
     said = "[What each number is and what holds it.](../statistics.md)"
     parts.append(section(f"## Statistics: `rb.stats`\n\n{said}", _all(stats, "stats")))
     metric = [
-        ".. autofunction:: ragbench.metric.metric",
-        f".. autoclass:: ragbench.metric.Metric\n   :members: {METRIC}",
+        ".. autofunction:: ragbench.core.metric.metric",
+        f".. autoclass:: ragbench.core.metric.Metric\n   :members: {METRIC}",
     ]
-    flow = [f".. autoclass:: ragbench.types.{name}" if name in FIELDS else _class(f"types.{name}") for name in FLOW]
+    flow = [
+        f".. autoclass:: ragbench.core.types.{name}" if name in FIELDS else _class(f"core.types.{name}")
+        for name in FLOW
+    ]
     parts.append(section("## Metrics and what flows through them", [*metric, *flow]))
     return "\n".join(parts)
 

@@ -4,7 +4,7 @@ Among them are sides without claims, texts and chunks without words, ratings tha
 single precision holds no number exactly.
 
 A case is (metric, script): everything that a judge says and the numbers that an embedder gives, so that other software
-can be given the very same. `tests/benchmarks/ragas_metrics.py` does that and keeps its values in ragas_values.json.
+can be given the very same. `benchmarks/ragas_metrics.py` does that and keeps its values in ragas_values.json.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ragbench.core.types import Chunk, Sample, Score, Status
 from ragbench.metrics import catalogue
-from ragbench.types import Chunk, Sample, Score, Status
 from tests.scripted_embedder import ScriptedEmbedder
 from tests.scripted_judge import ScriptedJudge
 

@@ -16,10 +16,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench import datasets, rankings, trec
-from ragbench.bench.basics.families import Group, Sureness, compared
+from ragbench import data as datasets
+from ragbench.core.types import Array, Comparison, Verdict
+from ragbench.data import trec
+from ragbench.metrics import ranking_arrays
 from ragbench.metrics.evaluation import evaluate
-from ragbench.types import Array, Comparison, Verdict
+from ragbench.tiers.basics.families import Group, Sureness, compared
 
 METRICS = (
     "hit_rate@1", "hit_rate@3", "hit_rate@5", "hit_rate@10", "recall@1", "recall@5", "recall@10", "precision@1",
@@ -45,7 +47,7 @@ class Runs:
 def _runs(retrieved: Mapping[str, Sequence[Sequence[str]]], relevant: Sequence[Mapping[str, float]]) -> Values:
     found: dict[str, dict[str, Array]] = {metric: {} for metric in METRICS}
     for system, lists in retrieved.items():
-        ranking = rankings.from_lists(lists, relevant, depth=20)
+        ranking = ranking_arrays.from_lists(lists, relevant, depth=20)
         for metric, values in evaluate(ranking, METRICS).items():
             found[metric][system] = values
     return found

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from ragbench.types import Vectors
+from ragbench.core.types import Vectors
 
 
 class ScriptedEmbedder:

@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ragbench.core.types import Answer, Prompt, Score, Shape, Status
 from ragbench.judge.rendering import render, suspected_injections
 from ragbench.llm.reply import MalformedError, read
-from ragbench.types import Answer, Prompt, Score, Shape, Status
 
 Texts = Mapping[str, "str | Sequence[str]"]
 Script = Callable[[Texts], Any] | Mapping[str, Any] | Sequence[Any] | Status

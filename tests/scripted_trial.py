@@ -22,18 +22,18 @@ from typing import Any
 
 import numpy as np
 
-from ragbench.bench.basics.families import Sureness
-from ragbench.bench.judges import asking, biases, items, numbers
-from ragbench.bench.judges.asking import Heard, Trial
-from ragbench.bench.judges.biases import Tried
-from ragbench.bench.judges.items import Answers, Scale, Temptations
-from ragbench.bench.judges.probes import Limits
-from ragbench.datasets import Dataset
-from ragbench.datasets.records import RatedAnswer
+from ragbench.core.types import Answer, Chunk, Prompt, Question, Sample, Verdict
+from ragbench.data import Dataset
+from ragbench.data.records import RatedAnswer
 from ragbench.judge import Choice, LexicalJudge
 from ragbench.judge.pairwise import Preference
 from ragbench.metrics.ratings import Rating, answer_accuracy
-from ragbench.types import Answer, Chunk, Prompt, Question, Sample, Verdict
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.judges import asking, biases, items, numbers
+from ragbench.tiers.judges.asking import Heard, Trial
+from ragbench.tiers.judges.biases import Tried
+from ragbench.tiers.judges.items import Answers, Scale, Temptations
+from ragbench.tiers.judges.probes import Limits
 
 N = 200
 GOOD = 0.7

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ragbench.settings import Settings, schema
+from ragbench.core.settings import Settings, schema
 
 ROOT = Path(__file__).parent.parent
 PAGE, SCHEMA = ROOT / "docs" / "settings.md", ROOT / schema.NAME

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragbench import settings
+from ragbench.core import settings
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 CHUNKS = {"a1": "/a", "a2": "/a", "b1": "/b", "c1": "/c", "d1": "/d"}

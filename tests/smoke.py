@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-NUMBERS = ("tests/test_stats*.py", "tests/test_metric*.py")
+NUMBERS = ("tests/stats", "tests/metrics")
 VERSIONS = ("3.12", "3.13")
 
 

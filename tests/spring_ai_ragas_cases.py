@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragbench.types import Chunk, Sample, Status
+from ragbench.core.types import Chunk, Sample, Status
 
 NONE = "no value"
 """There: null, or an exception. Here: unmeasured, with a status and a reason."""

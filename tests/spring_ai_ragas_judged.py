@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ragbench.types import Sample, Status
+from ragbench.core.types import Sample, Status
 from tests.scripted_judge import claims, entailment
 from tests.spring_ai_ragas_cases import HALF, NONE, ONE, SCALE, ZERO, Case, chunks, near, validation
 

@@ -12,20 +12,20 @@ from typing import Any
 
 import pytest
 
-from ragbench.datasets.files import DatasetError
-from ragbench.datasets.past_runs import read_history, read_result
-from ragbench.datasets.traces.payloads import moment
+from ragbench.core.settings import SystemSettings
+from ragbench.core.types import Status
+from ragbench.data.files import DatasetError
+from ragbench.extras.runs.foreign_runs import read_history, read_result
+from ragbench.extras.traces.payloads import moment
 from ragbench.llm import Completion, lines
 from ragbench.llm.lines import JournalFileError
 from ragbench.llm.reply import MOST_TOKENS
 from ragbench.llm.transport import MOST_WAIT_SECONDS, retry_after
-from ragbench.settings import SystemSettings
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
 from ragbench.systems.expressions import Expressions
 from ragbench.systems.parts.reranking import UnreadableError
 from ragbench.systems.retrieval import RetrievalError
-from ragbench.types import Status
 from tests.chat_server import ChatServer
 from tests.llm_client import open_client
 from tests.llm_shapes import request
@@ -211,7 +211,7 @@ def test_a_services_reply_is_refused_by_name(field: str, written: str) -> None:
 
 @pytest.mark.parametrize("written", ["1" + "0" * 400, "1e31", "-1e31", "1e999", "true", '"1"'])
 def test_a_rerankers_score_is_a_number_that_can_be_kept(written: str) -> None:
-    from ragbench.settings import RerankerSettings
+    from ragbench.core.settings import RerankerSettings
     from ragbench.systems.parts.reranking import EndpointReranker
 
     own = EndpointReranker("r", RerankerSettings(kind="endpoint", base_url="http://127.0.0.1:9/v1", model="m"))

@@ -10,20 +10,21 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ragbench import answered_by, report, settings
+from ragbench import report
 from ragbench.__main__ import application
-from ragbench.answered_by import AnsweredBy, kinship, sentence
-from ragbench.datasets import Dataset
+from ragbench.core import answered_by, settings
+from ragbench.core.answered_by import AnsweredBy, kinship, sentence
+from ragbench.core.language import translator
+from ragbench.core.settings import EmbedderSettings, GeneratorSettings, JudgeSettings, Settings, SystemSettings
+from ragbench.core.types import Chunk, Question
+from ragbench.data import Dataset
 from ragbench.embed.endpoint import EndpointEmbedder
-from ragbench.language import translator
 from ragbench.llm import Client, MemoryJournal, Request, run
 from ragbench.llm.reply import LONGEST_NAME
-from ragbench.settings import EmbedderSettings, GeneratorSettings, JudgeSettings, Settings, SystemSettings
 from ragbench.store import Store
 from ragbench.systems import make
 from ragbench.systems.chat import ChatGenerator
 from ragbench.systems.generation import Task
-from ragbench.types import Chunk, Question
 from tests import judged_project
 from tests.chat_server import ChatServer
 from tests.servers import embeddings_server

@@ -22,30 +22,33 @@ from tests import sources
 pytestmark = pytest.mark.law
 ROOT = Path(__file__).parent.parent
 
-FLOORS = (
-    {"annexes", "early", "endings", "expectations", "names", "language", "notation", "pieces", "reading", "rooms"},
-    {"types", "settings", "folders", "waves"},
-    {"terminal", "listeners", "remotes"},
-    {"trust", "places", "counts", "raised", "reasons", "stand_ins", "templates", "unidentified",
-     "segmentation"},
-    {"tables"},
-    {"metric", "rankings", "stats", "datasets", "llm", "measurement", "answered_by", "trec"},
+ROOMS = (
+    {"core"},
+    {"stats"},
+    {"metrics"},
+    {"data"},
+    {"llm"},
+    {"judge"},
     {"store"},
-    {"embed", "judge", "progress", "workers"},
-    {"metrics", "systems"},
-    {"bench"},
-    {"show"},
+    {"embed"},
+    {"systems"},
+    {"tiers"},
+    {"views"},
     {"report"},
-    {"commands"},
-    {"extras", "labelling"},
-    {"__main__", "evaluators", "lab", "testing"},
-)  # fmt: skip
+    {"cli"},
+    {"extras"},
+    {"__main__"},
+)
+"""Each may import those before it. What hangs in `extras` is imported by nobody: `ragbench.core.annexes` finds it."""
 HEAVY = ("torch", "sentence_transformers", "umap", "plotly", "papermill", "pandas", "scipy", "sklearn", "sqlalchemy",
          "pydantic", "numpy", "distributed", "fsspec")  # fmt: skip
 OUTSIDE = ("fsspec", "psycopg", "sqlalchemy", "openai", "aiohttp", "httpx", "httpx2", "requests", "urllib", "socket",
            "dask", "distributed")  # fmt: skip
-MAY_REACH_OUTSIDE = {"llm", "embed", "store", "remotes", "workers"}
-KNOWN_BY = {"metrics": {"types", "waves", "segmentation", "metric", "metrics"}, "stats": {"types", "stats"}}
+MAY_REACH_OUTSIDE = ("llm", "embed", "store", "data.remotes", "extras.cluster")
+KNOWN_BY = {
+    "metrics": ("metrics", "core.metric", "core.segmentation", "core.types", "core.waves"),
+    "stats": ("stats", "core.types"),
+}
 CATALOGUE = "metrics"
 MODULES_OF_A_ROOM = 40
 ENDINGS = (
@@ -109,6 +112,11 @@ def is_module(root: Path, name: str) -> bool:
     return path.with_suffix(".py").exists() or path.is_dir()
 
 
+def is_within(name: str, places: Iterable[str]) -> bool:
+    """Whether a module is one of these places of the package, or below it."""
+    return any(f"{name}.".startswith(f"ragbench.{place}.") for place in places)
+
+
 class House:
     """All modules of a package called ragbench in a folder."""
 
@@ -122,10 +130,10 @@ class House:
 
 
 def floor_of(name: str) -> int:
-    for number, rooms in enumerate(FLOORS):
+    for number, rooms in enumerate(ROOMS):
         if name in rooms:
             return number
-    raise AssertionError(f"the room {name!r} stands on no floor: add it to FLOORS")
+    raise AssertionError(f"the room {name!r} stands on no floor: add it to ROOMS")
 
 
 def uphill(house: House) -> list[str]:
@@ -139,10 +147,30 @@ def uphill(house: House) -> list[str]:
     ]
 
 
+def annexed(house: House) -> list[str]:
+    """Imports of an annex from elsewhere, another annex included."""
+    return [
+        f"{module.name} imports {name}"
+        for module in house.modules
+        for name in module.inner
+        if is_within(name, ["extras"])
+        and (module.parts[:1] != ("extras",) or module.parts[1:2] != tuple(name.split(".")[2:3]))
+    ]
+
+
+def strewn(house: House) -> list[str]:
+    """What lies at the top beside rooms: a stranger finds the way by fifteen names."""
+    loose = [m.name for m in house.modules if len(m.parts) == 1 and m.path.stem not in ("__init__", "__main__")]
+    rooms = {m.room for m in house.modules if len(m.parts) > 1}
+    return [*loose, *([f"{len(rooms)} rooms"] if len(rooms) > 15 else [])]
+
+
 def faced(house: House) -> list[str]:
     """Rooms that import the front door. What users' tests and other tools import stands beside it."""
-    beside = ("testing", "evaluators")
-    return [module.name for module in house.modules if "ragbench" in module.imports and module.room not in beside]
+    beside = ("extras.testing", "extras.evaluators")
+    return [
+        module.name for module in house.modules if "ragbench" in module.imports and not is_within(module.name, beside)
+    ]
 
 
 def circles(house: House) -> list[str]:
@@ -161,7 +189,7 @@ def unlearned(house: House) -> list[str]:
         f"{module.name} imports {name}"
         for module in house.modules
         for name in module.inner
-        if module.room in KNOWN_BY and name.split(".")[1] not in KNOWN_BY[module.room]
+        if module.room in KNOWN_BY and not is_within(name, KNOWN_BY[module.room])
     ]
 
 
@@ -170,7 +198,7 @@ def outward(house: House) -> list[str]:
     return [
         f"{module.name} imports {name}"
         for module in house.modules
-        if module.room not in MAY_REACH_OUTSIDE
+        if not is_within(module.name, MAY_REACH_OUTSIDE)
         for name in module.imports
         if name.split(".")[0] in OUTSIDE and name != "urllib.parse"
     ]
@@ -199,8 +227,10 @@ def confusable(house: House) -> list[str]:
     """Names within one room that differ in their endings alone: answer, answers, answering."""
     names: dict[tuple[str, str], set[str]] = defaultdict(set)
     for module in house.modules:
-        room = module.room if len(module.parts) > 1 or module.path.stem == "__init__" else ""
-        for name in module.parts[1:] if room else module.parts:
+        depth = 2 if module.room in ("core", "extras") else 1  # these are rooms of rooms
+        inner = len(module.parts) > depth or module.path.stem == "__init__"
+        room = ".".join(module.parts[: depth if inner else depth - 1])
+        for name in module.parts[depth if inner else depth - 1 :]:
             names[room, stem(name)].add(name)
     return [f"{room}: {', '.join(sorted(found))}" for (room, _), found in names.items() if len(found) > 1]
 
@@ -212,17 +242,19 @@ def endless(house: House) -> list[str]:
 
 
 LAWS: dict[Callable[[House], list[str]], dict[str, str]] = {
-    uphill: {"show/a.py": "from ragbench.report import b", "report/b.py": ""},
-    faced: {"show/a.py": "import ragbench"},
+    uphill: {"views/a.py": "from ragbench.report import b", "report/b.py": ""},
+    annexed: {"extras/a/b.py": "from ragbench.extras.c import d", "extras/c/d.py": ""},
+    strewn: {"loose.py": ""},
+    faced: {"views/a.py": "import ragbench"},
     circles: {
-        "show/a.py": "def f():\n    from ragbench.show import b",
-        "show/b.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ragbench.show.a import f",
+        "views/a.py": "def f():\n    from ragbench.views import b",
+        "views/b.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ragbench.views.a import f",
     },
-    unlearned: {"metrics/a.py": "from ragbench.llm import b", "llm/b.py": ""},
-    outward: {"bench/a.py": "def f():\n    import psycopg"},
-    crowded: {f"show/a/b{number}.py": "" for number in range(MODULES_OF_A_ROOM + 1)},
-    confusable: {"show/a/answer.py": "", "show/b/answering.py": ""},
-    endless: {"show/a.py": "\n" * 601},
+    unlearned: {"metrics/a.py": "from ragbench.stats import b", "stats/b.py": ""},
+    outward: {"tiers/a.py": "def f():\n    import psycopg"},
+    crowded: {f"views/a/b{number}.py": "" for number in range(MODULES_OF_A_ROOM + 1)},
+    confusable: {"views/a/answer.py": "", "views/b/answering.py": ""},
+    endless: {"views/a.py": "\n" * 601},
 }
 """The laws that speak of files, each with a house that breaks it."""
 
@@ -265,7 +297,7 @@ def html_pieces(nodes: Iterable[ast.AST]) -> int:
 
 
 def test_no_macro_of_a_template_hides_another_of_its_name() -> None:
-    folder = Path(__file__).parent.parent / "ragbench" / "report_template"
+    folder = Path(__file__).parent.parent / "ragbench" / "report" / "template"
     for path in sorted(folder.rglob("*.j2")):
         names = re.findall(r"{%-? *macro (\w+)", path.read_text(encoding="utf-8"))
         assert len(names) == len(set(names)), (path.name, sorted({one for one in names if names.count(one) > 1}))
@@ -274,7 +306,7 @@ def test_no_macro_of_a_template_hides_another_of_its_name() -> None:
 def test_html_is_written_in_templates() -> None:
     found = {"/".join(one.parts[1:]): html_pieces(one.nodes) for one in this_house().modules}
     some = {name: count for name, count in found.items() if count}
-    assert not some, f"HTML in Python; write it in report_template/views: {some}"
+    assert not some, f"HTML in Python; write it in report/template/views: {some}"
 
 
 @pytest.mark.parametrize(
@@ -309,25 +341,25 @@ WRITES = {"write_text", "write_bytes", "to_csv", "to_parquet", "savefig", "mkste
 MODULES = {"shutil", "np", "numpy", "json", "nbformat", "toml"}
 """Of the words above, copy, move, save and dump write only where one of these has them."""
 DOOR = {
-    "ragbench.folders": "it is the door",
-    "ragbench.progress": "how far a run is, for as long as it runs",
+    "ragbench.core.folders": "it is the door",
+    "ragbench.core.progress": "how far a run is, for as long as it runs",
     "ragbench.store.cluster": "the server's own files, in a folder that gets its name when it is whole",
     "ragbench.report.execution.unfinished": "a file that is locked while it is written",
 }
 WITHIN = {
-    "ragbench.report.exports.packs:_put": "into a packed file that is made by the door",
-    "ragbench.report.exports.packs:_unpacked": "in a folder for as long as it is looked at",
-    "ragbench.report.exports.packs:bring_in": "in a folder that takes its place whole",
-    "ragbench.remotes.copies:_fetch": "in a folder that takes its place whole",
-    "ragbench.remotes.copies:brought": "which copy a run reads, for as long as it runs",
-    "ragbench.remotes.deliveries:_write": "at a URL",
-    "ragbench.workers.local:started": "what workers say, in a folder that goes with them",
-    "ragbench.labelling.panel:_take": "a temporary copy of what was handed over, to be read",
+    "ragbench.extras.runs.packs:_put": "into a packed file that is made by the door",
+    "ragbench.extras.runs.packs:_unpacked": "in a folder for as long as it is looked at",
+    "ragbench.extras.runs.packs:bring_in": "in a folder that takes its place whole",
+    "ragbench.data.remotes.copies:_fetch": "in a folder that takes its place whole",
+    "ragbench.data.remotes.copies:brought": "which copy a run reads, for as long as it runs",
+    "ragbench.data.remotes.deliveries:_write": "at a URL",
+    "ragbench.extras.cluster.local:started": "what workers say, in a folder that goes with them",
+    "ragbench.extras.labelling.panel:_take": "a temporary copy of what was handed over, to be read",
 }
 
 
 def writers(module: Module) -> list[str]:
-    """`module:function` of each call that writes a file other than by the door of `ragbench.folders`.
+    """`module:function` of each call that writes a file other than by the door of `ragbench.core.folders`.
 
     What is written to a path called `temporary` is within `folders.whole` or `folders.write_by`.
     """
@@ -362,15 +394,13 @@ PRINTERS = {"print", "typer.echo", "typer.secho", "typer.style", "typer.confirm"
             "typer.progressbar", "typer.echo_via_pager", "pprint.pprint"}  # fmt: skip
 DRAWERS = {"rich", "tqdm", "click", "logging", "traceback", "pprint", "colorama"}
 MAY_PRINT = {
-    "ragbench.commands.console.interruption": {
-        "os.write"
-    },  # in the midst of anything, what goes through the door's pattern
+    "ragbench.cli.console.interruption": {"os.write"},  # in the midst of anything, what goes through the door's pattern
     "ragbench.llm.uses": {"os.write"},  # into a file
     "ragbench.store.uses": {"os.write"},  # into a file
-    "ragbench.terminal": DRAWERS | PRINTERS | {"stdout", "stderr"},
-    "ragbench.progress": {"tqdm"},  # of its bar below a notebook's cell, which is HTML
+    "ragbench.core.terminal": DRAWERS | PRINTERS | {"stdout", "stderr"},
+    "ragbench.core.progress": {"tqdm"},  # of its bar below a notebook's cell, which is HTML
     "ragbench.report.execution.execute": {"logging"},  # which it silences
-    "ragbench.workers.crew": {"logging"},  # which it silences
+    "ragbench.extras.cluster.worker_pool": {"logging"},  # which it silences
     "ragbench.__main__": {"stdout", "stderr"},  # whose encoding it sets
 }
 

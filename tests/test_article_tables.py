@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ragbench.language import translator
-from ragbench.report.exports import articles, bare_numbers
+from ragbench.core.language import translator
+from ragbench.extras.runs import bare_numbers
+from ragbench.report import articles
 from tests.measurements import measurement
 
 NEEDED = ("article.cls", "booktabs.sty", "tabularx.sty", "siunitx.sty", "t2aenc.def")

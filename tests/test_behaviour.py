@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ragbench import datasets, rankings
+from ragbench import data as datasets
+from ragbench.core.settings import Settings, shipped
 from ragbench.embed import wheels
+from ragbench.metrics import ranking_arrays
 from ragbench.metrics.evaluation import evaluate
-from ragbench.settings import Settings, shipped
 from ragbench.store import Store
 from ragbench.systems import make
 from tests import behaviour
@@ -53,7 +54,7 @@ def test_the_default_systems_find_what_they_found(store: Store, language: str, s
     asked = [question for question in data.questions if question.relevant]
     found = make(system, default, store, data).retrieve(asked, 10)
     hits = dict(zip((question.id for question in asked), found.hits, strict=True))
-    values = evaluate(rankings.from_questions(asked, hits, depth=10), ["mrr@10", "ndcg@10"])
+    values = evaluate(ranking_arrays.from_questions(asked, hits, depth=10), ["mrr@10", "ndcg@10"])
     kept = behaviour.kept()[f"default-{language}"]["tier1_retrieval"]
     for metric, each in values.items():
         assert kept[f"{system} {metric}"][3] == len(each)

@@ -16,19 +16,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragbench import show, stats
-from ragbench.bench.runs.overview import over
-from ragbench.bench.scoring.ledger import Row
-from ragbench.bench.scoring.result import Scores
-from ragbench.counts import brackets, counted, missing
-from ragbench.language import translator
-from ragbench.measurement import ESTIMATE_COLUMNS, Measurement, NamedEstimate
-from ragbench.metric import parse
+from ragbench import stats, views
+from ragbench.core.counts import brackets, counted, missing
+from ragbench.core.language import translator
+from ragbench.core.measurement import ESTIMATE_COLUMNS, Measurement, NamedEstimate
+from ragbench.core.metric import parse
+from ragbench.core.types import Estimate, Sample, Score, Status
 from ragbench.metrics import catalogue
-from ragbench.report.exports import articles
+from ragbench.report import articles
 from ragbench.report.keeping import results
-from ragbench.show import Page
-from ragbench.types import Estimate, Sample, Score, Status
+from ragbench.tiers.overview import over
+from ragbench.tiers.scoring.ledger import Row
+from ragbench.tiers.scoring.result import Scores
+from ragbench.views import Page
 from tests.measurements import measurement
 
 VALUES = np.array([1.0] * 24 + [0.0] * 24 + [np.nan] * 12)
@@ -90,7 +90,7 @@ OUTPUTS: dict[str, tuple[Callable[[], str], str]] = {
     "judges side by side": (view("side_by_side"), "n 48, 12 unmeasured: 0.400 to 0.600 with them"),
     "dialogues": (view("dialogues"), "12 unmeasured: 0.400 to 0.600 with them"),
     "overview": (
-        lambda: text(show.about.overview(Page(over({"tier": made()}))).html()),
+        lambda: text(views.about.overview(Page(over({"tier": made()}))).html()),
         "n 48, 12 unmeasured: 0.400 to 0.600 with them",
     ),
     "LaTeX": (lambda: articles.latex_table(made(), translator("en")), r"48 of 60\\{}[\num{0.400}, \num{0.600}]"),
@@ -112,7 +112,7 @@ def test_a_mean_stands_with_what_it_is_made_of_and_what_it_lacks(output: str) ->
 
 def test_of_60_rated_answers_those_that_the_judge_scored_count() -> None:
     agreed = NamedEstimate("one", "spearman", HALF, {"against": "mean"})
-    said = text(show.judges.people(Page(replace(made(), placed=(agreed,)))).html())
+    said = text(views.judges.people(Page(replace(made(), placed=(agreed,)))).html())
     assert "60 answers were rated by people." in said
     assert "Of one 48 of them count: to the others it gave no score." in said
 

@@ -20,14 +20,15 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from ragbench import report, settings
+from ragbench import report
+from ragbench.core import settings
+from ragbench.core.settings import ConfigurationError, Settings, addresses, secrets, urls
+from ragbench.data.remotes import filesystems, sockets
+from ragbench.data.remotes.filesystems import RemoteError
+from ragbench.extras.cluster import sources
 from ragbench.llm import ModelError
-from ragbench.remotes import filesystems, sockets
-from ragbench.remotes.filesystems import RemoteError
-from ragbench.settings import ConfigurationError, Settings, addresses, secrets, urls
 from ragbench.store import Source, Store, StoreError, cluster, server
 from ragbench.store.engine import connect
-from ragbench.workers import sources
 from tests.llm_client import ask
 from tests.own_database import own_database
 from tests.small_project import add

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from ragbench.core.types import Sample, Score, Status
 from ragbench.judge import Rule
 from ragbench.metrics import catalogue
-from ragbench.types import Sample, Score, Status
 from tests import differences
 from tests.scripted_embedder import ScriptedEmbedder
 from tests.scripted_judge import ScriptedJudge

@@ -13,7 +13,8 @@ import yaml
 from babel.messages.pofile import read_po
 
 from docs import docstrings
-from ragbench import load, metric, settings
+from ragbench import load
+from ragbench.core import metric, settings
 from ragbench.metrics import catalogue
 from tests import commands_page, documented_project, fragments, metrics_page, python_page, russian_pages
 from tests.chat_server import ChatServer
@@ -160,8 +161,8 @@ def _json(one: Fragment, folder: Path, told: dict[str, Any]) -> None:
     data = folder / "data" / "mine"
     data.mkdir(exist_ok=True)
     if "people" in row:
-        from ragbench.bench.judges import judgement_files
-        from ragbench.bench.judges.items import Scale
+        from ragbench.tiers.judges import judgement_files
+        from ragbench.tiers.judges.items import Scale
 
         assert judgement_files.judgements(write_lines(folder / "one.jsonl", rows), Scale(1, 4), Scale(0, 1))
     elif "retrieved" in row:
@@ -170,7 +171,7 @@ def _json(one: Fragment, folder: Path, told: dict[str, Any]) -> None:
         write_lines(folder / "one.jsonl", rows)
         assert LoggedSystem("v3", folder / "one.jsonl", load("campus:en"))
     elif "user_input" in row:
-        from ragbench.datasets.samples import samples_of
+        from ragbench.data.samples import samples_of
 
         assert samples_of(rows)[0].response == row["response"]
     else:

@@ -8,18 +8,19 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ragbench.bench.basics import reasons
+from ragbench.core.listeners import Event, Listening
+from ragbench.core.settings import secrets
+from ragbench.core.settings.endpoints import EmbedderSettings
+from ragbench.core.settings.urls import Url
+from ragbench.core.types import EmbeddingError
+from ragbench.data.remotes.filesystems import RemoteError, refusing
 from ragbench.embed import model
-from ragbench.listeners import Event, Listening
+from ragbench.extras.publishing import tracking
+from ragbench.extras.runs import packs
 from ragbench.llm import function
 from ragbench.metrics import vectors
-from ragbench.remotes.filesystems import RemoteError, refusing
-from ragbench.report.exports import packs, tracking
-from ragbench.settings import secrets
-from ragbench.settings.endpoints import EmbedderSettings
-from ragbench.settings.urls import Url
 from ragbench.systems import callables, expressions, items
-from ragbench.types import EmbeddingError
+from ragbench.tiers.basics import reasons
 from tests import sources
 
 KEY = "sk-Qz7Wm2Xv9Lp4Rt8Yk3Nb6Hd"
@@ -111,7 +112,7 @@ def test_an_excerpt_is_one_line_masked_first(
 MASKING = {"excerpt", "hide", "mask", "sha256"}
 SHORT = 20
 """A cut below so many characters is of a list, or of a word of one's own."""
-ALLOWED = {("datasets/documents.py", "LONGEST_TITLE"), ("labelling/panel.py", "MOST_NOTE")}
+ALLOWED = {("data/documents.py", "LONGEST_TITLE"), ("extras/labelling/panel.py", "MOST_NOTE")}
 """What a user's own file is called, and what somebody writes of a label: data, which are masked where they are kept."""
 
 
@@ -186,7 +187,7 @@ def cuts(text: str) -> Iterator[tuple[int, str]]:
 @pytest.mark.law
 def test_nothing_of_others_is_cut_before_it_is_masked() -> None:
     found = {
-        f"ragbench/{name}:{line}: cut at {limit}; ragbench.settings.secrets.excerpt masks before it cuts"
+        f"ragbench/{name}:{line}: cut at {limit}; ragbench.core.settings.secrets.excerpt masks before it cuts"
         for path in sources.package()
         for name in [path.relative_to(sources.PACKAGE).as_posix()]
         for line, limit in cuts(sources.text(path))

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ragbench.__main__ import _is_for_people, _words, application
-from ragbench.expectations import expectation, kind, shown
+from ragbench.core.expectations import expectation, kind, shown
 from tests import foreign_files, sources
 
 PACKAGE = Path(__file__).parent.parent / "ragbench"
@@ -29,20 +29,20 @@ KEPT_FOR_PROGRAMMERS = {
     "systems/callables.py": "what a module of the user's own raised while it was imported",
     "systems/function.py": "what a function of the user's own raised",
     "systems/writer.py": "what a function of the user's own raised",
-    "bench/decisions/deciders.py": "what a function of the user's own raised",
-    "bench/scoring/functions.py": "what a metric of the user's own raised",
-    "listeners.py": "what a listener of the user's own raised",
+    "tiers/decisions/deciders.py": "what a function of the user's own raised",
+    "tiers/scoring/functions.py": "what a metric of the user's own raised",
+    "core/listeners.py": "what a listener of the user's own raised",
     "llm/function.py": "what a judge of the user's own raised",
     "metrics/vectors.py": "what an embedder of the user's own raised",
-    "remotes/filesystems.py": "what a package of storage raised, that no sentence was written for",
-    "workers/crew.py": "what the environment of a worker raised while it was looked at",
+    "data/remotes/filesystems.py": "what a package of storage raised, that no sentence was written for",
+    "extras/cluster/worker_pool.py": "what the environment of a worker raised while it was looked at",
     "report/keeping/kept.py": "an error that no sentence was written for",
     "store/errors.py": "an error of the database's driver that says nothing else",
-    "metric.py": "the name of a metric's function",
+    "core/metric.py": "the name of a metric's function",
     "llm/mechanism.py": "the name of a shape, told to a model",
     "judge/model.py": "the name of a shape, told to a model",
-    "commands/doctor.py": "the name of a check",
-    "show/view.py": "the name of a view, as a notebook calls it",
+    "cli/doctor.py": "the name of a check",
+    "views/view.py": "the name of a view, as a notebook calls it",
     "metrics/__init__.py": "the name of a module, to import it",
 }
 TOLD_TO_A_MODEL = {"llm/reply.py"}  # what was wrong with its reply, in the request to repair it
@@ -147,7 +147,7 @@ def test_classes_are_named_only_to_those_who_wrote_the_code() -> None:
 def test_what_pydantic_says_is_said_in_one_place() -> None:
     raw = re.compile(r"""\[["']msg["']\]""")
     found = {str(path.relative_to(PACKAGE)) for path in sources.package() if raw.search(sources.text(path))}
-    assert found == {"expectations.py", *TOLD_TO_A_MODEL}
+    assert found == {"core/expectations.py", *TOLD_TO_A_MODEL}
 
 
 @pytest.mark.parametrize(

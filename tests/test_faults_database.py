@@ -17,10 +17,10 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from ragbench.settings import DatabaseSettings, Settings
+from ragbench.core.settings import DatabaseSettings, Settings
+from ragbench.core.types import Chunk, Vectors
 from ragbench.store import EmbeddingError, Store, StoreError, server
 from ragbench.store.errors import told_plainly
-from ragbench.types import Chunk, Vectors
 from tests.own_database import own_database
 
 CHUNKS = [Chunk(f"c{n:05}", f"text {n}") for n in range(4_000)]

@@ -14,12 +14,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragbench import datasets, folders
-from ragbench.bench.retrieval import projection
-from ragbench.labelling import Item, Sheet, export_csv
+from ragbench import data
+from ragbench.core import folders
+from ragbench.extras.labelling import Item, Sheet, export_csv
 from ragbench.llm import lines
-from ragbench.report.exports import tabular
+from ragbench.report import csv_files
 from ragbench.report.keeping import results
+from ragbench.tiers.retrieval import projection
 from tests import foreign_files as made
 from tests import kept_runs
 from tests.command_line import ragbench
@@ -32,18 +33,18 @@ FULL = "0123456789abcdef" * 4096
 
 
 def _data(folder: Path, text: str) -> None:
-    chunks = [datasets.ChunkRecord(id="a", text=text)]
-    asked = [datasets.QuestionRecord(id="q", text="What?")]
+    chunks = [data.ChunkRecord(id="a", text=text)]
+    asked = [data.QuestionRecord(id="q", text="What?")]
     about = {"title": "t", "licence": "CC0", "source": "s", "language": "en"}
-    datasets.write("desk", folder / "data", chunks=chunks, questions=asked, replace=True, **about)
+    data.write("desk", folder / "data", chunks=chunks, questions=asked, replace=True, **about)
 
 
 def _added(folder: Path, text: str) -> None:
     if not (folder / "data" / "desk").exists():
         _data(folder, "old")
-    more = datasets.Brought(dialogues=[])
-    more.chunks = [datasets.ChunkRecord(id=f"b{len(text)}", text=text)]
-    datasets.add("desk", folder / "data", more)
+    more = data.Brought(dialogues=[])
+    more.chunks = [data.ChunkRecord(id=f"b{len(text)}", text=text)]
+    data.add("desk", folder / "data", more)
 
 
 def _site(folder: Path, text: str) -> None:
@@ -59,7 +60,7 @@ def _sheet(folder: Path, text: str) -> None:
 WRITERS: Mapping[str, Callable[[Path, str], Any]] = {
     "a file": lambda folder, text: folders.write(folder / "a.txt", text),
     "JSON": lambda folder, text: results.write_json(folder / "a.json", {"text": text}),
-    "CSV": lambda folder, text: tabular.write_csv(folder / "a.csv", pd.DataFrame({"text": [text]})),
+    "CSV": lambda folder, text: csv_files.write_csv(folder / "a.csv", pd.DataFrame({"text": [text]})),
     "a measurement": lambda folder, text: measurement(questions=3, question=text, notebook="m").save(folder / "m"),
     "a data set": _data,
     "an addition to a data set": _added,

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ragbench.settings import DatabaseSettings, Settings
+from ragbench.core.settings import DatabaseSettings, Settings
 from ragbench.store import server
 from tests import small_project
 from tests.test_faults_database import fresh_start
@@ -38,8 +38,8 @@ import json, os, sys, time
 clock = time.time
 time.time = lambda: clock() + float(os.environ.get("TEST_CLOCK", "0"))
 import ragbench
-from ragbench import bench
-found = bench.tier1_retrieval(resamples=500, timed_questions=0)
+from ragbench import tiers
+found = tiers.tier1_retrieval(resamples=500, timed_questions=0)
 tables = [found.scores, found.questions, found.retrieved]
 with open("answers.json", encoding="utf-8") as file:
     judged = ragbench.score(json.load(file), judge="lexical", resamples=500)

@@ -15,21 +15,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragbench import ascore, bench, metrics, rankings, settings
-from ragbench.bench.runs import past_runs
+from ragbench import ascore, metrics, tiers
+from ragbench.core import settings
+from ragbench.core.settings import JudgeSettings
+from ragbench.core.types import Chunk, Prompt, Sample, Score, Status
+from ragbench.extras.labelling import Item, Sheet, export_csv
+from ragbench.extras.runs import past_runs
 from ragbench.judge import ModelJudge
 from ragbench.judge.rendering import render
-from ragbench.labelling import Item, Sheet, export_csv
 from ragbench.llm import Client, run
-from ragbench.metrics import catalogue
+from ragbench.metrics import catalogue, ranking_arrays
 from ragbench.metrics.decisions import Cell, cell, decision_of
 from ragbench.metrics.embedding_space import avg_nn_distance
 from ragbench.metrics.evaluation import evaluate
 from ragbench.metrics.judging import consistency_score
 from ragbench.metrics.likert import e2e_score
-from ragbench.settings import JudgeSettings
 from ragbench.systems.parts.dense import DenseRetriever
-from ragbench.types import Chunk, Prompt, Sample, Score, Status
 from tests import foreign_files
 from tests.chat_server import ChatServer
 from tests.scripted_embedder import ScriptedEmbedder
@@ -85,7 +86,7 @@ def test_fault_02_rouge_of_identical_russian_texts_is_one(label: str) -> None:
 
 
 def test_fault_03_a_page_found_ten_times_counts_once() -> None:
-    ranking = rankings.from_lists([["/page"] * 10], [{"/page": 1.0}])
+    ranking = ranking_arrays.from_lists([["/page"] * 10], [{"/page": 1.0}])
     found = evaluate(ranking, [catalogue()["ndcg"] @ 10, catalogue()["precision"] @ 10, catalogue()["recall"] @ 10])
     assert found["ndcg@10"][0] == 1.0
     assert found["precision@10"][0] == 0.1
@@ -101,8 +102,8 @@ def test_fault_03_a_published_ndcg_above_one_is_marked(tmp_path: Path) -> None:
 
 
 def test_fault_04_one_table_has_one_unit(project: Path) -> None:
-    by_chunk = bench.tier1_retrieval(unit="chunk", repeats=1, timed_questions=0)
-    by_page = bench.tier1_retrieval(unit="url", repeats=1, timed_questions=0)
+    by_chunk = tiers.tier1_retrieval(unit="chunk", repeats=1, timed_questions=0)
+    by_page = tiers.tier1_retrieval(unit="url", repeats=1, timed_questions=0)
     assert [made.facts["unit"] for made in (by_chunk, by_page)] == ["chunk", "url"]
     for made in (by_chunk, by_page):
         labels = [one.metric for one in made.estimates if one.system == "poor"]
@@ -159,7 +160,7 @@ def test_fault_07_the_judge_is_tried_on_a_data_set_without_answers_of_its_own_an
             for name, server in (("one", first), ("two", second))
         )
         add(project, tables)
-        made = bench.tier_judge("small", "one, two", resamples=200)
+        made = tiers.tier_judge("small", "one, two", resamples=200)
         assert first.calls > 0
         assert second.calls > 0
     rates = {e.system: e.estimate.value for e in made.estimates if e.metric == "error_rate"}
@@ -182,7 +183,7 @@ def test_fault_09_what_was_not_repeated_is_unmeasured(project: Path) -> None:
         found = catalogue()[label]([SAMPLE], **tools)
         score = asyncio.run(found) if asyncio.iscoroutine(found) else found
         assert (math.isnan(score.value), score.status) == (True, Status.MISSING_FIELD)
-    made = bench.tier1_retrieval(systems="ngrams", repeats=1, timed_questions=0, metrics="mrr, retrieval_consistency")
+    made = tiers.tier1_retrieval(systems="ngrams", repeats=1, timed_questions=0, metrics="mrr, retrieval_consistency")
     rows = made.scores[made.scores["metric"] == "retrieval_consistency"]
     assert rows["value"].isna().all()
 
@@ -195,7 +196,7 @@ def test_fault_09_a_repeat_embeds_and_searches_anew(project: Path, monkeypatch: 
         "embedded",
         lambda self, texts, *more: embedded.append(len(texts)) or whole(self, texts, *more),
     )
-    bench.tier1_retrieval(systems="ngrams", repeats=3, timed_questions=0, metrics="retrieval_consistency")
+    tiers.tier1_retrieval(systems="ngrams", repeats=3, timed_questions=0, metrics="retrieval_consistency")
     assert sum(embedded) == 2 * 3, "both repeats embed all three questions again"
 
 
@@ -217,8 +218,8 @@ def test_fault_10_a_failed_call_of_the_production_judge_stays_in_n() -> None:
 
 
 def test_fault_08_a_limit_is_never_silent(project: Path) -> None:
-    whole = bench.tier2_generation(systems="ngrams", metrics="rouge1_f")
-    cut = bench.tier2_generation(systems="ngrams", metrics="rouge1_f", length_limit=5)
+    whole = tiers.tier2_generation(systems="ngrams", metrics="rouge1_f")
+    cut = tiers.tier2_generation(systems="ngrams", metrics="rouge1_f", length_limit=5)
     assert whole.extra["answers"][["contexts_cut", "characters_cut"]].to_numpy().sum() == 0
     assert cut.extra["answers"]["characters_cut"].sum() > 0
     assert cut.facts["length_limit"] == 5
@@ -252,7 +253,7 @@ def test_fault_12_a_dialogue_is_a_session_and_three_numbers_are_three(project: P
     plain = '[embedders.plain]\nkind = "hashing"\ntfidf = false\ndimensions = 0\nbuckets = 4096\n'
     path.write_text(path.read_text(encoding="utf-8") + plain, encoding="utf-8")
     settings.load.cache_clear()
-    made = bench.tier_ux("small", embedders="plain")
+    made = tiers.tier_ux("small", embedders="plain")
     rows = made.scores.set_index(["metric", "sample"])["value"]
     assert set(made.scores["sample"]) >= set(turns) - {"d3"}
     assert ("context_preservation", "d3") not in rows, "one question has no neighbour, and nothing to preserve"

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ragbench.settings import Settings
+from ragbench.core.settings import Settings
 from ragbench.store import Store, server
 
 ROOT = Path(__file__).parent.parent

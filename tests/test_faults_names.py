@@ -10,11 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 import ragbench as rb
-from ragbench import bench, report, settings
+from ragbench import report, tiers
 from ragbench.__main__ import application
-from ragbench.bench import BenchError
-from ragbench.datasets import DatasetError
-from ragbench.datasets.rows import read_rows
+from ragbench.core import settings
+from ragbench.data import DatasetError
+from ragbench.data.rows import read_rows
+from ragbench.tiers import BenchError
 from tests import foreign_files as made
 from tests.chat_server import ChatServer
 from tests.command_line import ragbench
@@ -77,7 +78,7 @@ def test_a_tier_refuses_before_it_reads_anything(project: Path, tier: str) -> No
     for name in TIERS[tier]:
         value, words = NUMBERS[name]
         with pytest.raises(BenchError, match=words):
-            getattr(bench, tier)("there is no such data set", **{name: value})
+            getattr(tiers, tier)("there is no such data set", **{name: value})
 
 
 def test_too_few_resamples_cost_no_call(project: Path) -> None:

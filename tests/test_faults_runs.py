@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 from sqlalchemy import text
 
-from ragbench import report, settings
-from ragbench.report.exports import publish
+from ragbench import report
+from ragbench.core import settings
+from ragbench.extras.publishing import publish
 from ragbench.report.keeping import kept
 from ragbench.store import Store
 from tests import kept_runs
@@ -196,7 +197,7 @@ def test_two_runs_of_all_notebooks_and_their_drawing_anew_give_the_same_bytes(
     tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Everything that `ragbench run` measures, on the sample data set, twice; then drawn again from what was stored."""
-    from ragbench.commands.run import tiers
+    from ragbench.cli.run import tiers
 
     (tmp_path / "ragbench.toml").write_bytes((ROOT / "ragbench.toml").read_bytes())  # no checkout: no commit on pages
     monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))

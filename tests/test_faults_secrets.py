@@ -21,15 +21,16 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from ragbench import settings, terminal
+from ragbench.core import settings, terminal
+from ragbench.core.settings import secrets
+from ragbench.core.types import EmbeddingError
 from ragbench.embed.endpoint import EndpointEmbedder
-from ragbench.labelling import Item, Sheet, export_csv
+from ragbench.extras.labelling import Item, Sheet, export_csv
+from ragbench.extras.publishing import publish
 from ragbench.llm import MemoryJournal, ModelError, lines, run
 from ragbench.llm.request import key_of
-from ragbench.report.exports import publish, tabular
+from ragbench.report import csv_files
 from ragbench.report.keeping import files, results
-from ragbench.settings import secrets
-from ragbench.types import EmbeddingError
 from tests import judged_project, kept_runs
 from tests.chat_server import asked_schema, generate, source_of
 from tests.llm_client import open_client
@@ -203,7 +204,7 @@ def test_a_key_that_comes_back_is_in_no_file_and_on_no_screen(project: Path) -> 
 
 @pytest.mark.fault("secrets", tried="what was kept before, or by others, at every door to a file", count=10)
 def test_every_door_to_a_file_masks(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragbench import datasets
+    from ragbench import data as datasets
 
     made = measurement(questions=4, reason=f"because {KEY}", facts={"note": KEY, "primary": "mrr"})
     table = made.scores.assign(nested=[[KEY, {"a": KEY}]] * len(made.scores))
@@ -217,8 +218,8 @@ def test_every_door_to_a_file_masks(project: Path, monkeypatch: pytest.MonkeyPat
     made.save(out / "saved")
     results.write_json(out / "a.json", {KEY: [KEY, 1.5]})
     files.write(out / "a.html", f"<p>{KEY}</p>")
-    tabular.write_csv(out / "a.csv", table)
-    tabular.write(out / "tables", {"one": made})
+    csv_files.write_csv(out / "a.csv", table)
+    csv_files.write(out / "tables", {"one": made})
     row = {"prompt": "p", "version": 1, "repeat": 0, "messages": [KEY]}
     entry: dict[str, Any] = {
         "judge": "j", "endpoint": "e", "model": "m", "prompt": "p", "version": 1, "repeat": 0, "request": row,

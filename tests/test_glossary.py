@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from ragbench import language
+from ragbench.core import language
 
 GLOSSARY = (
     # English, the Russian stem that was chosen, and the stems that it is not called by

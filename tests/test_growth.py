@@ -18,24 +18,26 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragbench import datasets, rankings, settings, stats
-from ragbench.bench.answers.rag_metrics import Made, measurement_of
-from ragbench.bench.basics import frames, slices
-from ragbench.bench.basics.families import Sureness
-from ragbench.bench.data import copies
-from ragbench.bench.runs.compared import compare_runs
-from ragbench.bench.runs.record import recorded
-from ragbench.bench.scoring import listing, measure, survey
-from ragbench.bench.scoring.answer_tables import of_samples
-from ragbench.bench.scoring.result import Scores
-from ragbench.datasets.samples import read_samples, samples_of
+from ragbench import data, stats
+from ragbench.core import settings
+from ragbench.core.measurement import SCORE_COLUMNS
+from ragbench.core.metric import parse
+from ragbench.core.settings import JudgeSettings, Settings
+from ragbench.core.types import Chunk, Hit, Question, Sample
+from ragbench.data.samples import read_samples, samples_of
+from ragbench.extras.runs.compared import compare_runs
 from ragbench.judge import Rule
-from ragbench.measurement import SCORE_COLUMNS
-from ragbench.metric import parse
-from ragbench.settings import JudgeSettings, Settings
-from ragbench.show import Page
-from ragbench.show.items.data import parts
-from ragbench.types import Chunk, Hit, Question, Sample
+from ragbench.metrics import ranking_arrays
+from ragbench.tiers.answers.rag_metrics import Made, measurement_of
+from ragbench.tiers.basics import frames, slices
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.data import copies
+from ragbench.tiers.run_record import recorded
+from ragbench.tiers.scoring import listing, measure, survey
+from ragbench.tiers.scoring.answer_tables import of_samples
+from ragbench.tiers.scoring.result import Scores
+from ragbench.views import Page
+from ragbench.views.items.data import parts
 from tests.command_line import invoke
 from tests.small_project import write_lines
 
@@ -158,7 +160,7 @@ def dataset(rows: int, folder: Any) -> Callable[[], object]:
     write_lines(place / "chunks.en.jsonl", [{"id": f"c{n}", "text": f"Passage {n}."} for n in range(rows)])
     questions = [{"id": f"q{n}", "text": f"Question {n}?", "relevant": {f"c{n}": 1.0}} for n in range(rows)]
     write_lines(place / "questions.en.jsonl", questions)
-    return lambda: len(datasets.load("made", place.parent).questions)
+    return lambda: len(data.load("made", place.parent).questions)
 
 
 def measured(rows: int, systems: int = 2) -> Any:
@@ -243,8 +245,8 @@ def ranked(rows: int, folder: Any) -> Callable[[], object]:
 
     def work() -> None:
         for ranking in (
-            rankings.from_lists(lists, [one.relevant for one in asked], scores=scores),
-            rankings.from_questions(asked, hits),
+            ranking_arrays.from_lists(lists, [one.relevant for one in asked], scores=scores),
+            ranking_arrays.from_questions(asked, hits),
         ):
             assert all(len(metric(ranking)) == rows for metric in metrics)
 

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from ragbench import places, settings
-from ragbench.commands import lab
-from ragbench.settings import shipped
+from ragbench.cli import lab
+from ragbench.core import settings
+from ragbench.core.settings import shipped
+from ragbench.data import places
 
 ROOT = Path(__file__).parent.parent
 BUILT = ("ragbench", "notebooks", "data/campus", "pyproject.toml", "setup.py", "ragbench.toml", "README.md", "LICENSE")

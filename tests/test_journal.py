@@ -22,13 +22,13 @@ import pytest
 from sqlalchemy import text
 from typer.testing import CliRunner
 
+from ragbench.core.settings import Settings
 from ragbench.llm import Client, Completion, lines
 from ragbench.llm.journal import Entry, Row
 from ragbench.llm.request import key_of
-from ragbench.settings import Settings
 from ragbench.store import Store, StoreError
 from ragbench.store.journal import DatabaseJournal
-from ragbench.store.lanes import Lanes
+from ragbench.store.journal_connections import Lanes
 from tests.chat_server import ChatServer
 from tests.llm_client import open_client
 from tests.llm_shapes import request, settings
@@ -146,8 +146,8 @@ class TestTravel:
     ) -> None:
         from sqlalchemy import delete
 
-        from ragbench import settings as settings_room
-        from ragbench.commands.journal import application
+        from ragbench.core import settings as settings_room
+        from ragbench.extras.runs.journal_command import application
         from ragbench.store.tables import journal as table
 
         monkeypatch.setattr(settings_room, "load", lru_cache(lambda: database_settings))
@@ -350,7 +350,7 @@ def test_ten_kills_of_postgresql_during_a_run_change_no_score(own_server: Settin
 def test_a_database_that_stays_away_is_a_named_error_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlalchemy import create_engine
 
-    monkeypatch.setattr("ragbench.store.lanes.PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr("ragbench.store.journal_connections.PATIENCE_SECONDS", 1.0)
     gone = create_engine("postgresql+psycopg://ragbench@127.0.0.1:9/ragbench", connect_args={"connect_timeout": 2})
     began = time.monotonic()
     with pytest.raises(StoreError, match="writing the journal"):
@@ -362,7 +362,7 @@ def test_a_database_that_stays_away_is_a_named_error_in_time(monkeypatch: pytest
 def test_a_database_that_never_comes_back_ends_a_run_and_scores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlalchemy import create_engine
 
-    monkeypatch.setattr("ragbench.store.lanes.PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr("ragbench.store.journal_connections.PATIENCE_SECONDS", 1.0)
     gone = create_engine("postgresql+psycopg://ragbench@127.0.0.1:9/ragbench", connect_args={"connect_timeout": 2})
     scored: list[Completion] = []
 

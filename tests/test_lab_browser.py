@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 TOKEN = "a-token-of-this-test"
 ROOT = Path(__file__).parent.parent
 CELLS = (
-    "from pathlib import Path\nfrom ragbench import show\nfrom ragbench.measurement import Measurement\n"
-    "page = show.Page(Measurement.load(Path('kept')), language='ru')\nfound = page.questions()\nfound",
+    "from pathlib import Path\nfrom ragbench import views\nfrom ragbench.core.measurement import Measurement\n"
+    "page = views.Page(Measurement.load(Path('kept')), language='ru')\nfound = page.questions()\nfound",
     "print('chosen', *found.selected.index, 'shown', len(found.filtered))",
 )
 
@@ -57,7 +57,7 @@ def lab(tmp_path: Path) -> Iterator[str]:
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--ServerApp.port={port}"),
         *(f"--ServerApp.root_dir={tmp_path}", f"--IdentityProvider.token={TOKEN}"),
     ]
-    quiet = {"JUPYTER_CONFIG_PATH": str(ROOT / "ragbench" / "lab"), "PYTHONPATH": str(ROOT)}
+    quiet = {"JUPYTER_CONFIG_PATH": str(ROOT / "ragbench" / "cli" / "jupyter"), "PYTHONPATH": str(ROOT)}
     with (own / "log").open("w") as log:
         server = subprocess.Popen(words, env={**os.environ, **where, **quiet}, stdout=log, stderr=log)
     try:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench import language
-from ragbench.tables import Column, Found, Table
+from ragbench.core import language
+from ragbench.data.tables import Column, Found, Table
 from tests.test_notebooks import NOTEBOOKS
 from tests.texts import all_texts, texts_of_code
 

@@ -11,20 +11,21 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ragbench import settings, show
-from ragbench.bench import BenchError
-from ragbench.bench.runs.overview import NAME, keep, over, overview
-from ragbench.commands.tables.standing import standing
-from ragbench.language import translator
-from ragbench.measurement import Measurement, NamedEstimate
+from ragbench import views
+from ragbench.cli.standing import standing
+from ragbench.core import settings
+from ragbench.core.language import translator
+from ragbench.core.measurement import Measurement, NamedEstimate
+from ragbench.core.types import Estimate, Verdict
+from ragbench.core.types.reason import Reason, kept
 from ragbench.report.keeping.results import scores as all_scores
 from ragbench.report.keeping.results import summary
 from ragbench.report.pages.assembly import Measurements
-from ragbench.show import Page
-from ragbench.show.about.overview import Overview, cost, measured
-from ragbench.show.comparison.bands import limits, reached
-from ragbench.types import Estimate, Verdict
-from ragbench.types.reason import Reason, kept
+from ragbench.tiers import BenchError
+from ragbench.tiers.overview import NAME, keep, over, overview
+from ragbench.views import Page
+from ragbench.views.about.overview import Overview, cost, measured
+from ragbench.views.comparison.bands import limits, reached
 from tests.measurements import measurement
 
 pytestmark = pytest.mark.usefixtures("bare")
@@ -55,11 +56,11 @@ def test_a_band_is_stated_where_the_whole_interval_lies_in_it(low: float, high: 
 
 def test_the_page_says_which_bands_an_interval_spans() -> None:
     found = over({"tier1_retrieval": tier(mrr("a", 0.9, 0.85, 0.95), mrr("b", 0.7, 0.45, 0.85))})
-    html = str(show.about.overview(Page(found)).html())
+    html = str(views.about.overview(Page(found)).html())
     assert re.search(r'rb-band-excellent">excellent<', html)
     assert re.search(r'rb-band-spanned">attention … excellent<', html)
     assert "Of 2 numbers with a threshold: 1 excellent, 1 between bands." in str(
-        show.about.standing(Page(found)).html()
+        views.about.standing(Page(found)).html()
     )
 
 
@@ -71,7 +72,7 @@ def test_the_page_says_which_bands_an_interval_spans() -> None:
 def test_larger_numbers_have_fewer_decimals(scale: float, printed: str) -> None:
     one = Estimate(0.12346 * scale, 0.10123 * scale, 0.14877 * scale, 0.95, "bca", 100, 0)
     html = str(
-        show.about.overview(Page(over({"tier1_retrieval": tier(NamedEstimate("a", "corpus_bleu", one))}))).html()
+        views.about.overview(Page(over({"tier1_retrieval": tier(NamedEstimate("a", "corpus_bleu", one))}))).html()
     )
     assert printed in re.sub(r"<[^>]+>|\u2060", "", html).replace("\u00a0", " ")
 
@@ -87,12 +88,12 @@ def test_verdicts_and_differences_are_the_page_s_own() -> None:
 
 def test_what_was_not_measured_is_counted() -> None:
     found = over({"tier1_retrieval": tier(mrr("a", math.nan, None, None, 100), mrr("b", 0.6, 0.55, 0.65))})
-    html = re.sub(r"<[^>]+>", " ", str(show.about.overview(Page(found)).html()))
+    html = re.sub(r"<[^>]+>", " ", str(views.about.overview(Page(found)).html()))
     assert "not measured   n 100, 100 unmeasured" in html
-    assert "33.3% of all values could not be measured" in str(show.about.standing(Page(found)).html())
+    assert "33.3% of all values could not be measured" in str(views.about.standing(Page(found)).html())
     many = NamedEstimate("b", "mrr", Estimate(0.6, 0.55, 0.65, 0.95, "bca", 9_000, 0))
     few = over({"tier1_retrieval": tier(mrr("a", 0.5, 0.4, 0.6, 1), many)})
-    assert "&lt;0.1% of all values could not be measured" in str(show.about.standing(Page(few)).html())
+    assert "&lt;0.1% of all values could not be measured" in str(views.about.standing(Page(few)).html())
 
 
 def test_a_share_of_what_is_missing_is_printed_where_it_can_be() -> None:
@@ -101,7 +102,7 @@ def test_a_share_of_what_is_missing_is_printed_where_it_can_be() -> None:
     few = over({"tier1_retrieval": tier(mrr("a", 0.9, 0.85, 0.95, 1), many, mrr("c", 0.5, 0.4, 0.6))})
     assert few.facts["pages"][0]["wanted"] == 100 + 1 + 899 + 100
     few.facts["pages"][0]["wanted"] = 1_000
-    said = str(show.about.standing(Page(few)).html()).replace("\u2060", "")
+    said = str(views.about.standing(Page(few)).html()).replace("\u2060", "")
     assert " 0.1% of all values could not be measured" in f" {re.sub('<[^>]+>', ' ', said)}"
     assert "&lt;0.1%" not in said
     assert "Of 3 numbers with a threshold: 1 excellent, 2 between bands." in said
@@ -118,7 +119,7 @@ def test_three_challengers_are_each_spoken_of_and_four_are_counted() -> None:
         said = re.sub(
             "<[^>]+>",
             "",
-            str(show.about.standing(Page(over({"tier1_retrieval": replace(made, comparisons=own)}))).html()),
+            str(views.about.standing(Page(over({"tier1_retrieval": replace(made, comparisons=own)}))).html()),
         )
         assert ("v against base: better (Tier 1: mrr)." in said.replace("\u00a0", " ")) == (number == 3), said
         assert ("mrr, 4 systems against base" in said) == (number == 4), said
@@ -153,9 +154,9 @@ def test_why_nothing_was_measured_is_said_with_counts_by_page_and_overview(tmp_p
     bare = replace(made, scores=scores, estimates=(mrr("only", math.nan, None, None, 17),), comparisons=())
     bare = replace(bare, estimates=tuple(replace(e, estimate=replace(e.estimate, n=0)) for e in bare.estimates))
     said = "not measured 17: reason a (5); reason b (4); reason c (3); reason d (2); reason e (2); others (1)."
-    assert f"On mrr, only: {said}" in re.sub("<[^>]+>", "", str(show.comparison.answer(Page(bare)).html()))
+    assert f"On mrr, only: {said}" in re.sub("<[^>]+>", "", str(views.comparison.answer(Page(bare)).html()))
     found = over({"tier1_retrieval": bare})
-    assert f"Tier 1: {said}" in str(show.about.standing(Page(found)).html())
+    assert f"Tier 1: {said}" in str(views.about.standing(Page(found)).html())
     found.save(tmp_path / "parts" / "overview")
     assert f"Tier 1: {said}" in standing(Measurements(tmp_path), translator("en")).notes
 
@@ -168,7 +169,7 @@ def test_why_nothing_was_measured_is_said_in_the_page_s_language() -> None:
     bare = replace(made, scores=scores, estimates=(mrr("only", math.nan, None, None, 3),), comparisons=())
     said = "не измерено 3: у примера нет поля reference (2); в эталоне нет сущностей (1)."
     page = Page(over({"tier1_retrieval": bare}), language="ru")
-    assert f"Tier 1: {said}" in str(show.about.standing(page).html())
+    assert f"Tier 1: {said}" in str(views.about.standing(page).html())
 
 
 def test_the_terminal_says_what_the_overview_s_page_says(tmp_path: Path) -> None:
@@ -176,7 +177,7 @@ def test_the_terminal_says_what_the_overview_s_page_says(tmp_path: Path) -> None
     found = over({"tier1_retrieval": made})
     found.save(tmp_path / "parts" / "overview")
     text = translator("en")
-    page = re.findall("<p[^>]*>(.*?)</p>", str(show.about.standing(Page(found)).html()))
+    page = re.findall("<p[^>]*>(.*?)</p>", str(views.about.standing(Page(found)).html()))
     said = tuple(unescape(re.sub("<[^>]+>", "", one)) for one in page)
     assert any(one.startswith("<b> & co against a:") for one in said)
     assert standing(Measurements(tmp_path), text).notes[: len(said)] == said
@@ -199,8 +200,8 @@ def test_a_verdict_away_from_its_page_names_the_stand_in_that_alone_judged(
     made.save(tmp_path / "parts" / "tier3_end_to_end")
     page, text = Page(found, language=language), translator(language)
     [row] = [row for row in standing(Measurements(tmp_path), text).rows if row[2] == "b"]
-    sentence = show.about.standing(page).html()
-    outputs = (sentence, show.about.overview(page).html(), show.about.differences(page).html(), row[4])
+    sentence = views.about.standing(page).html()
+    outputs = (sentence, views.about.overview(page).html(), views.about.differences(page).html(), row[4])
     assert [said in str(output) for output in outputs] == [alone] * len(outputs)
     whole = summary(Measurements(tmp_path))
     judges = {one.get("judged_by") for one in (*whole["estimates"], *whole["comparisons"]) if one["metric"] == "mrr"}
@@ -215,10 +216,10 @@ def test_pages_stand_in_their_order_and_lead_to_their_rows() -> None:
     }
     found = over(pages)
     assert [page["name"] for page in found.facts["pages"]] == ["tier1_retrieval", "tier_judge", "sources"]
-    html = str(show.about.overview(Page(found)).html())
+    html = str(views.about.overview(Page(found)).html())
     assert html.count("<table") == 2, "judges are no systems: they stand in a table of their own"
     assert 'href="tier1_retrieval.html#metric-mrr"' in html
-    assert 'id="metric-mrr"' in str(show.comparison.table(Page(pages["tier1_retrieval"])).html())
+    assert 'id="metric-mrr"' in str(views.comparison.table(Page(pages["tier1_retrieval"])).html())
 
 
 def test_the_part_to_blame_is_named_with_its_interval() -> None:
@@ -229,9 +230,9 @@ def test_the_part_to_blame_is_named_with_its_interval() -> None:
     )
     made = replace(measurement(("a", "b"), ("mrr",), 20, notebook="tier3_end_to_end"), placed=parts)
     page = Page(over({"tier3_end_to_end": made}))
-    said = re.sub(r"<[^>]+>|\u2060", "", str(show.about.standing(page).html()))
+    said = re.sub(r"<[^>]+>|\u2060", "", str(views.about.standing(page).html()))
     assert "Most frequent first failure in Tier 3: not retrieved (a 30% [22%, 39%])." in said
-    drawn = str(show.about.blame_bars(page).html())
+    drawn = str(views.about.blame_bars(page).html())
     pieces = re.findall(r'class="rb-part-([a-z-]+)"><rect x="([\d.]+)%" width="([\d.]+)%"', drawn)
     assert pieces == [("good", "0.0", "60.0"), ("not-used", "60.0", "10.0"), ("not-retrieved", "70.0", "30.0")]
     assert "60% [50%, 70%]" in re.sub(r"<[^>]+>|\u2060", "", drawn)
@@ -244,8 +245,8 @@ def test_a_run_keeps_its_overview_and_an_empty_one_has_none(tmp_path: Path, monk
     keep(tmp_path / "run")
     kept = Measurement.load(tmp_path / "run" / "parts" / NAME)
     assert (
-        show.about.overview(Page(kept)).html()
-        == show.about.overview(Page(over({"tier1_retrieval": measurement()}))).html()
+        views.about.overview(Page(kept)).html()
+        == views.about.overview(Page(over({"tier1_retrieval": measurement()}))).html()
     )
     monkeypatch.setenv("RAGBENCH_RUN_FOLDER", str(tmp_path / "empty"))
     with pytest.raises(BenchError, match="executes it last"):

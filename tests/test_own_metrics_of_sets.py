@@ -14,10 +14,10 @@ import pytest
 
 import ragbench as rb
 from ragbench import llm
-from ragbench import metric as declarations
-from ragbench.bench.scoring import measure
+from ragbench.core import metric as declarations
+from ragbench.core.types import Sample, Status, Verdict
 from ragbench.metrics import catalogue
-from ragbench.types import Sample, Status, Verdict
+from ragbench.tiers.scoring import measure
 from tests.command_line import invoke
 from tests.small_project import add, write_lines
 
@@ -164,7 +164,7 @@ def test_a_slow_function_is_called_less_often(
     """By its clock a call takes 0.4 s: in 700 s fit 1,000, in 50 s one for each question, in 2 s not even that."""
     limited(bare, seconds)
     calls: list[int] = []
-    monkeypatch.setattr("ragbench.bench.scoring.sets.time", SimpleNamespace(monotonic=lambda: 0.4 * len(calls)))
+    monkeypatch.setattr("ragbench.tiers.scoring.sets.time", SimpleNamespace(monotonic=lambda: 0.4 * len(calls)))
 
     def slow_share(table: Sequence[Sample]) -> float:
         """Share of empty answers, slowly."""
@@ -196,8 +196,8 @@ def test_what_cannot_be_called_so_often_is_refused(bare: Path) -> None:
 MODULE = '''
 from collections.abc import Sequence
 
-from ragbench.metric import metric
-from ragbench.types import Sample
+from ragbench.core.metric import metric
+from ragbench.core.types import Sample
 
 
 @metric(source="our report", over="set", bounds=(0, 1), fields=("response",))
@@ -255,25 +255,26 @@ def test_the_command_its_page_and_its_gate_have_it(bare: Path) -> None:
 
 def test_a_measurement_keeps_it_and_a_part_says_that_it_has_it_not(bare: Path) -> None:
     """What is stored of single questions does not tell the value of some of them."""
-    from ragbench import bench, testing
-    from ragbench.bench.runs.recomputed import recomputed
-    from ragbench.measurement import Measurement
+    from ragbench import tiers
+    from ragbench.core.measurement import Measurement
+    from ragbench.extras.testing import assertions
+    from ragbench.tiers.restated import recomputed
 
     (bare / "mine_stored.py").write_text(MODULE, encoding="utf-8")
     add(bare, '[metrics]\nmodules = ["mine_stored"]\n')
     rows = [*answers(system="old", expected="At 1."), *answers(range(9), system="new", expected="At 1.")]
     rows[0]["answer"] = rows[60]["answer"] = "At 11."
     write_lines(bare / "answers.jsonl", rows)
-    made = bench.rag_metrics(answers="answers.jsonl", metrics="rouge1_f, distinct_words", resamples=200)
+    made = tiers.rag_metrics(answers="answers.jsonl", metrics="rouge1_f, distinct_words", resamples=200)
     made.save(bare / "kept")
     kept = Measurement.load(bare / "kept")
     assert [(one.system, one.metric) for one in kept.estimates] == [
         (system, metric) for system in ("old", "new") for metric in ("rouge1_f", "distinct_words")
     ]
     assert [one.estimate for one in kept.estimates] == [one.estimate for one in made.estimates]
-    testing.assert_gate(kept, "distinct_words>=0.4")
+    assertions.assert_gate(kept, "distinct_words>=0.4")
     part = recomputed(kept, samples=[f"q{number:02}" for number in range(20)])
     assert {one.metric for one in part.estimates} == {"rouge1_f"}
     assert "distinct_words" in part.facts["part"]["left_out"]
     with pytest.raises(ValueError, match=r"distinct_words is a value of all answers.*assert_gate"):
-        testing.assert_score(rows[0], "distinct_words>=0.4")
+        assertions.assert_score(rows[0], "distinct_words>=0.4")

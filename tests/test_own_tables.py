@@ -12,11 +12,12 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from ragbench import bench, embed, settings, show
-from ragbench.bench import BenchError
-from ragbench.bench.retrieval import own_tables
+from ragbench import embed, tiers, views
+from ragbench.core import settings
+from ragbench.core.types import Embedder
 from ragbench.store import EmbeddingError, Source, StoreError, server
-from ragbench.types import Embedder
+from ragbench.tiers import BenchError
+from ragbench.tiers.retrieval import own_tables
 from tests.small_project import add
 
 CHUNKS = [
@@ -110,16 +111,16 @@ def test_rows_that_say_nothing_are_counted(own: psycopg.Connection) -> None:
 
 @pytest.mark.usefixtures("own")
 def test_tier_1_runs_on_the_vectors_that_are_there_and_on_new_ones_in_our_own_schema() -> None:
-    found = bench.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr,hit_rate@1", resamples=1000)
+    found = tiers.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr,hit_rate@1", resamples=1000)
     scores = found.scores.query("metric == 'mrr@10'").set_index("sample")["value"].to_dict()
     assert scores == {"10": 1.0, "11": 1.0, "12": 0.5}
     assert found.facts["dataset"] == "db:own:ru"
     assert found.facts["stand_ins"] == []
-    found = bench.tier1_retrieval("db:own", "ngrams", unit="url", metrics="mrr", resamples=1000)
+    found = tiers.tier1_retrieval("db:own", "ngrams", unit="url", metrics="mrr", resamples=1000)
     assert len(found.scores) == 3
     assert found.facts["stand_ins"] == [{"part": "retrieval", "name": "ngrams", "systems": ["ngrams"]}]
     with pytest.raises(BenchError, match="no question of db:own:ru names a relevant chunk"):
-        bench.tier1_retrieval("db:own", "theirs", unit="chunk")
+        tiers.tier1_retrieval("db:own", "theirs", unit="chunk")
 
 
 @pytest.mark.fault("sql", tried="all reading of users' tables, with the tables compared", count=1)
@@ -132,7 +133,7 @@ def test_nothing_is_ever_written(own: psycopg.Connection) -> None:
 
     own.execute("SELECT pg_stat_force_next_flush()")
     before = state()
-    bench.tier1_retrieval("db:own", "theirs,ngrams", unit="url", resamples=1000)
+    tiers.tier1_retrieval("db:own", "theirs,ngrams", unit="url", resamples=1000)
     own.execute("SELECT pg_stat_clear_snapshot()")
     assert state() == before
     names = own.execute("SELECT relname FROM pg_class WHERE relnamespace = '\"Own Data\"'::regnamespace ORDER BY 1")
@@ -188,9 +189,9 @@ def test_sql_in_a_name_has_no_effect(own: psycopg.Connection, project: Path, pla
 def test_rows_without_a_vector_are_refused_or_left_out_as_asked(own: psycopg.Connection, project: Path) -> None:
     own.execute("INSERT INTO chunk VALUES (6, 'https://x.example/d', 'Ещё не вложен.', NULL)")
     with pytest.raises(EmbeddingError, match="1 of 5 rows of chunk have no vector"):
-        bench.tier1_retrieval("db:own", "theirs", unit="url")
+        tiers.tier1_retrieval("db:own", "theirs", unit="url")
     leave_out(project)
-    found = bench.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
+    found = tiers.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
     assert found.facts["n_chunks"] == 4
     assert found.facts["left_out"] == {"chunk without a vector": 1}
 
@@ -203,10 +204,10 @@ def test_questions_without_a_vector_are_left_out_too_and_counted_over_the_whole_
     for number in range(20, 25):
         row = (number, f"что {number}?", "https://x.example/a")
         own.execute("INSERT INTO \"order\" VALUES (%s, %s, 'Да.', %s, 5, 7, NULL)", row)
-    found = bench.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
+    found = tiers.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
     assert found.facts["n_questions"] == 3
     assert found.facts["left_out"] == {"question without a vector (it stays in the history)": 5}
-    users = bench.real_users("db:own", "theirs", resamples=1000).facts
+    users = tiers.real_users("db:own", "theirs", resamples=1000).facts
     counts = ("n_history", "n_without_page", "n_without_vector", "n_questions")
     assert [users[name] for name in counts] == [9, 1, 5, 3]
 
@@ -230,16 +231,16 @@ def test_questions_that_nobody_embedded_are_asked_by_vectors_of_our_own(own: psy
 def test_vectors_of_two_widths_are_refused(own: psycopg.Connection) -> None:
     own.execute("INSERT INTO chunk VALUES (6, 'u', 'Другая ширина.', '[1,2]')")
     with pytest.raises(EmbeddingError, match="its widths are 2, 3; one is expected"):
-        bench.tier1_retrieval("db:own", "theirs", unit="url")
+        tiers.tier1_retrieval("db:own", "theirs", unit="url")
 
 
 @pytest.mark.fault("changed", tried="vectors of users' tables made anew", count=1)
 def test_a_table_embedded_anew_is_another_embedder(own: psycopg.Connection) -> None:
-    first = bench.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
+    first = tiers.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
     own.execute("UPDATE chunk SET embedding = '[0,1,0]' WHERE id = 1")
     own.execute("UPDATE chunk SET embedding = '[0.1,0.9,0.3]' WHERE id = 2")
     own.execute("UPDATE chunk SET embedding = '[1,0,0]' WHERE id = 3")
-    second = bench.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
+    second = tiers.tier1_retrieval("db:own", "theirs", unit="url", metrics="mrr", resamples=1000)
     assert second.facts["systems"] != first.facts["systems"]
     assert second.scores["value"].mean() < first.scores["value"].mean()
 
@@ -276,10 +277,10 @@ def test_the_url_of_an_own_database_is_never_shown(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.usefixtures("own")
 def test_real_users_and_sources_run_on_the_tables_too() -> None:
-    users = bench.real_users("db:own", "theirs", resamples=1000)
+    users = tiers.real_users("db:own", "theirs", resamples=1000)
     mrr = {e.metric: e.estimate for e in users.estimates}["mrr@10"]
     assert (mrr.value, mrr.n) == (pytest.approx(2.5 / 3), 3)
-    used = bench.sources("db:own", "theirs", k=1, n_topics=2)
+    used = tiers.sources("db:own", "theirs", k=1, n_topics=2)
     shares = {e.metric: e.estimate.value for e in used.estimates}
     assert shares["total_chunks"] == 4
     assert shares["used_chunks"] == len({"1", "3"})
@@ -289,7 +290,7 @@ def test_real_users_and_sources_run_on_the_tables_too() -> None:
 def test_tier_ux_goes_on_where_some_rows_have_no_vector(own: psycopg.Connection) -> None:
     """Two liked questions are the cache; one of them has no vector, nor has one of the others that were asked."""
     own.execute('UPDATE "order" SET embedding = NULL WHERE id IN (10, 13)')
-    made = bench.tier_ux("db:own", "theirs", resamples=1000)
+    made = tiers.tier_ux("db:own", "theirs", resamples=1000)
     rate = next(e.estimate for e in made.estimates if e.metric == "cache_hit_rate")
     assert (rate.n, rate.n_unmeasured) == (2, 2)
     [system] = made.facts["systems"]
@@ -323,19 +324,19 @@ def test_the_cache_has_the_vectors_of_the_log_and_the_model_embeds_the_rest(
 ) -> None:
     maker = asked_by_a_model(project, 64)
     embed_tables(own, maker, [10, 12])
-    made = bench.tier_ux("db:own", "theirs", resamples=1000)
+    made = tiers.tier_ux("db:own", "theirs", resamples=1000)
     log = made.facts["logs"]["theirs"]
     assert (log["cached"], log["asking"], log["checked"]) == (1, "maker", 1), "of the two liked ones 11 has none"
     assert log["cosine"] == pytest.approx(1.0)
-    html = show.about.method(show.Page(made)).html()
+    html = views.about.method(views.Page(made)).html()
     assert "theirs: 1 of 2 cached questions have the vectors that stand in the log; maker embeds what" in html
     assert "another model" not in html
     own.execute('UPDATE "order" SET embedding = (SELECT embedding FROM "order" WHERE id = 12) WHERE id = 10')
-    made = bench.tier_ux("db:own", "theirs", resamples=1000)
+    made = tiers.tier_ux("db:own", "theirs", resamples=1000)
     rows = made.extra["nearest"].set_index("sample")
     assert (rows.loc["12", "cached"], rows.loc["12", "similarity"]) == ("10", pytest.approx(1.0)), "the log's vector"
     assert made.facts["logs"]["theirs"]["cosine"] < 0.9
-    assert "another model made the log" in show.about.method(show.Page(made)).html()
+    assert "another model made the log" in views.about.method(views.Page(made)).html()
 
 
 def test_a_log_of_another_width_is_refused_by_name(own: psycopg.Connection, project: Path) -> None:
@@ -344,7 +345,7 @@ def test_a_log_of_another_width_is_refused_by_name(own: psycopg.Connection, proj
     own.execute("UPDATE \"order\" SET embedding = '[1, 2, 3]' WHERE id = 10")
     said = r"order.embedding have 3 dimensions, those of embedders.theirs.queries = 'maker' have 64.*embedders=maker"
     with pytest.raises(EmbeddingError, match=said):
-        bench.tier_ux("db:own", "theirs", resamples=1000)
-    assert "logs" not in bench.tier_ux("db:own", embedders="maker", resamples=1000).facts
+        tiers.tier_ux("db:own", "theirs", resamples=1000)
+    assert "logs" not in tiers.tier_ux("db:own", embedders="maker", resamples=1000).facts
     own.execute('UPDATE "order" SET embedding = NULL')
-    assert "logs" not in bench.tier_ux("db:own", "theirs", resamples=1000).facts, "nothing of the log to take"
+    assert "logs" not in tiers.tier_ux("db:own", "theirs", resamples=1000).facts, "nothing of the log to take"

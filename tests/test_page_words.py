@@ -11,24 +11,24 @@ from dataclasses import replace
 import pytest
 from bs4 import BeautifulSoup
 
-import ragbench.show.runs  # noqa: F401 - whose views are asked for by name
-from ragbench import language, settings
-from ragbench.bench.basics import tabulation
-from ragbench.bench.runs import gate
-from ragbench.language import LANGUAGES
+import ragbench.extras.runs.views  # noqa: F401 - whose views are asked for by name
+from ragbench.core import language, settings
+from ragbench.core.language import LANGUAGES
+from ragbench.core.settings import GateSettings
+from ragbench.core.types import Comparison, Estimate, Verdict
+from ragbench.core.types.reason import Reason, kept
+from ragbench.data.tables import Spoken, Style
 from ragbench.llm.budget import Budget
 from ragbench.llm.pricing import Amount
 from ragbench.metrics.explanation import reason_in
-from ragbench.report.exports import articles, captions
-from ragbench.settings import GateSettings
-from ragbench.show import Page
-from ragbench.show.basics.entries import FIRST, SYSTEMS, one_by_one, shortened
-from ragbench.show.basics.footnotes import Notes
-from ragbench.show.basics.templates import html
-from ragbench.show.view import VIEWS
-from ragbench.tables import Spoken, Style
-from ragbench.types import Comparison, Estimate, Verdict
-from ragbench.types.reason import Reason, kept
+from ragbench.report import articles, captions
+from ragbench.tiers import gates as gate
+from ragbench.tiers.basics import tabulation
+from ragbench.views import Page
+from ragbench.views.basics.entries import FIRST, SYSTEMS, one_by_one, shortened
+from ragbench.views.basics.footnotes import Notes
+from ragbench.views.basics.templates import html
+from ragbench.views.view import VIEWS
 from tests import sources
 from tests.measurements import measurement
 from tests.texts import PACKAGE, all_texts

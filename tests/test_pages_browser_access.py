@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ragbench.measurement import NamedEstimate
-from ragbench.types import Estimate
+from ragbench.core.measurement import NamedEstimate
+from ragbench.core.types import Estimate
 from tests.measurements import measurement
 from tests.test_pages_browser_questions import judged
 from tests.visits import Visit, draw, keep_page

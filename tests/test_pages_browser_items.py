@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ragbench.measurement import Measurement
+from ragbench.core.measurement import Measurement
 from tests.test_pages_browser_questions import CELLS, LINES
-from tests.test_show_items import HOSTILE_TEXT, decided, talked, tried, used
+from tests.views.test_items import HOSTILE_TEXT, decided, talked, tried, used
 from tests.visits import HANDLERS, Visit, draw, keep_page
 
 pytestmark = pytest.mark.browser

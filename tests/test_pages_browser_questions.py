@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragbench.measurement import Measurement
+from ragbench.core.measurement import Measurement
 from tests.measurements import measurement
-from tests.test_show import HOSTILE
+from tests.views.test_show import HOSTILE
 from tests.visits import HANDLERS, VIEWS, Visit, build, draw, keep_page
 
 pytestmark = pytest.mark.browser

@@ -15,15 +15,15 @@ from typing import Any
 import nbformat
 import pytest
 
-from ragbench.bench.runs.compared import compare_runs
-from ragbench.bench.runs.history import history
-from ragbench.report.exports import publish
-from ragbench.report.pages import comparison
-from ragbench.report.pages import history as history_page
+from ragbench.extras.publishing import publish
+from ragbench.extras.runs import comparison_pages
+from ragbench.extras.runs import history_page as history_page
+from ragbench.extras.runs.compared import compare_runs
+from ragbench.extras.runs.history import history
 from tests import small_project
+from tests.extras.publishing.test_browser import kept_twice
 from tests.measurements import measurement
 from tests.test_pages_browser_questions import judged
-from tests.test_publish_browser import kept_twice
 from tests.visits import DRAWN, WATCH, draw, keep_page
 
 pytestmark = pytest.mark.browser
@@ -70,7 +70,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         draw(run, described)
         publish.publish("one", folder / "site")
         before, after = kept_twice(folder, "ivfflat", "hnsw")
-        comparison.write(compare_runs(before, after), folder / "site" / "difference", "en")
+        comparison_pages.write(compare_runs(before, after), folder / "site" / "difference", "en")
         days = [
             replace(one, started=datetime.datetime(2026, 1, day, tzinfo=datetime.UTC))
             for day, one in ((1, before), (2, after))

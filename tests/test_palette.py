@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-STYLES = Path(__file__).parents[1] / "ragbench" / "report_template"
+STYLES = Path(__file__).parents[1] / "ragbench" / "report" / "template"
 VISION = {
     "all cones": np.eye(3),
     "protanopia": np.array(

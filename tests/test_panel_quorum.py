@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from ragbench import settings, show
+from ragbench import views
 from ragbench.__main__ import application
-from ragbench.bench.runs.gate import Outcome, decide
-from ragbench.bench.runs.overview import over
-from ragbench.bench.scoring.attendance import facts, of_facts
+from ragbench.core import settings
+from ragbench.core.settings import GateSettings, JudgeSettings, Settings, SystemSettings
+from ragbench.core.types import Score, Status
 from ragbench.judge import Rule, attendance
-from ragbench.settings import GateSettings, JudgeSettings, Settings, SystemSettings
-from ragbench.show import Page
-from ragbench.types import Score, Status
+from ragbench.tiers.gates import Outcome, decide
+from ragbench.tiers.overview import over
+from ragbench.tiers.scoring.judge_overlap import facts, of_facts
+from ragbench.views import Page
 from tests.chat_server import ChatServer
 from tests.measurements import measurement
 
@@ -141,13 +142,13 @@ class TestAReport:
     def test_its_overview_counts_them(self, language: str, line: str) -> None:
         base = measurement(questions=40, systems=["old", "new"], metrics=("mrr",))
         made = replace(base, facts={**base.facts, "attendance": uneven(1)})
-        assert line in show.about.standing(Page(over({"tier1": made}), language=language)).html()
+        assert line in views.about.standing(Page(over({"tier1": made}), language=language)).html()
 
     @pytest.mark.parametrize(("quorum", "said"), [(2, "not every judge gave"), (1, "A score needs 1 judge of 2")])
     def test_its_page_says_the_quorum(self, quorum: int, said: str) -> None:
         judges = [{"name": name, "stand_in": False} for name in "ab"]
         given = {"judges": judges, "aggregate": "mean", "quorum": quorum, "attendance": uneven(quorum)}
         page = Page(measurement(facts=given))
-        assert said in show.answers.judges(page).html()
-        assert ("made of fewer judges" in show.comparison.answer(page).html()) == (quorum == 1)
-        assert "a 1.000 (n 4); b 0.500 (n 2)" in show.answers.judges(page).html()
+        assert said in views.answers.judges(page).html()
+        assert ("made of fewer judges" in views.comparison.answer(page).html()) == (quorum == 1)
+        assert "a 1.000 (n 4); b 0.500 (n 2)" in views.answers.judges(page).html()

@@ -14,15 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragbench
-from ragbench import bench, datasets, evaluators, show
-from ragbench.datasets.samples import read_samples, samples_of
-from ragbench.datasets.traces import ragas
-from ragbench.measurement import Measurement
+from ragbench import data, tiers, views
+from ragbench.core.measurement import Measurement
+from ragbench.core.types import Chunk
+from ragbench.data.samples import read_samples, samples_of
+from ragbench.extras.evaluators import adapters
+from ragbench.extras.traces import ragas
 from ragbench.metrics.ranking import retrieval_consistency
-from ragbench.show import Page
-from ragbench.show.items.contents import Entry
-from ragbench.show.items.kinds import items_of
-from ragbench.types import Chunk
+from ragbench.views import Page
+from ragbench.views.items.contents import Entry
+from ragbench.views.items.kinds import items_of
 from tests.small_project import write_lines
 
 PRECISION, RECALL = "context_precision_by_label", "context_recall_by_label"
@@ -113,7 +114,7 @@ class TestMetrics:
         assert retrieval_consistency(turns).value == 0.5
 
     def test_evaluators_keep_the_ids_of_passages(self) -> None:
-        measure = evaluators.langsmith(PRECISION)
+        measure = adapters.langsmith(PRECISION)
         given = {"answer": "Ann.", "contexts": [{"id": "d1", "content": RIVER}, {"id": "d2", "content": STONE}]}
         labelled = {"answer": "Ann.", "contexts": [{"id": "d2", "content": TIDE}]}
         assert measure({"question": "q?"}, given, labelled)["score"] == 0.5
@@ -149,7 +150,7 @@ def made(project: Path) -> Measurement:
         row("q7", None, retrieved_context_ids=["d9", "d7"], reference_context_ids=["d7"], system="b"),
     ]
     write_lines(project / "answers.jsonl", rows)
-    return bench.rag_metrics("answers.jsonl", metrics=", ".join(BOTH), resamples=100)
+    return tiers.rag_metrics("answers.jsonl", metrics=", ".join(BOTH), resamples=100)
 
 
 def gains(table: pd.DataFrame) -> dict[tuple[str, str], list[Any]]:
@@ -187,7 +188,7 @@ class TestATable:
             row("q2", [{"id": "2", "text": STONE}], [{"id": "2", "text": STONE}]),
         ]
         write_lines(project / "own.jsonl", rows)
-        found = bench.rag_metrics("own.jsonl", metrics=RECALL, resamples=100)
+        found = tiers.rag_metrics("own.jsonl", metrics=RECALL, resamples=100)
         assert found.extra["chunks"].to_dict("records") == [{"chunk": "2", "text": STONE}]
 
     def test_the_page_marks_what_metrics_count(self, made: Measurement) -> None:
@@ -225,8 +226,8 @@ class TestATable:
             row("q4", [ANN], [ANN], reference="Ann."),
         ]
         write_lines(project / "worst.jsonl", rows)
-        found = bench.rag_metrics("worst.jsonl", metrics="rougeL_f", resamples=100)
-        html = str(show.comparison.worst(Page(found)).html())
+        found = tiers.rag_metrics("worst.jsonl", metrics="rougeL_f", resamples=100)
+        html = str(views.comparison.worst(Page(found)).html())
         assert html.count(">relevant<") == html.count("rb-hit-good") == html.count("not relevant") == 1
         assert html.count("answers: rank 2") == html.count("answers: not known") == html.count("have only ids") == 1
 
@@ -239,7 +240,7 @@ def test_a_loaded_table_labels_by_text_and_ids_alike(tmp_path: Path) -> None:
     seen = []
     for rows in ([first, second, third], [third, second, first]):
         write_lines(tmp_path / "answers.jsonl", rows)
-        found, logged = datasets.answer_tables.read(tmp_path / "answers.jsonl")
+        found, logged = data.answer_tables.read(tmp_path / "answers.jsonl")
         river, stone = Chunk.nameless(RIVER).id, Chunk.nameless(STONE).id
         assert {one.id for one in found.chunks} == {river, stone, "d2", "1"}
         assert dict(found.questions[0].relevant) == {"d2": 1.0, stone: 1.0}

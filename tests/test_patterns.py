@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from ragbench.bench.retrieval.masking import Masker
+from ragbench.core.segmentation import spans
+from ragbench.core.settings.addresses import MASK, without_passwords
 from ragbench.judge.injections import AT_ONCE, _flags_in
 from ragbench.llm.reply import MalformedError, read, without_thought
 from ragbench.metrics.sentences import sentences
-from ragbench.segmentation import spans
-from ragbench.settings.addresses import MASK, without_passwords
+from ragbench.tiers.retrieval.masking import Masker
 from tests.patterns import ANCHORED, Found, found, texts
 
 WHOLE, PART = 100_000, 25_000
@@ -25,14 +25,14 @@ LINEAR = 8
 """So many times the time of a PART the WHOLE may take at most where a slow machine needs more than LIMIT: 4 would be
 exact, and a square takes 16 times as long."""
 MADE_LATER = {
-    "ragbench.bench.retrieval.masking": "words between bounds, of the users' ids",
-    "ragbench.commands.console.options": "typed by who runs the command",
+    "ragbench.tiers.retrieval.masking": "words between bounds, of the users' ids",
+    "ragbench.cli.console.options": "typed by who runs the command",
     "ragbench.judge.injections": "the forms, which stand in FORMS",
-    "ragbench.settings.secrets": "the secrets themselves, side by side",
-    "ragbench.show.items.chosen": "one word, in a condition that was typed",
+    "ragbench.core.settings.secrets": "the secrets themselves, side by side",
+    "ragbench.views.items.chosen": "one word, in a condition that was typed",
     "ragbench.systems.refusals": "its own signs, which stand there",
     "ragbench.systems.parts.chunking": "words of a chunk, in the document that it was cut from",
-    "ragbench.terminal": "one class of characters",
+    "ragbench.core.terminal": "one class of characters",
 }
 """Modules whose patterns only a running function makes, and of what."""
 

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from ragbench import bench
-from ragbench.commands.console import workloads
-from ragbench.llm import Experience, Outlook, planning
-from ragbench.settings import (
+from ragbench import tiers
+from ragbench.cli.console import workloads
+from ragbench.core.settings import (
     EmbedderSettings,
     GeneratorSettings,
     JudgeSettings,
@@ -24,6 +23,7 @@ from ragbench.settings import (
     SystemSettings,
     load,
 )
+from ragbench.llm import Experience, Outlook, planning
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
 from ragbench.systems import make
@@ -35,7 +35,7 @@ from tests.llm_client import open_client
 from tests.llm_shapes import request, settings
 from tests.servers import embeddings_server
 from tests.small_project import add
-from tests.test_systems import DATASET, QUESTIONS
+from tests.systems.test_systems import DATASET, QUESTIONS
 
 ROOT = Path(__file__).parent.parent
 
@@ -94,7 +94,7 @@ class TestOutlooks:
 
 
 class TestWork:
-    """What systems would ask of endpoints, on the sample of `tests.test_systems`."""
+    """What systems would ask of endpoints, on the sample of `tests.systems.test_systems`."""
 
     def test_what_is_computed_here_is_no_part_of_it(self, store: Store) -> None:
         known = Settings(embedders={"e": EmbedderSettings()}, systems={"mine": SystemSettings(embedder="e")})
@@ -277,10 +277,10 @@ def test_a_headless_run_tells_its_calls_while_it_judges(project: Path, monkeypat
 @pytest.mark.parametrize(
     "page",
     [
-        bench.tier_judge_pipeline,
+        tiers.tier_judge_pipeline,
         *(
             pytest.param(one, marks=pytest.mark.slow)
-            for one in (bench.tier2_generation, bench.tier3_end_to_end, bench.rag_metrics, bench.tier_judge)
+            for one in (tiers.tier2_generation, tiers.tier3_end_to_end, tiers.rag_metrics, tiers.tier_judge)
         ),
     ],
 )

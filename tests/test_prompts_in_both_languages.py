@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import ragbench as rb
+from ragbench.core.metric import parse
+from ragbench.core.types import SLOT, Prompt
 from ragbench.judge.pairwise import PAIRWISE
-from ragbench.metric import parse
 from ragbench.metrics import catalogue
-from ragbench.types import SLOT, Prompt
 from tests.chat_server import ChatServer, asked_schema
 from tests.polite_answers import kept_nowhere
 

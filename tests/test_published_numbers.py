@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 from ragbench import stats
-from ragbench.bench.basics import findings
-from ragbench.bench.basics.families import Sureness
-from ragbench.bench.scoring.corrections import corrected
-from ragbench.measurement import QUESTION_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.core.measurement import QUESTION_COLUMNS, SCORE_COLUMNS, Measurement
+from ragbench.extras.publishing import publish
 from ragbench.metrics import catalogue
-from ragbench.report.exports import publish
+from ragbench.tiers.basics import findings
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.scoring.corrections import corrected
 from tests import kept_runs
 
 SYSTEMS, METRICS, N = ("old", "new", "other"), ("mrr", "faithfulness", "answer_similarity"), 60

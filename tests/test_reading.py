@@ -13,19 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench import show
-from ragbench.bench.basics import bands
-from ragbench.bench.scoring import goals
-from ragbench.language import translator
-from ragbench.measurement import NamedEstimate
-from ragbench.metric import GOALS, Metric, Purpose, Reading, Stretch, metric, parse
+from ragbench import views
+from ragbench.core.language import translator
+from ragbench.core.measurement import NamedEstimate
+from ragbench.core.metric import GOALS, Metric, Purpose, Reading, Stretch, metric, parse
+from ragbench.core.reading import Met
+from ragbench.core.settings import Band, Settings, thresholds
+from ragbench.core.stand_ins import orders
+from ragbench.core.types import Estimate
 from ragbench.metrics import catalogue
-from ragbench.reading import Met
-from ragbench.settings import Band, Settings, thresholds
-from ragbench.show import Page
-from ragbench.show.sentences import declared
-from ragbench.stand_ins import orders
-from ragbench.types import Estimate
+from ragbench.tiers.basics import bands
+from ragbench.tiers.scoring import goals
+from ragbench.views import Page
+from ragbench.views.sentences import declared
 from tests import ragas_cases, test_trec
 from tests.command_line import one_line, ragbench
 from tests.measurements import measurement
@@ -142,9 +142,9 @@ def page(**values: tuple[float, float, float]) -> Any:
 
 def test_a_threshold_set_has_the_word_where_it_names_a_metric() -> None:
     """0.85 is excellent by the set's table and acceptable by the metric's own section: the page says one of them."""
-    html = show.comparison.table(Page(page(ndcg_at_10=(0.85, 0.84, 0.86), ndcg_at_5=(0.85, 0.84, 0.86)))).html()
+    html = views.comparison.table(Page(page(ndcg_at_10=(0.85, 0.84, 0.86), ndcg_at_5=(0.85, 0.84, 0.86)))).html()
     assert re.findall(r'class="rb-band[^"]*">([^<]+)<', html) == ["excellent", "acceptable"]
-    alone = show.comparison.table(Page(page(ndcg_at_10=(0.85, 0.84, 0.86)))).html()
+    alone = views.comparison.table(Page(page(ndcg_at_10=(0.85, 0.84, 0.86)))).html()
     assert re.findall(r'class="rb-band[^"]*">([^<]+)<', alone) == ["excellent"]
     assert "acceptable" not in alone
     assert "published" not in alone
@@ -159,7 +159,7 @@ def test_a_threshold_set_has_the_word_where_it_names_a_metric() -> None:
 )
 def test_a_published_band_stands_beside_a_number_and_is_told_below(language: str, word: str, where: str) -> None:
     shown = page(response_groundedness=(0.8, 0.75, 0.85), rougeL_f=(0.5, 0.45, 0.6))
-    html = show.comparison.table(Page(shown, language=language)).html()
+    html = views.comparison.table(Page(shown, language=language)).html()
     assert word in html
     assert where in html
     assert "(spec" not in html

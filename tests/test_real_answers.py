@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks import real_answers
-from tests.benchmarks.real_answers import MTRAG, PREFERENCES, Rated
+from benchmarks import real_answers
+from benchmarks.real_answers import MTRAG, PREFERENCES, Rated
 
 
 @pytest.fixture(scope="module")

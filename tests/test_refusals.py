@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench import bench, settings
-from ragbench.bench import BenchError
-from ragbench.language import translator
-from ragbench.show.sentences import refusing
+from benchmarks import real_refusals
+from ragbench import tiers
+from ragbench.core import settings
+from ragbench.core.language import translator
 from ragbench.systems.refusals import RECOGNISED, is_refusal
+from ragbench.tiers import BenchError
+from ragbench.views.sentences import refusing
 from tests import answer_project
 from tests import written_refusals as written
-from tests.benchmarks import real_refusals
 from tests.chat_server import ChatServer, asked_schema
 
 REFUSALS = (*written.ENGLISH_REFUSALS, *written.RUSSIAN_REFUSALS)
@@ -160,13 +161,13 @@ def test_a_judge_says_which_answers_are_refusals(
         monkeypatch.chdir(tmp_path)
         settings.load.cache_clear()
         asked = {"systems": "function", "metrics": "rouge1_f", "repeats": 1, "resamples": 200}
-        by_rule = bench.tier2_generation(**asked)
+        by_rule = tiers.tier2_generation(**asked)
         with pytest.raises(BenchError, match="'strickt': \"rule\" or one model is expected; judges are strict"):
-            bench.tier2_generation(**asked, refusals="strickt")
+            tiers.tier2_generation(**asked, refusals="strickt")
         calls = server.calls
         assert calls == 0
-        by_judge = bench.tier2_generation(**asked, refusals="strict")
-        assert bench.tier2_generation(**asked, refusals="strict").extra["answers"].equals(by_judge.extra["answers"])
+        by_judge = tiers.tier2_generation(**asked, refusals="strict")
+        assert tiers.tier2_generation(**asked, refusals="strict").extra["answers"].equals(by_judge.extra["answers"])
     refused = {
         name: dict(zip(found.extra["answers"]["sample"], found.extra["answers"]["refused"], strict=True))
         for name, found in (("rule", by_rule), ("judge", by_judge))

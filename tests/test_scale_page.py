@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ragbench.datasets import limits
+from ragbench.data import limits
 from ragbench.store import foreign
 from tests.fragments import ROOT
 

@@ -16,22 +16,22 @@ import pytest
 from typer.testing import CliRunner
 
 import ragbench
-from ragbench import bench, settings, show, stand_ins
-from ragbench.bench.basics import bands
-from ragbench.bench.runs.overview import over
-from ragbench.commands.run import _conclude as conclude
+from ragbench import tiers, views
+from ragbench.cli.run import _conclude as conclude
+from ragbench.core import settings, stand_ins
+from ragbench.core.language import translator
+from ragbench.core.measurement import Measurement
+from ragbench.core.metric import parse
+from ragbench.core.stand_ins import StandIn, caveat, orders, unordered
+from ragbench.core.types import Estimate
 from ragbench.judge import LexicalJudge
-from ragbench.language import translator
-from ragbench.measurement import Measurement
-from ragbench.metric import parse
 from ragbench.metrics import catalogue, declaration
-from ragbench.report import RunResult
-from ragbench.report.exports import articles, tabular
+from ragbench.report import RunResult, articles, csv_files
 from ragbench.report.keeping import kept, results
-from ragbench.show import Page
-from ragbench.show.sentences import declared
-from ragbench.stand_ins import StandIn, caveat, orders, unordered
-from ragbench.types import Estimate
+from ragbench.tiers.basics import bands
+from ragbench.tiers.overview import over
+from ragbench.views import Page
+from ragbench.views.sentences import declared
 from tests import answer_project, kept_runs
 from tests.chat_server import ChatServer
 from tests.scripted_embedder import ScriptedEmbedder
@@ -90,7 +90,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, database_folder: Path) -> Map
 
 
 def page(systems: str, **how: str) -> Measurement:
-    return bench.tier3_end_to_end(systems=systems, metrics=METRICS, k=3, contexts=3, resamples=200, **how)  # type: ignore[arg-type]
+    return tiers.tier3_end_to_end(systems=systems, metrics=METRICS, k=3, contexts=3, resamples=200, **how)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def drawn(here: Mapping[str, Any], name: str, language: str) -> Path:
             for system in sorted(estimates)
         ]  # fmt: skip
         articles.write(folder, run, measured, {"outcome": "holds", "checks": checks}, translator(language))
-        tabular.write(folder / "data", measured)
+        csv_files.write(folder / "data", measured)
     return folder
 
 
@@ -146,10 +146,10 @@ def concluded(folder: Path) -> str:
 
 Output = Callable[[Mapping[str, Any], str], str]
 ENGLISH: dict[str, Output] = {
-    "page": lambda here, name: text(show.comparison.answer(Page(here["pages"][name])).html()),
-    "index": lambda here, name: text(show.about.summary(Page(here["pages"][name])).html()),
+    "page": lambda here, name: text(views.comparison.answer(Page(here["pages"][name])).html()),
+    "index": lambda here, name: text(views.about.summary(Page(here["pages"][name])).html()),
     "overview": lambda here, name: text(
-        show.about.overview(Page(over({"tier3_end_to_end": here["pages"][name]}))).html()
+        views.about.overview(Page(over({"tier3_end_to_end": here["pages"][name]}))).html()
     ),
     "manifest.json": lambda here, name: caveats(
         here["folder"] / "reports" / f"{here['folder'].name}-{name}" / results.MANIFEST
@@ -189,7 +189,7 @@ def test_it_is_one_sentence_in_russian_too(name: str, here: Mapping[str, Any]) -
     for english, russian in RUSSIAN.items():
         said = said.replace(english, russian)
     outputs = {
-        "page": text(show.comparison.answer(Page(here["pages"][name], language="ru")).html()),
+        "page": text(views.comparison.answer(Page(here["pages"][name], language="ru")).html()),
         "LaTeX": (drawn(here, name, "ru") / "tables" / "tier3_end_to_end.tex").read_text("utf-8"),
         "summary.md": (drawn(here, name, "ru") / "summary.md").read_text("utf-8").replace("\\", ""),
         "junit.xml": (drawn(here, name, "ru") / "junit.xml").read_text("utf-8"),
@@ -309,13 +309,13 @@ def test_the_mark_stands_beside_the_number(here: Mapping[str, Any]) -> None:
     facts = {**here["pages"]["offline"].facts, "judged": ["e2e_score"]}
     shown = Page(replace(here["pages"]["offline"], facts=facts))
     mark = "not shown to order systems as people do"
-    assert mark not in text(show.comparison.table(shown).html())
+    assert mark not in text(views.comparison.table(shown).html())
     wrong = replace(
         here["pages"]["offline"], facts={**facts, "stand_ins": [StandIn("order", "lexical", (), ("e2e_score",)).fact]}
     )
-    assert mark in text(show.comparison.table(Page(wrong)).html())
+    assert mark in text(views.comparison.table(Page(wrong)).html())
     said = "not shown to order systems as people's labels do on e2e_score"
-    assert said in text(show.comparison.answer(Page(wrong)).html())
+    assert said in text(views.comparison.answer(Page(wrong)).html())
 
 
 def test_an_order_that_is_the_other_way_round_is_said_to_be() -> None:

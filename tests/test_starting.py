@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from ragbench import bench, datasets, llm, store, systems
+from ragbench import data, llm, store, systems, tiers
 from ragbench.__main__ import application, main
 
-PACKAGE = Path(bench.__file__).parent.parent
+PACKAGE = Path(tiers.__file__).parent.parent
 DATABASE = ("sqlalchemy", "psycopg", "pgvector")
 TABLES = ("pandas", "sklearn", "scipy.stats", "plotly")
 
 
-@pytest.mark.parametrize("room", [bench, datasets, importlib.import_module("ragbench.judge"), llm, store, systems])
+@pytest.mark.parametrize("room", [tiers, data, importlib.import_module("ragbench.judge"), llm, store, systems])
 def test_what_a_room_offers_is_what_it_tells_whoever_reads_types(room: object) -> None:
     path = Path(str(vars(room)["__file__"]))
     told = {
@@ -53,9 +53,9 @@ RUN = "q1 Q0 d1 1 2.0 r\nq2 Q0 d1 1 2.0 r\nq2 Q0 d2 2 1.0 r\n"
     ("words", "without"),
     [
         (["metrics", "mrr"], (*DATABASE, *TABLES)),
-        (["score", "answers.csv", "-m", "rouge1_f"], (*DATABASE, *TABLES, "ragbench.show", "ragbench.report")),
-        (["score", "answers.csv"], (*DATABASE, *TABLES, "ragbench.show", "ragbench.report")),
-        (["trec", "qrels", "run"], (*DATABASE, "sklearn", "scipy.stats", "ragbench.show", "ragbench.report")),
+        (["score", "answers.csv", "-m", "rouge1_f"], (*DATABASE, *TABLES, "ragbench.views", "ragbench.report")),
+        (["score", "answers.csv"], (*DATABASE, *TABLES, "ragbench.views", "ragbench.report")),
+        (["trec", "qrels", "run"], (*DATABASE, "sklearn", "scipy.stats", "ragbench.views", "ragbench.report")),
     ],
     ids=lambda given: given[0] if isinstance(given, list) else "",
 )
@@ -89,7 +89,7 @@ def test_one_command_alone_is_built_and_says_what_it_says_among_all(
     made, get_command = [], typer.main.get_command
     monkeypatch.setattr("typer.main.get_command", lambda one: made.append(get_command(one)) or made[-1])
     monkeypatch.setattr(sys, "argv", ["ragbench", *words.split()])
-    monkeypatch.setattr("ragbench.terminal.guard", lambda: None)  # of hooks, which are the whole process's
+    monkeypatch.setattr("ragbench.core.terminal.guard", lambda: None)  # of hooks, which are the whole process's
     said = []
     for call in (main, application):
         with pytest.raises(SystemExit):
@@ -108,8 +108,8 @@ def test_a_projects_own_metrics_are_known_to_commands_that_open_little(tmp_path:
         encoding="utf-8",
     )
     program = (
-        "from ragbench.bench.basics.choices import parted\n"
-        "from ragbench.metric import parse\n"
+        "from ragbench.tiers.basics.choices import parted\n"
+        "from ragbench.core.metric import parse\n"
         "print(*(parse(name).label for name in parted('polite, ndcg@10')))"
     )
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "RAGBENCH_CONFIG": str(tmp_path / "ragbench.toml")}
@@ -128,7 +128,7 @@ def test_no_module_is_loaded_by_its_first_attribute() -> None:
 
 
 SCRIPT = str(Path(sys.executable).with_name("ragbench"))
-MOMENTS = ("ragbench.early", "importlib.metadata", "shlex", "ragbench.endings", "typer", "ragbench.commands.run")
+MOMENTS = ("ragbench.core.early", "importlib.metadata", "shlex", "ragbench.core.endings", "typer", "ragbench.cli.run")
 
 
 @pytest.mark.fault("interrupt", tried="Ctrl+C while the command line is still being imported", count=12)

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from ragbench import names, settings, terminal
-from ragbench.commands import gate, run
+from ragbench.cli import gate, run
+from ragbench.core import names, settings, terminal
 from ragbench.llm import Tally
 from ragbench.report import RunResult, Step
 from ragbench.report.keeping import kept
@@ -462,11 +462,11 @@ def test_the_last_lines_of_a_run(
 @pytest.mark.fault("links", tried="systems in the text of notebooks' objects", count=53)
 def test_objects_of_notebooks_as_text() -> None:
     import ragbench as rb
-    from ragbench import show
+    from ragbench import views
 
     rows = [{"id": "1", "system": text, "user_input": "q", "response": "a", "reference": "a"} for text in POSSIBLE]
     assert hostile.remains(repr(rb.score(rows, metrics=["exact_match"]))) == []
-    page = show.Page(measurement(hostile.STRINGS, ("mrr",), questions=3), language="en")
+    page = views.Page(measurement(hostile.STRINGS, ("mrr",), questions=3), language="en")
     assert hostile.remains(repr(page)) == []
     for view in ("answer", "table", "method"):
         assert hostile.remains(page.view(view)._repr_mimebundle_()["text/plain"]) == []
@@ -476,7 +476,7 @@ def test_without_a_screen_a_line_is_written_now_and_then_with_the_time_left(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr("ragbench.terminal.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("ragbench.core.terminal.time.monotonic", lambda: now[0])
     with terminal.Bars() as bars:
         for second in range(0, 100, 10):  # 400 came from the store at once, then ten a second
             now[0] = float(second)

@@ -16,11 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragbench import rankings, trec
-from ragbench.commands.tables import assessment
-from ragbench.metric import parse
+from ragbench.core.metric import parse
+from ragbench.data import trec
+from ragbench.data.trec import lines
+from ragbench.extras.significance import assessment
+from ragbench.metrics import ranking_arrays
 from ragbench.metrics.evaluation import evaluate
-from ragbench.trec import lines
 from tests import command_line
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2 0 a 1\nq3 0 z 0\n"
@@ -259,7 +260,7 @@ def test_1000_random_rankings_against_pytrec_eval(level: int) -> None:
         trec.Run("r", "", Path("r"), {query: retrieved(**row) for query, row in run.items()}),
     )
     assert set(counted) == set(peer)
-    made = rankings.from_lists(
+    made = ranking_arrays.from_lists(
         [trec.trec_eval_order(retrieved(**run[query])).documents.to_pylist() for query in counted],
         [qrels[query] for query in counted],
     )
@@ -282,8 +283,8 @@ def test_a_grade_below_0_is_no_judgement(known: dict[str, int], found: list[str]
     run = {"q": {document: float(-place) for place, document in enumerate(found)}}
     peer = pytrec_eval.RelevanceEvaluator({"q": known}, {"bpref", "map", "Rprec", "ndcg"}).evaluate(run)["q"]
     labels = {"bpref": "bpref", "average_precision": "map", "r_precision": "Rprec", "ndcg": "ndcg"}
-    made = rankings.from_lists([found], [known])
-    column = rankings.from_columns([pa.array(found)], [known])
+    made = ranking_arrays.from_lists([found], [known])
+    column = ranking_arrays.from_columns([pa.array(found)], [known])
     for label, theirs in labels.items():
         expected = pytest.approx(peer[theirs], abs=1e-12)
         for one in (made, column):
@@ -291,9 +292,9 @@ def test_a_grade_below_0_is_no_judgement(known: dict[str, int], found: list[str]
 
 
 def test_bpref_passes_over_what_is_pooled_and_not_judged() -> None:
-    made = rankings.from_lists([["D1", "D2"]], [{"D1": -1, "D2": 1}])
+    made = ranking_arrays.from_lists([["D1", "D2"]], [{"D1": -1, "D2": 1}])
     assert list(evaluate(made, ["bpref"])["bpref"]) == [1.0]
-    assert list(evaluate(rankings.from_lists([["D1", "D2"]], [{"D1": 0, "D2": 1}]), ["bpref"])["bpref"]) == [0.0]
+    assert list(evaluate(ranking_arrays.from_lists([["D1", "D2"]], [{"D1": 0, "D2": 1}]), ["bpref"])["bpref"]) == [0.0]
 
 
 def test_duplicates_agree_with_pytrec_eval_on_the_first_place() -> None:
@@ -302,7 +303,7 @@ def test_duplicates_agree_with_pytrec_eval_on_the_first_place() -> None:
     for _ in range(200):
         row = [f"d{number}" for number in rng.integers(0, 8, 12)]
         known = {f"d{number}": int(rng.integers(0, 3)) for number in range(0, 10, 2)}
-        made = rankings.from_lists([row], [known])
+        made = ranking_arrays.from_lists([row], [known])
         once = {document: float(-place) for place, document in enumerate(dict.fromkeys(row))}
         peer = pytrec_eval.RelevanceEvaluator({"q": known}, {"map", "ndcg_cut.5", "P.5"}).evaluate({"q": once})["q"]
         for label, theirs in (("average_precision", "map"), ("ndcg@5", "ndcg_cut_5"), ("precision@5", "P_5")):

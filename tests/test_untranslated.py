@@ -11,15 +11,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ragbench import language, settings, show
-from ragbench.bench.judges import texts
+from ragbench import views
+from ragbench.core import language, settings
+from ragbench.core.measurement import Measurement
+from ragbench.core.metric import registered
 from ragbench.llm import endpoint
-from ragbench.measurement import Measurement
-from ragbench.metric import registered
 from ragbench.metrics import catalogue
 from ragbench.report.keeping import kept
 from ragbench.report.pages import drawing
-from ragbench.show import VIEWS, Page
+from ragbench.tiers.judges import texts
+from ragbench.views import VIEWS, Page
 from tests import agreement, every_page, kept_runs, pseudo
 from tests.measurements import measurement
 
@@ -170,11 +171,11 @@ def test_the_russian_pages_of_a_run_agree(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("marks")
 def test_the_simulated_situations_are_translated() -> None:
-    from ragbench import bench
+    from ragbench import tiers
 
     settings.load.cache_clear()
-    page = Page(bench.statistics_calibration(), language="ru")
-    drawn = show.about.simulations(page).html() + show.about.promise(page).html()
+    page = Page(tiers.statistics_calibration(), language="ru")
+    drawn = views.about.simulations(page).html() + views.about.promise(page).html()
     assert list(pseudo.left(drawn, known())) == []
 
 

@@ -10,16 +10,17 @@ from typing import Any
 
 import pytest
 
-from ragbench import bench, datasets, settings
-from ragbench.bench import BenchError
-from ragbench.bench.live.inquiry import ask
-from ragbench.bench.readiness import parts
-from ragbench.bench.runs import past_results, past_runs
-from ragbench.bench.runs.compared import compare_runs
-from ragbench.datasets import ChunkRecord, decision_sets, dialogue_sets, question_sets
-from ragbench.datasets.past_runs import page_key
+from ragbench import data, tiers
+from ragbench.core import settings
+from ragbench.data import ChunkRecord, decision_sets, dialogue_sets, question_sets
+from ragbench.extras.live.inquiry import ask
+from ragbench.extras.runs import past_results, past_runs
+from ragbench.extras.runs.compared import compare_runs
+from ragbench.extras.runs.foreign_runs import page_key
 from ragbench.store import EmbeddingError
 from ragbench.store.records import RunRecord
+from ragbench.tiers import BenchError
+from ragbench.tiers.readiness import parts
 from tests import fragments
 from tests import voproshalych_project as made
 from tests.command_line import ragbench
@@ -165,7 +166,7 @@ def test_one_question_about_two_chunks_has_one_id_there_and_is_one_question(file
     content["per_query_details"].append(content["per_query_details"][0])
     assert result(files, content).left_out == {"question that stands there twice": 1}
     (files / "other.json").write_text(json.dumps([*items, {**twice, "question": "иной"}]), encoding="utf-8")
-    with pytest.raises(datasets.DatasetError, match="ids are unique"):
+    with pytest.raises(data.DatasetError, match="ids are unique"):
         question_sets.read(files / "other.json")
 
 
@@ -220,9 +221,9 @@ def test_pages_go_by_their_number_so_that_files_meet_data_sets(files: Path) -> N
     assert page_key(made.LONG) == "page:105"
     assert page_key(" https://x.example/a ") == "https://x.example/a"
     question_set = question_sets.read(files / "dataset.json")
-    datasets.write("helpdesk", files / "data", chunks=question_set.chunks, questions=question_set.questions,
+    data.write("helpdesk", files / "data", chunks=question_set.chunks, questions=question_set.questions,
                    title="h", licence="none", language="ru", source="t")  # fmt: skip
-    dataset = datasets.load("helpdesk", files / "data")
+    dataset = data.load("helpdesk", files / "data")
     [run] = past_results.result(files / "benchmark_v2.json", "v2", dataset=dataset).runs
     assert numbers(run) == pytest.approx(HAND)
     changed = made.result()
@@ -282,7 +283,7 @@ def test_any_question_is_asked_of_stored_vectors_where_an_encoder_is_named(team:
     [response] = ask("Когда стипендия приходит на карту?", systems="v1", dataset="db:helpdesk", k=1).responses
     assert response.reason == ""
     assert response.hits[0].chunk.text == made.TEXTS[4][0]
-    found = bench.tier1_retrieval("db:helpdesk", "v1", unit="url", metrics="mrr", resamples=1000)
+    found = tiers.tier1_retrieval("db:helpdesk", "v1", unit="url", metrics="mrr", resamples=1000)
     assert found.facts["n_questions"] == 40
     assert found.facts["left_out"] == {}
     assert [one["name"] for one in found.facts["stand_ins"]] == ["v1"], "hashing embeds the questions"
@@ -295,7 +296,7 @@ def test_an_encoder_of_another_width_is_refused_before_a_run_begins(
     settings.load.cache_clear()
     expected = r"embedders.stored.queries = 'e5': its vectors have 312 dimensions, those of chunk.embedding in the "
     with pytest.raises(EmbeddingError, match=expected + "database helpdesk have 1024"):
-        bench.tier1_retrieval("db:helpdesk", "v1", unit="url")
+        tiers.tier1_retrieval("db:helpdesk", "v1", unit="url")
     [said] = parts.faults(parts.Parts(embedders=("stored",)), settings.load())
     assert "312 dimensions" in said
 
@@ -325,12 +326,12 @@ def test_of_5186_logged_questions_the_250_with_a_vector_are_measured_and_the_oth
     path.write_text(path.read_text(encoding="utf-8").replace('queries = "e5"\n', ""), encoding="utf-8")
     settings.load.cache_clear()
     with made.database("helpdesk", logged=5186, embedded=250):
-        found = bench.tier1_retrieval("db:helpdesk", "v1", unit="url", metrics="mrr", resamples=1000)
+        found = tiers.tier1_retrieval("db:helpdesk", "v1", unit="url", metrics="mrr", resamples=1000)
         assert found.facts["n_questions"] == 250
         assert found.facts["left_out"] == {"question without a vector (it stays in the history)": 4936}
         [estimate] = [one.estimate for one in found.estimates if one.metric == "mrr@10"]
         assert (estimate.n, estimate.n_unmeasured) == (250, 0)
-        users = bench.real_users("db:helpdesk", "v1", resamples=1000)
+        users = tiers.real_users("db:helpdesk", "v1", resamples=1000)
         assert [users.facts[name] for name in ("n_history", "n_without_vector", "n_questions")] == [5186, 4936, 250]
         [response] = ask("Что нового?", systems="v1", dataset="db:helpdesk").responses
         assert 'to ask any question: embedders.stored.queries = "NAME"' in response.reason

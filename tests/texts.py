@@ -22,11 +22,12 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import write_po
 
 import ragbench.metrics
-from ragbench import bench, language
-from ragbench.bench.scoring import functions
-from ragbench.metric import GOALS, Metric, registered
+from ragbench import tiers
+from ragbench.core import language
+from ragbench.core.metric import GOALS, Metric, registered
+from ragbench.core.settings import Band
 from ragbench.metrics.criterion import Criterion
-from ragbench.settings import Band
+from ragbench.tiers.scoring import functions
 from tests import sources
 
 ROOT = Path(__file__).parent.parent
@@ -44,19 +45,7 @@ def texts_of_code() -> tuple[tuple[str, str | tuple[str, str]], ...]:
 
 
 def _texts_of_code() -> Iterator[tuple[str, str | tuple[str, str]]]:
-    folders = (
-        "show",
-        "report",
-        "bench",
-        "metrics",
-        "labelling",
-        "stand_ins",
-        "commands",
-        "stats",
-        "types",
-        "llm",
-        "judge",
-    )
+    folders = ("core", "stats", "metrics", "llm", "judge", "tiers", "views", "report", "cli", "extras")
     for path in [
         *sorted(PACKAGE.glob("*.py")),
         *(p for name in folders for p in sorted((PACKAGE / name).rglob("*.py"))),
@@ -67,7 +56,7 @@ def _texts_of_code() -> Iterator[tuple[str, str | tuple[str, str]]]:
             texts = [getattr(given, "value", None) for given in call.args[:wanted]]
             if wanted and len(texts) == wanted and all(isinstance(text, str) and text for text in texts):
                 yield f"{path.relative_to(ROOT)}:{call.lineno}", texts[0] if wanted == 1 else tuple(texts)
-    for path in sorted((PACKAGE / "report_template").rglob("*.j2")):
+    for path in sorted((PACKAGE / "report" / "template").rglob("*.j2")):
         for found in _TEMPLATE_TEXT.finditer(path.read_text(encoding="utf-8")):
             yield str(path.relative_to(ROOT)), found[2]
 
@@ -110,8 +99,8 @@ def _declared(metric: Metric) -> Iterator[str]:
 
 def texts_of_requests() -> Iterator[tuple[str, str]]:
     """The line of help of every parameter: a page's Method section shows it."""
-    for name in bench.__all__:
-        if (request := getattr(getattr(bench, name), "request", None)) is not None:
+    for name in tiers.__all__:
+        if (request := getattr(getattr(tiers, name), "request", None)) is not None:
             for parameter, field in request.parameters().items():
                 yield f"{name}: {parameter}", field.description
 

@@ -14,10 +14,10 @@ import nbformat
 import pytest
 
 from ragbench import report
-from ragbench.bench.runs.overview import keep
-from ragbench.measurement import Measurement
+from ragbench.core.measurement import Measurement
 from ragbench.report.keeping import results
-from ragbench.show import Page
+from ragbench.tiers.overview import keep
+from ragbench.views import Page
 
 CHROMIUM = os.environ.get("RAGBENCH_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 VIEWS = ("answer", "intervals", "table", "worst", "questions", "method", "provenance")

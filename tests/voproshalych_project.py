@@ -17,9 +17,10 @@ from typing import Any
 import pandas as pd
 import psycopg
 
-from ragbench import embed, settings
-from ragbench.datasets.past_runs import page_key
-from ragbench.settings import EmbedderSettings
+from ragbench import embed
+from ragbench.core import settings
+from ragbench.core.settings import EmbedderSettings
+from ragbench.extras.runs.foreign_runs import page_key
 from ragbench.store import server
 
 SITE = "https://confluence.example"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ragbench.settings import EmbedderSettings, Settings
-from ragbench.types import Embedder, EmbeddingError
+from ragbench.core.settings import EmbedderSettings, Settings
+from ragbench.core.types import Embedder, EmbeddingError
 
 if TYPE_CHECKING:
     from ragbench.embed.texts import Keep
@@ -24,7 +24,7 @@ def make(
     Raises EmbeddingError for settings that cannot give vectors.
     """
     if settings.kind == "auto":
-        from ragbench.datasets.russian import language_of
+        from ragbench.data.russian import language_of
         from ragbench.embed import wheels
 
         settings = wheels.suiting(settings, language_of(corpus or ()))
@@ -41,7 +41,7 @@ def make(
 
         return ModelEmbedder(name, settings)
     if settings.kind == "database":
-        from ragbench import settings as configuration
+        from ragbench.core import settings as configuration
         from ragbench.embed.tables import TableEmbedder
 
         known = configuration.load()

@@ -16,15 +16,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ragbench.core.settings import ConfigurationError, EmbedderSettings
+from ragbench.core.types import EmbeddingError, TextKind, Vectors
+from ragbench.core.waves import gather
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.llm import planning
 from ragbench.llm.errors import Fault
 from ragbench.llm.limiter import Limiter
 from ragbench.llm.loop import background_loop, run
 from ragbench.llm.transport import Transport, patiently, read_key
-from ragbench.settings import ConfigurationError, EmbedderSettings
-from ragbench.types import EmbeddingError, TextKind, Vectors
-from ragbench.waves import gather
 
 LOOP = "ragbench-embedding"
 """Vectors are waited for on the loop that asks the judges, so they need one of their own."""

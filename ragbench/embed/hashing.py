@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.core.settings import EmbedderSettings
+from ragbench.core.types import EmbeddingError, TextKind, Vectors
 from ragbench.embed import ngrams
 from ragbench.embed.texts import Arrays, Keep, check_texts, content_hash, prefixed
 from ragbench.embed.threads import one_thread
-from ragbench.settings import EmbedderSettings
-from ragbench.types import EmbeddingError, TextKind, Vectors
 
 VERSION = 1  # of the procedure: a change of any vector raises it
 POWER_ITERATIONS = 1

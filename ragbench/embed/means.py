@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from ragbench.core.settings import EmbedderSettings
+from ragbench.core.types import Array, EmbeddingError, TextKind, Vectors
 from ragbench.embed import wheels
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.embed.threads import one_thread
-from ragbench.settings import EmbedderSettings
-from ragbench.types import Array, EmbeddingError, TextKind, Vectors
 
 VERSION = 1  # of the procedure: a change of any vector raises it
 RARE = 1e-3

@@ -10,12 +10,12 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from ragbench.core.settings import EmbedderSettings, project_folder
+from ragbench.core.settings.secrets import excerpt
+from ragbench.core.types import EmbeddingError, TextKind, Vectors
 from ragbench.embed import wheels
 from ragbench.embed.texts import Keep, check_texts, content_hash, prefixed
 from ragbench.embed.threads import Shared
-from ragbench.settings import EmbedderSettings, project_folder
-from ragbench.settings.secrets import excerpt
-from ragbench.types import EmbeddingError, TextKind, Vectors
 
 Purpose = Literal["embedder", "cross_encoder", "encoder"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.types import Array
+from ragbench.core.types import Array
 
 BLOCK = 2**18  # characters whose n-grams are held at once
 

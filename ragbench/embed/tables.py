@@ -8,12 +8,12 @@ from typing import Literal
 
 import numpy as np
 
-from ragbench import settings as configuration
-from ragbench.datasets import normalise
-from ragbench.settings import ChunkTable, QuestionTable, Settings
-from ragbench.settings.secrets import excerpt
+from ragbench.core import settings as configuration
+from ragbench.core.settings import ChunkTable, QuestionTable, Settings
+from ragbench.core.settings.secrets import excerpt
+from ragbench.core.types import Array, Embedder, EmbeddingError, Vectors
+from ragbench.data import normalise
 from ragbench.store import Source
-from ragbench.types import Array, Embedder, EmbeddingError, Vectors
 
 Encoder = Callable[[Source], Embedder]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ragbench.settings import EmbedderSettings
-from ragbench.settings.secrets import excerpt
-from ragbench.types import EmbeddingError, TextKind
+from ragbench.core.settings import EmbedderSettings
+from ragbench.core.settings.secrets import excerpt
+from ragbench.core.types import EmbeddingError, TextKind
 
 Arrays = Mapping[str, NDArray[Any]]
 Keep = Callable[[Mapping[str, Any], Callable[[], Arrays]], Arrays]

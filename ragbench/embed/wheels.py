@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from ragbench.settings import EmbedderSettings, Settings
-from ragbench.types import EmbeddingError
+from ragbench.core.settings import EmbedderSettings, Settings
+from ragbench.core.types import EmbeddingError
 
 Kind = Literal["minilm", "navec"]
 COMPUTING = ("sentence_transformers", "torch")

@@ -4,7 +4,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ragbench.rooms import offers
+from ragbench.core.rooms import offers
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.judge.again import Again, Asking, Overheard, Reworded
@@ -14,16 +14,7 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.judge.opening import OpenJudges, Rehearsed, open_judges
     from ragbench.judge.own import OwnJudge, own_judge
     from ragbench.judge.pairwise import Choice, Duel, compare
-    from ragbench.judge.panel import (
-        AGGREGATES,
-        Attendance,
-        Attended,
-        Influence,
-        Panel,
-        Rule,
-        attendance,
-        leave_one_out,
-    )
+    from ragbench.judge.panel import AGGREGATES, Attendance, Attended, Influence, Panel, Rule, attendance, leave_one_out
     from ragbench.judge.plan import PlanningJudge
 
 _PLACES = {

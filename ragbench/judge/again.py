@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from ragbench.language import LANGUAGES
-from ragbench.types import Answer, Judge, Prompt, Shape, Status
-from ragbench.types.reason import Reason
+from ragbench.core.language import LANGUAGES
+from ragbench.core.types import Answer, Judge, Prompt, Shape, Status
+from ragbench.core.types.reason import Reason
 
 _LEVEL = re.compile(r"^- \d+: (?:.*)(?:\n(?!- |\n).+)*$", re.MULTILINE)
 
@@ -46,8 +46,9 @@ class Again(Relay):
     async def ask(
         self, prompt: Prompt[Shape], texts: Mapping[str, Any], *, language: str | None = None, repeat: int = 0
     ) -> Answer[Shape]:
-        """See `ragbench.types.Judge`; a metric's own repeats stay apart from each other. A prompt without a list of
-        levels has no order to turn, so that it is not asked; nor is one that would be the same in another language."""
+        """See `ragbench.core.types.Judge`; a metric's own repeats stay apart from each other. A prompt without a list
+        of levels has no order to turn, so that it is not asked; nor is one that would be the same in another
+        language."""
         put = scale_turned(prompt) if self.turned else prompt
         if put is None:
             return Answer(None, Status.EMPTY_INPUT, Reason("the prompt {prompt} lists no levels", prompt=prompt.name))
@@ -83,7 +84,7 @@ class Overheard(Relay):
     async def ask(
         self, prompt: Prompt[Shape], texts: Mapping[str, Any], *, language: str | None = None, repeat: int = 0
     ) -> Answer[Shape]:
-        """See `ragbench.types.Judge`."""
+        """See `ragbench.core.types.Judge`."""
         began, start = time.time(), time.monotonic()
         asked = {"prompt": prompt.name, "language": language, "texts": dict(texts)}
         try:
@@ -114,7 +115,7 @@ class Reworded(Relay):
     async def ask(
         self, prompt: Prompt[Shape], texts: Mapping[str, Any], *, language: str | None = None, repeat: int = 0
     ) -> Answer[Shape]:
-        """See `ragbench.types.Judge`."""
+        """See `ragbench.core.types.Judge`."""
         own = self.texts.get(prompt.name)
         put = prompt if own is None else replace(prompt, texts={**prompt.texts, **own})
         return await self.judge.ask(put, texts, language=language, repeat=repeat)

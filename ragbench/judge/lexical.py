@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from ragbench import segmentation
+from ragbench.core import segmentation
+from ragbench.core.settings import OFFLINE
+from ragbench.core.types import Answer, Prompt, Shape, Status
+from ragbench.core.types.reason import Reason
 from ragbench.judge import words
 from ragbench.judge.memo import Memo
 from ragbench.judge.rendering import Texts
-from ragbench.settings import OFFLINE
-from ragbench.types import Answer, Prompt, Shape, Status
-from ragbench.types.reason import Reason
 
 if TYPE_CHECKING:
-    from ragbench.types import LexicalReader
+    from ragbench.core.types import LexicalReader
 
 VERSION = 1
 FUNCTION_WORD_WEIGHT = 0.5
@@ -79,7 +79,7 @@ def _missing(asked: frozenset[str], known: Iterable[frozenset[str]]) -> frozense
 
 @dataclass(frozen=True)
 class WordReader:
-    """See `ragbench.types.LexicalReader`.
+    """See `ragbench.core.types.LexicalReader`.
 
     threshold: the support from which a claim counts as carried.
     """
@@ -202,8 +202,8 @@ class LexicalJudge:
     async def ask(
         self, prompt: Prompt[Shape], texts: Texts, *, language: str | None = None, repeat: int = 0
     ) -> Answer[Shape]:
-        """See `ragbench.types.Judge`; a prompt without an `offline` function is unmeasured (judge_error), and so are
-        texts that it has nothing to decide by (empty_input)."""
+        """See `ragbench.core.types.Judge`; a prompt without an `offline` function is unmeasured (judge_error), and so
+        are texts that it has nothing to decide by (empty_input)."""
         del language, repeat
         if missing := prompt.slots ^ set(texts):
             raise ValueError(f"prompt {prompt.name}: the slots are {sorted(prompt.slots)}; wrong: {sorted(missing)}")

@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from ragbench.core.settings import JudgeSettings
+from ragbench.core.types import Answer, Prompt, Shape
 from ragbench.judge import instructions
 from ragbench.judge.injections import AT_ONCE
 from ragbench.judge.rendering import Texts, length, render, suspected_injections
 from ragbench.llm import Client, Completion, Decoding, Request
-from ragbench.settings import JudgeSettings
-from ragbench.types import Answer, Prompt, Shape
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -23,7 +23,7 @@ REASONING_FACTOR = 2
 
 
 class ModelJudge:
-    """Judges through one client; see `ragbench.types.Judge`.
+    """Judges through one client; see `ragbench.core.types.Judge`.
 
     language: of prompts for which `ask` is given none.
     """
@@ -69,7 +69,7 @@ class ModelJudge:
     async def ask(
         self, prompt: Prompt[Shape], texts: Texts, *, language: str | None = None, repeat: int = 0
     ) -> Answer[Shape]:
-        """See `ragbench.types.Judge`. Raises ModelError when the whole run has to stop."""
+        """See `ragbench.core.types.Judge`. Raises ModelError when the whole run has to stop."""
         completion = await self.client.complete(lambda: self.request(prompt, texts, language, repeat))
         if length(texts) > AT_ONCE:  # those of other questions, whose time runs, do not wait for it
             return await asyncio.to_thread(self.answer, completion, texts)

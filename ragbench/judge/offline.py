@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ragbench.settings import OFFLINE, ConfigurationError, Settings
-from ragbench.types import Judge
+from ragbench.core.settings import OFFLINE, ConfigurationError, Settings
+from ragbench.core.types import Judge
 
 
 def _lexical() -> Judge:

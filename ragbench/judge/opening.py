@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ragbench.core.settings import ConfigurationError, Settings
+from ragbench.core.types import Judge
 from ragbench.judge.offline import OFFLINE_JUDGES, legal_names
 from ragbench.judge.own import OwnJudge
 from ragbench.llm import Budget, Journal, Outlook, Replies, Tally, Usage, open_budget
-from ragbench.settings import ConfigurationError, Settings
-from ragbench.types import Judge
 
 if TYPE_CHECKING:  # what asks a model is imported where one will be asked
     from ragbench.judge.model import ModelJudge

@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ragbench import names
-from ragbench.expectations import expectation
+from ragbench.core import names
+from ragbench.core.expectations import expectation
+from ragbench.core.settings import JudgeSettings
+from ragbench.core.settings.secrets import excerpt
 from ragbench.judge.offline import OFFLINE_JUDGES
-from ragbench.settings import JudgeSettings
-from ragbench.settings.secrets import excerpt
 
 FUNCTION = "function"
 

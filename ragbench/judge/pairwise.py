@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragbench.types import Judge, LexicalReader, Prompt, Status
+from ragbench.core.types import Judge, LexicalReader, Prompt, Status
 
 CLOSE = 0.02
 """The offline judge calls two answers a tie whose similarity to the question's reference differs by less."""

@@ -9,12 +9,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast, get_args
 
+from ragbench.core.settings import Settings
+from ragbench.core.settings.endpoints import Aggregate
+from ragbench.core.types import Judge, Score, Status
+from ragbench.core.types.reason import Reason, kept, reason_of
+from ragbench.core.waves import gather
 from ragbench.llm import BudgetSpent, ModelError
-from ragbench.settings import Settings
-from ragbench.settings.endpoints import Aggregate
-from ragbench.types import Judge, Score, Status
-from ragbench.types.reason import Reason, kept, reason_of
-from ragbench.waves import gather
 
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 

@@ -6,17 +6,17 @@ the answer, so that the calls that depend on it can be counted too.
 
 from __future__ import annotations
 
+from ragbench.core.settings import JudgeSettings
+from ragbench.core.types import Answer, Prompt, Shape
 from ragbench.judge.lexical import LexicalJudge
 from ragbench.judge.model import ModelJudge
 from ragbench.judge.rendering import Texts
 from ragbench.llm import Journal, Rehearsal
 from ragbench.llm.planning import Experience, Outlook
-from ragbench.settings import JudgeSettings
-from ragbench.types import Answer, Prompt, Shape
 
 
 class PlanningJudge:
-    """Stands in for one model judge in a dry run; see `ragbench.types.Judge`."""
+    """Stands in for one model judge in a dry run; see `ragbench.core.types.Judge`."""
 
     def __init__(
         self, name: str, settings: JudgeSettings, journal: Journal | None = None, language: str = "en"

@@ -8,11 +8,11 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from ragbench.core.settings.secrets import excerpt
+from ragbench.core.types import SLOT, Prompt
 from ragbench.judge import instructions
 from ragbench.judge.injections import HIDDEN, flags_in
 from ragbench.judge.instructions import Mode
-from ragbench.settings.secrets import excerpt
-from ragbench.types import SLOT, Prompt
 
 Texts = Mapping[str, "str | Sequence[str]"]
 _KEY = b"ragbench: what a judge is shown"

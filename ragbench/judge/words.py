@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ragbench import segmentation
+from ragbench.core import segmentation
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’ʼ-][^\W\d_]+)*|[^\W_]+")
 _PLAIN_WORD = re.compile(r"[a-zа-я]+(?:['’ʼ-][a-zа-я]+)*|[0-9]+(?:[.,:][0-9]+)*")

@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from ragbench.rooms import offers
+from ragbench.core.rooms import offers
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.llm.budget import Budget, open_budget
     from ragbench.llm.client import Client, Completion, Providers
+    from ragbench.llm.dry_run import Rehearsal
     from ragbench.llm.endpoint import Keep, Kept, Received
     from ragbench.llm.errors import BudgetSpent, CallFailed, ModelError, ProviderRefused, ProviderUnreachable
     from ragbench.llm.function import FunctionEndpoint
@@ -14,7 +15,6 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.llm.loop import run, submit
     from ragbench.llm.planning import Experience, Outlook, Plan, experience
     from ragbench.llm.pricing import Price, Replies, Tally, Usage
-    from ragbench.llm.rehearsal import Rehearsal
     from ragbench.llm.request import Decoding, Request, estimate_tokens, key_of
 
 _PLACES = {

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from ragbench.settings import RUN, RUN_FOLDER
+from ragbench.core.settings import RUN, RUN_FOLDER
 
 Parts = tuple[float, float, float]
 """Calls, tokens and money."""

@@ -6,12 +6,12 @@ import asyncio
 import uuid
 from dataclasses import dataclass, field
 
+from ragbench.core.settings import BudgetSettings
+from ragbench.core.types.reason import Reason, joined, short
 from ragbench.llm.accounts import Accounts, Parts, Told, run_of_this_process
 from ragbench.llm.errors import BudgetSpent
 from ragbench.llm.journal import Journal
 from ragbench.llm.pricing import Amount
-from ragbench.settings import BudgetSettings
-from ragbench.types.reason import Reason, joined, short
 
 POLL_SECONDS = 0.05
 """So often it is looked whether others have left room."""

@@ -7,6 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ragbench.core.settings import JudgeSettings
+from ragbench.core.settings.secrets import excerpt
+from ragbench.core.types import Status
+from ragbench.core.types.reason import Reason, reason_of
 from ragbench.llm.budget import Budget
 from ragbench.llm.endpoint import Endpoint, Keep, Kept, Received
 from ragbench.llm.errors import CallFailed
@@ -17,10 +21,6 @@ from ragbench.llm.reply import MalformedError, read
 from ragbench.llm.request import Request, key_of
 from ragbench.llm.shares import limiter_of
 from ragbench.llm.transport import read_key
-from ragbench.settings import JudgeSettings
-from ragbench.settings.secrets import excerpt
-from ragbench.types import Status
-from ragbench.types.reason import Reason, reason_of
 
 BLOCK = 32
 """So many questions are prepared together, while as many as are in flight already wait for their turn."""

@@ -10,6 +10,10 @@ from typing import Any, TypeVar
 
 from pydantic import SecretStr
 
+from ragbench.core.settings import JudgeSettings
+from ragbench.core.settings.secrets import masker_of
+from ragbench.core.types import Status
+from ragbench.core.types.reason import Reason, rounded, short
 from ragbench.llm.budget import Budget
 from ragbench.llm.errors import CallFailed, Fault, ModelError, ProviderRefused, ProviderUnreachable
 from ragbench.llm.limiter import Limiter, Ticket
@@ -18,10 +22,6 @@ from ragbench.llm.pricing import Amount, Price, Tally
 from ragbench.llm.reply import Reply, parse_envelope
 from ragbench.llm.request import Request, estimate_tokens
 from ragbench.llm.transport import Transport, patiently
-from ragbench.settings import JudgeSettings
-from ragbench.settings.secrets import masker_of
-from ragbench.types import Status
-from ragbench.types.reason import Reason, rounded, short
 
 SILENT = ("timeout", "connection")
 """Kinds of faults that an endpoint has which says nothing at all."""

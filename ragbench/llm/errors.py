@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragbench.types import Status
+from ragbench.core.types import Status
 
 
 class ModelError(RuntimeError):

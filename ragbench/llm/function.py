@@ -9,6 +9,11 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ragbench.core.settings import JudgeSettings
+from ragbench.core.settings.secrets import excerpt
+from ragbench.core.types import Status
+from ragbench.core.types.reason import Reason, short
+from ragbench.core.waves import first
 from ragbench.llm.budget import Budget
 from ragbench.llm.endpoint import Endpoint
 from ragbench.llm.errors import CallFailed, Fault
@@ -17,11 +22,6 @@ from ragbench.llm.mechanism import Dialect
 from ragbench.llm.pricing import Tally
 from ragbench.llm.reply import Reply, storable
 from ragbench.llm.request import Request
-from ragbench.settings import JudgeSettings
-from ragbench.settings.secrets import excerpt
-from ragbench.types import Status
-from ragbench.types.reason import Reason, short
-from ragbench.waves import first
 
 Function = Callable[[str], Any]
 SHOWN = 300

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, Protocol, TypeVar, cast
 
+from ragbench.core.types import Status
+from ragbench.core.types.reason import Reason
 from ragbench.llm.accounts import Accounts
 from ragbench.llm.errors import CallFailed
 from ragbench.llm.uses import Uses
-from ragbench.types import Status
-from ragbench.types.reason import Reason
 
 FINDING, RECORDING = 1, 2
 """So many batches of each kind are under way at the same time."""

@@ -13,12 +13,12 @@ from typing import IO, Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from ragbench.expectations import expectation
-from ragbench.folders import whole
+from ragbench.core.expectations import expectation
+from ragbench.core.folders import whole
+from ragbench.core.settings.secrets import Mask, exact_masker, masked
 from ragbench.llm.journal import COLUMNS, Entry, Row
 from ragbench.llm.reply import MOST_TOKENS
 from ragbench.llm.request import key_of
-from ragbench.settings.secrets import Mask, exact_masker, masked
 
 MAX_LINE = 32 * 1024 * 1024
 MOST_SIGNS = 4_000_000

@@ -1,7 +1,7 @@
 """What a run's calls will take, before they cost anything: outlooks of single models, and their sums.
 
 A process whose variable RAGBENCH_PLAN names a folder makes no call: it leaves there what it would have asked, as far
-as the journal has not the answer. How to take part: `ragbench.llm.rehearsal`.
+as the journal has not the answer. How to take part: `ragbench.llm.dry_run`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import TypeAdapter
 
-from ragbench.folders import write
+from ragbench.core.folders import write
+from ragbench.core.settings import PLAN, JudgeSettings
+from ragbench.core.types import JournalSize
 from ragbench.llm.journal import Journal, Row
 from ragbench.llm.pricing import Price
-from ragbench.settings import PLAN, JudgeSettings
-from ragbench.types import JournalSize
 
 PLAN_FOLDER = PLAN
 """The variable that names the folder in which a process that only plans leaves what it met."""

@@ -11,8 +11,8 @@ from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from ragbench.core.types.reason import Reason
 from ragbench.llm.errors import Fault
-from ragbench.types.reason import Reason
 
 AnyShape = TypeVar("AnyShape", bound=BaseModel)
 MAX_CHARACTERS = 1_000_000

@@ -9,6 +9,9 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from ragbench.core.settings import JudgeSettings
+from ragbench.core.settings.secrets import masker_of
+from ragbench.core.types.reason import Reason, joined, reason_of, short
 from ragbench.llm import transport
 from ragbench.llm.budget import Budget
 from ragbench.llm.endpoint import Endpoint
@@ -19,9 +22,6 @@ from ragbench.llm.reply import Reply, storable
 from ragbench.llm.request import Decoding, Request
 from ragbench.llm.shares import limiter_of
 from ragbench.llm.transport import Transport
-from ragbench.settings import JudgeSettings
-from ragbench.settings.secrets import masker_of
-from ragbench.types.reason import Reason, joined, reason_of, short
 
 PROMPT, VERSION = "service", 1
 """Of every request: VERSION is raised when what is kept of a reply changes."""

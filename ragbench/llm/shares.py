@@ -6,10 +6,10 @@ import asyncio
 import random
 from contextlib import suppress
 
+from ragbench.core.settings import JudgeSettings
 from ragbench.llm.accounts import Accounts, run_of_this_process
 from ragbench.llm.journal import Journal
 from ragbench.llm.limiter import Limiter, Ticket
-from ragbench.settings import JudgeSettings
 
 POLL_SECONDS = 0.05
 """So often, at most, it is looked whether a place is free."""

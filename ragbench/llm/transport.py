@@ -19,12 +19,12 @@ from typing import Any, TypeVar
 from pydantic import SecretStr
 from pydantic_core import PydanticSerializationError, to_json
 
+from ragbench.core.settings import ConfigurationError, WebSettings
+from ragbench.core.settings.endpoints import Patience
+from ragbench.core.settings.secrets import Mask, masker_of
+from ragbench.core.types.reason import Reason, joined, short
+from ragbench.data.remotes import sockets
 from ragbench.llm.errors import Fault
-from ragbench.remotes import sockets
-from ragbench.settings import ConfigurationError, WebSettings
-from ragbench.settings.endpoints import Patience
-from ragbench.settings.secrets import Mask, masker_of
-from ragbench.types.reason import Reason, joined, short
 
 MAX_BYTES = 8 * 1024 * 1024
 """Of a response, packed and unpacked."""
@@ -63,7 +63,7 @@ Result = TypeVar("Result")
 class Transport:
     """One endpoint's answers to what is sent to it; to be made, used and closed on one event loop.
 
-    aiohttp alone: a fraction of the official client's cost a call (tests/benchmarks/bench_llm.py measures it).
+    aiohttp alone: a fraction of the official client's cost a call (benchmarks/bench_llm.py measures it).
     connections: at the same time at most. max_bytes: of a response, packed and unpacked. headers: sent besides, or
     instead of the usual ones; their values may be secret. address: the setting that holds the address, for messages;
     mended: what helps, by the status with which every call is refused.

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from ragbench.folders import write
-from ragbench.settings import RUN_FOLDER
+from ragbench.core.folders import write
+from ragbench.core.settings import RUN_FOLDER
 
 FILE = "replies.txt"
 """In the folder of a run: the journal's keys of all replies that its numbers were made of, one a line."""

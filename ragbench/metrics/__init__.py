@@ -7,7 +7,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping
 
-from ragbench.metric import Metric, parse, registered
+from ragbench.core.metric import Metric, parse, registered
 
 
 def catalogue() -> Mapping[str, Metric]:

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from ragbench.metric import Purpose, metric
+from ragbench.core.metric import Purpose, metric
+from ragbench.core.types import Embedder, Judge, Sample, Score, Status
+from ragbench.core.waves import gather
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.factual_correctness import factual_correctness, mixed_f
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.metrics.semantic_similarity import semantic_similarity
-from ragbench.types import Embedder, Judge, Sample, Score, Status
-from ragbench.waves import gather
 
 FIELDS = ("response", "reference")
 Preset = Literal["default", "equal", "factual", "semantic"]

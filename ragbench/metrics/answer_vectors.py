@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ragbench.metric import metric
+from ragbench.core.metric import metric
+from ragbench.core.types import Array, Embedder, Sample, Score, Status, Vectors
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.vectors import by_each, by_embedder
-from ragbench.types import Array, Embedder, Sample, Score, Status, Vectors
 
 FIELDS = ("response", "reference")
 _SOURCE = "the specification, section 6.3"

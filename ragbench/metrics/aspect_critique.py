@@ -7,11 +7,11 @@ from enum import StrEnum
 
 from pydantic import BaseModel, Field
 
-from ragbench.metric import metric
+from ragbench.core.metric import metric
+from ragbench.core.types import Judge, Prompt, Sample, Score
+from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, measured
-from ragbench.types import Judge, Prompt, Sample, Score
-from ragbench.waves import gather
 
 FIELDS = ("response",)
 MOST_REPEATS = 99

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ragbench.metric import metric
+from ragbench.core.metric import metric
+from ragbench.core.types import Embedder, EmbeddingError, Sample, Score, Status, Vectors
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.vectors import by_embedder, named
-from ragbench.types import Embedder, EmbeddingError, Sample, Score, Status, Vectors
 
 FIELDS = ("response", "reference")
 PARTS = ("f1", "precision", "recall")

@@ -9,8 +9,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.metric import Purpose, Reading, Stretch, metric
-from ragbench.types import Array, Vectors
+from ragbench.core.metric import Purpose, Reading, Stretch, metric
+from ragbench.core.types import Array, Vectors
 
 THRESHOLD = 0.85
 LIKED, DISLIKED = 4, 2

@@ -14,10 +14,10 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from ragbench.core.types import LexicalReader, Prompt, Status
+from ragbench.core.types.reason import Reason, kept, rounded
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import AGAIN, Inquiry
-from ragbench.types import LexicalReader, Prompt, Status
-from ragbench.types.reason import Reason, kept, rounded
 
 
 class Claims(BaseModel):

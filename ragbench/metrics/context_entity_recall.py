@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragbench.metric import Purpose, metric
+from ragbench.core.metric import Purpose, metric
+from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score, Status
+from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
-from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score, Status
-from ragbench.waves import gather
 
 FIELDS = ("reference", "contexts")
 RAGAS_EPSILON = 1e-8

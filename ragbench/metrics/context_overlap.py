@@ -7,11 +7,11 @@ from typing import Literal
 
 from rapidfuzz.distance import Levenshtein
 
-from ragbench.metric import metric
+from ragbench.core.metric import metric
+from ragbench.core.types import Chunk, Sample, Score, Status
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.strings import plain
-from ragbench.types import Chunk, Sample, Score, Status
 
 FIELDS = ("contexts", "reference_contexts")
 By = Literal["id", "text"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ragbench.metric import Purpose, metric
+from ragbench.core.metric import Purpose, metric
+from ragbench.core.types import Judge, Sample, Score, Status
 from ragbench.metrics.claims import ENTAILMENT, received_on, verdicts_on
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.metrics.sentences import sentences
-from ragbench.types import Judge, Sample, Score, Status
 
 FIELDS = ("user_input", "contexts", "reference")
 

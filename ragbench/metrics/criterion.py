@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema, create_model
 
-from ragbench.metric import Metric
+from ragbench.core.metric import Metric
+from ragbench.core.types import SLOT, Judge, Prompt, Sample, Score
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
-from ragbench.types import SLOT, Judge, Prompt, Sample, Score
 
 SOURCE = "your own criterion"
 NEEDS = ("user_input", "response", "contexts", "reference")

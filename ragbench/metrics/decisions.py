@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, Field
 
-from ragbench.metric import Peer, Purpose, Reading, Stretch, metric
+from ragbench.core.metric import Peer, Purpose, Reading, Stretch, metric
+from ragbench.core.types import Array, Judge, LexicalReader, Prompt, Sample, Score
+from ragbench.core.types.reason import Reason, kept, rounded
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.sentences import sentences
-from ragbench.types import Array, Judge, LexicalReader, Prompt, Sample, Score
-from ragbench.types.reason import Reason, kept, rounded
 
 SOURCE = "the specification, section 9.3"
 FIELDS = ("user_input", "response")

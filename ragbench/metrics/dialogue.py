@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
 
-from ragbench.metric import Purpose, Reading, Stretch, metric
+from ragbench.core.metric import Purpose, Reading, Stretch, metric
+from ragbench.core.types import Embedder, Sample, Score, Status
+from ragbench.core.types.reason import Reason
 from ragbench.metrics.explanation import sentence, spoken
 from ragbench.metrics.inquiry import is_blank, measured
 from ragbench.metrics.vectors import cosine, vectors
-from ragbench.types import Embedder, Sample, Score, Status
-from ragbench.types.reason import Reason
 
 SOURCE = "the specification, section 10.3"
 Field = Literal["user_input", "response"]

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragbench.types import Array
+from ragbench.core.types import Array
 
 Distance = Literal["euclidean", "cosine"]
 Indices = NDArray[np.int64]

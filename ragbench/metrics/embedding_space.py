@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragbench.metric import Peer, Purpose, Reading, metric
+from ragbench.core.metric import Peer, Purpose, Reading, metric
+from ragbench.core.types import Array
 from ragbench.metrics import pairs as _pairs
 from ragbench.metrics.distances import Distance, Indices, Vectors
 from ragbench.metrics.pairs import Neighbours, Pairs
-from ragbench.types import Array
 
 EPSILON = 1e-12  # of the density score: it keeps a set of copies finite
 VARIANCE_SHARE = 0.95

@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.metric import Metric, parse
+from ragbench.core.metric import Metric, parse
+from ragbench.core.types import Array, Coverage, Ranking
 from ragbench.metrics import ranking as _declared  # noqa: F401 - declares the metrics that labels name
-from ragbench.types import Array, Coverage, Ranking
 
 _WORTH_COLLAPSING = 1_000  # questions; below, the metrics themselves cost less than finding the cells
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from ragbench.types import Score, Status
-from ragbench.types.reason import Reason, read
+from ragbench.core.types import Score, Status
+from ragbench.core.types.reason import Reason, read
 
 DIGITS = 3
 
 
 class Speaker(Protocol):
-    """Texts and numbers of one language: `ragbench.language.Translator`."""
+    """Texts and numbers of one language: `ragbench.core.language.Translator`."""
 
     def __call__(self, text: str, **values: object) -> str:
         """The translation of a text, with its `{name}` places filled in."""

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ragbench.metric import Purpose, metric
+from ragbench.core.metric import Purpose, metric
+from ragbench.core.types import Judge, Sample, Score, Status
+from ragbench.core.waves import gather
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
-from ragbench.types import Judge, Sample, Score, Status
-from ragbench.waves import gather
 
 FIELDS = ("response", "reference")
 Mode = Literal["f1", "precision", "recall"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ragbench.metric import Purpose, metric
+from ragbench.core.metric import Purpose, metric
+from ragbench.core.types import Judge, Sample, Score, Status
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT, claims_of, received_on, verdicts_on
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
-from ragbench.types import Judge, Sample, Score, Status
 
 FIELDS = ("user_input", "response", "contexts")
 

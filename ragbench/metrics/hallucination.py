@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from ragbench.metric import Purpose, metric
+from ragbench.core.metric import Purpose, metric
+from ragbench.core.types import Judge, Sample, Score, Status
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Entailment, Judged, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import Inquiry, measured
-from ragbench.types import Judge, Sample, Score, Status
 
 FIELDS = ("user_input", "response", "contexts")
 Unit = Literal["contexts", "claims"]

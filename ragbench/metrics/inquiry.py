@@ -6,11 +6,11 @@ import functools
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Literal, ParamSpec, get_args
 
-from ragbench.metric import Peer
+from ragbench.core.metric import Peer
+from ragbench.core.types import Chunk, Judge, Prompt, Sample, Score, Shape, Status
+from ragbench.core.types.reason import of
+from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence, spoken
-from ragbench.types import Chunk, Judge, Prompt, Sample, Score, Shape, Status
-from ragbench.types.reason import of
-from ragbench.waves import gather
 
 Given = ParamSpec("Given")
 Variant = Literal["specification", "ragas"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragbench.metric import Purpose, Reading, Stretch, metric
+from ragbench.core.metric import Purpose, Reading, Stretch, metric
+from ragbench.core.types import Array
 from ragbench.metrics.likert import SCALE
-from ragbench.types import Array
 
 _SPECIFICATION = "the specification, Judge"
 DELTA = 0.5

@@ -8,12 +8,12 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragbench.metric import Purpose, Reading, Stretch, metric
+from ragbench.core.metric import Purpose, Reading, Stretch, metric
+from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score
+from ragbench.core.types.reason import Reason, kept, rounded
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.sentences import sentences
-from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
-from ragbench.types.reason import Reason, kept, rounded
 
 LOWEST, HIGHEST = 1, 5
 SCALE = (float(LOWEST), float(HIGHEST))

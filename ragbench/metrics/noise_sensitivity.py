@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from ragbench.metric import Purpose, Reading, Stretch, metric
+from ragbench.core.metric import Purpose, Reading, Stretch, metric
+from ragbench.core.types import Judge, Sample, Score, Status
+from ragbench.core.waves import gather
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, measured
-from ragbench.types import Judge, Sample, Score, Status
-from ragbench.waves import gather
 
 FIELDS = ("user_input", "response", "reference", "contexts")
 Mode = Literal["relevant", "irrelevant"]

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from rouge_score_rs.rouge_scorer import RougeScorer
 
-from ragbench import segmentation
-from ragbench.metric import Metric, Peer, Reading, Stretch, metric
+from ragbench.core import segmentation
+from ragbench.core.metric import Metric, Peer, Reading, Stretch, metric
+from ragbench.core.types import Array, Sample, Score, Status
+from ragbench.core.types.reason import Reason
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, is_blank, measured
-from ragbench.types import Array, Sample, Score, Status
-from ragbench.types.reason import Reason
 
 if TYPE_CHECKING:
     from rouge_score_rs.scoring import Score as RougeScore
@@ -247,7 +247,7 @@ def bleu_row(
     """[2 + 2 · orders] what sacrebleu counts: lengths of answer and reference, shared n-grams, n-grams of the answer.
 
     Texts are compared in NFC. 13a and intl know no words of scripts without blanks: there each character is one, as in
-    sacrebleu's zh, see `ragbench.segmentation.apart`. Raises ValueError for a tokenizer that is not of TOKENIZERS.
+    sacrebleu's zh, see `ragbench.core.segmentation.apart`. Raises ValueError for a tokenizer that is not of TOKENIZERS.
     """
     if tokenize not in TOKENIZERS:
         raise ValueError(f"bleu: tokenize = {tokenize!r}; it is one of {', '.join(TOKENIZERS)}")
@@ -306,7 +306,7 @@ def _rouge(sample: Sample, kind: str, stem: bool, mode: str) -> Score:
 class WordTokenizer:
     """The words that ROUGE compares, in any alphabet: NFKC, casefold, runs of letters, digits and their marks.
 
-    Of scripts without blanks between words each character is one: see `ragbench.segmentation.apart`.
+    Of scripts without blanks between words each character is one: see `ragbench.core.segmentation.apart`.
     stem: reduce each word to its Snowball stem, Russian for words with Cyrillic letters, English for others.
     Fits rouge-score's `RougeScorer(tokenizer=...)`.
     """

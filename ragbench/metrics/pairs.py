@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.core.types import Array
 from ragbench.metrics.distances import Indices, Tile, Vectors, exact_where_small
 from ragbench.metrics.vectors import SINGLE
-from ragbench.types import Array
 
 _MANY = 4096  # candidates for an extreme beyond which their tile is computed in double precision instead
 

@@ -5,9 +5,9 @@ not answered counts 0. `k=None` reads the whole list. Measures that know only re
 smallest gain that counts as relevant; None takes every positive gain.
 
 Where pieces of passages are ranked, relevance stays that of passages, and pieces count by the labelled text that they
-show for the first time (`ragbench.types.Coverage`). Recall adds up its shares. nDCG weights gains by them; its ideal
-is that of whole passages, which no cutting can beat: a piece is of one passage, and no text counts twice. What knows
-only yes and no says yes where enough of a passage's labelled text has been shown, once a passage.
+show for the first time (`ragbench.core.types.Coverage`). Recall adds up its shares. nDCG weights gains by them; its
+ideal is that of whole passages, which no cutting can beat: a piece is of one passage, and no text counts twice. What
+knows only yes and no says yes where enough of a passage's labelled text has been shown, once a passage.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.metric import Peer, Purpose, Reading, Stretch, metric
-from ragbench.types import Array, Ranking, Sample, Score, Status
-from ragbench.types.reason import Reason
+from ragbench.core.metric import Peer, Purpose, Reading, Stretch, metric
+from ragbench.core.types import Array, Ranking, Sample, Score, Status
+from ragbench.core.types.reason import Reason
 
 Flags = NDArray[np.bool_]
 

@@ -6,12 +6,12 @@ import statistics
 import unicodedata
 from collections.abc import Sequence
 
-from ragbench.metric import metric
+from ragbench.core.metric import metric
+from ragbench.core.types import Embedder, Sample, Score, Status
+from ragbench.core.types.reason import Reason
 from ragbench.metrics.explanation import sentence, spoken
 from ragbench.metrics.inquiry import measured
 from ragbench.metrics.vectors import cosine, vectors
-from ragbench.types import Embedder, Sample, Score, Status
-from ragbench.types.reason import Reason
 
 _SOURCE = "the specification, sections 5.3 and 6.3"
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragbench.metric import Purpose, Reading, Stretch, metric
+from ragbench.core.metric import Purpose, Reading, Stretch, metric
+from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score
+from ragbench.core.types.reason import Reason, kept
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.metrics.sentences import sentences
 from ragbench.metrics.strings import plain
-from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score
-from ragbench.types.reason import Reason, kept
 
 FIELDS = ("response", "contexts")
 HIGHEST = 2

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema, create_model
 
-from ragbench.metric import Reading, Stretch, metric
+from ragbench.core.metric import Reading, Stretch, metric
+from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score, Status
+from ragbench.core.types.reason import Reason, kept, reason_of, rounded
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, is_blank, measured
-from ragbench.types import Judge, LexicalReader, Prompt, Sample, Score, Status
-from ragbench.types.reason import Reason, kept, reason_of, rounded
 
 FIELDS = ("response", "rubric")
 MOST_LEVELS = 100

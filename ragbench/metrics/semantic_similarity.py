@@ -8,11 +8,11 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-from ragbench.metric import Peer, Purpose, Reading, Stretch, metric
+from ragbench.core.metric import Peer, Purpose, Reading, Stretch, metric
+from ragbench.core.types import Embedder, Sample, Score
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
 from ragbench.metrics.vectors import by_each, by_embedder, cosine, reaches, single_cosine
-from ragbench.types import Embedder, Sample, Score
 
 FIELDS = ("response", "reference")
 

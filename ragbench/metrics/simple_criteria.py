@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
-from ragbench.metric import metric
+from ragbench.core.metric import metric
+from ragbench.core.types import Judge, Prompt, Sample, Score
+from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
-from ragbench.types import Judge, Prompt, Sample, Score
-from ragbench.waves import gather
 
 FIELDS = ("response",)
 MOST_REPEATS = 99

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragbench.metric import Purpose, Reading, metric
-from ragbench.types import Chunk
+from ragbench.core.metric import Purpose, Reading, metric
+from ragbench.core.types import Chunk
 
 
 @dataclass(frozen=True, slots=True)

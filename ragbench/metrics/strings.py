@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from rapidfuzz.distance import Hamming, Levenshtein
 
-from ragbench.metric import Peer, metric
+from ragbench.core.metric import Peer, metric
+from ragbench.core.types import Sample, Score
 from ragbench.metrics.alignment import PREFIX_WEIGHT, Jaro
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
-from ragbench.types import Sample, Score
 
 FIELDS = ("response", "reference")
 HUNDRED = 100.0

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ragbench.core.types import Array, Embedder, EmbeddingError, Status, TextKind, Vectors, usable_vectors
+from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import EndedError, Inquiry, unmeasured
-from ragbench.types import Array, Embedder, EmbeddingError, Status, TextKind, Vectors, usable_vectors
-from ragbench.waves import gather
 
 Result = TypeVar("Result")
 Embed = Callable[..., Any]

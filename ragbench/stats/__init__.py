@@ -3,14 +3,7 @@
 Values are one number a question; NaN or None is unmeasured, counted and left out, never averaged in silence.
 """
 
-from ragbench.stats.comparisons import (
-    Hypothesis,
-    compare,
-    compare_metrics,
-    equivalence_p,
-    hypotheses,
-    randomization_p,
-)
+from ragbench.stats.comparisons import Hypothesis, compare, compare_metrics, equivalence_p, hypotheses, randomization_p
 from ragbench.stats.crossed import over_judges
 from ragbench.stats.estimates import estimate, estimate_many, estimate_systems, kept_within
 from ragbench.stats.families import adjust, benjamini_hochberg, holm, jointly

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ragbench.core.types import Array
 from ragbench.stats import tables
 from ragbench.stats.samples import Codes, exact_mean
 from ragbench.stats.sums import Statistic
-from ragbench.types import Array
 
 Transform = Callable[[Array], Array]
 

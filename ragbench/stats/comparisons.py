@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ragbench.core.types import Array, Better, Comparison, Verdict
 from ragbench.stats.estimates import Bounds, width_of
 from ragbench.stats.intervals import Interval, normal_p, tango, tango_score
 from ragbench.stats.means import Mean, mean_of
@@ -31,7 +32,6 @@ from ragbench.stats.samples import (
 from ragbench.stats.signs import EXACT, MCNEMAR, MCNEMAR_EXACT, rank_test_p, tested, warn_of_ranks
 from ragbench.stats.skew import doubt, leans
 from ragbench.stats.verdicts import by_signs
-from ragbench.types import Array, Better, Comparison, Verdict
 
 Test = Literal["randomization", "wilcoxon", "sign"]
 

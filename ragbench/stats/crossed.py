@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ragbench.core.types import Estimate
 from ragbench.stats import intervals as kinds
 from ragbench.stats.samples import Labels, as_codes, check_level, units_of
-from ragbench.types import Estimate
 
 FEWEST_JUDGES = 3
 """Two judges leave one degree of freedom: a nominal 5 % test errs in 11 % of samples."""

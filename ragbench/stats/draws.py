@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.core.types import Array
 from ragbench.stats.histograms import cells, weighted_sum
 from ragbench.stats.samples import Units
-from ragbench.types import Array
 
 BLOCK = 1 << 18
 """Numbers held at once: small enough for the processor's cache."""

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ragbench.core.types import Array, Estimate
 from ragbench.stats import intervals as kinds
 from ragbench.stats.intervals import Interval
 from ragbench.stats.means import FEWEST_FOR_BCA, SKEWED, Mean, mean_of
@@ -24,7 +25,6 @@ from ragbench.stats.samples import (
     units_of,
 )
 from ragbench.stats.skew import doubt_of_mean
-from ragbench.types import Array, Estimate
 
 Method = Literal["auto", "bca", "percentile", "studentized", "wilson", "clopper_pearson", "t"]
 Bounds = tuple[float, float]

@@ -19,6 +19,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ragbench.core.types import Array, Comparison
 from ragbench.stats.comparisons import Hypothesis
 from ragbench.stats.draws import every_flip, sign_flips
 from ragbench.stats.intervals import stretched
@@ -27,7 +28,6 @@ from ragbench.stats.samples import Labels, Units, as_codes, units_of
 from ragbench.stats.signs import share_beyond
 from ragbench.stats.skew import MOST_TOGETHER, leans, ratios_together
 from ragbench.stats.verdicts import agreeing, decided, weighed
-from ragbench.types import Array, Comparison
 
 MAX_T, NORMAL_MAX_T = "max-T", "max-T by normal sums"
 

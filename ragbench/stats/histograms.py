@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.types import Array
+from ragbench.core.types import Array
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.core.types import Array
 from ragbench.stats.histograms import weighted_sum
-from ragbench.types import Array
 
 Interval = tuple[float, float]
 

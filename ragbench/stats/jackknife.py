@@ -9,9 +9,9 @@ from collections.abc import Collection, Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ragbench.core.types import Estimate
 from ragbench.stats import intervals as kinds
 from ragbench.stats.samples import Labels, as_codes, as_values, check_level
-from ragbench.types import Estimate
 
 
 def pairwise_mean(means_to_others: ArrayLike, *, level: float = 0.95) -> Estimate:

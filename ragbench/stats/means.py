@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ragbench.core.types import Array
 from ragbench.stats import intervals as kinds
 from ragbench.stats.draws import MOST_UNITS, mean_draws
 from ragbench.stats.histograms import weighted_sum
 from ragbench.stats.intervals import Interval
 from ragbench.stats.samples import Units
-from ragbench.types import Array
 
 SKEWED = 0.02
 """From this |acceleration| on (skewness / 6√n) BCa and t cover too little, and the studentized bootstrap is needed."""

@@ -29,10 +29,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ragbench.core.types import Array, Comparison
 from ragbench.stats.estimates import Bounds, limits_of
 from ragbench.stats.samples import Units, as_values, exact_mean
 from ragbench.stats.skew import leans
-from ragbench.types import Array, Comparison
 
 Flags = NDArray[np.bool_]
 Scales = Bounds | Mapping[str, Bounds | None] | None

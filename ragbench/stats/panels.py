@@ -10,6 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ragbench.core.types import Array, Estimate
 from ragbench.stats import alphas
 from ragbench.stats.raters import (
     FEWEST_FOR_BCA,
@@ -26,7 +27,6 @@ from ragbench.stats.raters import (
 )
 from ragbench.stats.samples import Codes, Labels, as_codes, check_word, exact_mean, units_of
 from ragbench.stats.sums import Pseudo, resample_units
-from ragbench.types import Array, Estimate
 
 
 def krippendorff_alpha(

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from ragbench.core.types import Array
 from ragbench.stats.intervals import normal_quantile, t_quantile
-from ragbench.types import Array
 
 POWER = 0.8
 LARGE = 100_000

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ragbench.core.types import Array, Better, Comparison, Estimate, Verdict
 from ragbench.stats import intervals as kinds
 from ragbench.stats.estimates import Bounds, closed, estimate, limits_of, width_of, within
 from ragbench.stats.intervals import Interval
 from ragbench.stats.samples import Labels, as_codes, as_values, check_better, check_level
 from ragbench.stats.verdicts import decided, on_scale, weighed
-from ragbench.types import Array, Better, Comparison, Estimate, Verdict
 
 Flags = NDArray[np.bool_]
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ragbench.core.types import Estimate
 from ragbench.stats.samples import as_values, check_level
-from ragbench.types import Estimate
 
 
 def quantile(values: ArrayLike, probability: float, *, level: float = 0.95) -> Estimate:

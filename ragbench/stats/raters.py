@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.core.types import Array, Estimate
 from ragbench.stats import alphas, tables
 from ragbench.stats import intervals as kinds
 from ragbench.stats.estimates import estimate
@@ -26,7 +27,6 @@ from ragbench.stats.samples import (
     units_of,
 )
 from ragbench.stats.sums import Pseudo, Statistic, resample_units
-from ragbench.types import Array, Estimate
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 NUMBERS = ("interval", "ratio")

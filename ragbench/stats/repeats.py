@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ragbench.core.types import Array
 from ragbench.stats.samples import Labels, as_codes, units_of
-from ragbench.types import Array
 
 
 @dataclass(frozen=True, slots=True)

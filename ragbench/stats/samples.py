@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol, get_args, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ragbench.core.types import Array, Better, Comparison
 from ragbench.stats.histograms import by_content, gathered, weighted_sum
-from ragbench.types import Array, Better, Comparison
 
 FEWEST_FREEDOM = 4.0
 """Where fewer are left, the approximation is not to be trusted (Tipton 2015, Psychological Methods 20): one cluster of
@@ -260,7 +260,7 @@ class Paired(NamedTuple):
 
 @runtime_checkable
 class Source(Protocol):
-    """What `stats.compare` takes in place of arrays: a page (`ragbench.show.Page`), or anything with this method."""
+    """What `stats.compare` takes in place of arrays: a page (`ragbench.views.Page`), or anything with this method."""
 
     def paired_values(self, metric: str, baseline: str, challenger: str) -> Paired:
         """The values of two systems, paired by question. Raises ValueError for names that there are not."""

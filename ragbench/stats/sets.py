@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.core.types import Array, Better, Comparison, Estimate, Verdict
 from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import Hypothesis
 from ragbench.stats.draws import unit_draws
@@ -28,7 +29,6 @@ from ragbench.stats.samples import Codes, units_of
 from ragbench.stats.signs import tested
 from ragbench.stats.skew import doubt
 from ragbench.stats.verdicts import by_signs
-from ragbench.types import Array, Better, Comparison, Estimate, Verdict
 
 BIASED = 0.5
 """From so many standard errors on that resamples lie from the value, they are not of what was measured."""

@@ -12,11 +12,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ragbench.core.types import Array
 from ragbench.stats.draws import are_smooth, every_flip, sign_flips
 from ragbench.stats.power import FEWEST_FOR_MID_P
 from ragbench.stats.samples import Units, as_values
 from ragbench.stats.skew import leans, studentized_p
-from ragbench.types import Array
 
 EXACT = "sign flips, complete"
 MCNEMAR, MCNEMAR_EXACT = "McNemar, mid-p", "McNemar, exact"

@@ -15,11 +15,11 @@ import math
 
 import numpy as np
 
+from ragbench.core.types import Array
+from ragbench.core.types.reason import Reason, joined, rounded
 from ragbench.stats.draws import mean_draws, total_draws
 from ragbench.stats.intervals import acceleration
 from ragbench.stats.samples import MUCH, Units, units_of
-from ragbench.types import Array
-from ragbench.types.reason import Reason, joined, rounded
 
 SKEWED = 0.03
 """|acceleration| (skewness / 6√n) from which on differences may be skewed."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ragbench.core.types import Array, Better
 from ragbench.stats.comparisons import compare
 from ragbench.stats.intervals import bonett, normal_quantile, wilson
 from ragbench.stats.power import POWER
 from ragbench.stats.samples import Codes, Labels, as_codes, as_values
 from ragbench.stats.verdicts import Spread
-from ragbench.types import Array, Better
 
 FEWEST_DRAWS = 100
 """No drawn number is read: the error of a mean and the name of its test are exact."""

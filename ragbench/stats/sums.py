@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ragbench.core.types import Array, Better, Comparison, Estimate, Verdict
 from ragbench.stats import intervals as kinds
 from ragbench.stats.comparisons import Hypothesis, units_at
 from ragbench.stats.draws import BLOCK, MOST_UNITS, total_draws, weighted_rows
@@ -33,7 +34,6 @@ from ragbench.stats.samples import (
 from ragbench.stats.signs import tested
 from ragbench.stats.skew import doubt
 from ragbench.stats.verdicts import by_signs
-from ragbench.types import Array, Better, Comparison, Estimate, Verdict
 
 Statistic = Callable[[Array], Array]
 """(…, columns) totals to (…,) values; NaN where the statistic does not exist."""

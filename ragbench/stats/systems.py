@@ -7,11 +7,11 @@ from itertools import combinations
 
 from numpy.typing import ArrayLike
 
+from ragbench.core.types import Better, Comparison
 from ragbench.stats.comparisons import hypotheses
 from ragbench.stats.estimates import Bounds
 from ragbench.stats.families import jointly
 from ragbench.stats.samples import Labels, as_values, check_better
-from ragbench.types import Better, Comparison
 
 
 def compare_many(

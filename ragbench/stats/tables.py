@@ -10,8 +10,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from ragbench.core.types import Array
 from ragbench.stats.samples import check_word
-from ragbench.types import Array
 
 Weighting = Literal["identity", "linear", "quadratic"]
 

@@ -12,10 +12,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from ragbench.core.types import Better, Comparison, Verdict
+from ragbench.core.types.reason import Reason
 from ragbench.stats.power import POWER, attainable_p, minimum_detectable_difference, power_with, sample_size, shrinkage
 from ragbench.stats.signs import MCNEMAR, MCNEMAR_EXACT
-from ragbench.types import Better, Comparison, Verdict
-from ragbench.types.reason import Reason
 
 OPEN = 1e-9
 """Of an interval that is cut at 0, which it does not hold: its end there, as a share of the difference. Every printed

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from ragbench.rooms import offers
-from ragbench.types import EmbeddingError
+from ragbench.core.rooms import offers
+from ragbench.core.types import EmbeddingError
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.store.database import Store

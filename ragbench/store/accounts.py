@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 
 from ragbench.llm.accounts import Parts, Told
-from ragbench.store.lanes import Connection, Lanes
+from ragbench.store.journal_connections import Connection, Lanes
 from ragbench.store.tables import SCHEMA
 
 KEPT_DAYS = 7

@@ -7,7 +7,7 @@ from urllib.parse import quote, quote_plus
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from ragbench.settings.addresses import MASK
+from ragbench.core.settings.addresses import MASK
 from ragbench.store.errors import StoreError
 
 SPOKEN = ("postgresql", "postgres", "postgresql+psycopg")

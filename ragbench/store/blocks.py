@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.types import Array, Vectors
+from ragbench.core.types import Array, Vectors
 
 Block = tuple[NDArray[np.int32], Vectors]
 """Positions and vectors."""

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects.postgresql import insert
 
-from ragbench.names import is_torn
+from ragbench.core.names import is_torn
+from ragbench.core.types import Chunk
 from ragbench.store.copying import cursor_of
 from ragbench.store.errors import StoreError
 from ragbench.store.tables import SCHEMA, chunk, dataset
-from ragbench.types import Chunk
 
 COLUMNS = ("dataset_id", "position", "id", "text", "text_hash", "url", "title", "section")
 

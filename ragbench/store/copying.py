@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from psycopg import Cursor
 from sqlalchemy import Connection
 
-from ragbench.types import Vectors
+from ragbench.core.types import Vectors
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 TRAILER = b"\xff\xff"

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, text
 
-from ragbench.settings import DatabaseSettings, Settings
+from ragbench.core.settings import DatabaseSettings, Settings
+from ragbench.core.types import Array, Chunk, Embedder, TextKind, Vectors
 from ragbench.store import arrays, collections, embeddings, server, timings
 from ragbench.store import chunks as chunk_rows
 from ragbench.store.address import masked
@@ -26,7 +27,6 @@ from ragbench.store.journal import DatabaseJournal
 from ragbench.store.runs import Runs
 from ragbench.store.search import BATCH, Index, IndexKind, Neighbours, Search, named, nearest
 from ragbench.store.timings import Readings
-from ragbench.types import Array, Chunk, Embedder, TextKind, Vectors
 
 BLOCK = 8192  # vectors that are in this process at once
 APART = 8 * BATCH  # questions from which on meeting other processes costs less than they save

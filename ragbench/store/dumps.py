@@ -16,7 +16,7 @@ from pathlib import Path
 from psycopg import sql
 from sqlalchemy import URL, Connection, Engine, text
 
-from ragbench.folders import whole
+from ragbench.core.folders import whole
 from ragbench.store.cluster import installation
 from ragbench.store.copying import cursor_of
 from ragbench.store.engine import make_schema, of_version, version_of

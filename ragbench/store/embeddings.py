@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, select, text
 from sqlalchemy.dialects.postgresql import insert
 
-from ragbench.settings.secrets import excerpt
+from ragbench.core.settings.secrets import excerpt
+from ragbench.core.types import Embedder, EmbeddingError, PatientEmbedder, TextKind, Vectors, usable_vectors
 from ragbench.store import uses
 from ragbench.store.chunks import text_hash
 from ragbench.store.copying import (
@@ -29,7 +30,6 @@ from ragbench.store.copying import (
 from ragbench.store.errors import told_plainly
 from ragbench.store.ranges import Ranges, ranges
 from ragbench.store.tables import SCHEMA, embedder
-from ragbench.types import Embedder, EmbeddingError, PatientEmbedder, TextKind, Vectors, usable_vectors
 
 Progress = Callable[[int], object]  # called with how many more are done
 WIDEST = 16_000  # pgvector's limit for a stored vector

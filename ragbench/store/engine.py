@@ -10,7 +10,7 @@ from psycopg import sql
 from sqlalchemy import URL, Connection, Engine, create_engine, event, func, select, text
 from sqlalchemy.exc import DBAPIError
 
-from ragbench.settings import DatabaseSettings
+from ragbench.core.settings import DatabaseSettings
 from ragbench.store.errors import StoreError, told_plainly, went_away
 from ragbench.store.tables import SCHEMA, VERSION, metadata, version
 

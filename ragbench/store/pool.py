@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from ragbench import annexes, trust
+from ragbench.core import annexes, trust
+from ragbench.core.settings import Settings
+from ragbench.core.types import Embedder
 from ragbench.llm import Tally
-from ragbench.settings import Settings
-from ragbench.types import Embedder
 
 if TYPE_CHECKING:
     from ragbench.store.database import Elsewhere

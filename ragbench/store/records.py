@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from ragbench.types import Array, Better
+from ragbench.core.types import Array, Better
 
 RunStatus = Literal["complete", "failed", "interrupted"]
 OWN = "ragbench"

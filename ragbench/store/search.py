@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine
 
+from ragbench.core.types import Array, Vectors
 from ragbench.store.chunks import ids
 from ragbench.store.copying import cursor_of, joined, read_numbers, vector_rows
 from ragbench.store.errors import StoreError, told_plainly
 from ragbench.store.tables import SCHEMA
-from ragbench.types import Array, Vectors
 
 IndexKind = Literal["exact", "hnsw", "ivfflat"]
 BATCH = 256  # questions per round trip

@@ -19,8 +19,8 @@ import psycopg
 from psycopg import sql
 from sqlalchemy import URL, Engine
 
-from ragbench import trust
-from ragbench.settings import Settings
+from ragbench.core import trust
+from ragbench.core.settings import Settings
 from ragbench.store.address import masked, own_server
 from ragbench.store.cluster import PORT, Cluster, is_root
 from ragbench.store.engine import connect

@@ -12,10 +12,10 @@ import numpy as np
 from sqlalchemy import Engine, select
 from sqlalchemy.dialects.postgresql import insert
 
-from ragbench.settings import BESIDE
+from ragbench.core.settings import BESIDE
+from ragbench.core.types import Array
 from ragbench.store.errors import DisturbedClockError, told_plainly
 from ragbench.store.tables import timing
-from ragbench.types import Array
 
 Readings = Mapping[str, Array]
 DIGITS = 6

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from ragbench.settings import RUN_FOLDER
+from ragbench.core.settings import RUN_FOLDER
 
 FILE = "vectors.jsonl"
 """In the folder of a run while it runs."""

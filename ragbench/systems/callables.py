@@ -14,13 +14,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ragbench import settings, trust, waves
-from ragbench.expectations import kind
-from ragbench.folders import write
+from ragbench.core import settings, trust, waves
+from ragbench.core.expectations import kind
+from ragbench.core.folders import write
+from ragbench.core.settings.secrets import excerpt
 from ragbench.llm.loop import run
-from ragbench.settings.secrets import excerpt
 from ragbench.systems.frameworks import adapted
-from ragbench.systems.hands import Hands, OutOfTimeError
+from ragbench.systems.function_thread import Hands, OutOfTimeError
 
 SHOWN_CHARACTERS = 300
 IN_A_ROW = 5

@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragbench import llm
+from ragbench.core.settings import GeneratorSettings, JudgeSettings
+from ragbench.core.types import Status
+from ragbench.core.waves import gather
 from ragbench.judge import words
 from ragbench.llm import Budget, Client, Completion, Decoding, Journal, Outlook, Request, planning
-from ragbench.llm.rehearsal import Rehearsal
+from ragbench.llm.dry_run import Rehearsal
 from ragbench.llm.reply import without_thought
-from ragbench.settings import GeneratorSettings, JudgeSettings
 from ragbench.systems import templates
 from ragbench.systems.extractive import ExtractiveGenerator
 from ragbench.systems.generation import BaseGenerator, Generation, Progress, Task
-from ragbench.types import Status
-from ragbench.waves import gather
 
 PROMPT = "answer"
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ragbench.datasets import Dataset
+from ragbench.core.types import Array, Chunk, Hit, Question
+from ragbench.data import Dataset
 from ragbench.llm import ModelError
 from ragbench.store import Store
 from ragbench.systems.callables import told
@@ -18,7 +19,6 @@ from ragbench.systems.parts.fusion import HybridRetriever, by_ranks
 from ragbench.systems.parts.reranking import Reranker, reranked
 from ragbench.systems.parts.rewriting import Rewriter, Rewritten
 from ragbench.systems.retrieval import Found, Progress, Retrieval, RetrievalError, Retriever, counted, scaled
-from ragbench.types import Array, Chunk, Hit, Question
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragbench.expectations import kind
+from ragbench.core.expectations import kind
+from ragbench.core.settings import SystemSettings
+from ragbench.core.settings.secrets import excerpt, masked
 from ragbench.llm.reply import storable
-from ragbench.settings import SystemSettings
-from ragbench.settings.secrets import excerpt, masked
 from ragbench.systems.items import ItemReader
 from ragbench.systems.passages import Passages
 from ragbench.systems.retrieval import RetrievalError

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ragbench import segmentation
+from ragbench.core import segmentation
+from ragbench.core.types import Chunk
 from ragbench.judge import words
 from ragbench.systems.generation import BaseGenerator, Generation, Progress, Task
 from ragbench.systems.refusals import REFUSALS
-from ragbench.types import Chunk
 
 VERSION = 2
 """Raised when the same question and contexts give another answer."""
@@ -47,7 +47,7 @@ class ExtractiveGenerator(BaseGenerator):
 
     It refuses, in the question's own language, where the best sentence fits less than NOTHING, or where its `share` is
     below `refuse_below`: then what the question is about stands scattered over the contexts, and nowhere together. The
-    default is calibrated on other questions than are shown anywhere (`tests/benchmarks/real_refusals.py`), and what it
+    default is calibrated on other questions than are shown anywhere (`benchmarks/real_refusals.py`), and what it
     refuses there and elsewhere stands in `docs/explanation/stand-ins.md`. Many near misses pass: whether passages
     answer a question takes a reader.
     """

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ragbench.datasets import Dataset
-from ragbench.datasets.rows import cut_list
+from ragbench.core.types import Hit, Question
+from ragbench.data import Dataset
+from ragbench.data.rows import cut_list
 from ragbench.systems.callables import of_table, told
 from ragbench.systems.frameworks import adapted
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
 from ragbench.systems.passages import Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
-from ragbench.types import Hit, Question
 
 
 class FunctionSystem:

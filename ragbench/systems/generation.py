@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from ragbench.expectations import kind
-from ragbench.settings import GeneratorSettings
-from ragbench.types import Chunk, Question, Status
+from ragbench.core.expectations import kind
+from ragbench.core.settings import GeneratorSettings
+from ragbench.core.types import Chunk, Question, Status
 
 Progress = Callable[[int], object]  # called with how many more answers are done
 

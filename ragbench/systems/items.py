@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
-from ragbench.expectations import kind
+from ragbench.core.expectations import kind
+from ragbench.core.settings.secrets import excerpt
+from ragbench.core.types import Chunk, Hit
 from ragbench.llm.reply import LARGEST_INTEGER
-from ragbench.settings.secrets import excerpt
 from ragbench.systems.passages import How, Passages, is_short
 from ragbench.systems.retrieval import RetrievalError
-from ragbench.types import Chunk, Hit
 
 LEGAL = (
     "a chunk id, a passage's text, an (id, score) pair, or an object with id or text, and at will url, title and score"

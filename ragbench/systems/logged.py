@@ -8,18 +8,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ragbench import trec
-from ragbench.datasets import Dataset, DatasetError
-from ragbench.datasets.files import parse_json, read_lines, read_text
-from ragbench.datasets.question_sets import flag
-from ragbench.datasets.rows import cut
-from ragbench.settings import project_folder
-from ragbench.settings.secrets import excerpt
+from ragbench.core.settings import project_folder
+from ragbench.core.settings.secrets import excerpt
+from ragbench.core.types import Array, Question, Status
+from ragbench.data import Dataset, DatasetError, trec
+from ragbench.data.files import parse_json, read_lines, read_text
+from ragbench.data.question_sets import flag
+from ragbench.data.rows import cut
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
 from ragbench.systems.passages import Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, steps
-from ragbench.types import Array, Question, Status
 
 SHOWN = 5  # question ids that are named
 ANSWERS = ("answer", "answers")

@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.types import Chunk, Piece
+from ragbench.core.types import Chunk, Piece
 
 WINDOW, STEP = 16, 8
 """Letters that are compared at once, and how far apart those of a passage begin: what has WINDOW + STEP − 1 letters in

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragbench.core.types import Hit, Question
 from ragbench.llm.planning import keep
 from ragbench.systems.configured import ConfiguredSystem
 from ragbench.systems.parts.reranking import kept_of
 from ragbench.systems.parts.rewriting import ModelRewriter
 from ragbench.systems.retrieval import Progress, Retrieval
-from ragbench.types import Hit, Question
 
 
 class PlannedSystem:

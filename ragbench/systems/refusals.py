@@ -21,7 +21,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ragbench import segmentation
+from ragbench.core import segmentation
 from ragbench.judge import words
 
 REFUSALS = {
@@ -57,7 +57,7 @@ class Recognised(NamedTuple):
 
 RECOGNISED = Recognised(answers=1200, systems=8, refusals=338, taken=340, found=327)
 """On FinanceBench's labelled results (Islam et al. 2023, arXiv:2311.11944), English, on which the rule was made;
-`tests/benchmarks/real_refusals.py` counts it anew, by system, and without the signs that no other model shows."""
+`benchmarks/real_refusals.py` counts it anew, by system, and without the signs that no other model shows."""
 
 _SOURCE = (
     r"\b(?:knowledge base|the base|my (?:knowledge|training|sources?|data)|contexts?|passages?|documents?"

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ragbench.core.settings import EmbedderSettings, RetrieverSettings, Settings
+from ragbench.core.types import Embedder
 from ragbench.llm import Budget, Journal, open_budget, planning
-from ragbench.settings import EmbedderSettings, RetrieverSettings, Settings
 from ragbench.systems.generation import Generator
 from ragbench.systems.retrieval import RetrievalError, Retriever, System
-from ragbench.types import Embedder
 
 if TYPE_CHECKING:
-    from ragbench.datasets import Dataset
+    from ragbench.data import Dataset
     from ragbench.store import Store
     from ragbench.systems.parts.reranking import Reranker
     from ragbench.systems.parts.rewriting import Rewriter

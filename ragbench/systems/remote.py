@@ -11,20 +11,20 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from ragbench import llm
+from ragbench.core.settings import ConfigurationError, JudgeSettings, SystemSettings
+from ragbench.core.settings.endpoints import Patience
+from ragbench.core.settings.systems import filled
+from ragbench.core.types import Array, Chunk, Hit, Question
+from ragbench.core.waves import gather
 from ragbench.llm import Budget, Client, Completion, Journal, ProviderRefused, ProviderUnreachable, planning
-from ragbench.llm.rehearsal import Rehearsal
+from ragbench.llm.dry_run import Rehearsal
 from ragbench.llm.service import Service
 from ragbench.llm.transport import key_in
-from ragbench.settings import ConfigurationError, JudgeSettings, SystemSettings
-from ragbench.settings.endpoints import Patience
-from ragbench.settings.systems import filled
 from ragbench.systems.expressions import Expressions, Said
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
 from ragbench.systems.passages import Passages
 from ragbench.systems.retrieval import Progress, Retrieval, RetrievalError, counted
-from ragbench.types import Array, Chunk, Hit, Question
-from ragbench.waves import gather
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ragbench.core.types import Array, Hit, Question
 from ragbench.systems.generation import Generation
-from ragbench.types import Array, Hit, Question
 
 ROUNDING = 1e-6
 KINDS_SHOWN = 5  # kinds of errors that are named

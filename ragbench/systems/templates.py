@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragbench.settings import project_folder
+from ragbench.core.settings import project_folder
+from ragbench.core.types import SLOT
 from ragbench.systems.generation import GenerationError
 from ragbench.systems.refusals import REFUSALS
-from ragbench.types import SLOT
 
 VERSION = 1
 MOST_CHARACTERS = 1_000_000

@@ -9,11 +9,12 @@ from typing import Literal
 import numpy as np
 
 from ragbench import embed
-from ragbench.datasets import Dataset
+from ragbench.core.settings import EmbedderSettings, Settings
+from ragbench.core.types import Embedder, Question, TextKind
+from ragbench.data import Dataset
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.embed.texts import content_hash
 from ragbench.llm import Outlook
-from ragbench.settings import EmbedderSettings, Settings
 from ragbench.store import Store
 from ragbench.store.chunks import text_hash
 from ragbench.systems import make
@@ -21,7 +22,6 @@ from ragbench.systems.configured import ConfiguredSystem, Parts
 from ragbench.systems.parts.dense import DenseRetriever
 from ragbench.systems.parts.reranking import Reranker, kept_of
 from ragbench.systems.parts.rewriting import ModelRewriter
-from ragbench.types import Embedder, Question, TextKind
 
 What = Literal["passages", "questions", "timed", "reranker"]
 Written = Mapping[str, Sequence[str]]

@@ -6,10 +6,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragbench.settings import GeneratorSettings
+from ragbench.core.settings import GeneratorSettings
+from ragbench.core.types import Status
 from ragbench.systems.callables import of_table, told
 from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Progress, Task
-from ragbench.types import Status
 
 
 class FunctionGenerator(BaseGenerator):

@@ -14,7 +14,7 @@ from pathlib import Path
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # one process a core is faster than many threads in each
 
-from ragbench.show.about.calibration import outside, worst  # noqa: E402
+from ragbench.views.about.calibration import outside, worst  # noqa: E402
 from tests.calibration.cells import Cell, Row  # noqa: E402
 from tests.calibration.situations import cells  # noqa: E402
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ragbench import stats
-from ragbench.types import Array, Estimate
+from ragbench.core.types import Array, Estimate
 from tests.calibration import populations as known
 from tests.calibration.cells import Study
 from tests.calibration.populations import Codes

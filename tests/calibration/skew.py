@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ragbench import stats
-from ragbench.types import Array, Verdict
+from ragbench.core.types import Array, Verdict
 from tests.calibration.cells import Study
 from tests.calibration.populations import Codes, labels_of
 from tests.calibration.studies import RESAMPLES, SHOWN, Rng, holds, unwarned, within

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from ragbench import stats
-from ragbench.bench.basics.families import Group, Sureness, compared
+from ragbench.core.types import Array, Comparison, Estimate, Verdict
 from ragbench.stats.power import POWER
-from ragbench.types import Array, Comparison, Estimate, Verdict
+from ragbench.tiers.basics.families import Group, Sureness, compared
 from tests.calibration import populations as known
 from tests.calibration.cells import Study
 from tests.calibration.populations import LIKERT, Codes, Population, labels_of, side_by_side

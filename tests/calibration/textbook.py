@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import chdtrc, stdtr, stdtrit
 
-from ragbench.types import Array
+from ragbench.core.types import Array
 from tests.calibration.populations import Codes
 
 

@@ -1,3 +1,38 @@
-"""Labels by people, in the notebook and in a page."""
+"""Labels by people, given in a notebook: one answer at a time, without knowing who wrote it or what a judge said."""
 
-OFFERS = {"front": {"label": "ragbench.labelling:label", "settle": "ragbench.labelling:settle"}}
+from typing import TYPE_CHECKING
+
+from ragbench.core.rooms import offers
+
+if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
+    from ragbench.extras.labelling.label_widget import label as label
+    from ragbench.extras.labelling.label_widget import widget as widget
+    from ragbench.extras.labelling.labelled_items import Item as Item
+    from ragbench.extras.labelling.labelled_items import items as items
+    from ragbench.extras.labelling.labelled_items import scale_of as scale_of
+    from ragbench.extras.labelling.panel import Panel as Panel
+    from ragbench.extras.labelling.settling import Agreement as Agreement
+    from ragbench.extras.labelling.settling import agreement as agreement
+    from ragbench.extras.labelling.settling import settle as settle
+    from ragbench.extras.labelling.sheet import Given as Given
+    from ragbench.extras.labelling.sheet import Sheet as Sheet
+    from ragbench.extras.labelling.sheet import export_csv as export_csv
+    from ragbench.extras.labelling.sheet import import_csv as import_csv
+
+_PLACES = {
+    "Agreement": "settling",
+    "Given": "sheet",
+    "Item": "labelled_items",
+    "Panel": "panel",
+    "Sheet": "sheet",
+    "agreement": "settling",
+    "export_csv": "sheet",
+    "import_csv": "sheet",
+    "items": "labelled_items",
+    "label": "label_widget",
+    "scale_of": "labelled_items",
+    "settle": "settling",
+    "widget": "label_widget",
+}
+__all__, __getattr__, __dir__ = offers(__name__, _PLACES)
+OFFERS = {"front": {"label": "ragbench.extras.labelling:label", "settle": "ragbench.extras.labelling:settle"}}

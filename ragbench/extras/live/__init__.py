@@ -1,3 +1,3 @@
 """Questions asked now, of all systems at once."""
 
-OFFERS = {"front": {"ask": "ragbench.bench.live.inquiry:ask"}, "commands": {"ask": "ragbench.commands.ask:ask"}}
+OFFERS = {"front": {"ask": "ragbench.extras.live.inquiry:ask"}, "commands": {"ask": "ragbench.extras.live.command:ask"}}

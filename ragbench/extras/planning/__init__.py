@@ -1,3 +1,3 @@
 """How many questions the next study needs."""
 
-OFFERS = {"commands": {"plan-study": "ragbench.commands.plan_study:plan_study"}}
+OFFERS = {"commands": {"plan-study": "ragbench.extras.planning.command:plan_study"}}

@@ -1,3 +1,8 @@
 """Pages and numbers for papers, sites and trackers."""
 
-OFFERS = {"commands": {"publish": "ragbench.commands.publish:publish", "render": "ragbench.commands.publish:render"}}
+OFFERS = {
+    "commands": {
+        "publish": "ragbench.extras.publishing.command:publish",
+        "render": "ragbench.extras.publishing.command:render",
+    }
+}

@@ -2,12 +2,12 @@
 
 OFFERS = {
     "commands": {
-        "compare": "ragbench.commands.compare:compare",
-        "history": "ragbench.commands.history:history",
-        "journal": "ragbench.commands.journal:application",
-        "runs": "ragbench.commands.stored_runs:application",
+        "compare": "ragbench.extras.runs.compare_command:compare",
+        "history": "ragbench.extras.runs.history_command:history",
+        "journal": "ragbench.extras.runs.journal_command:application",
+        "runs": "ragbench.extras.runs.runs_command:application",
     },
-    "load": {"history": "ragbench.commands.load_runs", "result": "ragbench.commands.load_runs"},
+    "load": {"history": "ragbench.extras.runs.load_command", "result": "ragbench.extras.runs.load_command"},
     "published": {"sheet": "ragbench.extras.runs.sheet"},
     "front": {"compare": "ragbench.extras.runs.front:compare"},
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragbench.bench.runs.compared import RunComparison
+    from ragbench.extras.runs.compared import RunComparison
 
 
 def compare(*runs: str, on_common_questions: bool = False) -> RunComparison:
@@ -15,7 +15,7 @@ def compare(*runs: str, on_common_questions: bool = False) -> RunComparison:
     runs on other data, pair the questions that are the same in both.
     Raises BenchError where nothing can be compared, with what would make it comparable.
     """
-    from ragbench.bench.runs.compared import compare_runs
+    from ragbench.extras.runs.compared import compare_runs
     from ragbench.report.keeping import kept
 
     return compare_runs(*map(kept.find, runs), on_common_questions=on_common_questions)

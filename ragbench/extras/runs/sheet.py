@@ -8,32 +8,31 @@ from pathlib import Path
 
 import pandas as pd
 
-from ragbench.language import Translator
-from ragbench.measurement import Measurement
-from ragbench.report.exports import bare_numbers
+from ragbench.core.language import Translator
+from ragbench.core.measurement import Measurement
+from ragbench.extras.runs import bare_numbers, comparison_pages, numbers_page
 from ragbench.report.keeping import kept
-from ragbench.report.pages import comparison, numbers
 from ragbench.store.records import OWN
 
 
 def filled(name: str | Path) -> Callable[[Path], object] | None:
     """What puts the measurements of a comparison, or of a loaded run, into a folder; None for what has a notebook."""
-    compared = comparison.folder_of(name)
+    compared = comparison_pages.folder_of(name)
     if compared is not None:
         return lambda work: shutil.copytree(compared / "parts", work / "parts")
     if kept.folder_of(name) is not None or (record := kept.find(name)).origin == OWN:
         return None
-    return lambda work: numbers.measurement(record).save(work / "parts" / numbers.NAME)
+    return lambda work: numbers_page.measurement(record).save(work / "parts" / numbers_page.NAME)
 
 
 def draw(work: Path, measurements: Mapping[str, Measurement], language: str) -> None:
     """The pages of what `filled` put there."""
-    (comparison.draw if comparison.OVERALL in measurements else numbers.draw)(work, language)
+    (comparison_pages.draw if comparison_pages.OVERALL in measurements else numbers_page.draw)(work, language)
 
 
 def tables(measurements: Mapping[str, Measurement]) -> Iterator[tuple[str, pd.DataFrame]]:
     """What is published as CSV besides scores, with its name."""
-    for table in ("summarized", numbers.NAME):
+    for table in ("summarized", numbers_page.NAME):
         yield from ((table, made.extra[table]) for made in measurements.values() if table in made.extra)
 
 

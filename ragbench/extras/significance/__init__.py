@@ -2,8 +2,8 @@
 
 OFFERS = {
     "commands": {
-        "agree": "ragbench.commands.statistics:agree",
-        "significance": "ragbench.commands.statistics:significance",
-        "trec": "ragbench.commands.trec:trec",
+        "agree": "ragbench.extras.significance.command:agree",
+        "significance": "ragbench.extras.significance.command:significance",
+        "trec": "ragbench.extras.significance.trec_command:trec",
     }
 }

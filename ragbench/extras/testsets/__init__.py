@@ -1,3 +1,3 @@
 """First questions to a knowledge base that has none."""
 
-OFFERS = {"commands": {"draft": "ragbench.commands.draft:draft"}}
+OFFERS = {"commands": {"draft": "ragbench.extras.testsets.command:draft"}}

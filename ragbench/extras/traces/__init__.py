@@ -1,6 +1,6 @@
 """Exports of traces, as other tools write them."""
 
 OFFERS = {
-    "load": {"traces": "ragbench.commands.load_traces"},
-    "readers": {"traces": "ragbench.datasets.traces.reading:tool"},
+    "load": {"traces": "ragbench.extras.traces.command"},
+    "readers": {"traces": "ragbench.extras.traces.reading:tool"},
 }

@@ -12,8 +12,8 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragbench import trust
-from ragbench.settings import BESIDE
+from ragbench.core import trust
+from ragbench.core.settings import BESIDE
 
 CLOCK = "fresh_timings"
 """The parameter of every notebook that reads the clock."""

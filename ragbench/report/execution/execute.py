@@ -19,10 +19,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ragbench import reasons, trust
+from ragbench.core import reasons, trust
+from ragbench.core.settings import RUN_FOLDER
 from ragbench.report.execution import guard
-from ragbench.report.execution.nursery import Kernel
-from ragbench.settings import RUN_FOLDER
+from ragbench.report.execution.kernel_pool import Kernel
 from ragbench.store.errors import DisturbedClockError
 
 Born = Callable[[Sequence[str], Mapping[str, str], str], Kernel]
@@ -44,7 +44,7 @@ runpy.run_module("ipykernel_launcher", run_name="__main__")
 """A kernel that is interrupted before it is one would print a trace; once it works on a cell it listens by itself."""
 BEGIN = (sys.executable, "-P", "-c", _KERNEL)
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-PROJECT_LAST = "__import__('ragbench.trust').trust.join_path()"
+PROJECT_LAST = "__import__('ragbench.core.trust').trust.join_path()"
 """A notebook's own modules lie beside ragbench.toml; found last, and after ragbench, none of them takes the place of
 another; of a folder that is not trusted none is found."""
 ALONE = ("--IPKernelApp.ignore_cwd=True", f"--IPKernelApp.exec_lines={PROJECT_LAST}")

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ragbench.bench.basics.requests import Request
-from ragbench.expectations import kind
+from ragbench.core.expectations import kind
 from ragbench.report.keeping import files
+from ragbench.tiers.basics.requests import Request
 
 TAG = "parameters"
 INJECTED = "injected-parameters"
@@ -149,22 +149,22 @@ def checked(notebook: Any, values: Mapping[str, Any]) -> None:
 
     Raises BenchError, with what is legal.
     """
-    from ragbench import bench
+    from ragbench import tiers
 
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
     for name in re.findall(r"\bbench\.(\w+)\(", code):
-        if request := getattr(getattr(bench, name, None), "request", None):
+        if request := getattr(getattr(tiers, name, None), "request", None):
             request(**{key: value for key, value in values.items() if key in request.parameters()})
 
 
 def requests(notebook: Any, values: Mapping[str, Any]) -> list[Request]:
     """What the notebook will ask of the bench with these values; none of a call that names anything but a parameter or
     a literal, since nobody knows before it is made."""
-    from ragbench import bench
+    from ragbench import tiers
 
     found = []
     for call in _calls(notebook):
-        model = getattr(getattr(bench, call.func.attr, None), "request", None)  # type: ignore[attr-defined]
+        model = getattr(getattr(tiers, call.func.attr, None), "request", None)  # type: ignore[attr-defined]
         with contextlib.suppress(KeyError, ValueError):
             given = {
                 str(word.arg): values[word.value.id]

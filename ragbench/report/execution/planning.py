@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragbench import settings, trust
-from ragbench.bench import readiness
-from ragbench.bench.basics.choices import parted
-from ragbench.bench.basics.needs import Lack
+from ragbench.core import settings, trust
 from ragbench.llm import Outlook, planning
-from ragbench.report.execution import concurrency, nursery
+from ragbench.report.execution import concurrency, kernel_pool
 from ragbench.report.execution import run as execution
 from ragbench.report.execution.concurrency import Round
 from ragbench.report.execution.preparation import prepared
 from ragbench.systems.work import Work
+from ragbench.tiers import readiness
+from ragbench.tiers.basics.choices import parted
+from ragbench.tiers.basics.needs import Lack
 
 JUDGES = "judges"
 """The parameter of every notebook that asks models."""
@@ -56,8 +56,8 @@ def plan(
 
     Where the journal has no answer, the lexical judge's stands in for it, so that the calls that depend on it are
     counted too, about; for a system that has something to compute, relevant passages do. Nothing is written.
-    Of a folder that nobody has answered for, neither functions nor models are loaded: see `ragbench.trust.planned`.
-    Parameters and errors: see `ragbench.report.execution.run`.
+    Of a folder that nobody has answered for, neither functions nor models are loaded: see
+    `ragbench.core.trust.planned`. Parameters and errors: see `ragbench.report.execution.run`.
     """
     sources, defaults, values, left_out, asked, read, _, unread = prepared(
         notebooks, dict(given or {}), language, lenient=lenient, asking=False
@@ -66,7 +66,7 @@ def plan(
     asking = {name: notebook for name, notebook in sources.items() if _asks({**defaults[name], **values[name]})}
     with tempfile.TemporaryDirectory(prefix="ragbench-plan-", ignore_cleanup_errors=True) as private:
         place = Path(private) / "outlooks"
-        with nursery.opened(len(asking)) as forks:
+        with kernel_pool.opened(len(asking)) as forks:
             executed = execution.Work(Path(private) / "run", progress, {planning.PLAN_FOLDER: str(place)}, forks)
             failures = executed.all(asking, [Round(tuple(asking), jobs or concurrency.affordable())])
         rewriters = (one.outlook for one in work if one.outlook is not None)

@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragbench import places, settings, trust
-from ragbench.bench import readiness
-from ragbench.bench.basics.choices import BenchError, parted
-from ragbench.bench.basics.needs import Lack
-from ragbench.bench.basics.requests import Request
-from ragbench.bench.decisions.deciders import is_log
-from ragbench.bench.readiness.pages import Read
-from ragbench.bench.runs.overview import NAME as OVERVIEW
-from ragbench.language import translator
+from ragbench.core import settings, trust
+from ragbench.core.language import translator
+from ragbench.data import places
 from ragbench.report.execution import parameters
 from ragbench.report.pages import drawing
+from ragbench.tiers import readiness
+from ragbench.tiers.basics.choices import BenchError, parted
+from ragbench.tiers.basics.needs import Lack
+from ragbench.tiers.basics.requests import Request
+from ragbench.tiers.decisions.deciders import is_log
+from ragbench.tiers.overview import NAME as OVERVIEW
+from ragbench.tiers.readiness.pages import Read
 
 OF_EVERY_PAGE = {"dataset", "systems", "language"}
 
@@ -119,7 +120,7 @@ def reach(notebooks: Sequence[Path | str], given: Mapping[str, Any]) -> tuple[tr
 
 
 def find(notebook: Path | str) -> Path:
-    """The path of a notebook that is named by its path, or by its name; see `ragbench.places`."""
+    """The path of a notebook that is named by its path, or by its name; see `ragbench.data.places`."""
     path = Path(notebook)
     for candidate in (path, places.notebook(path.name), places.notebook(f"{path.name}.ipynb")):
         if candidate is not None and candidate.suffix == ".ipynb" and candidate.is_file():

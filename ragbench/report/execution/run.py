@@ -14,28 +14,28 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ragbench import settings
-from ragbench.bench.basics.needs import Lack
-from ragbench.bench.basics.requests import FAILURE, Request
-from ragbench.bench.readiness.pages import Read
-from ragbench.bench.runs.overview import NAME as OVERVIEW
-from ragbench.bench.runs.overview import keep as keep_overview
+from ragbench.core import settings
+from ragbench.core.endings import Ending
+from ragbench.core.language import translator
+from ragbench.core.settings import secrets
+from ragbench.core.types import reason as reasons
+from ragbench.data.remotes import copies
 from ragbench.embed import wheels
-from ragbench.endings import Ending
-from ragbench.language import translator
 from ragbench.llm import uses
-from ragbench.remotes import copies
-from ragbench.report.execution import concurrency, execute, nursery, unfinished
+from ragbench.report.execution import concurrency, execute, kernel_pool, unfinished
 from ragbench.report.execution.concurrency import Round
 from ragbench.report.execution.preparation import prepared
 from ragbench.report.execution.termination import terminable
 from ragbench.report.keeping import files, kept, results
 from ragbench.report.keeping.manifest import named, noted
 from ragbench.report.pages import assembly, drawing
-from ragbench.settings import secrets
 from ragbench.store import Store, StoreError, pool
 from ragbench.store import uses as vectors
-from ragbench.types import reason as reasons
+from ragbench.tiers.basics.needs import Lack
+from ragbench.tiers.basics.requests import FAILURE, Request
+from ragbench.tiers.overview import NAME as OVERVIEW
+from ragbench.tiers.overview import keep as keep_overview
+from ragbench.tiers.readiness.pages import Read
 
 MODELS = "sentence_transformers"
 """The library that most embedders are models of; importing it takes longer than all else that a notebook imports."""
@@ -126,7 +126,7 @@ def run(
     called = {key: text for key, text in (("name", named(name)), ("note", noted(note))) if text}
     wanted = dict(given or {})
     with contextlib.ExitStack() as held:
-        forks = held.enter_context(nursery.opened(len(notebooks)))
+        forks = held.enter_context(kernel_pool.opened(len(notebooks)))
         sources, defaults, values, left_out, asked, read, reach, _ = prepared(
             notebooks, wanted, language, lenient=lenient
         )
@@ -188,7 +188,7 @@ def run(
     return RunResult(final, failed, unkept, broken, left_out, stored)
 
 
-def _libraries(known: settings.Settings, asked: Sequence[Request], read: Read) -> dict[str, nursery.Libraries]:
+def _libraries(known: settings.Settings, asked: Sequence[Request], read: Read) -> dict[str, kernel_pool.Libraries]:
     """What notebooks need besides what all do: the library of models, where one embeds its questions anew."""
 
     def has_models(one: Request) -> bool:
@@ -231,7 +231,7 @@ def _draw(
     manifest: dict[str, Any],
     mask: Callable[[str], str],
     measured: assembly.Measurements,
-    forks: nursery.Nursery | None,
+    forks: kernel_pool.Nursery | None,
 ) -> None:
     """Write the manifest and draw the pages; a page that cannot be drawn fails, in both."""
 
@@ -268,8 +268,8 @@ class Work:
         folder: Path,
         progress: Report | None,
         environment: Mapping[str, str] | None = None,
-        forks: nursery.Nursery | None = None,
-        libraries: Mapping[str, nursery.Libraries] | None = None,
+        forks: kernel_pool.Nursery | None = None,
+        libraries: Mapping[str, kernel_pool.Libraries] | None = None,
     ) -> None:
         self._forks = forks
         self._libraries = dict(libraries or {})

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ragbench import folders
-from ragbench.folders import sync, whole, write_by
-from ragbench.settings import secrets
+from ragbench.core import folders
+from ragbench.core.folders import sync, whole, write_by
+from ragbench.core.settings import secrets
 
 __all__ = ["finish", "new_run", "notebook_format", "point", "whole", "write", "write_by"]
 

@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench import folders, settings, trust
-from ragbench.expectations import expectation, shown
-from ragbench.folders import files_of
+from ragbench.core import folders, settings, trust
+from ragbench.core.expectations import expectation, shown
+from ragbench.core.folders import files_of
+from ragbench.core.measurement import DamagedError
+from ragbench.core.settings.secrets import excerpt
+from ragbench.core.settings.urls import Url, is_url, target
+from ragbench.data.remotes import copies, deliveries
 from ragbench.llm import uses
-from ragbench.measurement import DamagedError
-from ragbench.remotes import copies, deliveries
 from ragbench.report.keeping import files, received, results
 from ragbench.report.keeping.manifest import Manifest, plain
 from ragbench.report.pages.assembly import Measurements
-from ragbench.settings.secrets import excerpt
-from ragbench.settings.urls import Url, is_url, target
 
 if TYPE_CHECKING:
-    from ragbench.measurement import Measurement
+    from ragbench.core.measurement import Measurement
     from ragbench.store.records import RunRecord
 
 _NAME = r"[^/\\\x00-\x1f\x7f.][^/\\\x00-\x1f\x7f]{0,150}"
@@ -45,7 +45,7 @@ def of_folder(folder: Path, made: Mapping[str, Measurement] | None = None) -> Ru
 
     made: its measurements by name, where they are read already.
     """
-    from ragbench.bench.runs.record import recorded
+    from ragbench.tiers.run_record import recorded
 
     if made is None:
         kept = Measurements(folder)

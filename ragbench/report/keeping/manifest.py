@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from ragbench.datasets.limits import LATEST
-from ragbench.language import LANGUAGES
-from ragbench.names import fault
+from ragbench.core.language import LANGUAGES
+from ragbench.core.names import fault
+from ragbench.data.limits import LATEST
 
 _UNFIT = re.compile(r"[/\\\x00-\x1f\x7f]")
 LONGEST = 200

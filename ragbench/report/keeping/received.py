@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragbench.datasets import files as reading
-from ragbench.datasets.limits import MAX_ROWS
-from ragbench.datasets.rows import look_at_parquet
+from ragbench.data import files as reading
+from ragbench.data.limits import MAX_ROWS
+from ragbench.data.rows import look_at_parquet
 
 MOST_TEXT, MOST_WEIGHT = 2**25, 2**27
 """Bytes of a JSON file or a notebook, and what its values take in memory: `{},` takes three of the ones and a hundred

@@ -7,22 +7,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench import answered_by, pieces, raised, stand_ins, unidentified
-from ragbench.bench.basics.session import versions
-from ragbench.language import translator
-from ragbench.measurement import (
-    SCORE_COLUMNS,
-    Finding,
-    Measurement,
-    without_nan,
-    without_rows,
-    write_table,
-)
+from ragbench.core import answered_by, pieces, raised, stand_ins, unidentified
+from ragbench.core.language import translator
+from ragbench.core.measurement import SCORE_COLUMNS, Finding, Measurement, without_nan, without_rows, write_table
+from ragbench.core.settings import secrets
+from ragbench.core.types.reason import Reason, read
 from ragbench.metrics import published
 from ragbench.report.keeping import files
 from ragbench.report.pages.assembly import Measurements
-from ragbench.settings import secrets
-from ragbench.types.reason import Reason, read
+from ragbench.tiers.basics.session import versions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +26,7 @@ PACKAGES = ("numpy", "scipy", "pandas", "plotly", "papermill", "nbconvert")
 
 
 def write_json(path: Path, value: Any) -> None:
-    """A whole JSON file without secrets (`ragbench.pieces.of_json`); NaN becomes null."""
+    """A whole JSON file without secrets (`ragbench.core.pieces.of_json`); NaN becomes null."""
     exact, document = secrets.exact_masker(), secrets.document_masker()
 
     def fill(temporary: Path) -> None:
@@ -138,7 +131,7 @@ def stood_in(measurements: Mapping[str, Measurement]) -> dict[str, Any]:
 
 def answered(measurements: Mapping[str, Measurement]) -> dict[str, Any]:
     """`answered_by` by notebook: the models that were asked, and which their replies name; see
-    `ragbench.answered_by.AnsweredBy`. Only of notebooks with replies that name one."""
+    `ragbench.core.answered_by.AnsweredBy`. Only of notebooks with replies that name one."""
     found = {name: answered_by.of(measurements[name].facts) for name in measurements}
     return {"answered_by": {name: [one.fact for one in some] for name, some in found.items() if some}}
 

@@ -14,16 +14,16 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragbench.language import Translator, translator
-from ragbench.measurement import Measurement
+from ragbench.core.language import Translator, translator
+from ragbench.core.measurement import Measurement
 from ragbench.metrics.explanation import reason_in
 from ragbench.report.pages import prose
-from ragbench.show import MIME, Page
-from ragbench.show.basics.links import METRIC_PAGES
-from ragbench.show.basics.templates import html as pieces
-from ragbench.show.basics.text import clean
+from ragbench.views import MIME, Page
+from ragbench.views.basics.links import METRIC_PAGES
+from ragbench.views.basics.templates import html as pieces
+from ragbench.views.basics.text import clean
 
-TEMPLATE = Path(__file__).parents[2] / "report_template"
+TEMPLATE = Path(__file__).parents[1] / "template"
 PLOTLY = "application/vnd.plotly.v1+json"
 DRAWING = "image/svg+xml"
 PICTURES = {"image/png": "png", "image/jpeg": "jpg"}

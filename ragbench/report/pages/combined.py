@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragbench import places
-from ragbench.measurement import Measurement
+from ragbench.core.measurement import Measurement
+from ragbench.core.settings import secrets
+from ragbench.data import places
 from ragbench.report.execution import parameters
 from ragbench.report.keeping import files, results
 from ragbench.report.pages import assembly
 from ragbench.report.pages.drawing import render
-from ragbench.settings import secrets
-from ragbench.show import MIME, VIEWS, Page, View
-from ragbench.show.view import called
+from ragbench.views import MIME, VIEWS, Page, View
+from ragbench.views.view import called
 
 
 def assemble(
@@ -70,7 +70,7 @@ def _plain(page: Page, views: Sequence[str]) -> Any:
 
 
 def _asked(source: str, values: Mapping[str, Any]) -> Iterator[tuple[Callable[..., View], list[Any], dict[str, Any]]]:
-    """The views that a cell shows, `show.answers.verdicts(page, 10)`, with arguments: literals and parameters."""
+    """The views that a cell shows, `views.answers.verdicts(page, 10)`, with arguments: literals and parameters."""
 
     def value(node: ast.expr) -> Any:
         return values[node.id] if isinstance(node, ast.Name) else ast.literal_eval(node)

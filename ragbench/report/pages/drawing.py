@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragbench.bench.basics import needs
-from ragbench.bench.runs.overview import NAME as OVERVIEW
-from ragbench.measurement import DamagedError
+from ragbench.core.measurement import DamagedError
+from ragbench.core.settings.secrets import excerpt
 from ragbench.report.keeping import files, kept, received, results
 from ragbench.report.pages import assembly, index, metric_pages, parts
 from ragbench.report.pages.editions import Edition, editions
-from ragbench.settings.secrets import excerpt
+from ragbench.tiers.basics import needs
+from ragbench.tiers.overview import NAME as OVERVIEW
 
 
 class Sheet(NamedTuple):

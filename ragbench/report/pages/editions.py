@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragbench.language import NAMES
+from ragbench.core.language import NAMES
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,16 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from ragbench.bench.basics.needs import Lack
-from ragbench.bench.runs.overview import NAME as OVERVIEW
-from ragbench.language import translator
+from ragbench.core.language import translator
 from ragbench.metrics.explanation import reason_in
 from ragbench.report.pages import assembly, prose
 from ragbench.report.pages.assembly import Measurements
-from ragbench.show.about.overview import Overview, measured
-from ragbench.show.about.standing import compared
-from ragbench.show.basics.links import METRIC_PAGES
-from ragbench.show.basics.text import clean
+from ragbench.tiers.basics.needs import Lack
+from ragbench.tiers.overview import NAME as OVERVIEW
+from ragbench.views.about.overview import Overview, measured
+from ragbench.views.about.standing import compared
+from ragbench.views.basics.links import METRIC_PAGES
+from ragbench.views.basics.text import clean
 
 FIRST = ("standing", "differences", "blame_bars", "overview")
 """The views of all pages together, in their order."""

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragbench.language import translator
-from ragbench.metric import Metric
+from ragbench.core.language import translator
+from ragbench.core.metric import Metric
 from ragbench.report.keeping import files
 from ragbench.report.pages import assembly
 from ragbench.report.pages.assembly import Measurements
 from ragbench.report.pages.editions import Edition
-from ragbench.show.about import metric_page
-from ragbench.show.basics.links import METRIC_PAGES, row_anchor
+from ragbench.views.about import metric_page
+from ragbench.views.basics.links import METRIC_PAGES, row_anchor
 
 
 def write(
@@ -57,7 +57,7 @@ def html(
     signed: Mapping[str, str],
     frame: Mapping[str, Any],
 ) -> str:
-    """The page of a metric; see `ragbench.show.about.metric_page.draw`."""
+    """The page of a metric; see `ragbench.views.about.metric_page.draw`."""
     _ = translator(language)
     page = assembly.chrome(language, f"{_('Metric')} · {metric.name}") | {
         "name": metric.name,

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.report.keeping import files
-from ragbench.show import Page
-from ragbench.show.items.data import parts, slug
+from ragbench.views import Page
+from ragbench.views.items.data import parts, slug
 
 FOLDER = "questions"
 

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
-from ragbench.language import Translator
-from ragbench.show.basics.templates import html
-from ragbench.show.basics.text import clean
+from ragbench.core.language import Translator
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import clean
 
 OVER = " · "
 _HEADING = re.compile(r"<h1>((?:(?!<h1>).)*?)</h1>", re.DOTALL)

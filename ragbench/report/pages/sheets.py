@@ -8,10 +8,10 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from ragbench.language import Translator
+from ragbench.core.language import Translator
 from ragbench.report.keeping import files
 from ragbench.report.pages import assembly
-from ragbench.show import Page
+from ragbench.views import Page
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from psycopg import Cursor, sql
 from psycopg.sql import Composed
 from sqlalchemy import Engine
 
-from ragbench.settings import ChunkTable, QuestionTable, Settings, SourceSettings
+from ragbench.core.settings import ChunkTable, QuestionTable, Settings, SourceSettings
+from ragbench.core.types import Array, EmbeddingError, Vectors
 from ragbench.store import server
 from ragbench.store.address import own_server
 from ragbench.store.copying import vector_blocks
@@ -30,7 +31,6 @@ from ragbench.store.errors import AGAIN, StoreError, told_plainly
 from ragbench.store.foreign import in_place
 from ragbench.store.foreign.in_place import OwnIndex, own_index
 from ragbench.store.tables import SCHEMA
-from ragbench.types import Array, EmbeddingError, Vectors
 
 MOST_ROWS = 10_000_000
 FETCHED = 10_000

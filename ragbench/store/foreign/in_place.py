@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from psycopg import Cursor, sql
 from psycopg.sql import Composable
 
+from ragbench.core.types import Vectors
 from ragbench.store.errors import StoreError
 from ragbench.store.search import Index, settings_of
-from ragbench.types import Vectors
 
 COSINE = ("vector_cosine_ops", "halfvec_cosine_ops")
 DEFAULTS = {"m": 16, "ef_construction": 64, "lists": 100}

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.datasets import Dataset
+from ragbench.core.settings import RetrieverSettings
+from ragbench.core.types import Array, Hit
+from ragbench.data import Dataset
 from ragbench.judge import words
-from ragbench.settings import RetrieverSettings
 from ragbench.store import Store
 from ragbench.store.arrays import Arrays
 from ragbench.systems.retrieval import Found, Progress
-from ragbench.types import Array, Hit
 
 if TYPE_CHECKING:
     from bm25s import BM25

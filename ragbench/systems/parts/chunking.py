@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ragbench import segmentation
-from ragbench.datasets import Dataset
-from ragbench.settings import ChunkerSettings
-from ragbench.settings.secrets import excerpt
+from ragbench.core import segmentation
+from ragbench.core.settings import ChunkerSettings
+from ragbench.core.settings.secrets import excerpt
+from ragbench.core.types import Chunk, Piece
+from ragbench.data import Dataset
 from ragbench.systems.callables import of_table, told
 from ragbench.systems.retrieval import KINDS_SHOWN, RetrievalError
-from ragbench.types import Chunk, Piece
 
 _WORD = re.compile(r"\S+")
 

@@ -12,20 +12,20 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ragbench import settings as configuration
-from ragbench.datasets import Dataset
+from ragbench.core import settings as configuration
+from ragbench.core.settings import EmbedderSettings, RetrieverSettings
+from ragbench.core.types import Embedder, EmbeddingError, Hit, Vectors
+from ragbench.data import Dataset
 from ragbench.embed import wheels
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.embed.model import ModelEmbedder
 from ragbench.embed.texts import content_hash
-from ragbench.settings import EmbedderSettings, RetrieverSettings
 from ragbench.store import Neighbours, Source, Store, recall_against_exact
 from ragbench.store.embeddings import check
 from ragbench.store.foreign import found_apart
 from ragbench.store.foreign.in_place import OwnIndex
 from ragbench.store.search import Index
 from ragbench.systems.retrieval import Found, Progress
-from ragbench.types import Embedder, EmbeddingError, Hit, Vectors
 
 BUILT = {
     "exact": (),

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragbench.settings import RetrieverSettings
+from ragbench.core.settings import RetrieverSettings
+from ragbench.core.types import Array, Chunk, Hit
 from ragbench.systems.retrieval import Found, Progress, Retriever, scaled
-from ragbench.types import Array, Chunk, Hit
 
 CONSTANT = 60.0
 """Of Cormack, Clarke and Buettcher 2009."""

@@ -12,18 +12,18 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ragbench.core.settings import ConfigurationError, RerankerSettings, project_folder
+from ragbench.core.settings.secrets import excerpt
+from ragbench.core.types import Array, Hit, Question
 from ragbench.embed.model import content_of, quiet
 from ragbench.llm.endpoint import SILENT
 from ragbench.llm.errors import Fault
 from ragbench.llm.loop import run
 from ragbench.llm.transport import Transport, patiently, read_key
-from ragbench.settings import ConfigurationError, RerankerSettings, project_folder
-from ragbench.settings.secrets import excerpt
 from ragbench.store import Store
 from ragbench.store.timings import Readings
 from ragbench.systems.callables import of_table
 from ragbench.systems.retrieval import RetrievalError
-from ragbench.types import Array, Hit, Question
 
 LOOP = "ragbench-reranking"
 MOST_SCORE = 1e30

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ragbench.core.settings import GeneratorSettings, RewriterSettings
+from ragbench.core.settings.secrets import excerpt
+from ragbench.core.types import Question
 from ragbench.llm import Decoding, Outlook, Request
-from ragbench.settings import GeneratorSettings, RewriterSettings
-from ragbench.settings.secrets import excerpt
 from ragbench.systems.callables import of_table, told
 from ragbench.systems.chat import ChatGenerator
 from ragbench.systems.generation import Generation, Task
 from ragbench.systems.retrieval import RetrievalError
-from ragbench.types import Question
 
 VERSION = 1
 """Part of every journal key: raised when a text below changes."""

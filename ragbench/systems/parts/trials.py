@@ -7,16 +7,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ragbench import settings as configuration
-from ragbench.folders import write
-from ragbench.settings import Settings
-from ragbench.settings.secrets import excerpt
+from ragbench.core import settings as configuration
+from ragbench.core.folders import write
+from ragbench.core.settings import Settings
+from ragbench.core.settings.secrets import excerpt
+from ragbench.core.types import Question
 from ragbench.systems.callables import of_table, told
-from ragbench.systems.hands import OutOfTimeError
+from ragbench.systems.function_thread import OutOfTimeError
 from ragbench.systems.parts.reranking import FunctionReranker, checked
 from ragbench.systems.parts.rewriting import FunctionRewriter
 from ragbench.systems.retrieval import RetrievalError
-from ragbench.types import Question
 
 
 def tell_failing() -> None:

@@ -1,1 +1,0 @@
-"""A question that somebody types now, to all systems at once."""

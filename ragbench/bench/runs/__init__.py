@@ -1,1 +1,0 @@
-"""Runs kept, compared, held to their gates, and followed over time."""

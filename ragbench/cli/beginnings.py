@@ -1,0 +1,370 @@
+"""What a project can begin with: what lies in a folder or was named, and the ragbench.toml that follows from it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shlex
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from ragbench import data as datasets
+from ragbench.cli.console.quantities import counted
+from ragbench.core import annexes
+from ragbench.core.language import LANGUAGES
+from ragbench.core.settings import ChunkTable, EmbedderSettings, QuestionTable, Settings, SourceSettings, SystemSettings
+from ragbench.core.settings.addresses import without_passwords
+from ragbench.core.settings.schema import LINE
+from ragbench.data import documents
+from ragbench.data.folder import NAME
+from ragbench.data.rows import cut_list, read_rows
+from ragbench.data.samples import NAMES, fields, read_samples
+
+LEGAL = (
+    "a folder of a data set (dataset.toml, or chunks.en.jsonl and questions.en.jsonl), a folder of documents "
+    f"({', '.join(documents.KINDS)}), a table of answers or questions (.csv, .tsv, .json, .jsonl, .parquet), "
+    "a BEIR folder, an export of traces (.json, .jsonl), your function as module:function, or a database's "
+    "postgresql:// address"
+)
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+URLS = ("postgresql://", "postgres://")
+OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
+"""Variables with the address of the database that ragbench uses, and of one that it only reads."""
+OFFLINE, STORED = "bm25", "stored"
+"""Systems that are there without code of the user's: on data sets, and on a database's own vectors."""
+LONGEST_LINE = 120
+JUDGES = """
+# A judge is a language model behind any OpenAI-compatible endpoint; without one the offline judge is asked.
+#
+# [judges.my-judge]
+# base_url = "https://api.example.com/v1"
+# model = "some-model"
+# key_variable = "MY_JUDGE_KEY"
+"""
+
+
+@dataclass
+class Beginning:
+    """What a project begins with.
+
+    data: the folder of its data sets. sets: theirs, the first is measured. unit: how questions name what is relevant;
+    empty where none does. answers: a table of these. brought: what becomes a data set, and the kind of `ragbench load`.
+    documents: a folder of these. functions: system → module:function. variable: that holds the address of a database to
+    read. unwritten: files that its data lacks. said: what was found, in words.
+    """
+
+    folder: Path
+    data: Path | None = None
+    sets: list[str] = field(default_factory=list)
+    unit: Literal["", "chunk", "url"] = ""
+    answers: Path | None = None
+    brought: tuple[str, Path] | None = None
+    documents: Path | None = None
+    functions: dict[str, str] = field(default_factory=dict)
+    variable: str = ""
+    unwritten: dict[Path, str] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
+
+    @classmethod
+    def there(cls, folder: Path) -> Beginning:
+        """What lies in the folder. Raises ValueError where nothing does, or several tables of which one is meant."""
+        made = cls(folder)
+        made._take_sets(folder / "data")
+        if not made.sets:
+            kinds: dict[str, list[Path]] = {"answers": [], "questions": [], "traces": []}
+            for path in sorted(folder.iterdir()):
+                if path.suffix.lower() in TABLES and path.is_file():
+                    kinds.get(_kind(path), []).append(path)
+            for found in kinds.values():
+                if len(found) > 1:
+                    raise ValueError(
+                        f"{', '.join(path.name for path in found)}: name the one that is meant: "
+                        f"ragbench init {shlex.quote(found[0].name)}"
+                    )
+                if found:
+                    made._take_table(found[0])
+        for place in () if made.said else (folder, *_folders(folder)):
+            if not made.said and _is_beir(place):
+                made._take_beir(place)
+        if not made.said and os.environ.get(OF_RAGBENCH):
+            made._take_database(OF_RAGBENCH)
+        for place in () if made.said else (*_folders(folder), folder):
+            if not made.said and documents.paths(place):
+                made._take_documents(place)
+        if not made.said:
+            raise ValueError(f"{folder} holds nothing to begin with; put there, or name, {LEGAL}")
+        return made
+
+    @classmethod
+    def named(cls, words: Sequence[str], folder: Path) -> Beginning:
+        """What was named; a function is measured on the folder's own data. Raises ValueError with what is legal."""
+        made = cls(folder)
+        for word in words:
+            path = folder / word
+            if word.startswith(URLS):
+                made._take_database(OF_ITS_OWN)
+            elif path.is_dir() and _is_beir(path):
+                made._take_beir(path)
+            elif path.is_dir() and not _holds_a_set(path) and documents.paths(path):
+                made._take_documents(path)
+            elif path.is_dir():
+                made._take_sets(*((path,) if any(path.glob("*/dataset.toml")) else (path.parent, path.name)))
+            elif path.is_file():
+                made._take_table(path)
+            elif re.fullmatch(r"[\w.]+:[\w.]+", word):
+                made._take_function(word)
+            else:
+                raise ValueError(f"{without_passwords(word)}: that is not there; {LEGAL} is expected")
+        if made.functions and not (made.sets or made.variable):
+            made._take_sets(folder / "data")
+        return made
+
+    def text(self) -> str:
+        """The ragbench.toml, with a comment for every key."""
+        return "\n".join(
+            [
+                LINE,
+                "# What ragbench measures when it is told nothing else. Paths are relative to this file, which",
+                "# `ragbench doctor` checks. Environment variables win over it: RAGBENCH_LANGUAGE=ru. Secrets are read",
+                "# from the environment alone.",
+                "",
+                *self._general(),
+                *self._systems(),
+                *JUDGES.splitlines(),
+                "",
+            ]
+        )
+
+    def next(self) -> list[str]:
+        """The commands that go on from here, in their order."""
+        if self.variable:
+            named = [f"export {OF_ITS_OWN}=…"] if self.variable == OF_ITS_OWN else []
+            return [*named, "ragbench load database own --dry-run", "ragbench run tier1_retrieval -p unit=url"]
+        if self.documents:
+            brought = f"ragbench load documents {self._word(self.documents)} --name {self.sets[0]}"
+            return [brought, f"ragbench draft {self.sets[0]} --questions 120", "ragbench run tier1_retrieval"]
+        if self.brought:
+            kind, path = self.brought
+            brought = f"ragbench load {kind} {self._word(path)} --name {self.sets[0]}"
+            return [brought] if kind == "traces" else [brought, "ragbench run tier1_retrieval"]
+        if self.sets:
+            how = {"": "ragbench run --plan", "chunk": "ragbench run tier1_retrieval"}
+            return [how.get(self.unit, "ragbench run tier1_retrieval -p unit=url"), "ragbench run"]
+        if self.answers:
+            return [f"ragbench score {self._word(self.answers)}"]
+        return ["ragbench load --help", "ragbench run"]
+
+    def _take_sets(self, data: Path, name: str = "") -> None:
+        places = [data / name] if name else sorted(path for path in data.glob("*") if path.is_dir())
+        for place in places:
+            tongues = [one for one in LANGUAGES if all((place / f"{table}.{one}.jsonl").is_file() for table in _BASE)]
+            described = (place / "dataset.toml").is_file()
+            if not described and not tongues:
+                if name:
+                    raise ValueError(f"{place}: it holds neither a dataset.toml nor tables of one; {LEGAL} is expected")
+                continue
+            if self.data not in (None, data):
+                raise ValueError(f"{place}: there are data sets in {self.data}, too; name those of one folder")
+            if not NAME.fullmatch(place.name):
+                raise ValueError(f"{place}: name the folder by small letters, digits, dots and dashes: it is an id")
+            if described:
+                found = datasets.load(place.name, data)
+                asked: Sequence[Any] = found.questions
+                size = _sized(found.chunks, asked)
+            else:
+                read = datasets.Records.read(place, tongues[0])
+                asked = read.questions
+                size = _sized(read.chunks, asked)
+                about = f'title = {_toml(place.name)}\nlicence = "not stated"\nlanguages = {_toml(tongues)}\n'
+                self.unwritten[place / "dataset.toml"] = about
+            if not self.sets:
+                by_chunk = any(one.relevant for one in asked)
+                self.unit = "chunk" if by_chunk else "url" if any(one.relevant_urls for one in asked) else ""
+            self.data = data
+            self.sets.append(place.name)
+            self.said.append(f"data set {place.name}: {size}")
+
+    def _take_table(self, path: Path) -> None:
+        kind = _kind(path)
+        if kind == "answers":
+            samples = read_samples(path)
+            systems = {one.system for one in samples if one.system}
+            self.answers = path
+            self.said.append(f"{path.name}: {len(samples)} answers{f' of {len(systems)} systems' if systems else ''}")
+        elif kind == "questions":
+            found = datasets.question_sets.read(path)
+            self._take("questions", path, f"{path.name}: {len(found.questions)} questions")
+        elif kind == "traces":
+            self._take(kind, path, f"{path.name}: traces of {_tool(path)}")
+        else:
+            columns = cut_list(next(read_rows(path))[1])
+            raise ValueError(
+                f"{path.name}: a column question, with response or answer for answers, is expected; it has {columns}; "
+                "`ragbench load --help` lists what else can be brought in"
+            )
+
+    def _take_beir(self, path: Path) -> None:
+        self._take("beir", path, f"{path.resolve().name}: a folder of BEIR")
+
+    def _take(self, kind: str, path: Path, said: str) -> None:
+        self.brought = (kind, path)
+        self.sets.insert(0, _named(path.resolve()))
+        self.said.append(said)
+
+    def _take_documents(self, path: Path) -> None:
+        self.documents = path
+        self.sets.insert(0, _named(path))
+        count = len(documents.paths(path))
+        self.said.append(f"{path.name}: {count} document{'s' if count > 1 else ''}")
+
+    def _take_function(self, word: str) -> None:
+        module, _, function = word.partition(":")
+        place = self.folder.joinpath(*module.split("."))
+        own = next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
+        if own is not None:
+            offered = list(_defined(own))
+            if function.split(".")[0] not in offered and "*" not in offered:
+                raise ValueError(f"{word}: {own.name} defines {', '.join(offered) or 'nothing'}; name one of these")
+        elif find_spec(module.split(".")[0]) is None:
+            raise ValueError(f"{word}: there is no module {module} in {self.folder}, and none is installed")
+        name = function.rpartition(".")[2]
+        if name in {*self.functions, OFFLINE, STORED}:
+            name = f"{module.replace('.', '-')}-{name}"
+        self.functions[name] = word
+        self.said.append(f"function {word}: the system {name}")
+
+    def _take_database(self, variable: str) -> None:
+        self.variable = variable
+        self.said.append(f"a database: its address is read from the variable {variable}, and is not written")
+
+    def _general(self) -> Iterator[str]:
+        if self.variable:
+            yield _line(Settings, "dataset", "db:own")
+        elif self.sets:
+            yield _line(Settings, "dataset", self.sets[0])
+            if len(self.sets) > 1:
+                yield f"# There are also {', '.join(self.sets[1:])}."
+        if self.answers:
+            yield f"# Answers need no data set: ragbench score {self._word(self.answers)}"
+        if self.data is not None and self.data != self.folder / "data":
+            yield _line(Settings, "data_folder", self._relative(self.data))
+        yield _line(Settings, "language", "en")
+
+    def _systems(self) -> Iterator[str]:
+        if not (self.sets or self.functions or self.variable):
+            return
+        yield _line(Settings, "baseline", STORED if self.variable else OFFLINE)
+        if self.variable:
+            yield from ("", "[databases.own]")
+            if self.variable == OF_ITS_OWN:
+                yield _line(SourceSettings, "url_variable", self.variable)
+            yield _line(SourceSettings, "language", "ru")
+            for table, model in (("chunks", ChunkTable), ("questions", QuestionTable)):
+                yield from ("", f"[databases.own.{table}]")
+                for name, one in model.model_fields.items():
+                    if one.default is not None:
+                        yield _line(model, name, one.default)
+            yield from ("", f"[embedders.{STORED}]", _line(EmbedderSettings, "kind", "database"))
+            yield _line(EmbedderSettings, "database", "own")
+            yield from ("", f"[systems.{STORED}]", _line(SystemSettings, "embedder", STORED))
+        else:
+            yield from ("", "# Passages by the words that they share with the question: no model, and hard to beat.")
+            yield from (f"[systems.{OFFLINE}]", _line(SystemSettings, "retriever", "bm25"))
+        for name, path in self.functions.items():
+            yield from ("", f"[systems.{_key(name)}]", _line(SystemSettings, "callable", path))
+
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else str(path)
+
+    def _word(self, path: Path) -> str:
+        return shlex.quote(self._relative(path))
+
+
+_BASE = ("chunks", "questions")
+
+
+def _sized(chunks: Sequence[Any], asked: Sequence[Any]) -> str:
+    return f"{counted(len(chunks), 'passage')}, {counted(len(asked), 'question')}"
+
+
+def _named(path: Path) -> str:
+    """The name of the data set that becomes of a file or a folder."""
+    return re.sub(r"[^a-z0-9._-]+", "-", path.stem.lower()).strip("._-") or "mine"
+
+
+def _holds_a_set(path: Path) -> bool:
+    """Whether a folder is a data set, or holds some."""
+    return any(any(path.glob(name)) for name in ("dataset.toml", "*/dataset.toml", "chunks.*.jsonl"))
+
+
+def _kind(path: Path) -> str:
+    """`answers`, `questions` or `traces`, by its first row; empty for others and what cannot be read."""
+    try:
+        columns = fields(next(iter(read_rows(path, keep_empty=True)))[1]).keys()
+    except (datasets.DatasetError, StopIteration):
+        columns = {}.keys()
+    if columns & set(NAMES["response"]):
+        return "answers"
+    if columns & {"question"}:
+        return "questions"
+    return "traces" if _tool(path) else ""
+
+
+def _tool(path: Path) -> str:
+    """What wrote a file that an annex can read; empty for any other file."""
+    found = (annexes.taken("readers", name)(path) for name in annexes.offered("readers"))
+    return next(filter(None, found), "")
+
+
+def _is_beir(path: Path) -> bool:
+    try:
+        datasets.beir.files(path, None)
+    except datasets.DatasetError:
+        return False
+    return True
+
+
+def _folders(path: Path) -> list[Path]:
+    return [one for one in sorted(path.iterdir()) if one.is_dir() and not one.name.startswith(".")]
+
+
+def _defined(path: Path) -> Iterator[str]:
+    """Names that a module has, told by reading it; `*` where it takes all of another's."""
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (SyntaxError, ValueError) as error:
+        raise ValueError(f"{path}: not Python: {error}") from None
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (one.id for one in targets if isinstance(one, ast.Name))
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in node.names)
+
+
+def _line(model: type[BaseModel], key: str, value: Any) -> str:
+    """A key with what it is about: beside it, or above where a line would be too long."""
+    about = model.model_fields[key].description
+    short = f"{key} = {_toml(value)}  # {about}"
+    if len(short) <= LONGEST_LINE:
+        return short
+    above = textwrap.fill(str(about), LONGEST_LINE, initial_indent="# ", subsequent_indent="# ")
+    return f"{above}\n{key} = {_toml(value)}"
+
+
+def _toml(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)

@@ -1,0 +1,60 @@
+"""The one question about a folder before it runs its own code, opens what lies elsewhere, or sends: may it?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragbench.core import terminal
+
+if TYPE_CHECKING:
+    from ragbench.core.trust import Item
+
+Trust = Annotated[bool, typer.Option("--trust", help="Trust this folder, as `ragbench trust` does.")]
+NOTHING = "This project runs no code of its own, opens nothing elsewhere and sends nothing."
+
+
+def required(needed: Iterable[Item], given: bool = False) -> None:
+    """Go on if the folder is trusted, or becomes so: by `--trust`, or by an answer on a terminal.
+
+    given: whether `--trust` was. Raises UntrustedError where nobody can be asked; ends with its code where the answer
+    is no.
+    """
+    from ragbench.core import trust
+
+    needed = tuple(needed)
+    try:
+        trust.require(*needed)
+    except trust.UntrustedError as error:
+        if not given:
+            if not (sys.stdin.isatty() and sys.stderr.isatty()):
+                raise
+            terminal.say(f"{error.asked}:", err=True)
+            for one in error.items:
+                terminal.say(f"  {one}", err=True)
+            if not terminal.agreed("Is it trusted, as it is and as it will be changed?"):
+                terminal.say(trust.NOTHING_DONE, err=True)
+                raise typer.Exit(error.exit_code) from None
+        allow(*needed)
+
+
+def allow(*needed: Item) -> None:
+    """Trust it from now on; where that cannot be kept, for this command, and say so."""
+    from ragbench.core import trust
+
+    try:
+        trust.grant(*needed)
+    except OSError as error:
+        where = error.filename or "the state folder"
+        terminal.say(f"trusted for this command only: {where}: {error.strerror}", err=True)
+
+
+def tell(items: Iterable[Item]) -> None:
+    """What a command would run, open and send, on the screen."""
+    for one in (items := tuple(items)):
+        terminal.say(f"  {one}")
+    if not items:
+        terminal.say(NOTHING)

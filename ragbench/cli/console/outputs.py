@@ -1,0 +1,103 @@
+"""What goes out of a command besides its tables: JSON, and the sentences that go with numbers."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragbench.core import terminal
+
+if TYPE_CHECKING:
+    from ragbench.core.answered_by import AnsweredBy
+    from ragbench.core.stand_ins import StandIn
+    from ragbench.llm import Tally
+    from ragbench.tiers.basics.needs import Lack
+
+
+def is_screen(path: Path | None) -> bool:
+    """Whether JSON goes to the screen, so that nothing else may go to standard output."""
+    return str(path) == "-"
+
+
+def write(path: Path, value: Any) -> None:
+    """Write a value as JSON (`ragbench.core.pieces.of_json`) to a file, or to the screen for -; NaN becomes null."""
+    from ragbench.core.measurement import without_nan
+    from ragbench.report.keeping import results
+
+    if is_screen(path):
+        terminal.dump(value, clean=without_nan)
+    else:
+        results.write_json(path, value)
+
+
+def caveat(found: Iterable[StandIn], *, err: bool = True) -> None:
+    """Say which parts only stood in for a model, where numbers are said; nothing where none did."""
+    from ragbench.core.language import translator
+    from ragbench.core.stand_ins import caveat
+
+    if text := caveat(found, translator("en")):
+        terminal.tell(text, err=err, colour="yellow")
+
+
+def answered(found: Iterable[AnsweredBy], *, err: bool = True) -> None:
+    """Say which models answered under another name than they were asked by, or whose replies were imported."""
+    from ragbench.core import answered_by
+    from ragbench.core.language import translator
+
+    for one in found:
+        if text := answered_by.sentence(one, translator("en")):
+            terminal.say(text, err=err, colour="yellow" if one.warns else None)
+
+
+def left_out(found: Iterable[Lack]) -> None:
+    """Say which pages were not made, each with what it needs."""
+    from ragbench.core.language import translator
+
+    for one in found:
+        terminal.say(f"{one.page} not run: {one.sentence(translator('en'))}")
+
+
+def paid(tally: Tally, *, err: bool = False) -> None:
+    """Say how many replies came from the journal, and what was newly paid; nothing where no model was asked."""
+    if asked := tally.done + tally.failed:
+        calls = f"{tally.calls:,} call{'' if tally.calls == 1 else 's'}"
+        whose = f": no price is set for {tally.unpriced:,} of them" if tally.unpriced else ""
+        said = f"newly paid: {calls}, cost {tally.money}{whose}"
+        terminal.say(f"from the journal: {tally.journaled:,} of {asked:,} replies; {said}", err=err)
+
+
+def stored(found: Mapping[tuple[str, str], tuple[int, int]]) -> None:
+    """Say how many of a run's vectors were stored before; nothing of embedders of which none were."""
+    names = {"query": "question"}
+    each = [
+        f"{before:,} of {whole:,} {names.get(kind, kind)} vectors ({name})"
+        for (name, kind), (before, whole) in found.items()
+        if before
+    ]
+    if each:
+        terminal.say(f"from the store: {', '.join(each)}")
+
+
+def journaled(folder: Path) -> None:
+    """Say how many of a run's replies the journal had before the run began; nothing of models that were asked anew."""
+    from ragbench.core import settings
+    from ragbench.llm import uses
+    from ragbench.report.keeping import kept, results
+    from ragbench.store import Store
+
+    keys = uses.of_run(folder)
+    if not keys:
+        return
+    began = float(json.loads((folder / results.MANIFEST).read_text(encoding="utf-8"))["started"])
+    found: dict[str, tuple[int, int]] = {}
+
+    def look() -> None:
+        with Store.open(settings.load()) as store:
+            found.update(store.journal.kept_before(keys, time.time() - began))
+
+    if not kept.refusal(look) and any(before for before, _whole in found.values()):
+        each = (f"{before:,} of {whole:,} replies of {judge}" for judge, (before, whole) in found.items())
+        terminal.say(f"from the journal: {', '.join(each)}")

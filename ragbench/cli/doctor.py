@@ -1,0 +1,258 @@
+"""`ragbench doctor`: what this machine can do, what it cannot, and the command that mends it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from typing import Annotated, Literal
+
+import typer
+
+from ragbench.cli.console import consent, options
+from ragbench.cli.console.quantities import counted
+from ragbench.core import terminal
+from ragbench.core.endings import Ending
+
+Finding = tuple[Literal["ok", "note", "fault"], str]
+MARKS = {"ok": ("✓", "green"), "note": ("–", "yellow"), "fault": ("✗", "red")}
+
+
+def doctor(
+    online: Annotated[
+        bool,
+        typer.Option("--online", help="Also ask every model behind an endpoint one short question."),
+    ] = False,
+    cluster: options.Cluster = "",
+    trusted: consent.Trust = False,
+) -> None:
+    """Check Python, packages, configuration, trust, data and the pages they allow, systems, database, judges, browser.
+
+    Exit code 3 on a fault.
+
+    It changes nothing, but starts the database server where it does not run. Where the settings or --cluster name a
+    cluster, every worker's ragbench, packages, database and keys are compared with those of this process. With --online
+    it also says whether each model answers, and under which name: that costs a few tokens a model.
+    """
+    faults = 0
+    checks = [_python, _packages, _configuration, _trust, _data, _pages, _parts, _database, _judges, _browser]
+    checks.append(_cluster)
+    if online:
+        from ragbench.core import trust
+
+        consent.required(trust.named(), trusted)
+        checks.append(_models)
+    for check in checks:
+        for kind, text in _findings(check):
+            mark, colour = MARKS[kind]
+            terminal.say(text, mark=mark, colour=colour)
+            faults += kind == "fault"
+    if faults:
+        terminal.say(f"{faults} fault{'s' if faults > 1 else ''}; what is marked – is not needed for a first report")
+        raise typer.Exit(Ending.REFUSED)
+    terminal.say("ready: `ragbench run` writes a report")
+
+
+def _findings(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    try:
+        yield from check()
+    except Exception as error:  # a check that fails is a finding, whatever it fails with
+        yield "fault", f"{check.__name__.strip('_')}: {error}"
+
+
+def _cluster() -> Iterator[Finding]:
+    from ragbench.core import settings
+    from ragbench.store import pool
+
+    known = settings.load()
+    if known.cluster is None:
+        return
+    try:
+        with pool.opened(known) as crew:
+            assert crew is not None, "the settings name a cluster"
+            seconds = crew.seconds_of_a_part()
+            yield (
+                "ok",
+                (
+                    f"cluster {known.cluster}: {counted(crew.count, 'worker')} at {crew.where}, with ragbench, "
+                    f"packages, database and keys as they are here; a part costs "
+                    f"{1000 * seconds:.0f} ms besides its work"
+                ),
+            )
+    except pool.UnfitError as error:
+        for one in error.differences:
+            yield "fault", f"cluster {known.cluster}: {one}"
+
+
+def _python() -> Iterator[Finding]:
+    found = ".".join(map(str, sys.version_info[:3]))
+    yield ("ok", f"Python {found}") if sys.version_info >= (3, 11) else ("fault", f"Python {found}; 3.11 is needed")
+
+
+def _packages() -> Iterator[Finding]:
+    from importlib.metadata import PackageNotFoundError, requires, version
+
+    from packaging.requirements import Requirement
+
+    wanted = [Requirement(line) for line in requires("ragbench") or ()]
+    count = 0
+    for each in wanted:
+        if each.marker is not None and not each.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            there = version(each.name)
+        except PackageNotFoundError:
+            yield "fault", f"the package {each.name} is not installed: make setup"
+            continue
+        if not each.specifier.contains(there, prereleases=True):
+            yield "fault", f"{each.name} is {there}, {each.specifier} is needed: make setup"
+        count += 1
+    yield "ok", f"{count} packages"
+
+
+def _configuration() -> Iterator[Finding]:
+    from ragbench.core import settings
+
+    path = settings.config_path()
+    found = settings.load()
+    yield (
+        ("ok", f"{path}: systems {', '.join(found.systems)}; baseline {found.baseline or next(iter(found.systems))}")
+        if path.is_file()
+        else (
+            "note",
+            f"there is no {path.name} here: ragbench's own is read; `ragbench init` writes one",
+        )
+    )
+    yield _notebooks()
+
+
+def _notebooks() -> Finding:
+    from ragbench.data import places
+
+    found = places.notebooks()
+    whose = "the project's own" if found[0].parent == places.own_notebooks() else "those that come with ragbench"
+    return "ok", f"notebooks: {whose}, {len(found)} in {found[0].parent}"
+
+
+def _data() -> Iterator[Finding]:
+    from ragbench import data
+    from ragbench.core import settings
+    from ragbench.core.settings import shipped
+    from ragbench.data import places
+    from ragbench.tiers.basics.session import dataset_of
+
+    found = settings.load()
+    own = data.available(places.own_data())
+    for name in sorted({*own, *data.available(shipped.DATA)}):
+        try:
+            one = data.load(name, places.data(name))
+        except data.TooMuchError as error:
+            yield "note", str(error)
+            continue
+        whose = "" if name in own else ", comes with ragbench"
+        size = f"{counted(len(one.chunks), 'passage')}, {counted(len(one.questions), 'question')}"
+        yield "ok", f"data set {name}: {size}{whose}"
+    if found.dataset.startswith(settings.OWN_TABLES):
+        name = found.dataset.removeprefix(settings.OWN_TABLES)
+        yield "note", f"data set {found.dataset}: `ragbench load database {name} --dry-run` looks at it"
+    elif own or "dataset" in found.model_fields_set:
+        with contextlib.suppress(data.TooMuchError):  # said already
+            dataset_of(found.dataset, found)
+    else:
+        yield "note", "there is no data set of this project: `ragbench load` brings one; `ragbench score` needs none"
+
+
+def _pages() -> Iterator[Finding]:
+    """Which pages the configured data allow, as a run of all pages would make them."""
+    from ragbench import report
+    from ragbench.cli.run import tiers
+    from ragbench.core.language import translator
+
+    names = tiers()
+    lacking = {one.page: one for one in report.lacking(names)}
+    made = [name for name in names if name not in lacking]
+    yield "ok", f"pages that the data allow: {', '.join(made) or 'none'}"
+    for name, one in lacking.items():
+        yield "note", f"{name} {one.sentence(translator('en'))}"
+
+
+def _parts() -> Iterator[Finding]:
+    """Functions, models, files, keys and gates that are not there, without asking anybody."""
+    from ragbench.core import settings
+    from ragbench.core.language import translator
+    from ragbench.tiers.readiness import parts
+
+    known = settings.load()
+    every = parts.of_settings(known)
+    found = parts.faults(every, known)
+    yield from (("fault", one) for one in found)
+    if not found:
+        english = translator("en")
+        there = english.enumeration(
+            [
+                english.plural("{n} system", "{n} systems", len(every.systems)),
+                english.plural("{n} embedder", "{n} embedders", len(every.embedders)),
+                english.plural("{n} generator", "{n} generators", len(every.generators)),
+            ]
+        )
+        yield "ok", f"{there}: what can be found without asking them is there"
+
+
+def _database() -> Iterator[Finding]:
+    from ragbench.core import settings
+    from ragbench.store import Store, server
+
+    with Store.open(settings.load()):
+        yield "ok", str(server.status(settings.load()))
+
+
+def _judges() -> Iterator[Finding]:
+    from ragbench.core import settings
+
+    judges = settings.load().judges
+    if not judges:
+        yield "note", "no language model is configured as a judge: pages use the offline lexical one and say so"
+    for name, judge in judges.items():
+        if not judge.key_variable or os.environ.get(judge.key_variable):  # else it is among the faults of parts
+            yield "ok", f"judge {name}: {judge.model}"
+
+
+def _trust() -> Iterator[Finding]:
+    from ragbench.core import settings, trust
+    from ragbench.views.basics.text import clean
+
+    items = (*trust.named(), *trust.notebooks())
+    for one in (open_ := trust.doubts(*items)):
+        yield "note", f"not trusted yet: {clean(str(one))}; see `ragbench trust`"
+    if not open_:
+        yield "ok", f"trusted: {settings.project_folder()}" if items else consent.NOTHING
+
+
+def _models() -> Iterator[Finding]:
+    """One short question to each model, and the name under which it answers."""
+    from ragbench.core import settings
+    from ragbench.core.answered_by import AnsweredBy, sentence
+    from ragbench.core.language import translator
+    from ragbench.tiers.readiness import endpoints, parts
+    from ragbench.views.basics.text import clean
+
+    known = settings.load()
+    for role, name, asked, ask in endpoints.probes(known, parts.of_settings(known)):
+        try:
+            said = ask()
+        except Exception as error:  # whatever it fails with is what is to be known of it
+            yield "fault", f"{role} {name}: {clean(error)}"
+            continue
+        one = AnsweredBy(role, name, asked, {said: 1} if said else {})
+        other = clean(sentence(one, translator("en")))
+        if said is None:
+            yield "note", f"{role} {name}: {asked} answers, and does not say which model it is"
+        else:
+            yield ("note" if one.kinship == "other" else "ok"), other or f"{role} {name}: {asked} answers"
+
+
+def _browser() -> Iterator[Finding]:
+    found = os.environ.get("RAGBENCH_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    yield ("ok", f"browser for the page tests: {found}") if found else ("note", "no Chromium: page tests will skip")

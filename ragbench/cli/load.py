@@ -1,0 +1,372 @@
+"""`ragbench load`: bring data that others wrote into data/, checked as a whole."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragbench.cli import load_documents
+from ragbench.cli.console import options
+from ragbench.cli.console.preview import tell
+from ragbench.core import terminal
+
+if TYPE_CHECKING:
+    from ragbench.data import Brought
+    from ragbench.data.shelf import Shelf
+
+application = typer.Typer(
+    help="Bring in what others wrote: documents, data sets, dialogues, decisions, answers, databases, past runs.",
+    no_args_is_help=True,
+)
+application.command("documents")(load_documents.documents)
+
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+"""A key that TOML takes without quotation marks."""
+Name = Annotated[str, typer.Option("--name", "-n", help="Its name from now on: small letters, digits, dashes.")]
+Lang = Annotated[
+    str,
+    typer.Option("--language", "-l", help="Language of the texts, en or ru; else found out.", callback=options.spoken),
+]
+Title = Annotated[str, typer.Option(help="What pages call it; the name where not given.")]
+Licence = Annotated[str, typer.Option(help="Licence of the texts, shown on every page.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace a data set of that name.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what was understood and left out; write nothing.")]
+Check = Annotated[
+    bool,
+    typer.Option("--check", help="Say what the page `dataset` would find: leaks, copies, people, noise, and more."),
+]
+Add = Annotated[bool, typer.Option("--add", help="Add to the data set of that name instead of making a new one.")]
+Part = Annotated[
+    int,
+    typer.Option(
+        "--sample", help="Only so many questions, dialogues, decisions, drawn by their ids; 0: all of them.", min=0
+    ),
+]
+Base = Annotated[
+    str,
+    typer.Option(
+        "--chunks-from", help="The whole knowledge base: a data set, or db:NAME for the tables of [databases.NAME]."
+    ),
+]
+Logged = Mapping[str, "Shelf[dict[str, Any]]"]
+Read = tuple[Any, Logged | None]
+"""What was brought, and what systems logged, if anything."""
+
+
+@dataclass(frozen=True)
+class About:
+    """Under which name, and how, something is brought in: the options that all commands here have, and the source."""
+
+    name: Name
+    language: Lang = ""
+    title: Title = ""
+    licence: Licence = "not stated"
+    replace: Replace = False
+    dry_run: DryRun = False
+    add: Add = False
+    check: Check = False
+    sample: Part = 0
+    source: str = ""
+
+
+def brings(command: str, *, adds: bool = False) -> Callable[[Callable[..., Read]], Callable[..., Read]]:
+    """A command out of a function that reads a source, its first parameter. adds: it may join a data set there is."""
+
+    def made(read: Callable[..., Read]) -> Callable[..., Read]:
+        own = list(inspect.signature(read, eval_str=True).parameters.values())
+        left_out = {"source", *(() if adds else ("add",))}
+        shared = [
+            one for one in inspect.signature(About, eval_str=True).parameters.values() if one.name not in left_out
+        ]
+
+        def run(**given: Any) -> None:
+            _bring(
+                *read(**{one.name: given[one.name] for one in own}),
+                About(source=_named(given[own[0].name]), **{one.name: given[one.name] for one in shared}),
+            )
+
+        keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *shared)]
+        run.__doc__, run.__signature__ = read.__doc__, inspect.Signature(keywords)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in keywords}
+        application.command(command)(run)
+        return read
+
+    return made
+
+
+@brings("questions")
+def questions(
+    file: Annotated[
+        Path,
+        typer.Argument(parser=options.source, metavar="FILE", help="Question set: a JSON list, JSONL, CSV or Parquet."),
+    ],
+    chunks_from: Base = "",
+) -> Read:
+    """Items of question, ground_truth_answer, chunk_id, chunk_text, confluence_url, and what newer files add to them.
+
+    Without --chunks-from the knowledge base is only the chunks that the file carries, which makes retrieval easier.
+
+    Example: ragbench load questions dataset.json --name helpdesk --chunks-from db:helpdesk
+    """
+    from ragbench import data
+
+    return data.question_sets.read(file, base=base_of(chunks_from)), None
+
+
+@brings("annotations")
+def annotated(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source,
+            metavar="FILE",
+            help="A question set with is_question_ok, is_answer_ok, is_chunk_ok, notes.",
+        ),
+    ],
+    chunks_from: Base = "",
+) -> Read:
+    """A question set with people's marks heeded: what they marked as not in order is left out, and counted.
+
+    0 in is_question_ok takes the question out, in is_answer_ok its reference, in is_chunk_ok its label. An empty mark
+    means "not answered yet": nothing changes.
+
+    Example: ragbench load annotations annotated.csv --name helpdesk-checked --dry-run
+    """
+    from ragbench import data
+
+    return data.question_sets.read(file, base=base_of(chunks_from), marked=True), None
+
+
+@brings("decisions", adds=True)
+def decisions(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source,
+            metavar="FILE",
+            help="Items of question, answer, context, ground_truth_show, rationale.",
+        ),
+    ],
+) -> Read:
+    """Answers with the decision whether to show them: what tier_judge_pipeline measures the production judge by.
+
+    Example: ragbench load decisions judge_pipeline.json --name helpdesk --add
+    """
+    from ragbench import data
+
+    return data.decision_sets.read(file), None
+
+
+@brings("dialogues", adds=True)
+def dialogues(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source,
+            metavar="FILE",
+            help='{"questions": […], "expected_answers": […]}, one or a list of them.',
+        ),
+    ],
+) -> Read:
+    """Conversations, each a session of its own: what tier_ux measures.
+
+    Example: ragbench load dialogues multi_turn.json --name helpdesk --add
+    """
+    from ragbench import data
+
+    return data.dialogue_sets.read(file), None
+
+
+@brings("answers")
+def answers(
+    file: Annotated[
+        Path,
+        typer.Argument(parser=options.source, metavar="FILE", help="A table of answers: JSONL, JSON, CSV or Parquet."),
+    ],
+) -> Read:
+    """user_input, response, reference, retrieved_contexts (or question, answer, ground_truth, contexts) of any system.
+
+    Questions and contexts become a data set; what each system retrieved and answered is kept beside it as logged
+    results. To score the table as it is, use `ragbench score`.
+
+    Example: ragbench load answers ragas.parquet --name pilot && ragbench run -d pilot -s pilot-logged
+    """
+    from ragbench import data
+
+    return data.answer_tables.read(file)
+
+
+@application.command("database")
+def database(
+    source: Annotated[str, typer.Argument(help="NAME of the table [databases.NAME] in ragbench.toml.")],
+    name: Annotated[str, typer.Option("--name", "-n", help="Keep a copy under this name; empty: only look.")] = "",
+    replace: Replace = False,
+    dry_run: DryRun = False,
+    check: Check = False,
+) -> None:
+    """Your own PostgreSQL tables, read in read-only transactions: what is there, and how to measure on it.
+
+    No copy is needed: `ragbench run -d db:NAME` reads the tables themselves. --name keeps one that does not change.
+
+    Example: ragbench load database helpdesk --dry-run
+    """
+    from ragbench.core import settings
+    from ragbench.data import Brought, ChunkRecord, QuestionRecord
+    from ragbench.tiers.retrieval import own_tables
+
+    read = own_tables.read(source, settings.load())
+    found = Brought(
+        chunks=[_record(chunk, ChunkRecord) for chunk in read.chunks],
+        questions=[_record(question, QuestionRecord) for question in read.questions],
+        history=list(read.history),
+    )
+    found.left_out.update(read.left_out)
+    found.notes.append("the label of a question is the page that was shown with its answer: a proxy")
+    if not name:
+        tell(found, f"db:{source}", read.language, check=check)
+        terminal.say(f"Nothing was copied. Next: ragbench run real_users sources -d db:{source}")
+        return
+    about = About(name, read.language, read.title, read.licence, replace, dry_run, check=check, source=f"db:{source}")
+    _bring(found, None, about)
+
+
+@brings("squad")
+def squad(
+    file: Annotated[
+        Path, typer.Argument(parser=options.source, metavar="FILE", help="SQuAD 1.1 or 2.0 JSON, plain or gzipped.")
+    ],
+) -> Read:
+    """Paragraphs become chunks, articles pages, and each question keeps the paragraph it was written for.
+
+    Example: ragbench load squad xquad.ru.json.gz --name xquad-ru && ragbench run --dataset xquad-ru
+    """
+    from ragbench import data
+
+    return _brought(data.squad.read(file)), None
+
+
+@brings("beir")
+def beir(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source_folder,
+            metavar="FOLDER",
+            help="A folder with corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv.",
+        ),
+    ],
+    split: Annotated[str, typer.Option(help="Which judgements: the name of a file below qrels/.")] = "test",
+    queries: Annotated[
+        Path | None,
+        typer.Option(parser=options.source, metavar="FILE", help="Another file of queries, with the same ids."),
+    ] = None,
+    qrels: Annotated[
+        Path | None,
+        typer.Option(parser=options.source, metavar="FILE", help="Another file of judgements, also in TREC's form."),
+    ] = None,
+    clusters: Annotated[
+        str, typer.Option(help="Pattern whose group, found in a question's id, names its cluster: '^(.+)<::>'.")
+    ] = "",
+) -> Read:
+    """Passages become chunks, queries questions, and judgements graded relevance. Files may be gzipped.
+
+    Example: ragbench load beir scifact --name scifact --split test && ragbench run --dataset scifact
+    """
+    from ragbench import data
+
+    pattern = options.pattern(clusters, "--clusters")
+    corpus, asked, judged = data.beir.files(folder, None if qrels else split)
+    return _brought(data.beir.read(corpus, queries or asked, qrels or judged, clusters=pattern)), None
+
+
+def _named(source: Path | Sequence[Path]) -> str:
+    return source.name if isinstance(source, Path) else ", ".join(path.name for path in source)
+
+
+def base_of(name: str) -> Mapping[str, Any] | None:
+    """The chunks of a whole knowledge base by id; None without a name."""
+    if not name:
+        return None
+    from ragbench.core import settings
+    from ragbench.data import ChunkRecord
+    from ragbench.tiers.basics.session import dataset_of
+
+    return {chunk.id: _record(chunk, ChunkRecord) for chunk in dataset_of(name, settings.load()).chunks}
+
+
+def _record(value: Any, model: Any) -> Any:
+    """What a data set holds as a line of its file, unchecked: it was checked when it was read."""
+    return model.model_construct(**{name: getattr(value, name) for name in model.model_fields})
+
+
+def _brought(found: tuple[list[Any], list[Any], dict[str, int]]) -> Brought:
+    from collections import Counter
+
+    from ragbench.data import Brought
+
+    chunks, questions, left_out = found
+    return Brought(chunks=chunks, questions=questions, left_out=Counter(left_out))
+
+
+def _bring(found: Brought, logged: Logged | None, about: About) -> None:
+    """Say what was understood and left out, and write it unless this is a dry run."""
+    from ragbench import data
+    from ragbench.core import settings, trust
+
+    folder = trust.folder_of("data_folder")
+    if not about.add:
+        data.require_free(about.name, folder, replace=about.replace)
+    name, _, part = about.name.partition(":") if about.add else (about.name, "", "")
+    if about.sample:
+        logged = data.drawn(found, logged, about.sample)
+    read_as = data.language_of(found.texts)
+    spoken = about.language or part or read_as
+    if about.add:
+        spoken = data.language_in(data.place_of(name, folder), about.language or part)
+    if about.add and spoken != read_as:
+        found.notes.append(f"the texts read as {read_as}, and join the data set's {spoken}")
+    tell(found, about.source, spoken, check=about.check)
+    there = sorted(path.name for path in (folder / name).glob("*.jsonl")) if about.replace else []
+    if about.add:
+        made = data.add(f"{name}:{spoken}", folder, found, dry_run=about.dry_run)
+    else:
+        made = data.write(
+            about.name,
+            folder,
+            title=about.title or about.name,
+            licence=about.licence,
+            source=about.source,
+            language=spoken,
+            **{table: getattr(found, table) for table in found.tables},
+            logged=logged,
+            left_out=+found.left_out,
+            replace=about.replace,
+            dry_run=about.dry_run,
+        )
+    if about.dry_run:
+        terminal.say("all of it can be loaded; nothing was written (--dry-run)")
+        return
+    if there:
+        terminal.say(f"replaced in {folder.name}/{name}: {', '.join(there)}")
+    for system, file in data.logged_files(logged or ()).items():
+        place = settings.load().data_folder / about.name / file
+        table = f"{about.name}-{system}".replace(",", ";")  # a comma parts the names in `ragbench run -s`
+        key = table if BARE.fullmatch(table) else json.dumps(table, ensure_ascii=False)
+        terminal.say(f'to measure it, add to ragbench.toml: [systems.{key}] results = "{place}"')
+    digest = made.whole_hash[:12]
+    first, *more = found.runs or [""]
+    terminal.say(f"data set {about.name} is there (content hash {digest}). Next: {_command(first, about.name)}")
+    for run in more:
+        terminal.say(f"Then: {_command(run, about.name)}")
+
+
+def _command(run: str, dataset: str) -> str:
+    """The command of a run; {dataset} in it stands for the data set's name."""
+    return " ".join(filter(None, ("ragbench run", run.format(dataset=dataset), f"--dataset {dataset}")))

@@ -1,0 +1,189 @@
+"""`ragbench metrics`: the catalogue, as the declarations in the code have it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ragbench.cli.console import consent, options
+from ragbench.core import terminal
+from ragbench.core.reading import GOALS
+
+if TYPE_CHECKING:
+    from ragbench.core.metric import Metric
+
+SAID = (
+    *("name", "grain", "bounds", "better", "cutoffs", "fields", "needs", "summary", "formula", "edges", "differs"),
+    *("published", "reading", "when", "purposes", "peers", "signature", "source", "own"),
+)
+
+
+def metrics(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="One metric, with all that its declaration says.")] = "",
+    grain: Annotated[str, typer.Option(help="Only metrics of this grain: ranking, sample, turns or table.")] = "",
+    goal: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            metavar="GOAL",
+            help="Only metrics for a goal, and why: "
+            f"{', '.join(GOALS)}; or its title, such as “finding hallucinations”, in English or Russian.",
+        ),
+    ] = "",
+    as_json: options.AsJson = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="The tables of all metrics in Markdown.")] = False,
+    language: Annotated[
+        Literal["en", "ru"] | None, typer.Option(help="Of the prompts that are shown, and of what a goal asks for.")
+    ] = None,
+    trusted: consent.Trust = False,
+) -> None:
+    """List the metrics that can be measured, your own among them: name, scale, direction, and what they say.
+
+    With a NAME: also the formula, the edge cases, how it differs from its namesakes elsewhere, how its values are read,
+    when it is of use, how far it may be trusted, where it comes from, and what a judge is asked, word for word.
+
+    Examples: `ragbench metrics "ndcg(gain=exponential)@10"`; `ragbench metrics --for hallucinations`
+    """
+    from ragbench.core import settings, trust
+    from ragbench.core.metric import GRAINS, parse
+    from ragbench.metrics import catalogue
+    from ragbench.tiers.scoring import own_metrics
+
+    known_settings = settings.load()
+    consent.required(trust.named("metrics"), trusted)
+    own_metrics.check()
+    if grain and grain not in GRAINS:
+        raise typer.BadParameter(f"{grain!r} is not a grain; there are {', '.join(GRAINS)}", param_hint="--grain")
+    known = catalogue()
+    try:
+        chosen = [parse(name)] if name else [each for each in known.values() if not grain or each.grain == grain]
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="NAME") from None
+    if goal:
+        _for(goal, name or grain, as_json=as_json, as_markdown=as_markdown, language=language)
+        return
+    if as_markdown:
+        terminal.prose(markdown().rstrip("\n"))
+        return
+    if as_json:
+        rows = [_told(each) for each in chosen]
+        terminal.dump(rows)
+        return
+    if name:
+        import inspect
+
+        from ragbench.core.language import translator
+        from ragbench.core.settings import thresholds
+        from ragbench.tiers.basics import bands
+        from ragbench.views.about import own_metrics as own
+        from ragbench.views.sentences import declared
+
+        english = translator("en")
+        [one] = chosen
+        terminal.say(f"{one.label}  {_scale(one.bounds)}, {_direction(one.better)}", bold=True)
+        terminal.prose(inspect.getdoc(one.function) or "")
+        told = {
+            "Also called": one.published or "",
+            "Formula": one.formula,
+            "Edges": one.edges,
+            "Elsewhere": one.differs,
+            "Signature": one.signature,
+        }
+        for title, text in told.items():
+            if text:
+                terminal.prose(f"{title}: {text}")
+        band = bands.band_for(thresholds.bands(known_settings), one.label)
+        held = (
+            {}
+            if band is None
+            else {f"Thresholds (set {known_settings.threshold_set})": declared.stretches(band.stretches, english)}
+        )
+        for title, lines in (held | declared.told(one, english)).items():
+            terminal.say(f"{title}:")
+            for line in lines:
+                terminal.prose(f"  {line}")
+        terminal.say(f"Source: {one.source}")
+        if said := own.said(one.own, english):
+            terminal.prose(f"In this project: {said}")
+        for prompt in one.prompts:
+            spoken = language or known_settings.language
+            terminal.say(f"Prompt {prompt.name}:", bold=True)
+            for line in (prompt.texts.get(spoken) or next(iter(prompt.texts.values()))).splitlines():
+                terminal.say(f"  {line}".rstrip())
+        return
+    rows_shown = [(*_row(each), each.summary) for each in chosen]
+    titles = ("metric", "scale", "better", "what it says")
+    terminal.table(titles, rows_shown, firm=titles[:3])
+    terminal.say(f"{len(chosen)} metrics. `ragbench metrics NAME` says more of one, `--for GOAL` which to choose.")
+
+
+def _told(one: Metric) -> dict[str, Any]:
+    """A metric as JSON values."""
+    from ragbench.core.language import translator
+    from ragbench.views.sentences import declared
+
+    known = {key: getattr(one, key) for key in SAID} | {"reading": None if one.reading is None else asdict(one.reading)}
+    known |= {key: [asdict(each) for each in known[key]] for key in ("purposes", "peers")}
+    return known | {"trust": declared.trust(one, translator("en"))}
+
+
+def _for(goal: str, besides: str, *, as_json: bool, as_markdown: bool, language: str | None) -> None:
+    """The metrics for a goal, in one of three forms."""
+    from ragbench.core import settings
+    from ragbench.core.language import translator
+    from ragbench.tiers.scoring import goals
+
+    if besides or as_markdown:
+        raise typer.BadParameter("--for stands alone, or with --json or --language", param_hint="--for")
+    try:
+        found = goals.choices(goal)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--for") from None
+    if as_json:
+        terminal.dump([{"metric": one.metric.label, **asdict(one.purpose)} for one in found])
+        return
+    _ = translator(language or settings.load().language)
+    terminal.say(f"{_(GOALS[goals.named(goal)])}:", bold=True)
+    rows = [(one.metric.label, _(one.purpose.why), _(one.metric.summary)) for one in found]
+    terminal.table((_("metric"), _("why"), _("what it says")), rows, firm=(_("metric"),))
+
+
+FAMILIES = (
+    ("Rankings", "ranking"),
+    ("Single answers", "sample"),
+    ("Dialogues and repeats", "turns"),
+    ("Whole sets", "table"),
+)
+
+
+def markdown() -> str:
+    """The catalogue as tables in Markdown: one for each grain, a row a metric."""
+    from ragbench.metrics import catalogue
+
+    parts = []
+    for title, grain in FAMILIES:
+        rows = [each for each in catalogue().values() if each.grain == grain]
+        lines = [f"## {title}", "", "| metric | scale | better | formula |", "|---|---|---|---|"]
+        for each in rows:
+            name, scale, better = _row(each)
+            cells = (f"`{name}`", scale.replace(" ", "\N{NO-BREAK SPACE}"), better, each.formula)
+            lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(each: Metric) -> tuple[str, str, str]:
+    """A metric with its cut-offs, its scale, and its direction."""
+    cuts = f"@{','.join(map(str, each.cutoffs))}" if each.cutoffs else ""
+    return f"{each.name}{cuts}", _scale(each.bounds), _direction(each.better)
+
+
+def _scale(bounds: tuple[float | None, float | None]) -> str:
+    low, high = ("−∞" if bounds[0] is None else f"{bounds[0]:g}"), ("∞" if bounds[1] is None else f"{bounds[1]:g}")
+    return f"{low} … {high}"
+
+
+def _direction(better: str | None) -> str:
+    return better or "describes"

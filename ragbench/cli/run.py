@@ -1,0 +1,207 @@
+"""`ragbench run`: notebooks with parameters become a report."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragbench.cli.console import consent, interruption, options
+from ragbench.core import terminal
+from ragbench.core.endings import Ending, worst
+
+if TYPE_CHECKING:
+    from ragbench.report import RunResult, Step
+
+MATERIAL = "statistics_calibration"  # a page about ragbench itself, made by `make calibrate`, not part of a report
+
+
+def run(
+    notebooks: Annotated[list[str] | None, typer.Argument(help="Notebooks by name or path; all tiers if none.")] = None,
+    dataset: Annotated[
+        str,
+        typer.Option("--dataset", "-d", help="Data set below data/; the page's language, or `name:ru`."),
+    ] = "",
+    systems: Annotated[
+        str,
+        typer.Option(
+            "--systems",
+            "-s",
+            help="Systems, comma-separated; all if not given. A page of embedders takes theirs, a "
+            "table of answers those that it names; pages on judges take none.",
+        ),
+    ] = "",
+    parameter: Annotated[
+        list[str] | None, typer.Option("--parameter", "-p", help="A notebook's parameter, as `name=value`; repeatable.")
+    ] = None,
+    language: options.Language = "",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder of reports; `reports` if not given.", callback=options.folder),
+    ] = None,
+    reports: Annotated[
+        str,
+        typer.Option(
+            "--reports",
+            help="URL that the whole run is sent to as well: s3://bucket/reports; as in ragbench.toml if not given.",
+            callback=options.url,
+        ),
+    ] = "",
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            help="Notebooks executed at the same time; if not given, as many as cores and memory allow, but one by one "
+            "while a clock is read, an endpoint asked or code of yours run.",
+            min=1,
+            max=64,
+        ),
+    ] = None,
+    name: Annotated[str, typer.Option("--name", help="What the run is called, wherever it is shown.")] = "",
+    note: Annotated[str, typer.Option("--note", help="What is said of it: why it was made, what is new.")] = "",
+    cluster: options.Cluster = "",
+    plan: options.PlanOnly = False,
+    gate: Annotated[
+        bool, typer.Option("--gate", help="Hold the report to the gates of ragbench.toml; see the exit codes.")
+    ] = False,
+    trusted: consent.Trust = False,
+) -> None:
+    """Execute the notebooks and write a report: pages, an index, score tables, and a manifest that reproduces it.
+
+    Examples:
+
+    - `ragbench run`: the systems of ragbench.toml on its data set, all tiers.
+    - `ragbench run tier1_retrieval -d campus:en -p k=20`: one tier, another data set, deeper rankings.
+    - `ragbench run -l ru`: pages in Russian.
+    - `ragbench run --name "bigger chunks" --note "700 signs, no overlap"`: found again by that name.
+    - `ragbench run --plan`: what a run would compute, send and cost, and what of it is kept; without a call.
+
+    Exit code 0 when every notebook came to its end and measured something, 4 when one did not, 3 when the request
+    cannot be followed, 5 when nobody has answered for the folder (`ragbench trust`), 130 or 143 when it was
+    interrupted; what models have answered by then is kept, and the same command goes on from there. With
+    `fail_on_raised` in ragbench.toml also 1 when a system raised at any question.
+    With --reports also 3 when the run could not be sent there: it is kept here, and the command is said that sends it.
+    With --gate also 1 when a gate fails, 2 when there is not enough evidence, and 4 when a gate has no value.
+    """
+    from ragbench import report
+    from ragbench.core import settings
+    from ragbench.report.keeping import manifest
+    from ragbench.tiers import gates as gates
+    from ragbench.tiers.basics import session
+
+    known = settings.load()
+    name, note = options.line(manifest.named, name, "--name"), options.line(manifest.noted, note, "--note")
+    given: dict[str, Any] = dict(_pair(text) for text in parameter or ())
+    given |= {name: value for name, value in (("dataset", dataset), ("systems", systems)) if value}
+    chosen: list[str] = notebooks or tiers()
+    reach = report.reach(chosen, given)
+    if not plan:
+        consent.required(reach, trusted)
+        session.chosen(given.get("systems", ""))
+    if gate:
+        gates.check_gates(known)
+    sent_to = reports or options.url(known.reports or "")
+    if plan:
+        consent.tell(reach)
+        _plan(chosen, given, jobs, language or known.language, lenient=not notebooks)
+        return
+    language = language or known.language
+    interruption.tell_of_killed(out)
+    interruption.tell_of_kept(out)
+    with terminal.Bars() as bars:
+        result = report.run(
+            chosen,
+            given,
+            out,
+            jobs=jobs,
+            language=language,
+            progress=partial(_draw, bars),
+            keep=True,
+            lenient=not notebooks,
+            name=name,
+            note=note,
+        )
+    _conclude(result, gate, sent_to)
+
+
+def _plan(notebooks: list[str], given: dict[str, Any], jobs: int | None, language: str, *, lenient: bool) -> None:
+    from ragbench import report
+    from ragbench.cli.console import outputs, plans, workloads
+    from ragbench.core import settings
+
+    with terminal.Bars() as bars:
+        found = report.plan(
+            notebooks, given, jobs=jobs, language=language, progress=partial(_draw, bars), lenient=lenient
+        )
+    workloads.show(found.work)
+    plans.show(found.outlooks, settings.load().budget)
+    if found.silent:
+        terminal.say(f"Ask no model: {', '.join(found.silent)}.")
+    outputs.left_out(found.left_out)
+    if found.unread:
+        terminal.say(f"Not planned, for nobody has answered for this folder: {', '.join(found.unread)}.", err=True)
+    for name, line in found.failures.items():
+        terminal.say(f"{name} failed, and what it would ask after that is not counted: {line}", err=True, colour="red")
+    if found.failures:
+        raise typer.Exit(Ending.UNMEASURED)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise typer.BadParameter(f"{text!r}: write it as name=value", param_hint="-p")
+    return name.strip(), value
+
+
+def tiers() -> list[str]:
+    """All notebooks of the project in the order of a run; ragbench's where it has none."""
+    from ragbench.data import places
+
+    names = (path.stem for path in places.notebooks() if path.stem != MATERIAL)
+    return sorted(names, key=lambda name: (name == "overview", not name.startswith("tier"), name))
+
+
+def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
+    from ragbench.cli import gate as gates
+    from ragbench.cli.console import delivery, outputs
+    from ragbench.cli.standing import standing
+    from ragbench.core import answered_by, raised, stand_ins, unidentified
+    from ragbench.core.language import translator
+    from ragbench.report.pages import assembly
+
+    measured = assembly.Measurements(result.folder)
+    standing(measured, translator("en")).say()
+    outputs.left_out(result.left_out)
+    outputs.journaled(result.folder)
+    outputs.stored(result.stored)
+    for name, line in result.failures.items():
+        terminal.say(f"{name} failed: {line}", err=True, colour="red")
+    found = (one for name in measured.names() for one in raised.of(measured[name].facts))
+    for text in raised.sentences(found, translator("en")):
+        terminal.say(text, err=True, colour="red")
+    strange = (one for name in measured.names() for one in unidentified.of(measured[name].facts).values())
+    for text in unidentified.sentences(strange, translator("en")):
+        terminal.say(text, err=True, colour="red")
+    if result.unkept:
+        terminal.say(
+            f"the report is whole, but `ragbench runs` does not know it: {result.unkept}", err=True, colour="yellow"
+        )
+    outputs.caveat(one for name in measured.names() for one in stand_ins.of(measured[name].facts))
+    outputs.answered(answered_by.together(measured[name].facts for name in measured.names()))
+    terminal.say(result.index)
+    held = gates.hold(result.folder) if gate else Ending.HELD
+    sent = Ending.REFUSED if sent_to and not delivery.sent(result.folder, sent_to) else Ending.HELD
+    if code := worst(result.exit_code, held, sent):
+        raise typer.Exit(code)
+
+
+def _draw(bars: terminal.Bars, step: Step) -> None:
+    """One step of a run: the work that the current cell reports, else the cells that are done."""
+    if step.work_total > 0:
+        work = f"{step.label}: {step.note}" if step.note else step.label
+        bars.show(step.notebook, step.work_done, step.work_total, work)
+    else:
+        bars.show(step.notebook, step.done, step.total)

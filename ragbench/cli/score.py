@@ -1,0 +1,345 @@
+"""`ragbench score`: a table of answers, measured; with an exit code for pipelines."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ragbench.cli import gate
+from ragbench.cli.console import consent, options
+from ragbench.core import terminal
+from ragbench.core.endings import Ending, worst
+
+if TYPE_CHECKING:
+    from ragbench.core.measurement import Measurement
+    from ragbench.core.metric import Metric
+    from ragbench.core.settings import GateSettings, Settings
+    from ragbench.tiers.answers.rag_metrics import RagMetricsRequest
+    from ragbench.tiers.gates import Decision
+    from ragbench.tiers.scoring.answer_tables import AnswerTable
+    from ragbench.tiers.scoring.measure import Asked
+    from ragbench.tiers.scoring.result import Scores
+
+VIEWS = (
+    *("answer", "intervals", "table", "side_by_side", "unmeasured", "correlations", "verdicts", "judges", "method"),
+    "provenance",
+)
+"""What a page shows where the notebook is not at hand."""
+
+
+def score(
+    context: typer.Context,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source,
+            metavar="FILE",
+            help="Answers: .jsonl, .json, .csv, .tsv or .parquet, one sample a row.",
+        ),
+    ],
+    metrics: Annotated[
+        list[str] | None, typer.Option("--metric", "-m", help="A metric; repeat it. All that the fields allow if none.")
+    ] = None,
+    criteria: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--criterion",
+            help="A criterion as a sentence, asked of a judge; 'polite=Is it polite?' names it. Repeat it.",
+        ),
+    ] = None,
+    scale: Annotated[
+        str, typer.Option(help="Of the criteria: yes/no; 1,5; or names of levels from the worst to the best: bad,good.")
+    ] = "yes/no",
+    judges: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--judge",
+            help="A judge of ragbench.toml, or lexical; METRIC=JUDGE judges that metric alone. Repeat it for a panel.",
+        ),
+    ] = None,
+    embedder: Annotated[str, typer.Option(help="An embedder of ragbench.toml.")] = "hashing",
+    language: Annotated[Literal["en", "ru"] | None, typer.Option(help="Of prompts and explanations.")] = None,
+    aggregate: Annotated[
+        str | None,
+        typer.Option(
+            help="How several judges become one: mean, median, minimum, maximum, majority, binary_majority, consensus; "
+            "as in ragbench.toml if not set."
+        ),
+    ] = None,
+    tolerance: Annotated[float | None, typer.Option(help="For consensus: how far judges may be apart.")] = None,
+    quorum: Annotated[
+        int | None,
+        typer.Option(help="How many judges must have measured a sample; all of them if not set.", min=1),
+    ] = None,
+    json_file: options.JsonFile = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for a page (rag_metrics.html), summary.json, scores.csv and scores.parquet.",
+            callback=options.folder,
+        ),
+    ] = None,
+    baseline: Annotated[
+        str, typer.Option(help="With several systems in the file: the one the others are compared with.")
+    ] = "",
+    primary: Annotated[
+        str,
+        typer.Option(help="The metric that systems are compared on first, in a family of its own; the first if none."),
+    ] = "",
+    gates: Annotated[
+        list[str] | None, typer.Option("--gate", help="'faithfulness>=0.8': exit code 0 if its interval keeps it.")
+    ] = None,
+    explain: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The id of a sample: why it has its scores, of several judges each one's verdicts. Repeat it."
+        ),
+    ] = None,
+    named_columns: Annotated[
+        list[str] | None,
+        typer.Option("--column", help="Which column is a field, where two could be it: response=output. Repeat it."),
+    ] = None,
+    confidence: options.Level = 0.95,
+    resamples: options.Resamples = 10_000,
+    seed: options.Seed = 0,
+    cluster: options.Cluster = "",
+    plan: options.PlanOnly = False,
+    trusted: consent.Trust = False,
+) -> None:
+    """Score a table of answers: a value with its reason for every sample, and means with intervals.
+
+    Columns: user_input, response, reference, retrieved_contexts (also question, answer, expected, contexts and what
+    else they are called, вопрос and ответ too), and id, system, cluster where they matter; others are named. Fields
+    that a metric needs and no sample has are named before anything is paid for. Several systems in one file are
+    compared question by question.
+
+    Exit code 0 when every gate holds, 1 when one fails, 2 when there is not enough evidence, 4 when nothing was
+    measured of a metric.
+
+    Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
+    """
+    from ragbench.cli.console import outputs, plans
+    from ragbench.core import settings, trust
+    from ragbench.core.names import meant as near
+    from ragbench.core.progress import Progress, is_watched
+    from ragbench.data.cells import Forms
+    from ragbench.data.samples import read_samples
+    from ragbench.judge import asks_nobody
+    from ragbench.llm import Outlook, Tally, run
+    from ragbench.metrics import meant
+    from ragbench.tiers.basics.choices import parted
+    from ragbench.tiers.basics.families import check_baseline, leading
+    from ragbench.tiers.basics.requests import Draws
+    from ragbench.tiers.scoring.judged_metrics import Judging
+    from ragbench.tiers.scoring.measure import Asked, applicable, in_parts, live_line, measure, passes
+    from ragbench.tiers.scoring.replies import kept_replies
+    from ragbench.tiers.scoring.survey import is_large, surveyed
+
+    if plan:
+        context.with_resource(trust.planned())
+    known = settings.load()
+    consent.required(trust.named("metrics"), trusted)
+    try:
+        bounds = _bounds(gates) if gates else {}
+        forms, columns = Forms(), _columns(named_columns or ())
+        survey = surveyed(file, forms, columns) if not plan and is_large(file) else None
+        samples = read_samples(file, forms, columns) if survey is None else []
+        ids = survey.ids if survey is not None else tuple(sample.id for sample in samples)
+        if not ids:
+            raise ValueError(f"{file.name}: holds no samples; at least one is expected")
+        given = samples if survey is None else [survey.union]
+        chosen = applicable(given, [*(metrics or ()), *_criteria(criteria or (), scale)] or None)
+        chosen, judging = Judging(judges or (), aggregate, tolerance, quorum=quorum).on(chosen)
+        named, names = judging.named(known), judging.asking(known, chosen)
+        rule = judging.rule(names)
+        if unknown := {one.metric for one in bounds.values() if not meant(one.metric, map(str, chosen))}:
+            raise ValueError(f"--gate names {', '.join(sorted(unknown))}; measured are {', '.join(map(str, chosen))}")
+        systems = sorted(survey.systems if survey else {sample.system for sample in samples if sample.system})
+        check_baseline(baseline, systems, file.name, "--baseline")
+        _ = leading(primary, chosen)
+        if strange := [one for one in explain or () if one not in ids]:
+            raise ValueError(f"--explain {strange[0]!r}: there is no such sample{near(strange[0], ids)}")
+        Draws(level=confidence, resamples=resamples, seed=seed)
+        if survey is not None and not passes(chosen, named, embedder):
+            survey, samples = None, read_samples(file, columns=columns)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    asks = any("judge" in metric.needs for metric in chosen) and not all(map(asks_nobody, names))
+    used = {f"embedders.{name}" for name in parted(embedder)}
+    embeds = any("embedder" in metric.needs for metric in chosen) and bool(trust.named(*used))
+    if asks or embeds:
+        consent.required(trust.named(), trusted)
+        if plan:
+            consent.tell(trust.named())
+    outlooks: list[Outlook] = []
+    total = len(ids) * len(chosen) if is_watched() else 0
+    tally = Tally()
+    with kept_replies(named, chosen) as journal, Progress("scoring", total) as progress:
+        line = live_line(progress)
+
+        def heard(found: Tally) -> None:
+            nonlocal tally
+            tally = found
+            line(found)
+
+        asked = Asked(
+            named, embedder, language, rule, confidence, resamples, seed, journal, progress, heard,
+            outlooks.extend if plan else None, baseline, primary,
+        )  # fmt: skip
+        scoring = in_parts(survey.parts(), chosen, asked, survey) if survey else measure(samples, chosen, asked)
+        found = run(scoring)
+    for note in (*forms.unread, *(forms.notes if plan else ())):
+        terminal.say(note, err=outputs.is_screen(json_file))
+    if plan:
+        plans.show(outlooks, known.budget)
+        return
+    is_taken = outputs.is_screen(json_file)
+    for made in () if is_taken else found.tables("en", 4):
+        made.say()
+    for identifier in explain or ():
+        for said in (identifier, *found.explain(identifier).splitlines()):
+            terminal.say(said, err=is_taken)
+    outputs.paid(tally, err=is_taken)
+    outputs.caveat(found.stand_ins, err=is_taken)
+    outputs.answered(found.answered_by, err=is_taken)
+    _write(found, json_file, out)
+    if out is not None:
+        from ragbench.report import assemble
+        from ragbench.tiers.scoring.answer_tables import of_samples
+
+        answers, spoken = of_samples(survey or samples, file.name), language or known.language
+        request = _request(found, judges or names, asked, answers, spoken)
+        told = request.model_fields_set
+        parameters = {name: getattr(request, name) for name in request.parameters() if name in told}
+        # nobody else has the measurement: it goes as soon as it is written, and is read again
+        page = assemble(out, _measured(found, names, asked, answers, request), parameters, spoken, VIEWS)
+        terminal.say(page, err=True)
+    held = gate.tell(_decided(found, known.model_copy(update={"gate": bounds}))) if bounds else Ending.HELD
+    unmeasured = Ending.UNMEASURED if _tell_nothing(found) else Ending.HELD
+    if code := worst(held, unmeasured):
+        raise typer.Exit(code)
+
+
+def _bounds(gates: Sequence[str]) -> dict[str, GateSettings]:
+    """Raises ValueError."""
+    from ragbench.tiers.gates import bound
+
+    return dict(bound(text) for text in gates)
+
+
+def _tell_nothing(found: Scores) -> bool:
+    """Whether there is a metric, of any system, of which nothing was measured; says it."""
+    empty = [place for place, one in found.estimates.items() if math.isnan(one.value)]
+    if found.estimates and not empty:
+        return False
+    from ragbench.report.keeping.results import nothing_for
+
+    reasons = [*(str(line["reason"]) for line in found.lines()), *(one.score.reason for one in found.sets.scores)]
+    if len(empty) == len(found.estimates):
+        terminal.say(nothing_for(reasons or ["no metric had a sample to measure"]), err=True)
+    for place in empty if len(empty) < len(found.estimates) else ():
+        terminal.say(f"{': '.join(filter(None, place))}: nothing was measured", err=True)
+    return True
+
+
+def _decided(found: Scores, known: Settings) -> Decision:
+    """By the numbers alone."""
+    from ragbench.core.measurement import Measurement, NamedEstimate
+    from ragbench.tiers.gates import decide
+    from ragbench.tiers.scoring import judge_overlap
+    from ragbench.tiers.scoring.result import NOTEBOOK
+
+    estimates = tuple(NamedEstimate(*place, one) for place, one in found.estimates.items())
+    facts = {"attendance": judge_overlap.facts(found.attendances)}
+    numbers = Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=found.comparisons)
+    return decide({NOTEBOOK: numbers}, known)
+
+
+def _columns(given: Sequence[str]) -> dict[str, str]:
+    """Field → column, of `field=column`. Raises ValueError."""
+    found = {}
+    for one in given:
+        field, equals, column = (part.strip() for part in one.partition("="))
+        if not (field and equals and column):
+            raise ValueError(f"--column {one!r}: FIELD=COLUMN is expected, such as response=output")
+        found[field] = column
+    return found
+
+
+def _criteria(given: Sequence[str], scale: str) -> list[Metric]:
+    """The criteria of the command line as metrics. Raises ValueError."""
+    import csv
+
+    from ragbench.tiers.scoring import own_metrics
+
+    if scale != "yes/no" and not given:
+        raise ValueError(f"--scale {scale!r} is of criteria: give one, --criterion 'Is it polite?'")
+    parts: list[Any] = next(csv.reader([scale], skipinitialspace=True), [])
+    try:
+        parts = [int(part) if part.strip().lstrip("-").isdigit() else float(part) for part in parts]
+    except ValueError:
+        parts = [part.strip() for part in parts]
+    made = []
+    for text in given:
+        named = re.fullmatch(r"\s*([^\W\d]\w*)\s*=\s*(.*)", text, re.DOTALL)
+        name, question = named.groups() if named else ("", text)
+        made.append(own_metrics.criterion(question, name=name, scale="yes/no" if parts == ["yes/no"] else parts))
+    return made
+
+
+def _request(
+    found: Scores, names: Sequence[str], asked: Asked, answers: AnswerTable, language: str
+) -> RagMetricsRequest:
+    """What the notebook rag_metrics would have been asked for."""
+    from ragbench.tiers.answers.rag_metrics import RagMetricsRequest
+
+    given: dict[str, Any] = {
+        "answers": str(answers.facts["dataset"]),
+        "metrics": ", ".join(metric.label for metric in found.metrics),
+        "judges": ", ".join(names),
+        "aggregate": asked.rule.how,
+        "tolerance": asked.rule.tolerance,
+        "quorum": asked.rule.quorum,
+        "embedder": str(asked.embedder),
+        "baseline": found.baseline,
+        "primary": found.primary,
+        "level": found.level,
+        "resamples": found.resamples,
+        "seed": found.seed,
+        "language": language,
+    }
+    return RagMetricsRequest(**given)
+
+
+def _measured(
+    found: Scores, names: Sequence[str], asked: Asked, answers: AnswerTable, request: RagMetricsRequest
+) -> Measurement:
+    """These scores as the notebook rag_metrics would have measured them."""
+    from ragbench.tiers.answers.rag_metrics import Made, measurement_of
+    from ragbench.tiers.basics.session import told
+
+    embedders = tuple(name.strip() for name in str(asked.embedder).split(","))
+    made = measurement_of(found, answers, Made(tuple(names), asked.rule, embedders))
+    return told(replace(made, facts={**made.facts, "request": request.told()}))
+
+
+def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
+    from ragbench.cli.console import outputs
+    from ragbench.tiers.scoring.result import FILED
+
+    if json_file is not None:
+        outputs.write(json_file, found.as_parts())
+        if not outputs.is_screen(json_file):
+            terminal.say(json_file, err=True)
+    if out is not None:
+        from ragbench.report import csv_files
+
+        out.mkdir(parents=True, exist_ok=True)
+        outputs.write(out / "summary.json", found.as_parts())
+        csv_files.write_rows(out / "scores", found.filed(), FILED)

@@ -1,0 +1,39 @@
+"""What hangs on the core and can be taken off: each package below `ragbench.extras` says in OFFERS what it offers.
+
+An annex is found by being there. Without its folder what it offers is not offered, and nothing else changes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+Seam = Literal["commands", "front", "load", "pool", "published", "readers"]
+"""commands: of the command line, by name. front: names of `ragbench` itself. load: subcommands of `ragbench load`.
+pool: what the setting `cluster` needs. published: what there is to publish besides runs. readers: what recognizes files
+of a foreign kind, for `ragbench init`."""
+
+
+@functools.cache
+def offered(seam: Seam) -> Mapping[str, str]:
+    """What annexes offer there: names, and where each lies: `module:attribute`, or a module."""
+    folder = Path(__file__).parents[1] / "extras"
+    places = sorted(path.parent.name for path in folder.glob("*/__init__.py"))
+    return {
+        name: place
+        for annex in places
+        for name, place in getattr(import_module(f"ragbench.extras.{annex}"), "OFFERS", {}).get(seam, {}).items()
+    }
+
+
+def taken(seam: Seam, name: str) -> Any:
+    """What is offered there under that name, imported now; None where no annex offers it."""
+    place = offered(seam).get(name)
+    if place is None:
+        return None
+    module, _, attribute = place.partition(":")
+    found = import_module(module)
+    return getattr(found, attribute) if attribute else found

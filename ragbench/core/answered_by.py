@@ -1,0 +1,163 @@
+"""Which model says that it answered, held against the one that was asked: what is said of it, and when it warns."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+from ragbench.core.language import Translator
+
+Role = Literal["judge", "generator", "embedder", "reranker", "system"]
+Kinship = Literal["same", "alias", "other"]
+
+SHOWN_MODELS, SHOWN_CHARACTERS = 5, 80
+_ROUTE = re.compile(r":(?:free|nitro|floor|beta|extended|online|latest|exacto)$")
+_SNAPSHOT = re.compile(r"[-@._:](?:\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{3,4}|latest)$")
+
+
+@dataclass(frozen=True)
+class AnsweredBy:
+    """One model that was asked, and the names that its replies gave.
+
+    role: what it was asked as; name: in ragbench.toml. asked: the model's name there. replies: how many gave each name.
+    imported: how many of its replies came in a file, from somebody who says that the model gave them; whole: of how
+    many.
+    """
+
+    role: Role
+    name: str
+    asked: str
+    replies: Mapping[str, int]
+    imported: int = 0
+    whole: int = 0
+
+    @property
+    def warns(self) -> bool:
+        """Whether the numbers may be another model's, or somebody's."""
+        return self.kinship == "other" or self.imported > 0
+
+    @property
+    def kinship(self) -> Kinship:
+        """same: all gave the name that was asked; other: one gave another model's, or two gave each other's."""
+        found = {kinship(self.asked, one) for one in self.replies}
+        found |= {kinship(one, two) for one, two in combinations(self.replies, 2)} - {"same"}
+        return "other" if "other" in found else "alias" if "alias" in found else "same"
+
+    @property
+    def fact(self) -> dict[str, Any]:
+        """As plain values."""
+        known = {"role": self.role, "name": self.name, "asked": self.asked, "replies": dict(self.replies)}
+        came = {"imported": self.imported, "whole": self.whole} if self.imported else {}
+        return {**known, "kinship": self.kinship, **came}
+
+
+def kinship(asked: str, served: str) -> Kinship:
+    """Whether two names are of one model.
+
+    alias: they differ by what does not change the model: a provider's prefix (`openai/gpt-4o`), a route (`:free`), or
+    one of them alone names a snapshot (`gpt-4o-2024-08-06`). Two different snapshots are two models.
+    """
+    if asked.strip() == served.strip():
+        return "same"
+    first, second = _plain(asked), _plain(served)
+    if first == second or _SNAPSHOT.sub("", first) == second or first == _SNAPSHOT.sub("", second):
+        return "alias"
+    return "other"
+
+
+def of(known: Mapping[str, Any]) -> tuple[AnsweredBy, ...]:
+    """The models of a measurement's facts whose replies said who gave them."""
+    found: dict[tuple[Role, str], AnsweredBy] = {}
+    judges = [one for one in known.get("judges") or () if isinstance(one, Mapping)]
+    generators = [one for one in (known.get("generators") or {}).values() if isinstance(one, Mapping)]
+    for role, models in (("judge", judges), ("generator", generators)):
+        for one in models:
+            usage = one.get("usage") or {}
+            replies, asked = one.get("answered_by") or usage.get("answered_by"), one.get("model") or usage.get("model")
+            came, whole = int(usage.get("imported") or 0), int(usage.get("replies") or 0)
+            if (replies or came) and asked:
+                made = AnsweredBy(role, str(one["name"]), str(asked), replies or {}, came, whole)  # type: ignore[arg-type]
+                _add(found, made)
+    for one in known.get("systems") or ():
+        if isinstance(one, Mapping) and isinstance(one.get("embedder_answered_by"), Mapping):
+            told = one["embedder_answered_by"]
+            name = str(one["embedder"])  # systems that share it tell the same of it
+            found["embedder", name] = AnsweredBy("embedder", name, str(told["asked"]), told["replies"])
+    return tuple(found.values())
+
+
+def together(facts: Iterable[Mapping[str, Any]]) -> tuple[AnsweredBy, ...]:
+    """The same of several measurements, added up."""
+    found: dict[tuple[Role, str], AnsweredBy] = {}
+    for known in facts:
+        for one in of(known):
+            _add(found, one)
+    return tuple(found.values())
+
+
+def sentence(one: AnsweredBy, _: Translator) -> str:
+    """What is to be said of it; empty where all replies gave the name that was asked, and none was imported."""
+    if one.kinship == "same" and not one.imported:
+        return ""
+    who = {
+        "judge": _("Judge {name}", name=one.name),
+        "generator": _("Generator {name}", name=one.name),
+        "embedder": _("Embedder {name}", name=one.name),
+        "reranker": _("Reranker {name}", name=one.name),
+        "system": _("System {name}", name=one.name),
+    }[one.role]
+    said = {"who": who, "asked": one.asked, "models": models(one, _)}
+    texts = []
+    if one.kinship == "alias":
+        texts.append(_("{who}: the model asked was {asked}; its replies call it {models}.", **said))
+    if one.kinship == "other":
+        texts.append(
+            _(
+                "{who}: the model asked was {asked}, but the replies name another: {models}. The numbers are of the "
+                "model that answered.",
+                **said,
+            )
+        )
+    if one.imported:
+        counts = {"imported": _.integer(one.imported), "whole": _.integer(one.whole)}
+        texts.append(
+            _(
+                "{who}: {imported} of {whole} replies were imported from a file: the numbers are as true as whoever "
+                "made it.",
+                who=who,
+                **counts,
+            )
+        )
+    return " ".join(texts)
+
+
+def warnings(known: Mapping[str, Any], _: Translator) -> list[str]:
+    """What has to stand beside the numbers of a measurement's facts: they may be another model's, or somebody's."""
+    return [sentence(one, _) for one in of(known) if one.warns]
+
+
+def models(one: AnsweredBy, _: Translator) -> str:
+    """The names that the replies gave, each with how many did: `gpt-4o-mini (12)`; the most frequent ones first."""
+    most = sorted(one.replies.items(), key=lambda item: (-item[1], item[0]))
+    short = {name: name if len(name) <= SHOWN_CHARACTERS else f"{name[:SHOWN_CHARACTERS]}…" for name, count in most}
+    listed = [f"{short[name]} ({_.integer(count)})" for name, count in most[:SHOWN_MODELS]]
+    if (rest := len(most) - SHOWN_MODELS) > 0:
+        listed.append(_.plural("{n} name more", "{n} names more", rest))
+    return _.enumeration(listed)
+
+
+def _plain(name: str) -> str:
+    return _ROUTE.sub("", name.strip().lower().rsplit("/", 1)[-1].removesuffix(".gguf"))
+
+
+def _add(found: dict[tuple[Role, str], AnsweredBy], one: AnsweredBy) -> None:
+    before = found.get((one.role, one.name))
+    replies = Counter(before.replies if before is not None else ())
+    replies.update({str(model): int(count) for model, count in one.replies.items()})
+    came = one.imported + (before.imported if before else 0)
+    whole = one.whole + (before.whole if before else 0)
+    found[one.role, one.name] = AnsweredBy(one.role, one.name, one.asked, dict(replies), came, whole)

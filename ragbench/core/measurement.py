@@ -1,0 +1,399 @@
+"""What one notebook measured: the long score table, what was retrieved, and what follows from both.
+
+Measuring is expensive and is stored; showing is cheap and reads what is stored: a measurement written to a folder and
+read back is equal, and needs no database and no model.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragbench.core import stand_ins, terminal, unidentified
+from ragbench.core.counts import alone, counted
+from ragbench.core.folders import write, write_by
+from ragbench.core.language import translator
+from ragbench.core.settings.secrets import exact_masker, excerpt, masked, masked_table
+from ragbench.core.types import Comparison, Estimate, Verdict
+from ragbench.core.types import reason as reasons
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FINDINGS, ESTIMATES, COMPARISONS = "findings.json", "estimates.parquet", "comparisons.parquet"
+SCORE_COLUMNS = ("system", "metric", "sample", "value", "status", "reason", "judge")
+RETRIEVED_COLUMNS = ("system", "sample", "rank", "chunk", "url", "similarity", "gain", "text")
+ESTIMATE_COLUMNS = (
+    "value", "low", "high", "level", "method", "note", "n", "n_unmeasured", "clusters", "floor", "ceiling", "doubt",
+)  # fmt: skip
+COMPARISON_COLUMNS = (
+    "baseline", "challenger", "difference", "low", "high", "level", "method", "note", "p", "p_adjusted", "test",
+    "verdict", "minimum_detectable", "margin", "questions_needed", "groups_needed", "n", "n_dropped", "clusters",
+    "family", "least", "most", "doubt", "withheld",
+)  # fmt: skip
+"""What summaries say of an estimate, and of a comparison."""
+ESTIMATE_ROW = ("system", "metric", *(each.name for each in fields(Estimate) if each.name != "intervals"))
+COMPARISON_ROW = ("metric", *(each.name for each in fields(Comparison) if each.name != "intervals"))
+"""What a row of a flat table holds of each: all that is one value."""
+JUDGE, CORRECTED = {"mean": "judge"}, {"mean": "corrected"}
+"""Where findings stand that are the judge's alone, and those that people's labels correct."""
+ESTIMATE_PLACE, COMPARISON_PLACE = ("system", "metric", "where"), ("metric", "where")
+"""What says of which number a row is, in the tables of both."""
+QUESTION_COLUMNS = ("sample", "text", "reference", "kind", "language", "cluster", "answerable", "relevant")
+
+
+LONGEST_FAULT = 200
+
+
+class DamagedError(ValueError):
+    """What lies in the folder of a run is not what ragbench wrote there."""
+
+    def __init__(self, folder: Path, error: BaseException) -> None:
+        said = excerpt(str(error), LONGEST_FAULT) or "without a reason"
+        super().__init__(f"{folder} is damaged, or was not written by this version of ragbench: {said}")
+
+
+Where = Mapping[str, str | float]
+"""A finding's place in field terms, such as {"k": 5} or {"slice": "kind:colloquial"}; empty for the whole."""
+
+
+@dataclass(frozen=True)
+class NamedEstimate:
+    """An estimate with its place: the system and the metric it belongs to, and where."""
+
+    system: str
+    metric: str
+    estimate: Estimate
+    where: Where = field(default_factory=dict)
+
+    def row(self) -> dict[str, Any]:
+        """System, metric, and all that is known of the estimate."""
+        return {"system": self.system, "metric": self.metric, **asdict(self.estimate)}
+
+    def summary(self) -> dict[str, Any]:
+        """System, metric, and what summaries say of an estimate (ESTIMATE_COLUMNS)."""
+        known = {name: getattr(self.estimate, name) for name in ESTIMATE_COLUMNS}
+        return {"system": self.system, "metric": self.metric, **known}
+
+
+@dataclass(frozen=True)
+class NamedComparison:
+    """A comparison with its place: its metric, and where; baseline and challenger are named inside it."""
+
+    metric: str
+    comparison: Comparison
+    where: Where = field(default_factory=dict)
+
+    def row(self) -> dict[str, Any]:
+        """Metric, and all that is known of the comparison; its verdict as a plain text."""
+        return {"metric": self.metric, **asdict(self.comparison), "verdict": str(self.comparison.verdict)}
+
+    def summary(self) -> dict[str, Any]:
+        """Metric, and what summaries say of a comparison (COMPARISON_COLUMNS)."""
+        known = {name: getattr(self.comparison, name) for name in COMPARISON_COLUMNS}
+        return {"metric": self.metric, **known, "verdict": str(self.comparison.verdict)}
+
+
+Finding = NamedEstimate | NamedComparison
+
+
+def without_rows(columns: Sequence[str]) -> pd.DataFrame:
+    """A table of these columns with nothing in it."""
+    import pandas as pd
+
+    return pd.DataFrame(columns=list(columns))
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Everything a page may show; a table that is not given is empty.
+
+    notebook: the notebook's name, which is the page's.
+    facts: provenance and settings as plain JSON values: dataset, data_hash, unit, n_questions, seed, level,
+        resamples, systems (a list of {name, description, ...}), baseline, stand_ins (names of offline stand-ins),
+        request (what was asked for: a list of {name, value, default, help}).
+    scores: one row per system, metric and sample (SCORE_COLUMNS); value NaN where status is not "ok".
+    questions: one row per sample (QUESTION_COLUMNS); where a page lists only some of very many, `listed` says why it
+        does (`ragbench.tiers.scoring.listing`), None of others: their answers, passages, judgements and reasons are not
+        kept.
+    retrieved: one row per system, sample and rank (RETRIEVED_COLUMNS).
+    estimates, comparisons: what the statistics say of the scores, in the order in which a page shows them.
+    placed: findings that are not of the whole: each has a `where` that is not empty, and is in no main table.
+    extra: side tables by name: what is listed, drawn or counted, and no finding.
+    """
+
+    notebook: str
+    facts: Mapping[str, Any]
+    scores: pd.DataFrame = field(default_factory=partial(without_rows, SCORE_COLUMNS))
+    questions: pd.DataFrame = field(default_factory=partial(without_rows, QUESTION_COLUMNS))
+    retrieved: pd.DataFrame = field(default_factory=partial(without_rows, RETRIEVED_COLUMNS))
+    estimates: tuple[NamedEstimate, ...] = ()
+    comparisons: tuple[NamedComparison, ...] = ()
+    extra: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    placed: tuple[Finding, ...] = ()
+
+    @property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """The side tables that are results and no aids of a chart, by the names that people and files know them by."""
+        named: Mapping[str, str] = self.facts.get("tables", {})
+        return {name: self.extra[key] for name, key in named.items() if key in self.extra}
+
+    def estimates_by(self, *keys: str) -> list[NamedEstimate]:
+        """The estimates whose place is told by exactly these keys, in their order."""
+        return [one for one in self.placed if isinstance(one, NamedEstimate) and set(one.where) == set(keys)]
+
+    def comparisons_by(self, *keys: str) -> list[NamedComparison]:
+        """The comparisons whose place is told by exactly these keys, in their order."""
+        return [one for one in self.placed if isinstance(one, NamedComparison) and set(one.where) == set(keys)]
+
+    def with_people_first(self) -> Measurement:
+        """Corrected means and differences in the place of the judge's, of metrics that are corrected for every system.
+
+        A metric that has labels of some systems only stays the judge's: its means would not be comparable. What the
+        judge alone says stays at JUDGE; the fact `corrected` names the metrics that people's word is first on.
+        """
+        means = {
+            (one.system, one.metric): one.estimate
+            for one in self.estimates_by("mean")
+            if one.where == CORRECTED and one.estimate.n
+        }
+        lacking = {one.metric for one in self.estimates if (one.system, one.metric) not in means}
+        first = [name for name in dict.fromkeys(one.metric for one in self.estimates) if name not in lacking]
+        made = self.judged_alone()
+        differences = {
+            (one.metric, one.comparison.challenger): one.comparison
+            for one in self.comparisons_by("mean")
+            if one.where == CORRECTED and one.comparison.n
+        }
+        known = [one for one in made.comparisons_by("mean") if one.where == JUDGE]
+        told = {(one.metric, one.comparison.challenger) for one in known}
+        own = [replace(one, where=JUDGE) for one in made.comparisons if one.metric in first]
+        return replace(
+            made,
+            facts={**made.facts, "corrected": first},
+            estimates=tuple(
+                replace(one, estimate=_of_as_many(means[one.system, one.metric], one.estimate))
+                if one.metric in first
+                else one
+                for one in made.estimates
+            ),
+            comparisons=tuple(
+                replace(one, comparison=replace(differences[place], n_dropped=one.comparison.n_dropped))
+                if one.metric in first
+                else one
+                for one in made.comparisons
+                if (place := (one.metric, one.comparison.challenger)) in differences or one.metric not in first
+            ),
+            placed=(
+                *made.placed,
+                *(one for one in own if (one.metric, one.comparison.challenger) not in told),
+            ),
+        )
+
+    def judged_alone(self) -> Measurement:
+        """The measurement with the judge's own means and differences first, as it was before labels corrected them."""
+        found = {
+            (one.system, one.metric, one.where["mean"]): one.estimate
+            for one in self.estimates_by("mean")
+        }  # fmt: skip
+        differences = {
+            (one.metric, one.comparison.challenger): replace(one, where={})
+            for one in self.comparisons_by("mean")
+            if one.where == JUDGE
+        }
+        there = [(one.metric, one.comparison.challenger) for one in self.comparisons]
+        return replace(
+            self,
+            estimates=tuple(
+                replace(one, estimate=found[one.system, one.metric, "judge"])
+                if _same(one.estimate, found.get((one.system, one.metric, "corrected")))
+                else one
+                for one in self.estimates
+            ),
+            comparisons=(
+                *(differences.get(place, one) for place, one in zip(there, self.comparisons, strict=True)),
+                *(one for place, one in differences.items() if place not in there),
+            ),
+        )
+
+    def alone(self, one: Finding) -> Finding | None:
+        """What the judge alone says of the whole where people's labels correct a mean or a difference; else None."""
+        if one.where or one.metric not in (self.facts.get("corrected") or ()):
+            return None
+        if isinstance(one, NamedEstimate):
+            means = (
+                each for each in self.estimates_by("mean") if (each.system, each.metric) == (one.system, one.metric)
+            )
+            return next((each for each in means if each.where == JUDGE), None)
+        place = (one.metric, one.comparison.challenger)
+        found = (each for each in self.comparisons_by("mean") if (each.metric, each.comparison.challenger) == place)
+        return next((each for each in found if each.where == JUDGE), None)
+
+    def __repr__(self) -> str:
+        """Ten lines at most: what was measured on what, the first findings, how many more, and their caveat."""
+        _ = translator("en")
+        named = ("dataset", "unit", "n_questions", "seed")
+        about = ", ".join(f"{key} {self.facts[key]}" for key in named if self.facts.get(key) is not None)
+        lines = [
+            f"{e.system} {e.metric}: {_.number(one.value)} {_.interval(one.low, one.high)}, {counted(one, _)}"
+            + ("" if (judge := self.alone(e)) is None else f"; {alone(judge.row()['value'], _)}")
+            for e in self.estimates
+            for one in [e.estimate]
+        ]
+        lines += [
+            f"{one.challenger} − {one.baseline} {c.metric}: {_.number(one.difference, signed=True)} "
+            f"{_.interval(one.low, one.high, signed=True)}, {one.verdict}, n {one.n}"
+            + ("" if (judge := self.alone(c)) is None else f"; {alone(judge.row()['difference'], _, signed=True)}")
+            for c in self.comparisons
+            for one in [c.comparison]
+        ]
+        if len(lines) > 8:
+            lines[7:] = [f"… {len(lines) - 7} more in .estimates and .comparisons"]
+        strange = unidentified.sentences(unidentified.of(self.facts).values(), _)
+        said = [f"{self.notebook}: {about}", *lines, *strange, stand_ins.caveat(stand_ins.of(self.facts), _)]
+        return "\n".join(terminal.plain(line) for line in said if line)
+
+    def save(self, folder: Path) -> None:
+        """Write the measurement, without secrets, into `folder` (made if need be): Parquet tables and one JSON file."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("scores", "questions", "retrieved"):
+            write_table(folder / f"{name}.parquet", getattr(self, name))
+        for name, table in self.extra.items():
+            write_table(folder / f"extra-{name}.parquet", table)
+        self.save_findings(folder)
+        about = {"notebook": self.notebook, "facts": dict(self.facts)}
+        text = json.dumps(without_nan(masked(about, exact_masker())), ensure_ascii=False, indent=1, allow_nan=False)
+        # last: a measurement with findings is whole, also after a kill in the middle of saving
+        write(folder / FINDINGS, text + "\n")
+
+    def save_findings(self, folder: Path) -> None:
+        """Write the two long frames of findings: those of the whole first, then those with a place."""
+        estimates = [*self.estimates, *(one for one in self.placed if isinstance(one, NamedEstimate))]
+        comparisons = [*self.comparisons, *(one for one in self.placed if isinstance(one, NamedComparison))]
+        rows = [{"where": one.where, **one.row(), "doubt": reasons.kept(one.estimate.doubt)} for one in estimates]
+        _write_findings(folder / ESTIMATES, rows, ESTIMATE_PLACE, Estimate)
+        rows = [{"where": one.where, **one.row(), **_reasons(one.comparison)} for one in comparisons]
+        _write_findings(folder / COMPARISONS, rows, COMPARISON_PLACE, Comparison)
+
+    @classmethod
+    def load(cls, folder: Path) -> Measurement:
+        """Read what `save` wrote. Raises DamagedError for what it did not write."""
+        try:
+            return cls._load(folder)
+        except OSError as error:
+            if error.filename is None:  # of a table that is none
+                raise DamagedError(folder, error) from None
+            raise
+        except Exception as error:  # it may have come from anywhere
+            raise DamagedError(folder, error) from None
+
+    @classmethod
+    def _load(cls, folder: Path) -> Measurement:
+        import pandas as pd
+
+        about = json.loads((folder / FINDINGS).read_text(encoding="utf-8"))
+        tables = {name: pd.read_parquet(folder / f"{name}.parquet") for name in ("scores", "questions", "retrieved")}
+        extra = {
+            path.stem.removeprefix("extra-"): pd.read_parquet(path) for path in sorted(folder.glob("extra-*.parquet"))
+        }
+        estimates = [
+            NamedEstimate(row["system"], row["metric"], _estimate(row), row["where"])
+            for row in _read_findings(folder / ESTIMATES, ESTIMATE_PLACE, Estimate)
+        ]
+        comparisons = [_comparison(row) for row in _read_findings(folder / COMPARISONS, COMPARISON_PLACE, Comparison)]
+        made = cls(
+            notebook=about["notebook"],
+            facts=about["facts"],
+            estimates=tuple(one for one in estimates if not one.where),
+            comparisons=tuple(one for one in comparisons if not one.where),
+            extra=extra,
+            placed=(*(one for one in estimates if one.where), *(one for one in comparisons if one.where)),
+            **tables,
+        )
+        return made.with_people_first() if "corrected" in extra else made
+
+
+def _reasons(one: Comparison) -> dict[str, str]:
+    return {"doubt": reasons.kept(one.doubt), "withheld": reasons.kept(one.withheld)}
+
+
+def _same(one: Estimate, other: Estimate | None) -> bool:
+    return other is not None and all(getattr(one, key) == getattr(other, key) for key in ("value", "low", "high", "n"))
+
+
+def _of_as_many(one: Estimate, judged: Estimate) -> Estimate:
+    """A corrected mean with how many answers the judge gave no score for: labels say nothing of those."""
+    return replace(one, n_unmeasured=judged.n_unmeasured)
+
+
+def write_table(path: Path, table: pd.DataFrame) -> None:
+    """Write a whole Parquet file without secrets, or none."""
+    kept = masked_table(table, exact_masker())
+    write_by(path, lambda temporary: kept.to_parquet(temporary, index=False))
+
+
+def without_nan(value: Any) -> Any:
+    """The same JSON value with None for every NaN or infinity, and plain lists and dicts for tuples and mappings."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(item) for item in value]
+    return value
+
+
+def _write_findings(path: Path, rows: Sequence[Mapping[str, Any]], place: Sequence[str], of: type) -> None:
+    """One row a finding; mappings as JSON texts, what is not finite as nothing, as JSON would have it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = _schema(place, of)
+    plain = [
+        {key: json.dumps(item, ensure_ascii=False) if isinstance(item, dict) else item for key, item in row.items()}
+        for row in without_nan(masked(list(rows), exact_masker()))
+    ]
+    write_by(path, lambda temporary: pq.write_table(pa.Table.from_pylist(plain, schema), temporary))
+
+
+def _schema(place: Sequence[str], of: type) -> Any:
+    import pyarrow as pa
+
+    kinds = dict.fromkeys(place, "str") | {each.name: str(each.type).split(" | ")[0] for each in fields(of)}
+    types = {"float": pa.float64(), "int": pa.int64()}
+    return pa.schema([(name, types.get(kind, pa.string())) for name, kind in kinds.items()])
+
+
+def _read_findings(path: Path, place: Sequence[str], of: type) -> list[dict[str, Any]]:
+    import pyarrow.parquet as pq
+
+    schema = _schema(place, of)
+    rows: list[dict[str, Any]] = pq.read_table(path).select(schema.names).cast(schema).to_pylist()
+    return [row | {key: json.loads(row[key]) for key in ("where", "intervals")} for row in rows]
+
+
+def _estimate(row: dict[str, Any]) -> Estimate:
+    known = _fields(row, Estimate, ("value",))
+    return Estimate(**known | {"doubt": reasons.read(known["doubt"])})
+
+
+def _comparison(row: dict[str, Any]) -> NamedComparison:
+    known = _fields(row, Comparison, ("difference", "low", "high", "p", "effect_size", "error"))
+    known |= {
+        "verdict": Verdict(known["verdict"]),
+        "doubt": reasons.read(known["doubt"]),
+        "withheld": reasons.read(known["withheld"]),
+    }
+    return NamedComparison(row["metric"], Comparison(**known), row["where"])
+
+
+def _fields(row: Mapping[str, Any], of: type, numbers: Sequence[str]) -> dict[str, Any]:
+    """What a finding of the type is made from; numbers: those that are NaN where nothing is known."""
+    known = {each.name: row[each.name] for each in fields(of) if each.name in row}
+    known |= {name: math.nan for name in numbers if known.get(name) is None}
+    return known | {"intervals": {key: tuple(item) for key, item in row.get("intervals", {}).items()}}

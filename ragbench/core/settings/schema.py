@@ -1,0 +1,56 @@
+"""The JSON schema of ragbench.toml, for editors: completion, help and bounds where the file is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ragbench.core.settings import Settings
+
+NAME = "ragbench.schema.json"
+LINE = f"#:schema ./{NAME}"
+"""The first line of a TOML file that Taplo and Even Better TOML find the schema by."""
+DIALECT = "http://json-schema.org/draft-07/schema#"
+
+
+def schema() -> dict[str, Any]:
+    """What ragbench.toml may hold, table in table, without what only the environment may say.
+
+    In draft 7, which is what editors of TOML know. As in TOML nothing is null: what may be missing is not required.
+    """
+    made = Settings.model_json_schema()
+    return {"$schema": DIALECT, **_plain(made, made["$defs"])}
+
+
+def text() -> str:
+    """The file's text."""
+    return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _plain(node: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema with all that it names in its place, without titles, nulls and tables as defaults."""
+    if "$ref" in node:
+        named = known[node["$ref"].rpartition("/")[2]]
+        node = {**named, **{key: value for key, value in node.items() if key != "$ref"}}
+    if "anyOf" in node:
+        some = [one for one in node["anyOf"] if one.get("type") != "null"]
+        rest = {key: value for key, value in node.items() if key != "anyOf"}
+        if len(some) == 1:
+            return _plain({**some[0], **rest}, known)
+        return {**_plain(rest, known), "anyOf": [_plain(one, known) for one in some]}
+    made = {key: value for key, value in node.items() if key not in ("title", "$defs", "prefixItems")}
+    if made.get("default") is None or isinstance(made["default"], dict):
+        made.pop("default", None)
+    if "prefixItems" in node:
+        [made["items"]] = [
+            one for place, one in enumerate(node["prefixItems"]) if one not in node["prefixItems"][:place]
+        ]
+    if "properties" in node:
+        inner = {name: _plain(one, known) for name, one in node["properties"].items()}
+        made["properties"] = {name: one for name, one in inner.items() if not one.get("writeOnly")}
+    if "items" in node:
+        made["items"] = _plain(node["items"], known)
+    if isinstance(node.get("additionalProperties"), dict):
+        made["additionalProperties"] = _plain(node["additionalProperties"], known)
+    return made

@@ -1,0 +1,160 @@
+"""Nothing secret leaves the process: values of key variables and passwords of URLs are masked at every door.
+
+A door is where something goes to a file or a screen: `ragbench.core.terminal`, `ragbench.report.keeping.files`, a
+measurement's `save`, the journal's export, labels and data sets. What an endpoint sends back is masked as it comes in.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
+
+from ragbench.core import settings
+from ragbench.core.settings.addresses import MASK, without_passwords
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AT_ONCE = 50_000
+"""Cells of a table that are held as Python's texts."""
+SHORTEST = 6
+"""Shorter values are masked in URLs alone: a word of everyday would vanish from all data."""
+_SECRET_NAME = re.compile(
+    r"(API_?KEY|TOKEN(?!S|IZER)|SECRET|PASSWORD|PASSWD|PGPASS|CREDENTIAL|PRIVATE_?KEY|ACCESS_?KEY|ACCOUNT_?KEY|"
+    r"CONNECTION_?STRING)",
+    re.IGNORECASE,
+)
+_SECRET_PARAMETER = re.compile(r"password|passwd|token|secret|key", re.IGNORECASE)
+
+Mask = Callable[[str], str]
+
+
+def masker() -> Mask:
+    """A function that masks the secrets of this process in a text, and the password of any URL."""
+    exact = exact_masker()
+    return lambda text: without_passwords(exact(text))
+
+
+def exact_masker() -> Mask:
+    """A function that masks only the secrets that this process holds, for data that must stay as it is otherwise."""
+    return _masking(frozenset(_values()))
+
+
+def document_masker() -> Mask:
+    """`exact_masker` for a whole file of text, where a secret made of digits alone could be a number of its own."""
+    return _masking(frozenset(value for value in _values() if not value.isdecimal()))
+
+
+def excerpt(text: object, limit: int, mask: Mask | None = None) -> str:
+    """A text of somebody else's as one line of at most `limit` characters, masked before it is cut: of a secret that
+    is cut first, no mask finds the rest. What was cut ends in …
+
+    mask: a masker that was made before, where there are many texts.
+    """
+    said = " ".join((mask or masker())(str(text)).split())
+    return said if len(said) <= limit else f"{said[: limit - 1]}…"
+
+
+def masker_of(*values: str) -> Mask:
+    """A function that masks these secrets, however they are written."""
+    return _masking(frozenset(value for value in values if len(value) >= SHORTEST))
+
+
+def masked(value: Any, mask: Mask) -> Any:
+    """A JSON value with every text in it masked, names of fields among them."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, Mapping):
+        return {masked(key, mask): masked(item, mask) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [masked(item, mask) for item in value]
+    return value
+
+
+def masked_table(table: pd.DataFrame, mask: Mask) -> pd.DataFrame:
+    """The same table where nothing had to be masked, else a copy."""
+    there = [] if mask is str else [name for name in table.columns if table[name].dtype.kind not in "biufcmM"]
+    starts = range(0, len(table), AT_ONCE)
+    hides = [
+        name
+        for name in there
+        if any(
+            one is not other
+            for start in starts
+            for cells in [table[name].iloc[start : start + AT_ONCE].tolist()]
+            for one, other in zip(_hidden(cells, mask), cells, strict=True)
+        )
+    ]
+    return table.assign(**{name: _hidden(table[name].tolist(), mask) for name in hides}) if hides else table
+
+
+def _hidden(cells: list[Any], mask: Mask) -> list[Any]:
+    """The same cells, each itself where nothing had to be masked."""
+    plain = {cell for cell in cells if isinstance(cell, str)}
+    known = {text: better for text in plain if (better := mask(text)) != text}
+    return [known.get(cell, cell) if isinstance(cell, str) else _nested(cell, mask) for cell in cells]
+
+
+def _nested(cell: Any, mask: Mask) -> Any:
+    """A cell of a table that is no text: itself, unless it is a list or a mapping that holds a secret."""
+    plain = cell.tolist() if hasattr(cell, "tolist") else cell
+    if not isinstance(plain, list | tuple | Mapping):
+        return cell
+    better = masked(plain, mask)
+    return cell if repr(better) == repr(masked(plain, str)) else better
+
+
+def _values() -> set[str]:
+    """Secret values: of variables whose names say so, of the variables that the settings name, of URLs."""
+    named = {name for name in os.environ if _SECRET_NAME.search(name)}
+    try:
+        known = settings.load()
+    except (settings.ConfigurationError, OSError):
+        known = None
+    if known is not None:
+        named |= settings.key_variables(known)
+    values = {os.environ[name].strip() for name in named if name in os.environ}
+    for value in os.environ.values():
+        if "://" in value:
+            values |= _passwords(value)
+    return {value for value in values if len(value) >= SHORTEST}
+
+
+def _passwords(url: str) -> set[str]:
+    try:
+        parts = urlsplit(url.strip())
+        given = [value for name, value in parse_qsl(parts.query) if _SECRET_PARAMETER.search(name)]
+        password = parts.password
+    except ValueError:
+        return set()
+    return {*given, *({password, unquote(password)} if password else ())}
+
+
+def _written(value: str) -> set[str]:
+    """A value as JSON, HTML, URLs and Python write it."""
+    return {
+        value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], repr(value)[1:-1],
+        html.escape(value), html.escape(value, quote=False), html.escape(value).replace("&#x27;", "&#39;"),
+        html.escape(value).replace("&#x27;", "&#39;").replace("&quot;", "&#34;"), quote(value), quote(value, safe=""),
+        quote_plus(value),
+    }  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def _masking(values: frozenset[str]) -> Mask:
+    found = sorted((text for value in values for text in _written(value)), key=lambda text: (-len(text), text))
+    if not found:
+        return str
+    pattern = re.compile("|".join(map(re.escape, found)))
+
+    def mask(text: str) -> str:
+        # looked for one by one first: that is a hundred times as fast, and nearly always all there is to do
+        return pattern.sub(MASK, text) if any(secret in text for secret in found) else text
+
+    return mask

@@ -1,0 +1,191 @@
+"""The tables `[systems.NAME]`: a retriever of ragbench, your callable, logged results, or a service over HTTP."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import parse_qsl, quote, urlsplit
+
+from pydantic import Field, field_validator, model_validator
+
+from ragbench.core.settings.addresses import refuse_metadata, without_credentials
+from ragbench.core.settings.endpoints import Patience
+from ragbench.core.settings.tables import PARTS, IndexSettings
+
+KINDS = ("embedder", "retriever", "callable", "results", "url")
+EXPRESSIONS = ("answer", "passages", "ids", "scores", "latency")
+OF_A_SERVICE = (*EXPRESSIONS, "method", "body", "headers", "stream", "concurrency", "requests_per_minute")
+BODY = '{"question": "{question}", "k": {k}}'
+SLOTS = ("question", "k")
+_SLOT = re.compile(r"\{([A-Za-z_]\w*)\}")
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_SECRET = re.compile(r"authorization|cookie|key|token|secret|password|credential", re.IGNORECASE)
+
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """A template with its slots filled in one pass: braces in the values mean nothing."""
+    return _SLOT.sub(lambda slot: values.get(slot[1], slot[0]), template)
+
+
+class SystemSettings(IndexSettings, Patience):
+    """One system under test: a retriever of ragbench, your callable, logged results, or a service; exactly one."""
+
+    embedder: str | None = Field(
+        default=None, description="the NAME of [embedders.NAME]: short for a dense retriever with this index"
+    )
+    retriever: str | None = Field(default=None, description="the NAME of [retrievers.NAME]; bm25 needs no table")
+    chunker: str | None = Field(
+        default=None, description="the NAME of [chunkers.NAME] that cuts the passages; not set: as they are"
+    )
+    rewriter: str | None = Field(default=None, description="the NAME of [rewriters.NAME] that puts the question anew")
+    reranker: str | None = Field(default=None, description="the NAME of [rerankers.NAME] that looks at the first again")
+    callable: str | None = Field(
+        default=None,
+        description="your function of (question, k) that returns ids in rank order, or your object of LangChain, "
+        "LlamaIndex or Haystack, as module:name",
+    )
+    results: Path | None = Field(
+        default=None, description="JSON Lines of what your system retrieved, and answered, question by question"
+    )
+    url: str | None = Field(
+        default=None,
+        description="http or https address of a service that is asked question by question; {question} and {k} may "
+        "stand in its path and query",
+    )
+    method: Literal["POST", "GET", "PUT"] = Field(default="POST", description="of a service's requests; GET: no body")
+    body: str = Field(default=BODY, description="of a request, in JSON, with the slots {question} and {k}")
+    headers: dict[str, str] = Field(
+        default={},
+        description='of a request; the values of environment variables by their names: "Bearer {PROD_KEY}". A secret '
+        "stands in no other way",
+    )
+    answer: str | None = Field(
+        default=None,
+        description="where a reply has its answer, in JMESPath: data.answer; with stream: where an event has its piece",
+    )
+    passages: str | None = Field(default=None, description="where it has the texts of its passages: hits[].text")
+    ids: str | None = Field(default=None, description="where it has their ids: hits[].id")
+    scores: str | None = Field(default=None, description="where it has their scores: hits[].score")
+    latency: str | None = Field(
+        default=None,
+        description="where it says how many milliseconds it took, which are then taken instead of those waited here",
+    )
+    stream: bool = Field(
+        default=False, description="whether it replies in server-sent events, so that the first piece is timed"
+    )
+    concurrency: int = Field(
+        default=1,
+        ge=1,
+        le=1024,
+        description="requests of a service in flight at most; 1: its latencies are of one user",
+    )
+    requests_per_minute: int | None = Field(default=None, ge=1, description="of a service, begun in a minute at most")
+    generator: str | None = Field(
+        default=None,
+        description="the NAME of [generators.NAME] that writes its answers; not set: those that it gives itself, else "
+        "the extractive stand-in's",
+    )
+
+    @property
+    def header_variables(self) -> tuple[str, ...]:
+        """The environment variables whose values are sent in headers, each once."""
+        return tuple(dict.fromkeys(name for value in self.headers.values() for name in _SLOT.findall(value)))
+
+    def asked(self, question: str, k: int) -> tuple[str, str]:
+        """The address and the body of the request for a question; the body is empty for GET."""
+        address = filled(str(self.url), {"question": quote(question, safe=""), "k": str(k)})
+        if self.method == "GET":
+            return address, ""
+        return address, filled(self.body, {"question": json.dumps(question, ensure_ascii=False)[1:-1], "k": str(k)})
+
+    @field_validator("url")
+    @classmethod
+    def _address(cls, given: str | None) -> str | None:
+        if given is None:
+            return None
+        parts, shown = urlsplit(given), without_credentials(given)
+        if parts.scheme not in ("http", "https") or not parts.hostname or _SLOT.search(parts.netloc):
+            raise ValueError(f"url = {shown!r}: only http and https are spoken, to one host")
+        secret = [name for name, value in parse_qsl(parts.query) if _SECRET.search(name) and not _SLOT.search(value)]
+        if parts.username or parts.password or parts.fragment or secret:
+            raise ValueError(
+                f"url = {shown!r} holds a user, a password, a key or a fragment: name its variable in `headers`"
+            )
+        refuse_metadata("url", given)
+        _check_slots("url", given)
+        return given
+
+    @field_validator("headers")
+    @classmethod
+    def _sendable(cls, given: dict[str, str]) -> dict[str, str]:
+        for name, value in given.items():
+            if not _HEADER.fullmatch(name) or not re.fullmatch(r"[\x20-\x7e]+", value):
+                raise ValueError(
+                    f"headers: {name!r} is no name of a header, or its value holds other than plain letters"
+                )
+            if _SECRET.search(name) and not _SLOT.search(value):
+                raise ValueError(
+                    f'headers.{name}: name the environment variable that holds its secret: "Bearer {{VARIABLE}}"'
+                )
+        return given
+
+    @field_validator("body")
+    @classmethod
+    def _json(cls, given: str) -> str:
+        _check_slots("body", given)
+        try:
+            json.loads(filled(given, {"question": r"a \" b", "k": "1"}))
+        except ValueError:
+            raise ValueError(
+                f'body = {given!r} is not JSON once it is filled; write "{{question}}" in quotes and {{k}} without'
+            ) from None
+        return given
+
+    @field_validator(*EXPRESSIONS)
+    @classmethod
+    def _expression(cls, given: str | None) -> str | None:
+        import jmespath
+        from jmespath.exceptions import JMESPathError, JMESPathTypeError
+
+        try:
+            jmespath.search(given or "@", {})
+        except JMESPathTypeError:
+            pass  # it may fit a reply
+        except JMESPathError as error:
+            raise ValueError(f"{given!r} is no JMESPath: {str(error).splitlines()[0]}") from None
+        return given
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> SystemSettings:
+        given = [name for name in KINDS if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"a system is one of {', '.join(KINDS)}; given: {', '.join(given) or 'none'}")
+        if self.embedder is None and self.retriever is None:
+            for name in PARTS:
+                if (part := getattr(self, name)) is not None:
+                    raise ValueError(f"{name} = {part!r} goes with embedder or retriever; this system has {given[0]}")
+        if self.callable is not None and ":" not in self.callable:
+            raise ValueError(f"callable = {self.callable!r}: write it as module:function")
+        own: dict[str, Any] = {name: getattr(self, name) for name in EXPRESSIONS}
+        if self.url is None:
+            if strange := [name for name in OF_A_SERVICE if name in self.model_fields_set]:
+                raise ValueError(f"{', '.join(strange)}: only of a system with a url")
+        elif not (own["answer"] or own["passages"] or own["ids"]):
+            raise ValueError("a system with a url needs an expression: answer, passages or ids")
+        elif own["scores"] and not (own["passages"] or own["ids"]):
+            raise ValueError("scores are of passages or ids: give one of these expressions too")
+        elif self.stream and not own["answer"]:
+            raise ValueError("stream = true needs `answer`, where an event has its piece of text")
+        elif "{question}" not in (self.url if self.method == "GET" else self.url + self.body):
+            raise ValueError(
+                f"{self.method} {self.url} does not send the question: write {{question}} where it belongs"
+            )
+        return self
+
+
+def _check_slots(place: str, template: str) -> None:
+    if strange := sorted(set(_SLOT.findall(template)) - set(SLOTS)):
+        raise ValueError(f"{place}: there is no slot {{{strange[0]}}}; slots are {{question}} and {{k}}")

@@ -1,0 +1,246 @@
+"""What only stands in for something else in a measurement, and the sentence that goes wherever its numbers go.
+
+An offline default stands in for a model; a judge, as long as nobody's labels correct its means, for people; questions
+that were drafted from passages, for those that people ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ragbench.core.language import Translator
+from ragbench.core.settings import OFFLINE
+from ragbench.core.stand_ins import orders
+
+Part = Literal["retrieval", "embedder", "generator", "judge", "order", "people", "panel", "questions", ""]
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """An offline default in a measurement, or a model that judges in place of people.
+
+    part: what it does; "order": it judged metrics by which its means do not order systems as people's labels do, see
+    `ragbench.core.stand_ins.orders`; "" where an older measurement tells its name alone. name: its own, of a retrieval
+    the system's.
+    systems: whose numbers it made; empty: those of all. metrics: likewise. of_others: of a "panel", by whose names it
+    goes, what is known of differences if other judges had been asked (`ragbench.tiers.scoring.other_judges`).
+    """
+
+    part: Part
+    name: str
+    systems: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    of_others: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+
+    @property
+    def fact(self) -> dict[str, Any]:
+        """As plain values."""
+        known: dict[str, Any] = {"part": self.part, "name": self.name, "systems": list(self.systems)}
+        known |= {"of_others": [dict(one) for one in self.of_others]} if self.of_others else {}
+        return known | ({"metrics": list(self.metrics)} if self.metrics else {})
+
+
+def facts(part: Part, names: Iterable[str], *, own: bool = False) -> list[dict[str, Any]]:
+    """Entries of the fact `stand_ins`. own: each made the numbers of the system that has its name, and no other's."""
+    return [StandIn(part, name, (name,) if own else ()).fact for name in dict.fromkeys(names)]
+
+
+def of(known: Mapping[str, Any], system: str | None = None, metric: str | None = None) -> tuple[StandIn, ...]:
+    """The stand-ins that a measurement's facts tell of: `stand_ins`, `generators`, `judges`, `known_items`; each once.
+
+    system, metric: only those that made numbers of this system, and of this metric.
+    """
+    offline = [StandIn("judge", name) for name in _judges(known, offline=True)]
+    judging = [*offline, *_unordered(known), *_for_people(known), *_panel(known)]
+    found = [*_listed(known.get("stand_ins")), *_generators(known.get("generators")), *judging]
+    found += [StandIn("questions", f"{known['known_items']}")] if known.get("known_items") else []
+    once = {(one.part, one.name): one for one in reversed(found)}
+    kept = dict.fromkeys(once[one.part, one.name] for one in found)
+    return tuple(
+        one
+        for one in kept
+        if (system is None or not one.systems or system in one.systems)
+        and (metric is None or not one.metrics or metric in one.metrics)
+    )
+
+
+def for_people(judges: Iterable[str], metrics: Iterable[str]) -> tuple[StandIn, ...]:
+    """The models that judged in place of people; none where nothing was judged. metrics: those that they judged."""
+    judged = tuple(metrics)
+    return tuple(StandIn("people", name, metrics=judged) for name in judges if judged)
+
+
+def unordered(judges: Iterable[str], metrics: Iterable[str]) -> tuple[StandIn, ...]:
+    """The offline judge of ragbench, where one of these metrics, which it judged, does not order systems."""
+    wrong = tuple(metric for metric in metrics if not orders.holds(metric))
+    return tuple(StandIn("order", name, metrics=wrong) for name in judges if name == OFFLINE and wrong)
+
+
+def marked(known: Mapping[str, Any]) -> frozenset[str]:
+    """The metrics of a measurement by which the offline judge does not order systems as people's labels do."""
+    return frozenset(metric for one in of(known) if one.part == "order" for metric in one.metrics)
+
+
+def caveat(found: Iterable[StandIn], _: Translator) -> str:
+    """The sentences on the stand-ins; empty where there are none."""
+    every = tuple(found)
+    named, judges = names(every, _), dict.fromkeys(one.name for one in every if one.part == "people")
+    drafted = dict.fromkeys(one.name for one in every if one.part == "questions")
+    said = []
+    if named:
+        said.append(
+            _(
+                "Measured with offline stand-ins: {names}. They show that everything works, not how good a real "
+                "model is.",
+                names=named,
+            )
+        )
+    unlike = dict.fromkeys(metric for one in every if one.part == "order" for metric in one.metrics)
+    who = ", ".join(dict.fromkeys(one.name for one in every if one.part == "order"))
+    if turned := [metric for metric in unlike if orders.reversed_by(metric)]:
+        said.append(
+            _(
+                "Judge {names} orders systems the other way round than people's labels do on {metrics}: there, "
+                "“better” is rather worse.",
+                names=who,
+                metrics=", ".join(turned),
+            )
+        )
+    if without := [metric for metric in unlike if not orders.reversed_by(metric)]:
+        said.append(
+            _(
+                "Judge {names} is not shown to order systems as people's labels do on {metrics}: there, “better” "
+                "and “worse” speak of shared words alone.",
+                names=who,
+                metrics=", ".join(without),
+            )
+        )
+    if judges:
+        said.append(
+            _(
+                "Judged means and their intervals are of what the judge says ({names}), not of what people would say: "
+                "no labels by people correct them.",
+                names=", ".join(judges),
+            )
+        )
+    said += [_of_others(one, _) for one in every if one.part == "panel"]
+    if drafted:
+        said.append(
+            _(
+                "{number} questions are known items: words of the passage that has to be found, asked by nobody. They "
+                "flatter a search that matches words.",
+                number=", ".join(drafted),
+            )
+        )
+    return " ".join(said)
+
+
+def names(found: Iterable[StandIn], _: Translator) -> str:
+    """`retrieval of ngrams, letters; judge lexical`."""
+    by_part: dict[str, dict[str, None]] = {}
+    for one in found:
+        by_part.setdefault(one.part, {})[one.name] = None
+    words = {
+        "retrieval": _("retrieval of {names}"),
+        "embedder": _("embedder {names}"),
+        "generator": _("generator {names}"),
+        "judge": _("judge {names}"),
+        "": "{names}",
+    }
+    return "; ".join(words[part].replace("{names}", ", ".join(by_part[part])) for part in words if part in by_part)
+
+
+def _listed(given: Any) -> list[StandIn]:
+    found = []
+    for one in given or ():
+        if isinstance(one, Mapping):
+            systems, metrics = (tuple(map(str, one.get(key) or ())) for key in ("systems", "metrics"))
+            found.append(StandIn(one["part"], str(one["name"]), systems, metrics, tuple(one.get("of_others") or ())))
+        else:
+            found.append(StandIn("", str(one)))
+    return found
+
+
+def _generators(given: Any) -> list[StandIn]:
+    systems: dict[str, list[str]] = {}
+    for system, one in (given or {}).items():
+        if one.get("stand_in"):
+            systems.setdefault(str(one["name"]), []).append(str(system))
+    return [StandIn("generator", name, tuple(own)) for name, own in systems.items()]
+
+
+def _judges(known: Mapping[str, Any], *, offline: bool | None = None) -> list[str]:
+    """The names of a page's judges: of the offline ones, of the others, or of all."""
+    named = (one for one in known.get("judges") or () if isinstance(one, Mapping) and one.get("name"))
+    return [str(one["name"]) for one in named if offline is None or bool(one.get("stand_in")) is offline]
+
+
+def _uncorrected(known: Mapping[str, Any]) -> list[str]:
+    """The judged metrics that no label by people corrects."""
+    corrected = known.get("corrected") or ()
+    return [str(metric) for metric in known.get("judged") or () if metric not in corrected]
+
+
+def judged_alone(known: Mapping[str, Any]) -> dict[str, str]:
+    """By metric, the offline judges that alone judged it, where no label by people corrects it."""
+    offline, others = _judges(known, offline=True), _judges(known, offline=False)
+    return {} if others or not offline else dict.fromkeys(_uncorrected(known), ", ".join(offline))
+
+
+def _unordered(known: Mapping[str, Any]) -> tuple[StandIn, ...]:
+    """`unordered` of the metrics that an offline judge alone judged, and no label by people corrects."""
+    return unordered(_judges(known, offline=True), _uncorrected(known))
+
+
+def _for_people(known: Mapping[str, Any]) -> tuple[StandIn, ...]:
+    """The models whose word the means of `judged` metrics are, but for those that people's labels correct."""
+    return for_people(_judges(known, offline=False), _uncorrected(known))
+
+
+def panel(
+    judges: Iterable[str], metrics: Iterable[str], of_others: Iterable[Mapping[str, Any]] = ()
+) -> tuple[StandIn, ...]:
+    """Several judges, for whom alone the words on the metrics hold that they judged; none of one judge."""
+    names, judged = tuple(dict.fromkeys(judges)), tuple(metrics)
+    if len(names) < 2 or not judged:
+        return ()
+    kept = tuple(one for one in of_others if one["metric"] in judged)
+    return (StandIn("panel", ", ".join(names), metrics=judged, of_others=kept),)
+
+
+def _panel(known: Mapping[str, Any]) -> tuple[StandIn, ...]:
+    """`panel` of the judges whose scores become one on a page, but for the metrics that people's labels correct."""
+    if not known.get("aggregate"):
+        return ()
+    return panel(_judges(known), _uncorrected(known), known.get("over_judges") or ())
+
+
+def _of_others(found: StandIn, _: Translator) -> str:
+    """For whom the words of a panel hold, and what its differences are if judges are a sample."""
+    said = [
+        _(
+            "Verdicts and intervals on judged metrics hold for these judges ({names}), not for others: judges are no "
+            "sample in them.",
+            names=found.name,
+        )
+    ]
+    numbers = [
+        f"{one['metric']}, {one['challenger']} − {one['baseline']}: {_.number(one['difference'], 3, signed=True)} "
+        f"{_.interval(one['low'], one['high'], 3, signed=True)}, {_.p_value(one['p'], relation=True)}"
+        for one in found.of_others
+        if one["low"] is not None
+    ]
+    if numbers:
+        said.append(
+            _("With judges as a random factor, questions and judges crossed: {numbers}.", numbers="; ".join(numbers))
+        )
+        fewest = min(int(one["judges"]) for one in found.of_others)
+        if fewest < 5:  # the simulated level of three is .077
+            said.append(
+                _.plural("{n} judge tells little of others.", "So few judges as {n} tell little of others.", fewest)
+            )
+    elif found.of_others:
+        said.append(_("Two judges are too few to say anything of others."))
+    return " ".join(said)

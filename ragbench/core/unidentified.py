@@ -1,0 +1,83 @@
+"""Retrieved passages that are none of the data set's, and what says so wherever the numbers are that they count in.
+
+Nobody can tell whether such a passage is relevant: a list of somebody else's ids would be nothing but misses. A few
+count as irrelevant, and are counted; with more, what is measured on a system's rankings gets no verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ragbench.core.language import Translator
+from ragbench.core.types.reason import Reason, rounded, short
+
+LIMIT = 0.02
+"""Share of what a system retrieved, above which nothing is concluded from its rankings."""
+FACT = "unidentified"
+
+
+@dataclass(frozen=True)
+class Unidentified:
+    """How many of the passages (or pages) that a system retrieved, as deep as it is measured, are none of the data
+    set's."""
+
+    system: str
+    n: int
+    of: int
+
+    @property
+    def too_many(self) -> bool:
+        """Whether nothing can be concluded."""
+        return self.n > LIMIT * self.of
+
+    @property
+    def reason(self) -> str:
+        """Why there is no verdict."""
+        share = 100 * self.n / self.of
+        return Reason(
+            "{part} of {whole} passages that {name} retrieved ({share}%) are none of the data set's",
+            part=self.n,
+            whole=self.of,
+            name=self.system,
+            share=rounded(share, 0) if share >= 10 else short(round(share, 1)),
+        )
+
+
+def of(facts: Mapping[str, Any]) -> dict[str, Unidentified]:
+    """What a measurement's facts tell, or what an overview's tell of a page: system → its counts, where there are
+    any."""
+    return {name: Unidentified(name, int(n), int(all_)) for name, (n, all_) in (facts.get(FACT) or {}).items()}
+
+
+def sentences(found: Iterable[Unidentified], _: Translator) -> list[str]:
+    """A sentence a system, for the page on which it had most of them."""
+    most: dict[str, Unidentified] = {}
+    for one in found:
+        if one.system not in most or one.n / one.of > most[one.system].n / most[one.system].of:
+            most[one.system] = one
+    return [_sentence(one, _) for one in most.values()]
+
+
+def _sentence(one: Unidentified, _: Translator) -> str:
+    share = one.n / one.of
+    places = {"all": _.integer(one.of), "system": one.system, "share": _.percent(share, 0 if share >= 0.1 else 1)}
+    if one.too_many:
+        said = _.plural(
+            "{n} of {all} passages that {system} retrieved ({share}) is none of the data set's.",
+            "{n} of {all} passages that {system} retrieved ({share}) are none of the data set's.",
+            one.n,
+            **places,
+        )
+        more = _(
+            "Nobody can tell whether they are relevant, so there is no verdict on its rankings: let it return ids of "
+            "the data set's passages, or their texts."
+        )
+        return f"{said} {more}"
+    return _.plural(
+        "{n} of {all} passages that {system} retrieved ({share}) is none of the data set's and counts as irrelevant.",
+        "{n} of {all} passages that {system} retrieved ({share}) are none of the data set's and count as irrelevant.",
+        one.n,
+        **places,
+    )

@@ -1,0 +1,222 @@
+"""Lists and mappings that a cell of a table holds as text: as JSON, or as Python and numpy print them."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ragbench.data.files import normalise
+
+Form = Literal["list", "JSON", "Python", "numpy", "mapping", "text"]
+MAX_CHARACTERS = 2**22
+"""Of a cell that is read as Python; JSON has no limit but the file's."""
+MAX_VALUES = 100_000
+MAX_DEPTH = 8
+_CLOSING = {"[": "]", "(": ")", "{": "}"}
+_WORDS = {"None": None, "nan": None, "NaN": None, "True": True, "False": False}
+_QUOTED = re.compile(r"(?:array\(\s*+)?[\[{(]\s*+(?:array\(\s*+[\[(]\s*+)*+['\"]")
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<text>'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+")|(?P<number>[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"""
+    r"|(?P<word>[A-Za-z_]\w*)|(?P<sign>\.\.\.|[\[\](){},:=]))",
+    re.DOTALL,
+)
+
+
+def held(cell: str) -> tuple[Any, Form] | None:
+    """The list or the mapping that the cell is, and the form that it was written in; None for any other text.
+
+    Lists of Python (`['a', 'b']`, also with None and nan, which are None here), of numpy (`['a' 'b']`, `array([…])`),
+    tuples of texts, mappings, and JSON; nothing is ever evaluated. Texts are in NFC.
+    Raises ValueError for a list that was cut (`['a' ... 'z']`), for one that begins as a list of texts and cannot be
+    read as one, and for one beyond the limits.
+    """
+    text = cell.strip()
+    if not text.startswith(("[", "{", "array(", "('", '("')) or text[-1] not in "]})":
+        return None
+    if text[0] in "[{":
+        try:
+            return _plain(json.loads(text)), "JSON"
+        except (ValueError, RecursionError):
+            pass
+    try:
+        reader = _Reader(text)
+        value = reader.whole()
+    except _NotPythonError:
+        if text[0] == "(" or _QUOTED.match(text) is None:
+            return None
+        raise ValueError("it begins as a list of texts, and is none in JSON or in Python; write it as JSON") from None
+    return _plain(value), "numpy" if reader.numpy else "Python"
+
+
+@dataclass
+class Counts:
+    """Of the cells written in one form: how many they are, and the fewest, the most and all texts in them."""
+
+    cells: int = 0
+    low: int = sys.maxsize
+    high: int = 0
+    texts: int = 0
+
+    def add(self, other: Counts) -> Counts:
+        """These and others."""
+        return Counts(
+            self.cells + other.cells, min(self.low, other.low), max(self.high, other.high), self.texts + other.texts
+        )
+
+
+@dataclass
+class Forms:
+    """How the lists of a table were written, field by field, and what is in none: what was understood."""
+
+    seen: dict[str, dict[Form, Counts]] = field(default_factory=dict)
+    unread: list[str] = field(default_factory=list)
+    """A sentence on what is no field, where there is any."""
+
+    def add(self, name: str, form: Form, count: int) -> None:
+        """A cell of the field `name` with `count` texts."""
+        own = self.seen.setdefault(name, {})
+        own[form] = own.get(form, Counts()).add(Counts(1, count, count, count))
+
+    @property
+    def notes(self) -> list[str]:
+        """A sentence a field: "contexts: 5 lists of 3 texts, read from Python lists"."""
+        return [
+            f"{name}: {'; '.join(_told(form, counts) for form, counts in _of_one_writer(forms).items())}"
+            for name, forms in self.seen.items()
+        ]
+
+
+def _of_one_writer(forms: Mapping[Form, Counts]) -> dict[Form, Counts]:
+    """The forms of a field, where those that look alike belong together: Python prints `[]` as JSON does, and numpy
+    `['a']` as Python does."""
+    alike: tuple[Form, ...] = ("numpy", "Python", "JSON")
+    found = {form: counts for form, counts in forms.items() if form not in alike}
+    if there := [form for form in alike if form in forms]:
+        found[there[0]] = functools.reduce(Counts.add, (forms[form] for form in there))
+    return found
+
+
+def _told(form: Form, counts: Counts) -> str:
+    if form == "text":
+        empty = f"{counts.cells - counts.texts} empty" if counts.cells > counts.texts else ""
+        told = f"{counts.texts} plain text{'s' * (counts.texts != 1)}, each taken as one" if counts.texts else ""
+        return ", ".join(filter(None, (told, empty)))
+    many = f"{counts.low}" if counts.low == counts.high else f"{counts.low} to {counts.high}"
+    what = "mapping" if form == "mapping" else "list"
+    said = f"{counts.cells} {what}{'s' * (counts.cells != 1)} of {many} text{'s' * (counts.high != 1)}"
+    origin = {"JSON": "JSON lists", "Python": "Python lists", "numpy": "numpy arrays"}.get(form)
+    return f"{said}, read from {origin}" if origin else said
+
+
+class _NotPythonError(Exception):
+    """The text is no literal of Python or numpy."""
+
+
+class _Reader:
+    """Reads what is printed of lists, tuples, sets, mappings and arrays. numpy: whether one of them was an array."""
+
+    def __init__(self, text: str) -> None:
+        if len(text) > MAX_CHARACTERS:
+            raise ValueError(f"a list of more than {MAX_CHARACTERS:,} characters: write it as JSON")
+        self.numpy, self._values, self._texts = False, 0, 0
+        self._tokens = _tokens(text)
+        self._kind, self._word = next(self._tokens)
+
+    def whole(self) -> Any:
+        """The value of the whole text."""
+        value = self._value(0)
+        if self._kind != "end":
+            raise _NotPythonError
+        return value
+
+    def _next(self) -> tuple[str, str]:
+        before = self._kind, self._word
+        self._kind, self._word = next(self._tokens)
+        return before
+
+    def _value(self, depth: int) -> Any:
+        self._values += 1
+        if depth > MAX_DEPTH or self._values > MAX_VALUES:
+            raise ValueError(f"a list of more than {MAX_VALUES:,} values, or more than {MAX_DEPTH} deep: split it")
+        kind, word = self._next()
+        if kind == "text":
+            self._texts += 1
+            return _unquoted(word)
+        if kind == "number":
+            return float(word) if set(word) & set(".eE") else int(word[:30])
+        if kind == "word" and word in _WORDS:
+            return _WORDS[word]
+        if kind == "word" and word == "array" and self._word == "(":
+            return self._array(depth)
+        if kind == "sign" and word in _CLOSING:
+            return self._items(_CLOSING[word], depth)
+        if word == "..." and self._texts:
+            raise ValueError("the list was cut when it was printed (…): write it whole, as JSON")
+        raise _NotPythonError
+
+    def _array(self, depth: int) -> Any:
+        self.numpy = True
+        self._next()
+        value = self._value(depth + 1)
+        while self._word != ")":  # dtype=object, dtype='<U3'
+            if self._next()[0] == "end":
+                raise _NotPythonError
+        self._next()
+        return value
+
+    def _items(self, closing: str, depth: int) -> Any:
+        """A list, or a mapping where a colon follows the first value; numpy parts values by blanks."""
+        found: list[Any] = []
+        named: dict[str, Any] = {}
+        parted = True
+        while self._word != closing or self._kind != "sign":
+            if not parted:
+                self.numpy = True
+            value = self._value(depth + 1)
+            if closing == "}" and self._word == ":" and isinstance(value, str | int):
+                self._next()
+                named[str(value)] = self._value(depth + 1)
+            else:
+                found.append(value)
+            parted = self._kind == "sign" and self._word == ","
+            if parted:
+                self._next()
+        self._next()
+        if found and named:
+            raise _NotPythonError
+        return named or (found if found or closing != "}" else {})
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    place = 0
+    while found := _TOKEN.match(text, place):
+        place = found.end()
+        assert found.lastgroup is not None
+        yield found.lastgroup, found[found.lastgroup]
+    if text[place:].strip():
+        raise _NotPythonError
+    yield "end", ""
+    raise _NotPythonError
+
+
+def _unquoted(literal: str) -> str:
+    try:
+        value = ast.literal_eval(literal.replace("\n", "\\n"))
+    except (ValueError, SyntaxError):
+        raise _NotPythonError from None
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    """The value with its texts in NFC, as the texts of a file are that escapes nothing."""
+    if isinstance(value, str):
+        return normalise(value)
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return {key: _plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value

@@ -1,0 +1,301 @@
+"""A folder of documents to passages: read as Markdown, cut where a text parts by itself, each with its place kept."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import itertools
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from ragbench.core.settings.secrets import excerpt
+from ragbench.data.brought import Brought
+from ragbench.data.files import DatasetError, normalise, read_text
+from ragbench.data.folder import Records
+from ragbench.data.limits import MAX_BYTES
+from ragbench.data.records import ChunkRecord, DocumentRecord
+
+if TYPE_CHECKING:
+    from semantic_text_splitter import TextSplitter
+
+MARKDOWN, PLAIN, PAGES, PACKED = (".md", ".markdown"), (".txt",), (".html", ".htm"), (".pdf", ".docx")
+KINDS = (*MARKDOWN, *PLAIN, *PAGES, *PACKED)
+LONGEST_NAME, LONGEST_TITLE, LONGEST_FAULT = 200, 300, 200
+PATH = "{path}"
+Unit = Literal["characters", "words"]
+_FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_NAMED = re.compile(r"^(title|url):[ \t]+(\S.*)$", re.MULTILINE)
+_WORD = re.compile(r"\w")
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """How a document is cut: passages of at most `size` units, neighbours sharing at most `overlap` of them.
+
+    Raises DatasetError for a size below 1, and an overlap that is not below the size.
+    """
+
+    size: int = 1000
+    overlap: int = 0
+    unit: Unit = "characters"
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise DatasetError(f"--size {self.size}: a whole number from 1 is expected")
+        if not 0 <= self.overlap < self.size:
+            raise DatasetError(f"--overlap {self.overlap}: from 0 to below --size {self.size} is expected")
+
+    def __str__(self) -> str:
+        return f"{self.size} {self.unit}, overlap {self.overlap}"
+
+    def splitter(self, suffix: str) -> TextSplitter:
+        """What cuts a document of that kind: Markdown at its headings first, plain text at paragraphs."""
+        from semantic_text_splitter import MarkdownSplitter, TextSplitter
+
+        kind: Any = TextSplitter if suffix in PLAIN else MarkdownSplitter
+        if self.unit == "words":
+            made: TextSplitter = kind.from_callback(lambda text: len(text.split()), self.size, self.overlap)
+            return made
+        return kind(self.size, self.overlap)
+
+
+class Heading(NamedTuple):
+    """A heading of a document: where its line begins and ends, its level from 1, and its words."""
+
+    start: int
+    end: int
+    level: int
+    text: str
+
+
+def read(
+    folder: Path,
+    cutting: Cutting,
+    url: str = PATH,
+    known: Records | None = None,
+    advance: Callable[[int], object] = lambda count: None,
+) -> Brought:
+    """The passages of all documents below a folder (KINDS), and what was left out, counted by reason.
+
+    A document's name is its path below the folder. Its title is its front matter's, else its first heading, else its
+    file's name; its page is its front matter's `url`, else `url` with its name at {path}. A passage knows the headings
+    it stands under, and where it begins and ends in the document's text, in characters. Its id is made of the
+    document's name and its own text, so that it stays when something else in the document changes. Hidden files, and
+    links that lead out of the folder, are passed over.
+
+    known: an earlier reading: what has not changed since, and was cut in the same way, is taken from there unread; its
+    documents that are not in the folder stay. advance: told of every document that is done.
+    Raises DatasetError where the folder is not there, or holds nothing that can be read.
+    """
+    chunks: list[ChunkRecord] = []
+    documents: list[DocumentRecord] = []
+    found = Brought(chunks=chunks, documents=documents)
+    before = {one.id: one for one in known.documents} if known is not None else {}
+    cut: dict[str, list[ChunkRecord]] = {}
+    for chunk in known.chunks if known is not None else ():
+        cut.setdefault(chunk.document or "", []).append(chunk)
+    there, reused = set(), 0
+    for path in paths(folder, found):
+        name = path.relative_to(folder).as_posix()
+        there.add(name)
+        digest = _digest(path, cutting, url)
+        if name in before and before[name].digest == digest:
+            documents.append(before[name])
+            chunks += cut.get(name, [])
+            reused += 1
+        else:
+            taken = _taken(path, name, digest, cutting, url, found)
+            if taken is not None:
+                documents.append(taken[0])
+                chunks += taken[1]
+        advance(1)
+    gone = [one for one in before.values() if one.id not in there]
+    documents += gone
+    chunks += [chunk for one in gone for chunk in cut.get(one.id, [])] + cut.get("", [])
+    if before:
+        found.notes.append(f"{reused} of {len(there)} documents have not changed, and were not read again")
+    if gone:
+        found.notes.append(f"{len(gone)} documents are not in {folder.name} any more, and stay; --replace drops them")
+    if not found.chunks:
+        raise DatasetError(
+            f"{folder}: no document with a text is there; documents are {', '.join(KINDS)}"
+            + "".join(f"; {count} × {reason}" for reason, count in found.left_out.items())
+        )
+    return found
+
+
+def paths(folder: Path, found: Brought | None = None) -> list[Path]:
+    """The documents below a folder, in the order of their names; of other files `found` counts their kinds."""
+    if not folder.is_dir():
+        raise DatasetError(f"{folder}: there is no such folder")
+    made = []
+    for path in sorted(folder.rglob("*")):
+        if any(part.startswith(".") for part in path.relative_to(folder).parts) or not path.is_file():
+            continue
+        if not path.resolve().is_relative_to(folder.resolve()):
+            reason = "link that leads out of the folder"
+        elif path.suffix.lower() not in KINDS:
+            reason = f"file that is no document ({path.suffix or 'no suffix'})"
+        else:
+            made.append(path)
+            continue
+        if found is not None:
+            found.left_out[reason] += 1
+    return made
+
+
+def _taken(
+    path: Path, name: str, digest: str, cutting: Cutting, url: str, found: Brought
+) -> tuple[DocumentRecord, list[ChunkRecord]] | None:
+    """A document, read and cut; None for one that cannot be read, or has no text, which is counted and named."""
+    try:
+        text, about = _text(path)
+    except DatasetError as error:
+        found.left_out["document that cannot be read"] += 1
+        found.notes.append(f"{name} cannot be read: {error}")
+        return None
+    headings = list(_headings(text)) if path.suffix.lower() not in PLAIN else []
+    title = str(about.get("title") or next((one.text for one in headings), "") or path.stem)[:LONGEST_TITLE]
+    page = str(about.get("url") or url.replace(PATH, name))
+    made = list(_passages(text, headings, title, name, page, cutting.splitter(path.suffix.lower())))
+    if not made:
+        found.left_out["document without a text"] += 1
+        found.notes.append(f"{name} holds no text; pages that are pictures have to be recognised first")
+        return None
+    return DocumentRecord(id=_short(name), digest=digest, title=title, url=page, passages=len(made)), made
+
+
+def _passages(
+    text: str, headings: Sequence[Heading], title: str, name: str, page: str, splitter: TextSplitter
+) -> Iterator[ChunkRecord]:
+    seen: dict[str, int] = {}
+    for start, passage in splitter.chunk_indices(text):
+        end = start + len(passage)
+        if not _says_something(text, start, end, headings):
+            continue
+        own = f"{_short(name)}#{hashlib.sha256(passage.encode()).hexdigest()[:8]}"
+        seen[own] = seen.get(own, 0) + 1
+        yield ChunkRecord(
+            id=own if seen[own] == 1 else f"{own}-{seen[own]}",
+            text=passage,
+            url=page,
+            title=title,
+            section=_section(headings, start, title) or None,
+            document=_short(name),
+            start=start,
+            end=end,
+        )
+
+
+def _says_something(text: str, start: int, end: int, headings: Sequence[Heading]) -> bool:
+    """Whether a passage has a letter or a digit outside of headings: those are its neighbours' title and section."""
+    for heading in headings:
+        if start < heading.end and heading.start < end:
+            if _WORD.search(text, start, max(start, heading.start)):
+                return True
+            start = max(start, heading.end)
+    return start < end and _WORD.search(text, start, end) is not None
+
+
+def _section(headings: Sequence[Heading], place: int, title: str) -> str:
+    """The headings that a place stands under, from the highest to the lowest, but for the title."""
+    path: list[Heading] = []
+    for one in headings:
+        if one.start > place:
+            break
+        path = [*(above for above in path if above.level < one.level), one]
+    return " › ".join(one.text for one in path if one.text != title)[:LONGEST_TITLE]
+
+
+def _headings(text: str) -> Iterator[Heading]:
+    from markdown_it import MarkdownIt
+
+    starts = [0, *(place + 1 for place, sign in enumerate(text) if sign == "\n"), len(text)]
+    tokens = MarkdownIt().parse(text)
+    for token, inside in itertools.pairwise(tokens):
+        if token.type == "heading_open" and token.map and inside.content.strip():
+            words = "".join(part.content for part in inside.children or () if part.type in ("text", "code_inline"))
+            yield Heading(starts[token.map[0]], starts[token.map[1]], int(token.tag[1]), " ".join(words.split()))
+
+
+def _text(path: Path) -> tuple[str, dict[str, Any]]:
+    """A document's text as Markdown, and its front matter. Raises DatasetError for what cannot be read."""
+    suffix = path.suffix.lower()
+    if suffix in MARKDOWN:
+        text = read_text(path)
+        front = _FRONT.match(text)
+        return (text[front.end() :], _front_matter(front[1])) if front else (text, {})
+    if suffix in PLAIN:
+        return read_text(path), {}
+    return _converted(path, suffix)
+
+
+def _front_matter(text: str) -> dict[str, Any]:
+    """Its `title` and `url`: two lines do not need all of YAML, nor is a stranger's file trusted with it."""
+    return {key: value.strip().strip("\"'") for key, value in _NAMED.findall(text)}
+
+
+def _converted(path: Path, suffix: str) -> tuple[str, dict[str, Any]]:
+    """A document that is no text: Raises DatasetError for one that is damaged, or too large."""
+    data = read_text(path).encode() if suffix in PAGES else path.read_bytes()
+    size = _unpacked(data, path) if suffix == ".docx" else len(data)
+    if size > MAX_BYTES:
+        raise DatasetError(f"more than {MAX_BYTES:,} bytes; split it")
+    try:
+        text, title = {".pdf": _of_pdf, ".docx": _of_word}.get(suffix, _of_html)(data)
+    except Exception as error:  # whatever a damaged file makes of its reader
+        lines = str(error).strip().splitlines()
+        raise DatasetError(excerpt(lines[-1], LONGEST_FAULT) if lines else type(error).__name__) from None
+    return normalise(text.replace("\0", "")), {"title": title}
+
+
+def _of_html(data: bytes) -> tuple[str, str]:
+    from bs4 import BeautifulSoup
+    from markdownify import MarkdownConverter
+
+    soup = BeautifulSoup(data, "html.parser", from_encoding="utf-8")
+    title = " ".join(soup.title.get_text().split()) if soup.title is not None else ""
+    for one in soup(["head", "script", "style", "template", "noscript"]):
+        one.decompose()
+    return MarkdownConverter(heading_style="ATX").convert_soup(soup).strip(), title
+
+
+def _of_word(data: bytes) -> tuple[str, str]:
+    import mammoth
+
+    no_pictures = mammoth.images.img_element(lambda picture: {})
+    return _of_html(mammoth.convert_to_html(io.BytesIO(data), convert_image=no_pictures).value.encode())
+
+
+def _of_pdf(data: bytes) -> tuple[str, str]:
+    from pdfminer.high_level import extract_text
+
+    return extract_text(io.BytesIO(data)).replace("\f", "\n\n").strip(), ""
+
+
+def _unpacked(data: bytes, path: Path) -> int:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            return sum(one.file_size for one in packed.infolist())
+    except zipfile.BadZipFile as error:
+        raise DatasetError(f"not a {path.suffix} file: {error}") from None
+
+
+def _digest(path: Path, cutting: Cutting, url: str) -> str:
+    """Of a document's bytes, and of how it is cut and named: what is equal need not be read again."""
+    digest = hashlib.sha256(f"{cutting}\0{url}\0".encode())
+    with path.open("rb") as file:
+        while block := file.read(2**20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _short(name: str) -> str:
+    """A document's name as part of an id: the end of a long one, behind what tells it from others."""
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{hashlib.sha256(name.encode()).hexdigest()[:12]}…{name[-LONGEST_NAME:]}"

@@ -1,0 +1,85 @@
+"""What in a data set makes retrieval look better or worse than it is: counted, so that load and page can warn of it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ragbench.core.types import Chunk, Question
+from ragbench.data.records import ChunkRecord, QuestionRecord
+from ragbench.data.wording import plain, stands_in
+
+FEWEST_WORDS = 4
+"""Of a question that stands in a passage: fewer are words that people look for, and that passages rightly hold."""
+
+
+class Doubt(NamedTuple):
+    """A question that is doubtful, and what it is so for: a passage's id, or a label's; its text, if it has one."""
+
+    kind: str
+    question: str
+    other: str
+    text: str = ""
+
+
+def doubts(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question | QuestionRecord]) -> Iterator[Doubt]:
+    """What `doubts_of` counts, one by one: a doubt a question and kind, one a label that leads nowhere."""
+    texts = {chunk.id: chunk.text for chunk in chunks}
+    copies = _copies(texts, questions)
+    known = _Plain(texts)
+    pages: dict[str, list[str]] = defaultdict(list)
+    for chunk in chunks:
+        if chunk.url is not None:
+            pages[chunk.url].append(chunk.id)
+    for one in labelled(questions):
+        own, asked = [name for name in one.relevant if name in texts], plain(one.text)
+        reached = dict.fromkeys([*own, *(name for url in one.relevant_urls for name in pages.get(url, ()))])
+        if same := next((name for name in reached if asked and known[name] == asked), None):
+            yield Doubt("question_is_passage", one.id, same, texts[same])
+        elif len(asked.split()) >= FEWEST_WORDS and (
+            around := next((name for name in reached if stands_in(asked, known[name])), None)
+        ):
+            yield Doubt("question_in_passage", one.id, around, texts[around])
+        if twice := next((name for name in own if copies[known[name]] > 1), None):
+            yield Doubt("passage_copied", one.id, twice, texts[twice])
+        for label in [*(n for n in one.relevant if n not in texts), *(u for u in one.relevant_urls if u not in pages)]:
+            yield Doubt("labels_nowhere", one.id, label)
+
+
+class _Plain(dict[str, str]):
+    """Id → plain text, made when it is asked for: of a large base few passages are labelled."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+
+    def __missing__(self, name: str) -> str:
+        self[name] = plain(self._texts[name])
+        return self[name]
+
+
+def _copies(texts: Mapping[str, str], questions: Sequence[Question | QuestionRecord]) -> Counter[str]:
+    """Plain text → how many passages have it, of the texts of passages that are labelled."""
+    wanted = {plain(texts[name]) for one in questions for name in one.relevant if name in texts}
+    return Counter(text for text in map(plain, texts.values()) if text in wanted) if wanted else Counter()
+
+
+def labelled(questions: Iterable[Question | QuestionRecord]) -> Iterator[Question | QuestionRecord]:
+    """The questions that have a relevant passage or page."""
+    return (one for one in questions if one.relevant or one.relevant_urls)
+
+
+def doubts_of(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question | QuestionRecord]) -> dict[str, int]:
+    """What to warn of, by kind; empty where nothing is to be warned of. Texts are compared by their words alone.
+
+    question_is_passage: labelled questions that are, word for word, a passage that is relevant to them, or one of a
+    page that is. question_in_passage: those of FEWEST_WORDS that stand in one, beside other words. passage_copied:
+    labelled questions with a relevant passage whose text the base holds a second time, under another id.
+    labels_nowhere: labels that name a chunk or a page that the base does not have. labelled, labels: of how many
+    questions, and of how many labels.
+    """
+    found = Counter(one.kind for one in doubts(chunks, questions))
+    if not found:
+        return {}
+    labels = [len(one.relevant) + len(one.relevant_urls) for one in labelled(questions)]
+    return {**found, "labelled": len(labels), "labels": sum(labels)}

@@ -1,0 +1,297 @@
+"""Reading files that others wrote: text in any usual wrapping, with limits on what one file may ask for."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import itertools
+import json
+import re
+import sys
+import unicodedata
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragbench.core import settings
+from ragbench.core.expectations import kind
+from ragbench.data.encodings import PROBED_BYTES, UTF_8, UnknownEncodingError, encoding_of
+from ragbench.data.limits import (
+    FIELD_BYTES,
+    LIST_BYTES,
+    MAX_BYTES,
+    MAX_ELEMENT,
+    MAX_LINE_BYTES,
+    MAX_ROWS,
+    MAX_STREAMED_BYTES,
+    MAX_STREAMED_ROWS,
+    MAX_WEIGHT,
+    MAX_WEIGHT_OF_ROWS,
+    OBJECT_BYTES,
+    VALUE_BYTES,
+)
+
+_ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+class DatasetError(ValueError):
+    """A file, an item or a field is not what a data set may hold; the message names all three."""
+
+
+class TooMuchError(DatasetError):
+    """More rows than memory takes, for a reader that holds them all."""
+
+
+def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
+    """The whole text of a plain or gzipped file, without byte-order mark, in NFC, with LF line ends.
+
+    The encoding is found out: see `encodings`. Raises DatasetError for a missing or damaged file, one that unpacks to
+    more than `limit` bytes, or an encoding that nothing tells for sure.
+    """
+    encoding = _encoding(path)
+    with _open(path) as stream:
+        try:
+            raw = stream.read(limit + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DatasetError(f"{path.name}: cannot be read: {error}") from None
+    if len(raw) > limit:
+        raise DatasetError(
+            f"{path.name}: more than {limit:,} bytes once unpacked; split it, or write it as JSON Lines, "
+            "which is read line by line"
+        )
+    return normalise(_decode(raw, path.name, encoding))
+
+
+def read_lines(path: Path, *, held: bool = True) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a JSON Lines file, plain or gzipped, each with its line number from 1; blank lines are skipped.
+
+    held: who reads them keeps them all, so that they must fit into memory together. Lines are streamed (of UTF-16 and
+    its like the whole file is read first). Raises DatasetError with file and line for anything that is not a JSON
+    object.
+    """
+    load = Load(path, "lines", held=held)
+    for number, text in text_lines(path):
+        place = f"{path.name}, line {number}"
+        if text is None:
+            raise DatasetError(f"{place}: longer than {MAX_LINE_BYTES:,} bytes")
+        load.add(weight(text) if held else len(text))
+        if text:
+            item = parse_json(text, place)
+            if not isinstance(item, dict):
+                raise DatasetError(f"{place}: a JSON object is expected, found {kind(item)}")
+            yield number, item
+
+
+def text_lines(path: Path) -> Iterator[tuple[int, str | None]]:
+    """The lines of a plain or gzipped file with their numbers from 1, stripped; None for one of more than
+    MAX_LINE_BYTES, which is passed over.
+
+    Lines are streamed (of UTF-16 and its like the whole file is read first). Raises DatasetError with file and line
+    for what cannot be read.
+    """
+    encoding = _encoding(path)
+    wide = encoding != UTF_8 and "\n{".encode(encoding) != b"\n{"
+    with io.BytesIO(read_text(path).encode()) if wide else _open(path) as stream:
+        number = 0
+        while True:
+            place = f"{path.name}, line {number + 1}"
+            raw = _line(stream, place)
+            if not raw:
+                return
+            number += 1
+            whole = len(raw) <= MAX_LINE_BYTES
+            yield number, _decode(raw, place, UTF_8 if wide else encoding).strip() if whole else None
+            while not whole and raw and not raw.endswith(b"\n"):
+                raw = _line(stream, place)
+
+
+def text_blocks(path: Path, size: int = 2**20) -> Iterator[str]:
+    """The text of a plain or gzipped file in blocks of about `size` bytes, without byte-order mark.
+
+    Raises DatasetError for what cannot be read, and for a byte that is not of the file's encoding.
+    """
+    encoding = _encoding(path)
+    decoder = codecs.getincrementaldecoder(encoding)()
+    with _open(path) as stream:
+        first, known = True, 0
+        while True:
+            try:
+                raw = stream.read(size)
+            except (OSError, EOFError, zlib.error) as error:
+                raise DatasetError(f"{path.name}: cannot be read: {error}") from None
+            begun = known - len(decoder.getstate()[0])
+            known += len(raw)
+            try:
+                text = decoder.decode(raw, final=not raw)
+            except UnicodeError as error:
+                raise _not_of(encoding, error, path.name, begun) from None
+            if text:
+                yield text.removeprefix("\ufeff") if first else text
+                first = False
+            if not raw:
+                return
+
+
+def normalised(blocks: Iterator[str]) -> Iterator[str]:
+    """The text of blocks in NFC with LF, cut where nothing joins what follows: behind a comma."""
+    rest = ""
+    for block in blocks:
+        end = block.rfind(",") + 1
+        if end or len(rest) > MAX_ELEMENT:
+            yield normalise(rest + block[:end])
+            rest = block[end:]
+        else:
+            rest += block
+    yield normalise(rest)
+
+
+def _line(stream: io.BufferedIOBase, place: str) -> bytes:
+    try:
+        return stream.readline(MAX_LINE_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DatasetError(f"{place}: cannot be read: {error}") from None
+
+
+@dataclass
+class Load:
+    """How many rows of a file were read, and how much memory they take with who keeps them (held), else letters."""
+
+    path: Path
+    rows: str
+    held: bool = True
+    number: int = 0
+    bytes: int = 0
+
+    def add(self, weighed: int) -> None:
+        """One more row of so many bytes. Raises DatasetError where they are too many, or too much."""
+        self.number += 1
+        most = MAX_ROWS if self.held else MAX_STREAMED_ROWS
+        if self.number > most:
+            raise TooMuchError(f"{self.path.name}: more than {most:,} {self.rows}; split it into smaller data sets")
+        self.bytes += weighed
+        if self.held and self.bytes > MAX_WEIGHT_OF_ROWS:
+            raise TooMuchError(
+                f"{self.path.name}: its rows may take more than {MAX_WEIGHT_OF_ROWS:,} bytes of memory; split it into "
+                "smaller data sets"
+            )
+        if self.bytes > MAX_STREAMED_BYTES:
+            raise DatasetError(f"{self.path.name}: more than {MAX_STREAMED_BYTES:,} letters once unpacked; split it")
+
+
+def require_file(path: Path) -> None:
+    """Raises DatasetError for a path where no file is, and says so where a folder is."""
+    if path.is_dir():
+        raise DatasetError(f"{path}: this is a folder; a file is expected")
+    if not path.is_file():
+        raise DatasetError(f"{path}: there is no such file")
+
+
+def parse_json(text: str, place: str) -> Any:
+    """The JSON value of `text`, its strings in NFC; NaN, infinities and repeated keys are refused."""
+    if not text.strip():
+        raise DatasetError(f"{place}: an empty file; JSON is expected")
+    if len(text) > MAX_WEIGHT // OBJECT_BYTES and weight(text) > MAX_WEIGHT:
+        raise DatasetError(
+            f"{place}: may take more than {MAX_WEIGHT:,} bytes of memory; split it, or write it as JSON Lines"
+        )
+    try:
+        value = STRICT.decode(normalise(text))
+        if "\\u" in text and _ESCAPED_HALF.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
+        return value
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(error.object[error.start]):04x}"
+        raise DatasetError(f"{place}: a text holds half of a character (the lone surrogate {half})") from None
+    except RecursionError:
+        raise DatasetError(f"{place}: nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise DatasetError(f"{place}: not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except ValueError as error:
+        raise DatasetError(f"{place}: {error}") from None
+
+
+def weight(text: str) -> int:
+    """Bytes that the values of a JSON text take in memory, at most about; told from its signs alone."""
+    letters = 4 * len(text) if "\\u" in text else sys.getsizeof(text)  # one wide letter makes its whole text wide
+    structure = OBJECT_BYTES * text.count("{") + LIST_BYTES * text.count("[") + FIELD_BYTES * text.count(":")
+    return letters + structure + VALUE_BYTES * text.count(",")
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    """The lines of a plain or gzipped file with their ends, in NFC with LF, one at a time.
+
+    Raises DatasetError for what cannot be read, and for a line of more than MAX_LINE_BYTES characters.
+    """
+    ends = io.IncrementalNewlineDecoder(None, translate=True)
+    rest, number = "", 0
+    for block in text_blocks(path):
+        *whole, rest = (rest + ends.decode(block)).split("\n")
+        number += len(whole)
+        for line in whole:
+            yield f"{unicodedata.normalize('NFC', line)}\n"
+        if len(rest) > MAX_LINE_BYTES:
+            raise DatasetError(f"{path.name}, line {number + 1}: longer than {MAX_LINE_BYTES:,} bytes")
+    if rest := rest + ends.decode("", final=True):
+        yield unicodedata.normalize("NFC", rest)
+
+
+def normalise(text: str) -> str:
+    """Unicode NFC with LF line ends."""
+    return unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _open(path: Path) -> io.BufferedIOBase:
+    require_file(path)
+    try:
+        with path.open("rb") as probe:
+            packed = probe.read(2) == GZIP_MAGIC
+        return gzip.open(path, "rb") if packed else path.open("rb")
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _encoding(path: Path) -> str:
+    with _open(path) as stream:
+        try:
+            blocks = iter(lambda: stream.read(PROBED_BYTES), b"")
+            probed = itertools.islice(blocks, MAX_BYTES // PROBED_BYTES)  # what is packed may have no end
+            return encoding_of(probed, lambda: settings.load().encoding)
+        except UnknownEncodingError as error:
+            raise DatasetError(f"{path.name}: {error}") from None
+        except (OSError, EOFError, zlib.error) as error:
+            raise DatasetError(f"{path.name}: cannot be read: {error}") from None
+
+
+def _decode(raw: bytes, place: str, encoding: str) -> str:
+    try:
+        return raw.decode(encoding).removeprefix("\ufeff")
+    except UnicodeError as error:
+        raise _not_of(encoding, error, place) from None
+
+
+def _not_of(encoding: str, error: UnicodeError, place: str, begun: int = 0) -> DatasetError:
+    """What is said of bytes that are not of the file's encoding. begun: the number of bytes before them."""
+    if not isinstance(error, UnicodeDecodeError):  # of an encoding that knows no places
+        return DatasetError(f"{place}: not {encoding}: {error}; save the file as UTF-8 and try again")
+    name = "UTF-8" if encoding == UTF_8 else encoding
+    return DatasetError(f"{place}: byte {begun + error.start} is not {name}; save the file as UTF-8 and try again")
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = next(key for key, _ in pairs if sum(key == other for other, _ in pairs) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return found
+
+
+STRICT = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
+"""Refuses NaN, infinities and repeated keys."""

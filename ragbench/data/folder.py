@@ -1,0 +1,353 @@
+"""A data set's folder: read, checked as a whole, hashed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import ValidationError
+
+from ragbench.core.expectations import expectation, shown
+from ragbench.core.language import LANGUAGES
+from ragbench.core.settings.secrets import excerpt
+from ragbench.core.types import Chunk, Question
+from ragbench.data.files import DatasetError, TooMuchError, read_lines, read_text
+from ragbench.data.records import (
+    ChunkRecord,
+    Decision,
+    Dialogue,
+    DocumentRecord,
+    PastQuestion,
+    QuestionRecord,
+    RatedAnswer,
+    Record,
+)
+from ragbench.data.shelf import Shelf
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+ADDED = ("dialogues", "decisions")
+"""Tables that are measured by themselves, and often added to a data set that has been measured on already."""
+
+BASE = ("chunks", "questions")
+MODELS: Mapping[str, type[Record]] = {
+    "dialogues": Dialogue,
+    "decisions": Decision,
+    "documents": DocumentRecord,
+    "chunks": ChunkRecord,
+    "questions": QuestionRecord,
+    "history": PastQuestion,
+    "ratings": RatedAnswer,
+}
+"""Of a line of each table, in the order in which they are read."""
+PART = "a run holds its whole data set; load a part of it by --sample"
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass
+class Records:
+    """The tables of one folder in one language, each sorted by id."""
+
+    chunks: Sequence[ChunkRecord] = field(default_factory=list)
+    questions: Sequence[QuestionRecord] = field(default_factory=list)
+    dialogues: Sequence[Dialogue] = field(default_factory=list)
+    decisions: Sequence[Decision] = field(default_factory=list)
+    history: Sequence[PastQuestion] = field(default_factory=list)
+    ratings: Sequence[RatedAnswer] = field(default_factory=list)
+    documents: Sequence[DocumentRecord] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, place: Path, language: str) -> Records:
+        """All tables of a folder, each of which may be missing: pages that need it are not made then.
+
+        Raises DatasetError for chunks and questions whose file is there and empty, unless there are dialogues or
+        decisions (or, of questions, documents that the base was cut from), for a folder without any table, and for more
+        than memory takes.
+        """
+        found: dict[str, list[Any]] = {}
+        try:
+            for table, model in MODELS.items():
+                found[table] = _read(place / f"{table}.{language}.jsonl", model)
+        except TooMuchError as error:
+            raise TooMuchError(f"data set {place.name}, {error}: {PART}") from None
+        _require(place, language, {table: len(records) for table, records in found.items()})
+        return cls(**found)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A knowledge base with questions and all that people know about them, in one language.
+
+    Every table is sorted by id, so nothing depends on the order of lines. `content_hash` is the SHA-256 of all records
+    after normalisation: the same data gives the same hash whatever its line ends, byte-order mark or order. Dialogues
+    and decisions have hashes of their own, see `hash_with`: to add some changes nothing of what is measured without
+    them. `left_out` counts, by reason, what was passed over on the way in. `without_vector` names past questions that
+    cannot be asked by the vectors that are stored beside them.
+    """
+
+    name: str
+    language: str
+    title: str
+    licence: str
+    chunks: tuple[Chunk, ...]
+    questions: tuple[Question, ...]
+    dialogues: tuple[Dialogue, ...]
+    decisions: tuple[Decision, ...]
+    history: tuple[PastQuestion, ...]
+    ratings: tuple[RatedAnswer, ...]
+    content_hash: str
+    documents: tuple[DocumentRecord, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    without_vector: frozenset[str] = frozenset()
+
+    @property
+    def label(self) -> str:
+        """The name with its language, as it is written on a page and after `--dataset`."""
+        return f"{self.name}:{self.language}"
+
+    def hash_with(self, *tables: Literal["dialogues", "decisions"]) -> str:
+        """The content hash of what is measured on these tables, too; where they hold nothing, `content_hash`."""
+        added: dict[str, Sequence[Record]] = {name: records for name in tables if (records := getattr(self, name))}
+        return _digest(self.content_hash, added) if added else self.content_hash
+
+
+@dataclass(frozen=True)
+class Written:
+    """A data set on the disk that was checked as a whole, and not held.
+
+    content_hash: that of `Dataset`; whole_hash: with its dialogues and decisions. counts: table → number of records.
+    """
+
+    content_hash: str
+    whole_hash: str
+    counts: Mapping[str, int]
+
+
+def load(name: str, folder: Path, reader: str = "") -> Dataset:
+    """The data set `name` below `folder`; `name:ru` asks for one of its languages.
+
+    reader: the language of who reads what is measured, taken where none is asked for and the data set has it; else the
+    first of its languages is.
+
+    Raises DatasetError, naming file, line and field, and what is legal.
+    """
+    name, _, language = name.partition(":")
+    return load_folder(place_of(name, folder), name, language, reader)
+
+
+def load_folder(place: Path, name: str, language: str = "", reader: str = "") -> Dataset:
+    """The data set in a folder, by the name that it is known by; see `load`."""
+    language = language_in(place, language, reader)
+    about = _described(place)
+    records = Records.read(place, language)
+    known = {
+        "chunk": {record.id for record in records.chunks}.__contains__,
+        "question": {record.id for record in records.questions}.__contains__,
+    }
+    lengths = {record.id: len(record.text) for record in records.chunks}
+    for table in MODELS:
+        for record in getattr(records, table):
+            _check_references(table, language, record, known)
+            _check_spans(table, language, record, lengths.get)
+    hashed = {table.name: getattr(records, table.name) for table in fields(records) if table.name not in ADDED}
+    others: dict[str, Any] = {table: tuple(getattr(records, table)) for table in MODELS if table not in BASE}
+    return Dataset(
+        name=name,
+        language=language,
+        title=about.titles.get(language) or next(iter(about.titles.values()), name),
+        licence=about.licence,
+        chunks=tuple(Chunk(**record.model_dump()) for record in records.chunks),
+        questions=tuple(Question(language=language, **record.model_dump()) for record in records.questions),
+        **others,
+        content_hash=_digest(language, hashed),
+        left_out=about.left_out,
+    )
+
+
+def check(name: str, folder: Path) -> Written:
+    """What `load` checks, line by line: memory does not grow with the lines, which stand in the order of their ids.
+
+    Raises DatasetError as `load` does.
+    """
+    name, _, language = name.partition(":")
+    place = place_of(name, folder)
+    language = language_in(place, language)
+    there: dict[str, Shelf[int]] = {"chunks": Shelf(), "questions": Shelf()}  # how long their texts are
+    known = {"chunk": there["chunks"].has, "question": there["questions"].has}
+    counts: Counter[str] = Counter()
+    has_ratings = (place / f"ratings.{language}.jsonl").is_file()
+
+    def records(table: str) -> Iterator[Record]:
+        last = ""
+        for where, record in lines_of_table(place / f"{table}.{language}.jsonl", MODELS[table], held=False):
+            if record.id <= last:
+                raise DatasetError(f"{where}: the id {record.id!r} stands there twice")
+            last = record.id
+            if isinstance(record, ChunkRecord) or (isinstance(record, QuestionRecord) and has_ratings):
+                there[table].put(record.id, len(record.text))  # nothing else names a question
+            _check_references(table, language, record, known)
+            _check_spans(table, language, record, there["chunks"].get)
+            counts[table] += 1
+            yield record
+
+    tables = [table.name for table in fields(Records)]
+    content_hash = _digest(language, {table: records(table) for table in tables if table not in ADDED})
+    whole_hash = _digest(content_hash, {table: records(table) for table in ADDED})
+    _require(place, language, counts)
+    return Written(content_hash, whole_hash if any(counts[table] for table in ADDED) else content_hash, counts)
+
+
+def available(folder: Path) -> list[str]:
+    """Names of the data sets below `folder`."""
+    return sorted(path.parent.name for path in folder.glob("*/dataset.toml") if NAME.fullmatch(path.parent.name))
+
+
+def place_of(name: str, folder: Path) -> Path:
+    """The folder of the data set `name`. Raises DatasetError, naming those there are, if it is not below `folder`."""
+    place = folder / name
+    if NAME.fullmatch(name) and (place / "dataset.toml").is_file():
+        if folder.resolve() not in place.resolve().parents:
+            raise DatasetError(f"the data set {name} is a link that leads out of {folder}")
+        return place
+    there = available(folder)
+    listed = f"there are {', '.join(there)}" if there else "there are none"
+    raise DatasetError(
+        f"there is no data set {name!r} in {folder.name}/; {listed}. `ragbench load squad FILE --name NAME` brings one"
+    )
+
+
+def language_in(place: Path, language: str = "", reader: str = "") -> str:
+    """The language of a data set's folder that is asked for; without one the reader's if it is there, else the first.
+
+    Raises DatasetError for a language that is asked for and not there.
+    """
+    languages = _described(place).languages
+    if language and language not in languages:
+        raise DatasetError(f"data set {place.name} has no language {language!r}; it has {', '.join(languages)}")
+    return language or (reader if reader in languages else languages[0])
+
+
+@dataclass(frozen=True)
+class _About:
+    """What dataset.toml says."""
+
+    titles: Mapping[str, str]
+    licence: str
+    languages: list[str]
+    left_out: Mapping[str, int]
+
+
+def _described(place: Path) -> _About:
+    path = place / "dataset.toml"
+    try:
+        table = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise DatasetError(f"{path.name} of {place.name}: not TOML: {error}") from None
+    title = table.get("title", place.name)
+    languages = table.get("languages")
+    if not isinstance(languages, list) or not languages or any(item not in LANGUAGES for item in languages):
+        raise DatasetError(
+            f"{path.name} of {place.name}: languages = {languages!r}: a list of {', '.join(LANGUAGES)} is expected"
+        )
+    titles = title if isinstance(title, dict) else {language: str(title) for language in languages}
+    left_out = table.get("left_out", {})
+    if not isinstance(left_out, dict) or not all(isinstance(count, int) for count in left_out.values()):
+        raise DatasetError(f"{path.name} of {place.name}: left_out = {left_out!r}: a count for each reason is expected")
+    return _About(titles, str(table.get("licence", "not stated")), languages, left_out)
+
+
+def lines_of_table(path: Path, model: type[R], *, held: bool = True) -> Iterator[tuple[str, R]]:
+    """(place, record) of each line of a table's file; none where it is not there. held: as for `read_lines`."""
+    if not path.is_file():
+        return
+    for number, item in read_lines(path, held=held):
+        place = f"{path.name}, line {number}"
+        try:
+            yield place, model.model_validate(item)
+        except ValidationError as error:
+            raise DatasetError(f"{place}: {_explain(error, model)}") from None
+
+
+def _read(path: Path, model: type[R]) -> list[R]:
+    found: dict[str, R] = {}
+    for place, record in lines_of_table(path, model):
+        if record.id in found:
+            raise DatasetError(f"{place}: the id {record.id!r} stands there twice")
+        found[record.id] = record
+    return [found[identifier] for identifier in sorted(found)]
+
+
+def _require(place: Path, language: str, counts: Mapping[str, int]) -> None:
+    """Raises DatasetError for a base table whose file is there and empty, and for a folder without any table."""
+    for table in BASE:
+        path = place / f"{table}.{language}.jsonl"
+        spared = (*ADDED, "documents") if table == "questions" else ADDED
+        if path.is_file() and not counts[table] and not any(counts[other] for other in spared):
+            raise DatasetError(f"{path.name}: holds no lines; at least one is expected")
+    if not any(counts.values()):
+        files = ", ".join(f"{table}.{language}.jsonl" for table in MODELS)
+        raise DatasetError(f"the data set {place.name} is empty: none of {files} is there")
+
+
+def _explain(error: ValidationError, model: type[Record]) -> str:
+    fault = error.errors()[0]
+    place = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        return f"there is no field {place!r}; legal: {', '.join(model.model_fields)}"
+    if fault["type"] == "missing":
+        return f"the field {place!r} is missing"
+    given = shown(fault["input"])
+    return f"{place} = {excerpt(given, 80)}: {expectation(fault)}"
+
+
+def _check_references(table: str, language: str, record: Record, known: Mapping[str, Callable[[str], bool]]) -> None:
+    for what, names in _references(record):
+        for missing in sorted(name for name in names if not known[what](name)):
+            raise DatasetError(
+                f"{table}.{language}.jsonl, {record.id}: names the {what} {missing!r}, which is not there"
+            )
+
+
+def _check_spans(table: str, language: str, record: Record, length: Callable[[str], int | None]) -> None:
+    """Refuse spans that do not stand in the text of a relevant chunk. length: of a chunk's text, in characters."""
+    if not isinstance(record, QuestionRecord):
+        return
+    for name, spans in record.spans.items():
+        place = f"{table}.{language}.jsonl, {record.id}: spans of {name!r}"
+        if name not in record.relevant:
+            raise DatasetError(f"{place}: it is not relevant; `relevant` has {', '.join(record.relevant) or 'nothing'}")
+        for start, end in spans:
+            if not start < end <= (length(name) or 0):
+                raise DatasetError(
+                    f"{place}: [{start}, {end}] is no part of its text; a start below its end is expected, in "
+                    f"characters from 0 to {length(name)}"
+                )
+
+
+def _references(record: Record) -> Iterator[tuple[str, Iterable[str]]]:
+    """(what it names, their ids) of a record."""
+    if isinstance(record, QuestionRecord):
+        yield "chunk", record.relevant
+    elif isinstance(record, Dialogue):
+        yield "chunk", [name for turn in record.turns for name in turn.relevant]
+    elif isinstance(record, Decision):
+        yield "chunk", set(record.context) - set(record.passages)
+    elif isinstance(record, RatedAnswer):
+        yield "chunk", record.context
+        yield "question", [record.question_id]
+
+
+def _digest(start: str, tables: Mapping[str, Iterable[Record]]) -> str:
+    digest = hashlib.sha256(start.encode())
+    for name, records in tables.items():
+        for record in records:
+            line = json.dumps(record.model_dump(mode="json"), ensure_ascii=False, sort_keys=True, allow_nan=False)
+            digest.update(f"{name}\0{line}\n".encode())
+    return digest.hexdigest()

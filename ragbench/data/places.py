@@ -1,0 +1,59 @@
+"""Where notebooks and data sets are looked for: in the project's own folders, else among those that ragbench brings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ragbench.core import settings
+from ragbench.core.settings import shipped, urls
+from ragbench.data.remotes import copies
+
+
+def file(name: str | Path) -> Path:
+    """The file of that name, whether it is there or not: of a URL its local copy; else a path, from ragbench.toml on.
+
+    Raises ValueError for a URL that will not do, RemoteError for one that cannot be read.
+    """
+    if urls.is_url(name):
+        return copies.brought(urls.Url.of(str(name)))
+    return settings.project_folder() / Path(name)
+
+
+def own_notebooks() -> Path:
+    """The project's folder of notebooks, whether it is there or not."""
+    return settings.project_folder() / settings.load().notebooks_folder
+
+
+def notebooks() -> list[Path]:
+    """All notebooks that a project has, sorted; those that come with ragbench where it has none."""
+    return sorted(own_notebooks().glob("*.ipynb")) or sorted(shipped.NOTEBOOKS.glob("*.ipynb"))
+
+
+def notebook(file: str) -> Path | None:
+    """A notebook by its file's name, or a file beside one: the project's own, else ragbench's, else None."""
+    found = (folder / Path(file).name for folder in (own_notebooks(), shipped.NOTEBOOKS))
+    return next((path for path in found if path.is_file()), None)
+
+
+def own_data() -> Path:
+    """The project's folder of data sets, whether it is there or not."""
+    return settings.project_folder() / settings.load().data_folder
+
+
+def data(name: str) -> Path:
+    """The folder below which the data set `name` (`campus`, `campus:ru`) lies: the project's own, else ragbench's.
+
+    The project's, too, where neither has it.
+    """
+    folder = f"{Path(name.partition(':')[0]).name}/dataset.toml"
+    own = own_data()
+    return shipped.DATA if not (own / folder).is_file() and (shipped.DATA / folder).is_file() else own
+
+
+def remote_data(name: str) -> tuple[Path, str, str]:
+    """Of a data set by its URL (`s3://bucket/campus:ru`): its local copy, its URL, and the language it is asked in.
+
+    Raises ValueError for a URL that will not do, RemoteError for one that cannot be read.
+    """
+    url, language = urls.with_language(name)
+    return copies.brought(url, copies.DATASET), str(url), language

@@ -1,0 +1,258 @@
+"""Question sets: items of a question, its answer and the chunk it was written for, with or without people's marks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, field_validator
+
+from ragbench.data.brought import Brought, named_by
+from ragbench.data.files import DatasetError
+from ragbench.data.records import ChunkRecord, PastQuestion, QuestionRecord, Url
+from ragbench.data.rows import checked, cut, listed, read_rows
+from ragbench.data.shelf import Shelf
+
+YES, NO = frozenset({"1", "1.0", "true", "yes", "да"}), frozenset({"0", "0.0", "false", "no", "нет"})
+MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok")
+MAX_CHARACTERS = 1_000_000
+_UNUSED = frozenset({"notes", "", "Unnamed: 0"})  # the last two: the row numbers that pandas writes
+LABEL_WITHOUT_TEXT = "label of a chunk whose text is not there (its question stays, recall is over its other labels)"
+NO_LABEL_LEFT = "question none of whose relevant chunks has a text"
+
+
+def flag(value: Any) -> Any:
+    """True, False, or None for a mark that is not there yet, out of 0/1, booleans and words."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    word = str(value).strip().casefold()
+    if word in YES or word in NO:
+        return word in YES
+    raise ValueError("0 or 1, true or false, yes or no, or nothing is expected")
+
+
+def name(value: Any) -> Any:
+    """An identifier as a text: whole numbers count as their digits (701.0 too); an empty text is none."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer():
+        return str(int(value))
+    if isinstance(value, str):
+        return value.strip() or None
+    if value is None:
+        return None
+    raise ValueError("a text or a whole number is expected")
+
+
+def names(value: Any) -> Any:
+    """A list of identifiers."""
+    found = listed(value)
+    if not isinstance(found, list | tuple):
+        raise ValueError("a list is expected")
+    return [named for one in found if (named := name(one)) is not None]
+
+
+def text(value: Any) -> Any:
+    """A text; one of blanks alone is none."""
+    if value is not None and not isinstance(value, str):
+        raise ValueError("a text is expected")
+    if value is not None and len(value) > MAX_CHARACTERS:
+        raise ValueError(f"a text of at most {MAX_CHARACTERS:,} characters is expected")
+    return (value or "").strip() or None
+
+
+_Name = Annotated[str, StringConstraints(max_length=300, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Flag = Annotated[bool | None, BeforeValidator(flag)]
+Name = Annotated[_Name | None, BeforeValidator(name)]
+Page = Annotated[Url | None, BeforeValidator(name)]
+Pages = Annotated[list[Url], BeforeValidator(names)]
+Names = Annotated[list[_Name], BeforeValidator(names)]
+Text = Annotated[str | None, BeforeValidator(text)]
+
+
+class Item(BaseModel):
+    """An item of a question set. Older ones have only the chunk, the question, the answer and the page."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
+
+    id: Name = None
+    source: Name = None
+    question_source: Name = None
+    category: Name = None
+    question: Text
+    ground_truth_answer: Text = None
+    chunk_id: Name = None
+    chunk_text: Text = None
+    confluence_url: Page = None
+    relevant_chunk_ids: Names = []
+    relevant_urls: Pages = []
+    user_score: int | None = None
+    question_answer_id: Name = None
+    is_relevant_chunk_matched: Flag = None
+    is_question_ok: Flag = None
+    is_answer_ok: Flag = None
+    is_chunk_ok: Flag = None
+
+    @field_validator("question", mode="after")
+    @classmethod
+    def _asked(cls, value: str | None) -> str:
+        if value is None:
+            raise ValueError("a question is expected")
+        return value
+
+    @field_validator("user_score", mode="before")
+    @classmethod
+    def _score(cls, value: Any) -> int | None:
+        if value is None or value == "":
+            return None
+        word = "" if isinstance(value, bool) else str(value).strip().removesuffix(".0")
+        if word not in ("1", "2", "3", "4", "5"):
+            raise ValueError("a whole number from 1 to 5 is expected")
+        return int(word)
+
+
+@dataclass
+class _Reading:
+    """The items of one file on their way in, with the places where things were seen first."""
+
+    base: Mapping[str, ChunkRecord]
+    marked: bool
+    brought: Brought = field(default_factory=Brought)
+    chunks: Shelf[ChunkRecord] = field(default_factory=lambda: Shelf(ChunkRecord, by_key=True))
+    questions: Shelf[QuestionRecord] = field(default_factory=lambda: Shelf(QuestionRecord))
+    history: Shelf[PastQuestion] = field(default_factory=lambda: Shelf(PastQuestion))
+    items: Shelf[Item] = field(default_factory=lambda: Shelf(Item))
+    by_category: bool = False
+
+    def take(self, item: Item, place: str) -> None:
+        """Remember the item and its chunk; refuse what contradicts what was seen before."""
+        self._chunk(item, place)
+        key = f"unnamed {len(self.items)}" if item.id is None else f"id {item.id}"
+        if not self.items.put(key, item, place):
+            known = self.items.get(key)
+            if known is not None and known.question == item.question:  # ids there are made of questions
+                self.brought.left_out["item that repeats a question under its id"] += 1
+                return
+            there = self.items.place(key).rsplit(", ", 1)[1]
+            raise DatasetError(f"{place}: id = {item.id!r} stands in {there} already; ids are unique")
+        self.by_category = self.by_category or bool(item.category)
+        for unknown in item.model_extra or {}:
+            if unknown not in _UNUSED:
+                self.brought.left_out[f"field {unknown}, which means nothing here"] += 1
+
+    def _chunk(self, item: Item, place: str) -> None:
+        if item.chunk_id is None and item.chunk_text is not None:
+            raise DatasetError(f"{place}: chunk_id is missing; a chunk_text needs the id of its chunk")
+        if item.chunk_id is None or item.chunk_text is None or item.chunk_id in self.base:
+            return
+        made = ChunkRecord(id=item.chunk_id, text=item.chunk_text, url=item.confluence_url)
+        if self.chunks.put(made.id, made, place):
+            return
+        known, first = self.chunks.get(made.id) or made, self.chunks.place(made.id)
+        if known.text != made.text or known.url != made.url:
+            what = "chunk_text" if known.text != made.text else "confluence_url"
+            raise DatasetError(
+                f"{place}: {what} of the chunk {item.chunk_id!r} differs from that of {first.rsplit(', ', 1)[1]}; "
+                "one text and one page a chunk are expected"
+            )
+
+    def finish(self) -> Brought:
+        """Questions out of the items, now that all chunks are known."""
+        if self.by_category:
+            self.brought.notes.append("the kind of a question, by which results are sliced, is its category")
+        for place, item in self.items.placed():
+            if self.marked and item.is_question_ok is False:
+                self.brought.left_out["question that people marked as not in order"] += 1
+                continue
+            question = self._question(item)
+            if question is None:
+                continue
+            if not self.questions.put(question.id, question):
+                self.brought.left_out["item that repeats a question about the same chunk"] += 1
+                continue
+            self._past(item, place)
+        for chunk in self.base.values():
+            self.chunks.put(chunk.id, chunk)
+        self.brought.chunks, self.brought.questions, self.brought.history = self.chunks, self.questions, self.history
+        return self.brought
+
+    def _is_there(self, chunk: str) -> bool:
+        return chunk in self.base or self.chunks.has(chunk)
+
+    def _question(self, item: Item) -> QuestionRecord | None:
+        reference, wanted, pages = item.ground_truth_answer, self._wanted(item), dict.fromkeys(item.relevant_urls, 1.0)
+        if self.marked and item.is_answer_ok is False and reference is not None:
+            self.brought.left_out["reference answer that people marked as not in order (its question stays)"] += 1
+            reference = None
+        if missing := [chunk for chunk in wanted if not self._is_there(chunk)]:
+            wanted = [chunk for chunk in wanted if chunk not in missing]
+            if not wanted and not pages:
+                self.brought.left_out[NO_LABEL_LEFT] += 1
+                return None
+            self.brought.left_out[LABEL_WITHOUT_TEXT] += len(missing)
+        page = item.confluence_url
+        return QuestionRecord(
+            id=item.id or named_by("q", str(item.question), item.chunk_id or ""),
+            text=str(item.question),
+            reference=reference,
+            relevant=dict.fromkeys(wanted, 1.0),
+            relevant_urls=pages,
+            answerable=True if wanted or pages else None,
+            kind=item.category if self.by_category else item.question_source,
+            cluster=page or item.chunk_id,
+            source=item.source,
+        )
+
+    def _wanted(self, item: Item) -> list[str]:
+        wanted = list(dict.fromkeys([*([item.chunk_id] if item.chunk_id else []), *item.relevant_chunk_ids]))
+        if wanted and item.is_relevant_chunk_matched is False:
+            self.brought.left_out["label of a chunk that was found not to match (its question stays)"] += 1
+            return []
+        if wanted and self.marked and item.is_chunk_ok is False:
+            self.brought.left_out["label of a chunk that people marked as not in order (its question stays)"] += 1
+            return []
+        return wanted
+
+    def _past(self, item: Item, place: str) -> None:
+        if item.question_answer_id is None:
+            return
+        made = {
+            "id": item.question_answer_id,
+            "question": item.question,
+            "answer": item.ground_truth_answer,
+            "url": item.confluence_url,
+            "score": item.user_score,
+        }
+        if not self.history.put(item.question_answer_id, checked(PastQuestion, made, place)):
+            self.brought.left_out["past question that stands there twice"] += 1
+
+
+def read(path: Path, *, base: Mapping[str, ChunkRecord] | None = None, marked: bool = False) -> Brought:
+    """The questions of a file, new or old, and the chunks that they carry.
+
+    base: the chunks of the whole knowledge base, if they are known; without it the base is what the file names, which
+    is smaller than the real one, so retrieval is easier. marked: heed `is_question_ok`, `is_answer_ok`, `is_chunk_ok`:
+    a 0 takes the question, its reference, or its label out, counted; an empty mark is "not answered yet" and changes
+    nothing. Items without an id get one made of question and chunk. Questions of one page form a cluster. Their kind is
+    the category where the file has one, else `question_source`. A label of a chunk without a text is dropped, and a
+    question that has no other label with it.
+
+    Raises DatasetError naming file, item, field, value and what was expected.
+    """
+    reading = _Reading(base or {}, marked)
+    unmarked = 0
+    for place, row in read_rows(path, held=False):
+        item = checked(Item, row, place)
+        unmarked += all(getattr(item, mark) is None for mark in MARKS)
+        reading.take(item, place)
+    if not reading.items:
+        raise DatasetError(f"{path.name}: holds no items; at least one is expected")
+    brought = reading.finish()
+    if not brought.questions:
+        reasons = "; ".join(f"{count} × {reason}" for reason, count in brought.left_out.items())
+        raise DatasetError(f"{path.name}: no question is left ({cut(reasons)[1:-1]})")
+    if marked:
+        brought.notes.append(f"{unmarked} of {len(reading.items)} items carry no mark yet; they are kept as they are")
+    if not base:
+        brought.notes.append("the knowledge base is only the chunks that this file carries: retrieval is easier so")
+    return brought

@@ -1,0 +1,285 @@
+"""Lines of TREC files, as columns: quickly where every line has the plain form, word by word where one has not."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import os
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import BufferedIOBase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ragbench.core.types import Array
+
+LONGEST_LINE = 1 << 16
+LONGEST_WORD = LONGEST_LINE // 8  # in characters: of words no longer, no line comes near the longest
+MOST_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+"""Of one file, unpacked: half of this machine's memory, so that a small file that unpacks to no end is refused."""
+BLOCK = 1 << 25
+STRANGE = (b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f")
+"""White space that is neither a blank, a tab nor the end of a line."""
+MARK = b"\xef\xbb\xbf"
+
+
+class TrecError(ValueError):
+    """A TREC file that cannot be read: the message names file, line and what was expected."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a line holds.
+
+    line: the words, as a message shows them; the first one is the query. text, number, word: by name the places of
+    texts, of finite numbers, and of words that are few. rank: the place of a word that ought to be a number. more:
+    whether words behind the expected ones may stand; such a line needs a number as its rank, because a blank in a
+    document's name moves the columns.
+    """
+
+    line: str
+    text: Mapping[str, int]
+    number: Mapping[str, int]
+    word: Mapping[str, int] = field(default_factory=dict)
+    rank: int | None = None
+    more: bool = False
+
+    @property
+    def words(self) -> int:
+        return len(self.line.split())
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The lines of a file, those of one query together, otherwise in the file's order.
+
+    queries: where the lines of each query stand, in the order of their first lines. texts: columns of Arrow by name, of
+    strings. numbers: by name, `rank` among them; infinite for a rank that is no number. words: of the first line.
+    """
+
+    queries: Mapping[str, slice]
+    texts: Mapping[str, pa.LargeStringArray]
+    numbers: Mapping[str, Array]
+    words: Mapping[str, str]
+
+
+def read(path: Path, form: Form) -> Columns:
+    """The columns of a file. Raises TrecError for a line that does not fit, no file, and one that is too large."""
+    with _understood(path, form):
+        found = _plain(path, form)
+    return _checked(path, form) if found is None else found
+
+
+def _plain(path: Path, form: Form) -> Columns | None:
+    """Columns of a file in which one blank, or one tab, stands between words and nowhere else; None for any other."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    blocks = [_table(block, form) for block in _plain_blocks(path)]
+    known = [block for block in blocks if block is not None]
+    if not known or len(known) < len(blocks):
+        return None
+    table = pa.concat_tables(known).unify_dictionaries()
+    queries = table["query"].combine_chunks()
+    texts = {name: table[name].combine_chunks() for name in form.text}
+    if any((compute.max(compute.utf8_length(one)).as_py() or 0) > LONGEST_WORD for one in texts.values()):
+        return None
+    numbers = {name: table[name].to_numpy() for name in form.number}
+    if not all(np.isfinite(column).all() for column in numbers.values()):
+        return None
+    if form.rank is not None:
+        ranks = table["rank"].to_numpy()
+        numbers["rank"] = np.where(np.isnan(ranks), np.inf, ranks)
+    words = {name: table[name][0].as_py() for name in form.word}
+    return _together(queries.indices.to_numpy(), queries.dictionary.to_pylist(), texts, numbers, words)
+
+
+def _plain_blocks(path: Path) -> Iterator[bytes]:
+    """Blocks of a file; after the first one that is not plain an empty one, and no more."""
+    for block in _blocks(path):
+        plain = _is_plain(block)
+        yield block if plain else b""
+        if not plain:
+            return
+
+
+def _table(block: bytes, form: Form) -> pa.Table | None:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    names = ["query", *(f"word {place}" for place in range(1, form.words))]
+    few, ranks = pa.dictionary(pa.int32(), pa.string()), {} if form.rank is None else {"rank": form.rank}
+    read_as: dict[str, Any] = {"query": few}
+    kinds = ((few, form.word), (pa.large_string(), form.text), (pa.float64(), {**form.number, **ranks}))
+    for kind, places in kinds:
+        for name, place in places.items():
+            names[place], read_as[name] = name, kind
+    try:
+        return csv.read_csv(
+            pa.BufferReader(block),
+            csv.ReadOptions(column_names=names),
+            csv.ParseOptions(delimiter="\t" if b"\t" in block else " ", quote_char=False, double_quote=False),
+            csv.ConvertOptions(column_types=read_as, include_columns=list(read_as), null_values=[]),
+        )
+    except pa.ArrowInvalid:
+        return None
+
+
+def _is_plain(block: bytes) -> bool:
+    """Whether Arrow sees the same words and lines in it as `str.split` does, and no line is a comment."""
+    if (b" " in block and b"\t" in block) or any(one in block for one in STRANGE):
+        return False
+    if block[0] <= ord(" ") or block[-1:] in (b" ", b"\t") or block[:1] == b"#" or (b"#" in block and b"\n#" in block):
+        return False
+    blank = np.frombuffer(block, np.uint8) <= ord(" ")
+    doubled = np.count_nonzero(blank[1:] & blank[:-1])
+    if doubled + block.count(b"\r") and not doubled == block.count(b"\r") == block.count(b"\r\n"):
+        return False
+    if block.isascii():
+        return True
+    try:
+        letters = set(block.decode())
+    except UnicodeDecodeError:
+        return False
+    if MARK.decode() in letters:  # Arrow drops one where it begins to read, and another before a last line
+        return False
+    return not any(letter.isspace() for letter in letters if not letter.isascii())
+
+
+def _checked(path: Path, form: Form) -> Columns:
+    """The same, word by word, with what is wrong named by its line."""
+    import pyarrow as pa
+
+    codes: dict[str, int] = {}
+    first: dict[str, str] = {}
+    rows: list[int] = []
+    texts: dict[str, list[str]] = {name: [] for name in form.text}
+    numbers: dict[str, list[float]] = {name: [] for name in (*form.number, *([] if form.rank is None else ["rank"]))}
+    for number, words in numbered(path, form):
+        first = first or {name: words[place] for name, place in form.word.items()}
+        rows.append(codes.setdefault(words[0], len(codes)))
+        for name, place in form.text.items():
+            texts[name].append(words[place])
+        for name, place in form.number.items():
+            numbers[name].append(_number(words[place], path, number, name, form))
+        if form.rank is not None:
+            numbers["rank"].append(_rank(words, path, number, form))
+    columns = {name: pa.array(column, pa.large_string()) for name, column in texts.items()}
+    arrays = {name: np.array(column, dtype=float) for name, column in numbers.items()}
+    return _together(np.array(rows, dtype=np.int32), list(codes), columns, arrays, first)
+
+
+def _together(
+    rows: NDArray[np.int32],
+    names: Sequence[str],
+    texts: Mapping[str, pa.LargeStringArray],
+    numbers: Mapping[str, Array],
+    words: Mapping[str, str],
+) -> Columns:
+    """rows: (lines,) the place of each line's query among the names, which stand in the order of their first lines."""
+    if (rows[1:] < rows[:-1]).any():
+        order = np.argsort(rows, kind="stable")
+        rows = rows[order]
+        texts = {name: column.take(order) for name, column in texts.items()}
+        numbers = {name: column[order] for name, column in numbers.items()}
+    ends = np.searchsorted(rows, np.arange(len(names)), side="right").tolist()
+    queries = {name: slice(start, end) for name, start, end in zip(names, [0, *ends], ends, strict=False)}
+    return Columns(queries, texts, numbers, words)
+
+
+def numbered(path: Path, form: Form) -> Iterator[tuple[int, list[str]]]:
+    """Lines with their numbers, split into words and checked for how many these are. Raises TrecError."""
+    wanted, number, size = form.words, 0, 0
+    with _opened(path) as file:
+        for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), start=1):
+            size += len(line)
+            _bounded(path, size)
+            if len(line) == LONGEST_LINE:
+                raise TrecError(f"{path}, line {number}: longer than {LONGEST_LINE} bytes; expected {form.line}")
+            try:
+                words = line.decode("utf-8-sig" if number == 1 else "utf-8").split()
+            except UnicodeDecodeError as error:
+                raise TrecError(f"{path}, line {number}: not UTF-8 ({error.reason}); expected {form.line}") from error
+            if not words or words[0].startswith("#"):
+                continue
+            if len(words) < wanted or (len(words) > wanted and not form.more):
+                raise TrecError(
+                    f"{path}, line {number}: {len(words)} columns instead of {wanted}; expected {form.line}"
+                )
+            yield number, words
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    """Whole lines, about so many bytes at a time, without a byte-order mark."""
+    rest, size = b"", 0
+    with _opened(path) as file:
+        while block := file.read(BLOCK):
+            _bounded(path, size + len(block))
+            block = block if size else block.removeprefix(MARK)
+            size += len(block)
+            lines, end, rest = (rest + block).rpartition(b"\n")
+            if lines:
+                yield lines + end
+    if rest:
+        yield rest
+
+
+def _bounded(path: Path, size: int) -> None:
+    if size > MOST_BYTES:
+        raise TrecError(
+            f"{path} holds more than {MOST_BYTES / 1e9:.3g} GB of text, half of this machine's memory; split it by "
+            "query"
+        )
+
+
+def _number(text: str, path: Path, line: int, what: str, form: Form) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or "_" in text:
+        raise TrecError(f"{path}, line {line}: {text!r} is not a {what}, a finite number; expected {form.line}")
+    return value
+
+
+def _rank(words: Sequence[str], path: Path, line: int, form: Form) -> float:
+    """The rank, behind all others where it is no number: only the order of equal scores hangs on it."""
+    text = words[form.rank or 0]
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.inf
+    value = math.inf if math.isnan(value) else value
+    if len(words) > form.words and math.isinf(value):
+        raise TrecError(
+            f"{path}, line {line}: more than {form.words} columns, and {text!r} is not a rank; is there a blank in a "
+            f"name? expected {form.line}"
+        )
+    return value
+
+
+@contextmanager
+def _understood(path: Path, form: Form) -> Iterator[None]:
+    """What a file system, or gzip, says, in our words."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise TrecError(f"{path}: there is no such file; expected lines like {form.line}") from None
+    except IsADirectoryError:
+        raise TrecError(f"{path} is a folder; expected a file with lines like {form.line}") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise TrecError(f"{path} is a broken gzip file: {error}") from error
+
+
+def _opened(path: Path) -> BufferedIOBase:
+    with path.open("rb") as file:
+        zipped = file.read(2) == b"\x1f\x8b"
+    return gzip.open(path) if zipped else path.open("rb")

@@ -1,0 +1,129 @@
+"""What a process is, as far as numbers, data and money depend on it: compared before it is given work."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import ragbench.core.settings
+from ragbench.core.settings import Settings, key_variables, project_folder
+from ragbench.extras.cluster import sources
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "sentence-transformers", "sacrebleu", "dask", "distributed")
+"""Whose versions numbers may depend on, or whether two processes understand each other at all."""
+
+
+@dataclass(frozen=True)
+class Passport:
+    """code: digest of ragbench's own files. database: which one is reached, or why none is (`unreached`).
+
+    keys: the variables with keys, of those that the settings name, that are set. modules: digests by path of the
+    project's own files that its metrics are made of. folder: of the project, where these paths begin.
+    """
+
+    version: str
+    code: str
+    python: str
+    packages: Mapping[str, str]
+    database: str
+    unreached: str
+    keys: frozenset[str]
+    modules: Mapping[str, str] = field(default_factory=dict)
+    folder: str = ""
+
+    def differs(self, other: Passport) -> list[str]:
+        """What tells the other process from this one, a clause each, with what helps."""
+        found = []
+        if self.version != other.version:
+            found.append(f"has ragbench {other.version}, and {self.version} asks it: install that")
+        elif self.code != other.code:
+            found.append(f"has other files of ragbench {other.version} ({other.code}, not {self.code}): install these")
+        if self.python != other.python:
+            found.append(f"runs Python {other.python}, not {self.python}")
+        for name, here in self.packages.items():
+            if (there := other.packages.get(name, "")) != here:
+                found.append(f"has {name} {there or 'not installed'}, not {here or 'none'}: pip install {name}=={here}")
+        if other.unreached:
+            found.append(
+                f"does not reach the database ({other.unreached}): name one that every machine reaches in "
+                "RAGBENCH_DATABASE_URL, here and where the worker starts"
+            )
+        elif self.database != other.database:
+            found.append("writes to another database: give RAGBENCH_DATABASE_URL the same value here and there")
+        if lacking := sorted(self.keys - other.keys):
+            found.append(f"has no key in {', '.join(lacking)}: set the variable where the worker starts")
+        if self.code != other.code:  # what another state of ragbench says of itself may lack the rest
+            return found
+        for path in sorted(self.modules.keys() | other.modules.keys()):
+            ours, theirs = self.modules.get(path), other.modules.get(path)
+            if ours is None:
+                found.append(f"has {path} in {other.folder}, which is not here: remove it there, and start it again")
+            elif theirs is None:
+                found.append(
+                    f"has no {path}, which metrics.modules need: copy it to {other.folder} there, and start it again"
+                )
+            elif ours != theirs:
+                found.append(
+                    f"has another {path} ({theirs}, not {ours}): copy it to {other.folder} there, and start it again"
+                )
+        return found
+
+
+def issue(known: Settings) -> Passport:
+    """This process's. A database that does not answer is no error here: it is said in `unreached`."""
+    database, unreached = _database(known)
+    return Passport(
+        _version("ragbench"),
+        code(),
+        ".".join(platform.python_version_tuple()[:2]),
+        {name: _version(name) for name in PACKAGES},
+        database,
+        unreached,
+        frozenset(name for name in key_variables(known) if os.environ.get(name)),
+        {path: one for name in known.metrics.modules for path, one in _files(name, project_folder()).items()},
+        str(project_folder()),
+    )
+
+
+@lru_cache(maxsize=1)
+def code() -> str:
+    """A digest of the package's own files: an installation that was edited has its version still."""
+    root = Path(ragbench.core.settings.__file__).parents[2]
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(root).as_posix()} {len(content)}\n".encode() + content)
+    return digest.hexdigest()[:12]
+
+
+@lru_cache(maxsize=256)
+def _files(module: str, folder: Path) -> Mapping[str, str]:
+    """Digests of what importing the module runs, as they were when this process first asked: it keeps what it has
+    imported, whatever becomes of the files."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        for path in sorted(sources.of_module(module, folder))
+    }
+
+
+def _database(known: Settings) -> tuple[str, str]:
+    from ragbench.store import Store, StoreError
+
+    try:
+        with Store.open(known) as store:
+            return store.identity(), ""
+    except StoreError as error:
+        return "", str(error)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,246 @@
+"""The workers of a cluster, given parts of a work: what comes back is in the parts' order, whoever did them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import statistics
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from ragbench.core import trust
+from ragbench.core.settings import CLUSTER, Settings
+from ragbench.extras.cluster import address, local, task
+from ragbench.extras.cluster.worker_identity import Passport, issue
+from ragbench.llm.accounts import run_of_this_process
+from ragbench.store.pool import ClusterError, Heard, UnfitError, Work
+
+CONNECT_SECONDS = 30.0
+ALONE_SECONDS = 120.0
+"""So long no worker may be there before the work ends."""
+LOSSES = 8
+"""So many times in a row parts may be sent, and all be lost with their workers, before the work ends."""
+AGAIN = (
+    "Replies of models are in the journal, vectors in the database: the same command goes on from there and pays for "
+    "nothing twice"
+)
+
+
+@contextlib.contextmanager
+def opened(known: Settings) -> Iterator[Crew]:
+    """See `ragbench.store.pool.opened`, of settings that name a cluster."""
+    assert known.cluster is not None
+    trust.require(*trust.named("cluster"))
+    place = address.parse(known.cluster)
+    with contextlib.ExitStack() as stack:
+        if place.count:
+            place = address.parse(str(stack.enter_context(local.started(place.count))))
+        crew = Crew(stack.enter_context(_client(place)), known)
+        crew.check()
+        yield crew
+
+
+@contextlib.contextmanager
+def shared(known: Settings) -> Iterator[Mapping[str, str]]:
+    """See `ragbench.store.pool.shared`, of settings that name a cluster."""
+    assert known.cluster is not None
+    trust.require(*trust.named("cluster"))
+    place = address.parse(known.cluster)
+    with contextlib.ExitStack() as stack:
+        named = str(stack.enter_context(local.started(place.count))) if place.count else known.cluster
+        with opened(known.model_copy(update={"cluster": named})):
+            """Whoever shares it finds it whole."""
+        yield {CLUSTER: named}
+
+
+@contextlib.contextmanager
+def _client(place: address.Address) -> Iterator[Any]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ClusterError(
+            "the package dask.distributed is not installed: pip install 'ragbench[cluster]', or unset `cluster`"
+        ) from None
+    for name in ("distributed.client", "distributed.core"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what is lost is said here, once it is not made good
+    try:
+        _greet(place)
+        client = Client(timeout=CONNECT_SECONDS, set_as_default=False, **place.connected())
+    except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
+        raise ClusterError(f"no scheduler answers at {place.url} ({_why(error, place)})") from None
+    try:
+        with contextlib.suppress(TimeoutError):
+            client.wait_for_workers(1, timeout=ALONE_SECONDS)
+        yield client
+    finally:
+        client.close(timeout=5)
+
+
+def _greet(place: address.Address) -> None:
+    """Dask's own client waits for ever where something listens that is no scheduler, such as its page for browsers.
+
+    Raises TimeoutError there, and what connecting raises.
+    """
+    from distributed.comm.core import connect
+    from distributed.security import Security
+
+    async def greeted() -> None:
+        security = place.connected().get("security") or Security()
+        async with asyncio.timeout(1.5 * CONNECT_SECONDS):  # whoever takes the connection has the rest to answer
+            met = await connect(place.url, timeout=CONNECT_SECONDS, **security.get_connection_args("client"))
+        met.abort()
+
+    with ThreadPoolExecutor(1) as own:  # whoever asks may be in a loop
+        own.submit(lambda: asyncio.run(greeted())).result()
+
+
+def _why(error: Exception, place: address.Address) -> str:
+    if isinstance(error, TypeError):  # so Dask says that it was given no certificates
+        return "TLS needs certificates, and Dask was given none: set DASK_DISTRIBUTED__COMM__TLS__CA_FILE and its kin"
+    if isinstance(error, TimeoutError):
+        return f"what listens there has said nothing for {CONNECT_SECONDS:.0f} s: another port, a page for browsers?"
+    hint = "start one: dask scheduler" if place.url.startswith("tcp:") else "does it speak TLS, by the same authority?"
+    return f"{str(error) or 'the connection was closed'}; {hint}"
+
+
+class Crew:
+    """Workers that are there; made by `opened`."""
+
+    def __init__(self, client: Any, known: Settings) -> None:
+        self._client, self._known = client, known
+        self._run = run_of_this_process() or uuid.uuid4().hex
+        self._passport: Passport = issue(known)
+        if self._passport.unreached:
+            raise ClusterError(f"the database does not answer: {self._passport.unreached}")
+
+    @property
+    def count(self) -> int:
+        """How many workers there are just now."""
+        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+
+    @property
+    def where(self) -> str:
+        """The scheduler's address."""
+        return str(self._client.scheduler.address)
+
+    def check(self) -> None:
+        """Look at every worker's passport. Raises ClusterError, UnfitError."""
+        if not self.count:
+            raise ClusterError(f"the scheduler at {self.where} has no workers; start one: dask worker {self.where}")
+        packed = task.errand(_nothing, None, self._known, self._passport, self._run)
+        found = self._client.run(task.inspected, packed, on_error="return")
+        differences = [
+            f"the worker {name} has {one['nthreads']} threads, and settings are a process's: start it with --nthreads 1"
+            for name, one in sorted(self._client.scheduler_info(n_workers=-1)["workers"].items())
+            if one["nthreads"] > 1
+        ]
+        for name, theirs in sorted(found.items()):
+            if isinstance(theirs, Passport):
+                differences += [f"the worker {name} {line}" for line in self._passport.differs(theirs)]
+            else:
+                said = str(theirs).strip().splitlines()
+                differences.append(
+                    f"the worker {name} cannot take this work ({type(theirs).__name__}: {said[0] if said else ''}): "
+                    "install the same ragbench and packages there"
+                )
+        if differences:
+            raise UnfitError(differences)
+
+    def seconds_of_a_part(self) -> float:
+        """What a part costs besides its work, the median of some that have none."""
+        taken = []
+        for _ in range(5):
+            begun = time.perf_counter()
+            self.map(_nothing, None, [None])
+            taken.append(time.perf_counter() - begun)
+        return statistics.median(taken)
+
+    def map(self, work: Work, common: Any, parts: Sequence[Any], heard: Heard | None = None) -> list[Any]:
+        """What `work` gives of each part, in the parts' order.
+
+        work: a function that workers can import. common: what all parts need, sent once a worker. A part whose worker
+        is lost is done again by another; what the work raises ends all.
+        Raises ClusterError where no worker is left, the scheduler is lost, or a part ends every worker that it meets.
+        """
+        import cloudpickle
+
+        packed = task.errand(work, common, self._known, self._passport, self._run)
+        topic = f"ragbench-{uuid.uuid4().hex}"
+        results: dict[int, Any] = {}
+        losses = 0
+        if heard is not None:
+            self._client.subscribe_topic(topic, lambda event: heard(event[1]["part"], event[1]["state"]))
+        try:
+            while len(results) < len(parts):
+                before = len(results)
+                left = {
+                    number: cloudpickle.dumps(parts[number]) for number in range(len(parts)) if number not in results
+                }
+                self._round(packed, left, topic, results)
+                losses = 0 if len(results) > before else losses + 1
+                if losses == LOSSES:
+                    raise ClusterError(
+                        f"{len(left)} of {len(parts)} parts ended every worker that they were given to, "
+                        f"{LOSSES} times in a row: is its memory too small, does code of yours end its process? {AGAIN}"
+                    )
+        except OSError as error:
+            raise self._lost(str(error)) from None
+        finally:
+            if heard is not None:
+                with contextlib.suppress(Exception):
+                    self._client.unsubscribe_topic(topic)
+        return [results[number] for number in range(len(parts))]
+
+    def _round(self, packed: bytes, left: Mapping[int, bytes], topic: str, results: dict[int, Any]) -> None:
+        """Send what is left, and take what is done. What was lost with its worker stays left."""
+        import dask
+        from distributed import wait
+        from distributed.client import FutureCancelledError, FuturesCancelledError
+        from distributed.scheduler import KilledWorker
+
+        self._await_worker()
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):  # it is sent once
+            shared = self._client.submit(bytes, packed, pure=False)  # a task: lost with its worker, it is made again
+        futures = {
+            self._client.submit(task.carry_out, shared, part, number, topic, pure=False): number
+            for number, part in left.items()
+        }
+        waiting = set(futures)
+        try:
+            while waiting:
+                with contextlib.suppress(TimeoutError, FuturesCancelledError), self._client.as_current():
+                    wait(list(waiting), timeout=1.0, return_when="FIRST_COMPLETED")
+                if self._client.status not in ("running", "connecting"):
+                    raise self._lost(f"the connection is {self._client.status}")
+                ended = {future for future in waiting if future.status != "pending"}
+                waiting -= ended
+                for future in ended:
+                    if future.status == "finished":
+                        with contextlib.suppress(FutureCancelledError, KilledWorker):  # lost with its worker
+                            results[futures[future]] = future.result()
+                    elif future.status == "error" and not isinstance(future.exception(), KilledWorker):
+                        raise future.exception()
+                if not ended and not self.count:
+                    self._await_worker()
+        finally:
+            self._client.cancel(list(futures), force=True)
+
+    def _await_worker(self) -> None:
+        try:
+            self._client.wait_for_workers(1, timeout=ALONE_SECONDS)
+        except TimeoutError:
+            raise ClusterError(
+                f"the scheduler at {self.where} has had no worker for {ALONE_SECONDS:.0f} s; start one: dask worker "
+                f"{self.where}. {AGAIN}"
+            ) from None
+
+    def _lost(self, why: str) -> ClusterError:
+        return ClusterError(f"the scheduler at {self.where} is lost ({why}); start the cluster again. {AGAIN}")
+
+
+def _nothing(_common: Any, _part: Any, _tell: Any) -> None:
+    """The errand of somebody who is only looked at."""

@@ -1,0 +1,184 @@
+"""What an annotator sees and does, apart from how it is drawn: plain values out, acts in."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ragbench.core.language import Translator, translator
+from ragbench.extras.labelling.labelled_items import Item
+from ragbench.extras.labelling.sheet import Sheet, export_csv, import_csv
+from ragbench.views.basics.text import clean
+
+EXPORT = "sheet"
+OF_ONE = ("give", "note", "clear", "skip")
+"""Acts on the item that was seen."""
+MOST_NOTE = 4000
+"""Characters of a note."""
+
+
+class Other(NamedTuple):
+    """What somebody else said of an item, shown where labels are settled."""
+
+    annotator: str
+    value: float
+    note: str = ""
+
+
+class Panel:
+    """A sheet in words, in one language.
+
+    metric: its label, shown with the first line of its declaration. words: of single values. others: what is shown
+    beside an item, of other annotators; nobody's where None. about: sentences above the items.
+    """
+
+    def __init__(
+        self,
+        sheet: Sheet,
+        metric: str,
+        words: Mapping[float, str] | None = None,
+        language: str = "en",
+        *,
+        others: Callable[[Item], Sequence[Other]] | None = None,
+        about: Sequence[str] = (),
+    ) -> None:
+        self.sheet, self.metric, self.language = sheet, metric, language
+        self.words = {} if words is None else words
+        self.others, self.about = others, tuple(about)
+        self.said = ""
+        self._places: dict[Any, int] = {item.code: place for place, item in enumerate(sheet.items)}
+
+    def receive(self, message: Mapping[str, Any], content: bytes = b"") -> None:
+        """Do what was asked for: `act`, with the `code` of the item that was seen, and `choice` (a place on the scale)
+        or `note`. What was pressed before the next item was drawn is of the one that was seen, and labels no other.
+
+        content: of a file that is taken in. What went wrong is `said`, and nothing has changed then.
+        """
+        sheet, act, before = self.sheet, message.get("act"), self.sheet.place
+        self.said = ""
+        seen = self._places.get(message.get("code"))
+        note = str(message.get("note") or "")[:MOST_NOTE]
+        acts: dict[Any, Callable[[], object]] = {
+            "undo": sheet.undo, "back": sheet.back, "first": sheet.first, "write": self._write,
+            "take": lambda: self._take(content),
+        }  # fmt: skip
+        if seen is not None:
+            acts |= {"give": lambda: self._give(message.get("choice"), note), "note": lambda: sheet.note(note),
+                     "clear": sheet.clear, "skip": sheet.skip}  # fmt: skip
+        if seen is not None and act in OF_ONE:
+            sheet.place = seen
+        try:
+            acts.get(act, lambda: None)()
+        except (OSError, ValueError) as error:
+            self.said = clean(str(error))
+        if sheet.place == seen != before and act in OF_ONE:
+            sheet.place = before
+
+    def _give(self, choice: object, note: str) -> None:
+        if isinstance(choice, int) and 0 <= choice < len(self.sheet.scale):
+            self.sheet.give(self.sheet.scale[choice], note)
+
+    def _write(self) -> None:
+        path = export_csv(self.sheet, self.sheet.path.with_name(f"{self.sheet.path.stem}.{EXPORT}.csv"))
+        self.said = translator(self.language)("written: {name}", name=path.name)
+
+    def _take(self, content: bytes) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"{EXPORT}.csv"
+            path.write_bytes(content)
+            number = self.sheet.take(import_csv(path))
+        self.said = translator(self.language).plural("{n} label was taken in", "{n} labels were taken in", number)
+
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """What does not change: heading, choices with their keys, and words."""
+        _ = translator(self.language)
+        scale = self.sheet.scale
+        choices = [
+            {"text": clean(self.words.get(value) or _.exact(value)), "key": key}
+            for value, key in zip(scale, keys_of(scale), strict=True)
+        ]
+        return {
+            "title": clean(self.metric),
+            "meaning": meaning(self.metric, self.language),
+            "about": [clean(text) for text in self.about],
+            "choices": choices,
+            "skip_key": "" if "0" in keys_of(scale) else "0",
+            "words": _words(_),
+        }
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What changes: the item without who wrote it, what was given, progress, and what was said last."""
+        sheet, _ = self.sheet, translator(self.language)
+        item, done, number = sheet.current, sheet.answered, len(sheet.items)
+        left = number - done
+        end = _("That was the last one. Every label is kept; go back to change one.")
+        if item is None and left:
+            end = _.plural("{n} item has no label yet.", "{n} items have no label yet.", left)
+        if not number:
+            end = _("There is nothing to label.")
+        return {
+            "done": done,
+            "all": number,
+            "progress": _("{done} of {all} labelled", done=_.integer(done), all=_.integer(number)),
+            "item": None if item is None else self._item(item, _),
+            "end": end,
+            "left": left,
+            "can_undo": sheet.can_undo,
+            "can_back": sheet.place > 0,
+            "said": self.said,
+        }
+
+    def _item(self, item: Item, _: Translator) -> dict[str, Any]:
+        given = self.sheet.given(item)
+        others = [] if self.others is None else self.others(item)
+        return {
+            "code": item.code,
+            "question": clean(item.question),
+            "answer": clean(item.answer) or _("(empty)"),
+            "reference": clean(item.reference),
+            "passages": [clean(text) for text in item.contexts],
+            "chosen": None if given.value is None else self.sheet.scale.index(given.value),
+            "note": clean(given.note),
+            "others": [
+                {"who": clean(one.annotator), "value": clean(self.words.get(one.value) or _.exact(one.value)),
+                 "note": clean(one.note)}
+                for one in others
+            ],
+        }  # fmt: skip
+
+
+def keys_of(scale: Sequence[float]) -> tuple[str, ...]:
+    """The key of each value: its own digit where all values are digits, else 1 to 9 by its place, then 0; "" for none.
+
+    So 1 to 5 are the keys of a rating, 0 and 1 those of no and yes, and 1 to 5 of five shares.
+    """
+    if all(value in range(10) for value in scale):
+        return tuple(f"{value:.0f}" for value in scale)
+    return tuple("1234567890"[place] if place < 10 else "" for place in range(len(scale)))
+
+
+def meaning(metric: str, language: str) -> str:
+    """The first line of a metric's declaration; empty for one that is not in the catalogue."""
+    from ragbench.core.metric import parse
+    from ragbench.metrics import catalogue
+
+    catalogue()
+    try:
+        return parse(metric).meaning(translator(language), language)
+    except ValueError:
+        return ""
+
+
+def _words(_: Translator) -> dict[str, str]:
+    return {
+        "question": _("Question"), "answer": _("Answer"), "reference": _("Reference"), "passages": _("Passages"),
+        "others": _("What was said"), "note": _("Note"), "choices": _("Label"), "labelling": _("labelling"),
+        "back": _("back"), "skip": _("skip"), "undo": _("undo"), "clear": _("take back"), "write": _("to CSV"),
+        "take": _("from CSV"), "first": _("to the first without a label"),
+        "keys": _("Keys: digits label, 0 or S skips, U takes the last act back, ← and → move, N writes a note, Esc "
+                  "leaves it."),
+    }  # fmt: skip

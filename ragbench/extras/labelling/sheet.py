@@ -1,0 +1,247 @@
+"""One annotator's labels: empty until given, kept in a file after each one, brought in and out as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ragbench.core.folders import write
+from ragbench.core.settings import secrets
+from ragbench.data import DatasetError
+from ragbench.data.rows import read_rows
+from ragbench.extras.labelling.labelled_items import Item
+from ragbench.tiers.scoring.labels import COLUMNS, NOTE, guarded, plain
+
+EXPORTED = ("item", "question", "answer", "passages", "reference", "value")
+
+
+class Given(NamedTuple):
+    """What an annotator said of an item: a value of the scale, None without one, and a note."""
+
+    value: float | None = None
+    note: str = ""
+
+
+NOTHING = Given()
+Key = tuple[str, str, str]
+
+
+class Sheet:
+    """The items of one annotator with the values and notes given so far; see `ragbench.extras.labelling.label`.
+
+    items: in the order in which they are shown. scale: the values that can be given. path: a CSV file that
+    `ragbench.tiers.corrected` reads; what it holds already of this annotator is gone on with, and after each act it is
+    written anew as a whole, so that it is never half a file. An act that cannot be written has not happened.
+    Raises ValueError for a file of another annotator, or one that holds a value outside the scale.
+    """
+
+    def __init__(self, items: Sequence[Item], scale: Sequence[float], annotator: str, path: Path | str) -> None:
+        if not annotator.strip():
+            raise ValueError("annotator is empty: whose labels are these? Two people's are never mixed")
+        if len(set(scale)) < 2 or not all(math.isfinite(value) for value in scale):
+            raise ValueError(f"scale = {tuple(scale)}: at least two different numbers are to choose from")
+        self.items = tuple(items)
+        self.scale = tuple(float(value) for value in scale)
+        self.annotator = annotator.strip()
+        self.path = Path(path)
+        self._given: dict[Key, Given] = {}
+        self._acts: list[tuple[int, dict[Key, Given]]] = []
+        if self.path.is_file():
+            self._read()
+        self.place = self.next_empty(-1)
+
+    def given(self, item: Item) -> Given:
+        """What was said of the item."""
+        return self._given.get(key_of(item), NOTHING)
+
+    def value(self, item: Item) -> float | None:
+        """What was given for the item; None until it is answered."""
+        return self.given(item).value
+
+    @property
+    def answered(self) -> int:
+        """How many of the items have a value."""
+        return sum(self.value(item) is not None for item in self.items)
+
+    @property
+    def current(self) -> Item | None:
+        """The item that is shown; None behind the last one."""
+        return self.items[self.place] if 0 <= self.place < len(self.items) else None
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is an act to take back; those of an earlier sheet are not remembered."""
+        return bool(self._acts)
+
+    def next_empty(self, place: int) -> int:
+        """The place of the next item without a value after `place`; the number of items where there is none."""
+        later = range(place + 1, len(self.items))
+        return next((number for number in later if self.value(self.items[number]) is None), len(self.items))
+
+    def give(self, value: float, note: str | None = None) -> None:
+        """Label the current item, keep it, and go on to the next one without a label. note: None leaves it as it is.
+
+        Raises ValueError for a value that the scale does not have, or where there is no item.
+        """
+        item = self.current
+        if item is None:
+            raise ValueError("there is no item to label: all have been shown")
+        words = self.given(item).note if note is None else note.strip()
+        self._act({key_of(item): Given(self._legal(float(value), "the button"), words)})
+        self.place = self.next_empty(self.place)
+
+    def note(self, text: str) -> None:
+        """Write the current item's note, an empty one to have none; its value stays."""
+        if (item := self.current) is not None:
+            self._act({key_of(item): self.given(item)._replace(note=text.strip())})
+
+    def clear(self) -> None:
+        """Take the current item's label back; its note stays."""
+        if (item := self.current) is not None:
+            self._act({key_of(item): self.given(item)._replace(value=None)})
+
+    def undo(self) -> bool:
+        """Take the last act that changed something back, and go where it was made; False without one."""
+        if not self._acts:
+            return False
+        place, before = self._acts[-1]
+        self._keep({**self._given, **before})
+        self._acts.pop()
+        self.place = place
+        return True
+
+    def skip(self) -> None:
+        """Leave the current item without a label, and go on."""
+        self.place = min(self.place + 1, len(self.items))
+
+    def back(self) -> None:
+        """The item before, answered or not."""
+        self.place = max(self.place - 1, 0)
+
+    def first(self) -> None:
+        """The first item without a label; where it is if there is none."""
+        place = self.next_empty(-1)
+        self.place = place if place < len(self.items) else self.place
+
+    def take(self, values: Mapping[str, float]) -> int:
+        """Labels by the items' codes, as `import_csv` reads them; how many were new or changed.
+
+        Raises ValueError for a code that is not among the items and for a value outside the scale.
+        """
+        known = {item.code: item for item in self.items}
+        for code in values:
+            if code not in known:
+                raise ValueError(f"item {code!r} is not among these {len(known)}: the file is of another sample")
+        legal = {code: self._legal(value, f"item {code}") for code, value in values.items()}
+        changed = [code for code, value in legal.items() if self.value(known[code]) != value]
+        self._act({key_of(known[code]): self.given(known[code])._replace(value=legal[code]) for code in changed})
+        self.place = self.next_empty(-1)
+        return len(changed)
+
+    def _act(self, changes: Mapping[Key, Given]) -> None:
+        before = {key: self._given.get(key, NOTHING) for key in changes}
+        if before != changes:
+            self._keep({**self._given, **changes})
+            self._acts.append((self.place, before))
+
+    def _keep(self, given: Mapping[Key, Given]) -> None:
+        """Write all that is given, and only then hold it."""
+        kept = {key: one for key, one in given.items() if one != NOTHING}
+        lines = [
+            (*map(guarded, (*key, self.annotator)), "" if one.value is None else f"{one.value:.12g}", guarded(one.note))
+            for key, one in kept.items()
+        ]
+        _write(self.path, (*COLUMNS, NOTE), lines)
+        self._given = kept
+
+    def _legal(self, value: float, place: str) -> float:
+        """The value of the scale that is meant."""
+        for each in self.scale:
+            if math.isclose(value, each, rel_tol=1e-9, abs_tol=1e-12):
+                return each
+        raise ValueError(f"{place}: value = {value:g}; the scale has {', '.join(f'{each:g}' for each in self.scale)}")
+
+    def _read(self) -> None:
+        for place, key, annotator, one in read_given(self.path):
+            if annotator != self.annotator:
+                raise ValueError(
+                    f"{place}: labels of {annotator!r}, not of {self.annotator!r}: give every annotator a file"
+                )
+            value = None if one.value is None else self._legal(one.value, place)
+            self._given[key] = one._replace(value=value)
+
+
+def read_given(path: Path) -> Iterator[tuple[str, Key, str, Given]]:
+    """(place, key, annotator, what was given) of each row of a sheet's file; files without notes are as good.
+
+    Raises ValueError naming file, line and value for what cannot be read.
+    """
+    try:
+        for place, row in read_rows(path):
+            one, system, metric, annotator, note = (
+                plain(str(row.get(name, ""))) for name in ("id", "system", "metric", "annotator", NOTE)
+            )
+            value = _number(row["value"], place) if "value" in row else None
+            yield place, (one, system, metric), annotator, Given(value, note)
+    except DatasetError as error:
+        raise ValueError(str(error)) from None
+
+
+def export_csv(sheet: Sheet, path: Path | str) -> Path:
+    """The sheet for a spreadsheet: codes and texts, and a column `value` that is empty where nothing was given.
+
+    Neither system nor metric nor any score is in it. Texts that a spreadsheet would take for formulas have an
+    apostrophe before them.
+    """
+    lines = []
+    for item in sheet.items:
+        value = sheet.value(item)
+        texts = (item.question, item.answer, "\n\n".join(item.contexts), item.reference or "")
+        lines.append((item.code, *map(guarded, texts), "" if value is None else f"{value:.12g}"))
+    _write(Path(path), EXPORTED, lines, mark=True)
+    return Path(path)
+
+
+def import_csv(path: Path | str) -> dict[str, float]:
+    """Values by code out of a file that `export_csv` wrote and a person filled in; empty ones are left out.
+
+    Raises ValueError naming file, line and value for what is no number.
+    """
+    found: dict[str, float] = {}
+    try:
+        for place, row in read_rows(Path(path)):
+            if "item" not in row:
+                raise ValueError(f"{place}: there is no column item; expected are {', '.join(EXPORTED)}")
+            text = plain(str(row.get("value", ""))).strip().replace(",", ".")
+            if not text:
+                continue
+            found[str(row["item"]).strip()] = _number(text, place)
+    except DatasetError as error:
+        raise ValueError(str(error)) from None
+    return found
+
+
+def _number(value: object, place: str) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        raise ValueError(f"{place}: value = {value!r}: a number is expected, or nothing") from None
+
+
+def key_of(item: Item) -> Key:
+    """What stands for the item in a sheet's file."""
+    return item.id, item.system, item.metric
+
+
+def _write(path: Path, columns: Sequence[str], lines: Sequence[Sequence[str]], *, mark: bool = False) -> None:
+    """A CSV file as a whole or not at all. mark: a byte-order mark, without which spreadsheets misread Cyrillic."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(secrets.masked(lines, secrets.exact_masker()))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write(path, text.getvalue().encode("utf-8-sig" if mark else "utf-8"))

@@ -1,0 +1,193 @@
+"""Questions that are typed now: every system retrieves, and its generator answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragbench.core import settings as configuration
+from ragbench.core import stand_ins
+from ragbench.core.trust import UntrustedError
+from ragbench.core.types import EmbeddingError, Question, Status
+from ragbench.extras.live.responses import Response, Responses
+from ragbench.extras.live.warm_parts import Desk
+from ragbench.systems import Generation, Retrieval, Task, make, within
+from ragbench.systems.callables import told
+from ragbench.tiers.answers.written_answers import generator_name, opened_generator, with_kept_seconds
+from ragbench.tiers.basics.choices import BenchError
+from ragbench.tiers.basics.requests import MOST_RETRIEVED
+from ragbench.tiers.basics.session import Session
+from ragbench.tiers.retrieval.timing import source
+
+if TYPE_CHECKING:
+    from ragbench.store import Store
+    from ragbench.systems import System
+
+NOTEBOOK = "ask"
+_DESK = Desk()
+
+
+def ask(
+    question: str | Sequence[str],
+    systems: str | Sequence[str] = "",
+    *,
+    dataset: str = "",
+    k: int = 5,
+    answer: bool = True,
+    language: str = "",
+) -> Responses:
+    """A question, or several, to the systems of ragbench.toml: what each retrieves and answers, and how long it takes.
+
+    systems: names, comma-separated or as a list; empty: all of them. dataset: its name, `name:ru` for one of its
+        languages; empty: as in ragbench.toml. k: chunks that are retrieved, and that the answer is written from.
+    answer: False leaves the generators out. language: of what is shown; empty: the data set's.
+
+    A question that stands in the data set word by word is that one: logged results have it, and what is relevant is
+    known. A system that raises has its reason in place of a ranking or of an answer, and the others go on. Replies of
+    models come out of the journal where they are there. Milliseconds are those of the first time that the question was
+    put to the system as it is now, read after a turn that warms it up; without another turn of a function of your own.
+
+    ragbench.toml and the data set are read again when they have changed. Raises BenchError for an empty question, an
+    unknown system and a k beyond 1 to 1000, DatasetError for a data set that is not there, UntrustedError for a project
+    that its user does not trust, StoreError without a database.
+    """
+    from ragbench.llm import open_budget
+
+    texts = _texts(question)
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST_RETRIEVED:
+        raise BenchError(f"k = {k!r}: how many chunks are retrieved is a whole number from 1 to {MOST_RETRIEVED}")
+    configuration.load.cache_clear()
+    session = Session.begin(NOTEBOOK, dataset, systems, "", read=_DESK.dataset)
+    known = {one.text.strip(): one for one in session.dataset.questions}
+    asked = [known.get(text) or Question(text, text, language=session.dataset.language) for text in texts]
+    with session.store() as store:
+        found = [each for name in session.systems for each in _retrieved(session, store, name, asked, k)]
+        if answer:
+            found = _answered(session, store, found, open_budget(session.settings.budget, store.journal))
+    order = {one.id: place for place, one in enumerate(asked)}
+    found.sort(key=lambda one: order[one.question.id])
+    return Responses(
+        responses=tuple(found),
+        dataset=session.dataset.label,
+        n_chunks=len(session.dataset.chunks),
+        k=k,
+        stand_ins=tuple(stand_ins.of(_facts(found))),
+        language=language or session.dataset.language,
+    )
+
+
+def _texts(question: str | Sequence[str]) -> list[str]:
+    given = [question] if isinstance(question, str) else list(question)
+    for text in given:
+        if not isinstance(text, str) or not text.strip():
+            raise BenchError(f'question = {text!r}: a text is expected, rb.ask("How do I …?"), or a list of texts')
+    if not given:
+        raise BenchError('there is no question; write one, rb.ask("How do I …?"), or a list of them')
+    return list(dict.fromkeys(text.strip() for text in given))
+
+
+def _retrieved(session: Session, store: Store, name: str, asked: Sequence[Question], k: int) -> list[Response]:
+    """What one system retrieves for each question, or why it does not."""
+    try:
+        system = make(name, session.settings, store, session.dataset, _DESK.embedder)
+    except UntrustedError:
+        raise
+    except Exception as error:
+        return [Response(one, name, reason=told(error)) for one in asked]
+    return [_one(session, store, system, one, k) for one in asked]
+
+
+def _one(session: Session, store: Store, system: System, question: Question, k: int) -> Response:
+    try:
+        got = _retrieval(session, system, question, k)
+    except UntrustedError:
+        raise
+    except Exception as error:
+        return Response(question, system.name, reason=told(error))
+    times = _times(session, store, system, question, k, got)
+    answers = () if session.settings.systems[system.name].generator else got.answers.get(question.id, ())
+    made = Response(
+        question,
+        system.name,
+        hits=tuple(got.hits[0]),
+        reason=got.errors.get(question.id, ""),
+        is_stand_in=got.is_stand_in,
+    )
+    timed: dict[str, Any] = {f"{part}_ms": ms for part, ms in times.items()}
+    made = replace(made, **timed)
+    return replace(made, answer=answers[0], generator=system.name, answers_itself=True) if answers else made
+
+
+def _retrieval(session: Session, system: System, question: Question, k: int) -> Retrieval:
+    from ragbench.store import StoreError
+    from ragbench.systems.configured import ConfiguredSystem
+
+    if not isinstance(system, ConfiguredSystem):
+        return system.retrieve([question], k)
+    try:
+        return system.retrieve_one(question, k)
+    except (EmbeddingError, StoreError):  # nothing was measured yet with these chunks
+        with session.progress(system.name, len(session.dataset.chunks)) as progress:
+            system.prepare(progress)
+        return system.retrieve_one(question, k)
+
+
+def _times(
+    session: Session, store: Store, system: System, question: Question, k: int, got: Retrieval
+) -> dict[str, float]:
+    """Milliseconds by part, as they were when these inputs were first measured; nothing of a log."""
+    search = "search" if system.description["kind"] == "configured" else "call"
+    taken = {"embed": got.embed_ms, search: got.search_ms, **got.part_ms}
+    read = {part: np.asarray(ms, float) for part, ms in taken.items() if ms is not None}
+    if not read:
+        return {}
+    about = {
+        "what": "latency of a question asked live", "system": dict(system.description), "source": source(system),
+        "data": session.dataset.content_hash, "k": k, "question": question.text,
+    }  # fmt: skip
+    kept = store.readings(about, lambda: read)
+    return {part: float(ms[0]) for part, ms in kept.items() if np.isfinite(ms[0])}
+
+
+def _answered(session: Session, store: Store, found: list[Response], budget: Any) -> list[Response]:
+    """With an answer for each ranking; systems that share a generator ask it together, so that it is not waited for
+    twice. What answers by itself is left as it is, and so is what retrieved nothing because it failed."""
+    waiting: dict[str, list[Response]] = {}
+    for one in found:
+        if one.answer is None and not one.reason:
+            waiting.setdefault(generator_name(session, one.system), []).append(one)
+    written = {
+        (one.question.id, one.system): replace(one, answer=answer, generator=name, **more)
+        for name, own in waiting.items()
+        for one, (answer, more) in zip(own, _written(session, store, name, own, budget), strict=True)
+    }
+    return [written.get((one.question.id, one.system), one) for one in found]
+
+
+def _written(
+    session: Session, store: Store, name: str, own: Sequence[Response], budget: Any
+) -> list[tuple[Generation, Mapping[str, Any]]]:
+    """The generator's answer to each, and whether it is a stand-in; where it fails altogether, why."""
+    try:
+        writer = opened_generator(session, store, name, budget)
+        limit = writer.max_context_characters
+        tasks = [Task(one.question, within([hit.chunk for hit in one.hits], limit).contexts) for one in own]
+        done = writer.generate(tasks)
+        if not writer.keeps_readings:
+            done = with_kept_seconds(store, writer, tasks, done)
+    except UntrustedError:
+        raise
+    except Exception as error:
+        failed = Generation.failed(Status.MISSING_FIELD, told(error))
+        return [(failed, {})] * len(own)
+    return [(one, {"generator_is_stand_in": writer.is_stand_in}) for one in done]
+
+
+def _facts(found: Sequence[Response]) -> dict[str, Any]:
+    """What only stands in for a model, as a measurement's facts tell it."""
+    retrieving = [one.system for one in found if one.is_stand_in]
+    writers = {one.system: {"name": one.generator, "stand_in": True} for one in found if one.generator_is_stand_in}
+    return {"stand_ins": stand_ins.facts("retrieval", retrieving, own=True), "generators": writers}

@@ -1,0 +1,282 @@
+"""A run as a static site: pages for a disk or any host, each also as one file, and its numbers for other programs."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from html import escape, unescape
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import unquote
+
+from ragbench.core import annexes, settings
+from ragbench.core.folders import new_folder
+from ragbench.core.language import translator
+from ragbench.core.measurement import Measurement
+from ragbench.core.settings import secrets
+from ragbench.extras.publishing.personal import Veil
+from ragbench.report import articles, csv_files
+from ragbench.report.keeping import files, kept, results
+from ragbench.report.pages.assembly import PICTURES, PICTURES_FOLDER, Measurements
+from ragbench.report.pages.drawing import draw, notebook_at
+from ragbench.report.pages.editions import Edition, editions
+from ragbench.tiers.retrieval.masking import Masker
+
+Mask = Literal["real_users", "all", "none"]
+SINGLE = "single"
+PARTS = "questions"
+GATE = "gate.json"
+WORK = ".run"
+_PATH = re.compile(r"(?<![\w.:/~-])(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"<>|\\/]+[\\/])+([^\s,;:'\"<>|\\/]*)")
+_LANGUAGES = re.compile(r'<nav class="languages"(?:(?!<nav).)*?</nav>\n', re.DOTALL)
+_STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
+_SCRIPT = re.compile(r'<script src="([^"]+)"></script>')
+_PICTURE = re.compile(rf'<img src="({PICTURES_FOLDER}/[0-9a-f]{{16}}\.(png|jpg))"')
+_POLICY = re.compile(r'(http-equiv="Content-Security-Policy" content=")([^"]*)(")')
+_PARTS = re.compile(r'class="rb-table" data-parts="([^"]+)"')
+_PART = re.compile(r'ragbenchData\("([\w/.-]+)",\s*"([A-Za-z0-9+/=]*)"\);?')
+_LINK = re.compile(r'<a\b([^<>]*?)\shref="(?![#"])(?!https?:|mailto:)[^"]*"')
+
+
+def publish(
+    name: str | Path,
+    to: Path,
+    *,
+    mask: Mask = "real_users",
+    names: Counter[str] | None = None,
+    language: str | None = None,
+    single: bool = True,
+    raw_csv: bool = False,
+) -> Path:
+    """Write the run's site into `to`, which is replaced as a whole or stays as it was; its index is returned.
+
+    What others put there, such as a `.git` or a CNAME, stays.
+
+    mask: whose e-mail addresses, telephones, long numbers and ids are masked: those on pages that were made from a log
+    of what users asked (`real_users`), on all pages, or none. names: where given, these and people's
+    names are masked on all pages, and it counts how many `names` in how many different `texts` that were. language: of
+    the pages, in this one
+    alone; if None, in all that the run is drawn in. single: also
+    each page as one file that needs no other. raw_csv: texts in CSV as they are, also those that a spreadsheet would
+    take for formulas.
+
+    A run that was loaded has its numbers alone, on one page. A comparison, by its folder or its name below
+    reports/comparisons, is published like a run.
+
+    Raises FileNotFoundError for a run without pages, FileExistsError where `to` holds something else, ValueError for
+    another word for `mask`, ModuleNotFoundError where names cannot be found here.
+    """
+    if mask not in ("real_users", "all", "none"):
+        raise ValueError(f"mask = {mask!r}: it is real_users, all or none")
+    veil = Veil(Masker(names=names is not None))
+    if names is not None:
+        mask = "all"
+    sheet = annexes.taken("published", "sheet")
+    if sheet is not None and (fill := sheet.filled(name)) is not None:
+        index = _published_sheet(
+            sheet, fill, to, mask, veil, language or settings.load().language, single=single, raw_csv=raw_csv
+        )
+    else:
+        index = _published_run(name, to, mask, veil, language, single=single, raw_csv=raw_csv)
+    if names is not None:
+        names.update(veil.masker.counted)
+    return index
+
+
+def _published_run(
+    name: str | Path, to: Path, mask: Mask, veil: Veil, language: str | None, *, single: bool, raw_csv: bool
+) -> Path:
+    """The site of a run that notebooks made."""
+    run = kept.pages_of(name)
+    with new_folder(to) as site:
+        work = site / WORK  # inside, so that a killed command leaves one folder, which the next one clears away
+        manifest = _prepared(run, work, mask, veil)
+        draw(work, manifest, language)
+        _copied(work, site)
+        known = Measurements(work)
+        measurements = {each: known[each] for each in known.names()}
+        spoken = translator(language or str(manifest.get("language", "en")))
+        csv_files.write(site / "data", measurements, raw=raw_csv)
+        results.write_json(site / "data" / results.MANIFEST, manifest)
+        gate = json.loads((work / GATE).read_text(encoding="utf-8")) if (work / GATE).is_file() else None
+        articles.write(site, manifest, measurements, gate, spoken)
+        if single:
+            for one in [Edition(language)] if language else editions(manifest):
+                _single(site, one.folder)
+        shutil.rmtree(work)
+    return to / "index.html"
+
+
+def _published_sheet(
+    sheet: Any,
+    fill: Callable[[Path], object],
+    to: Path,
+    mask: Mask,
+    veil: Veil,
+    language: str,
+    *,
+    single: bool,
+    raw_csv: bool,
+) -> Path:
+    """The site of what no notebook made."""
+    with new_folder(to) as site:
+        work = site / WORK
+        work.mkdir()
+        fill(work)
+        copied = Measurements(work)
+        for each in copied.names():
+            veiled = mask == "all" or (mask == "real_users" and each.endswith("real_users"))
+            copied.replace(each, _without_paths(veil.measurement(copied[each]) if veiled else copied[each]))
+        measurements = {each: copied[each] for each in copied.names()}
+        sheet.draw(work, measurements, language)
+        _copied(work, site)
+        csv_files.write(site / "data", measurements, raw=raw_csv)
+        for table, made in sheet.tables(measurements):
+            csv_files.write_csv(site / "data" / f"{table}.csv", made, raw=raw_csv)
+        files.write(site / "summary.md", sheet.summary(measurements, translator(language)))
+        if single:
+            _single(site, "")
+        shutil.rmtree(work)
+    return to / "index.html"
+
+
+def _without_paths(made: Measurement) -> Measurement:
+    """Without the paths among what changed between two runs."""
+    if "changes" not in made.extra:
+        return made
+    told = made.extra["changes"].map(lambda cell: without_paths(cell) if isinstance(cell, str) else cell)
+    return replace(made, extra={**made.extra, "changes": told})
+
+
+def _single(site: Path, folder: str) -> None:
+    """Each page of a folder of the site once more as one file."""
+    (site / SINGLE / folder).mkdir(parents=True)
+    for page in sorted((site / folder).glob("*.html")):
+        files.write(site / SINGLE / folder / page.name, self_contained(page, site))
+
+
+def _prepared(run: Path, work: Path, mask: Mask, veil: Veil) -> dict[str, Any]:
+    """A copy of the run that holds no secret, no path of this machine, and no person where asked; its manifest."""
+    nbformat = files.notebook_format()
+
+    work.mkdir()
+    shutil.copytree(run / "parts", work / "parts") if (run / "parts").is_dir() else (work / "parts").mkdir()
+    copied = Measurements(work)
+    hide = secrets.masker()
+    veiled = [each for each in copied.names() if mask == "all" or (mask == "real_users" and _of_a_log(copied[each]))]
+    for each in copied.names():  # also those without a veil: whoever made the run may not have known this secret
+        copied.replace(each, veil.measurement(copied[each]) if each in veiled else copied[each])
+    clean: Callable[[str], str] = lambda text: without_paths(hide(text))  # noqa: E731
+    manifest: dict[str, Any] = secrets.masked(kept.manifest_of(run), clean)
+    for described in manifest.get("notebooks", ()):
+        notebook = notebook_at(run / f"{described['name']}.ipynb")
+        if mask == "all" or described["name"] in veiled:
+            notebook = veil.notebook(notebook)
+            failure = str(described.get("failure") or "")
+            described["failure"] = veil.text(failure)
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.source = clean(cell.source)
+                cell.outputs = [nbformat.from_dict(secrets.masked(output, clean)) for output in cell.outputs]
+        files.write(work / f"{described['name']}.ipynb", nbformat.writes(notebook) + "\n")
+    results.write_json(work / results.MANIFEST, manifest)
+    if (run / GATE).is_file():
+        files.write(work / GATE, (run / GATE).read_text(encoding="utf-8"))
+    return manifest
+
+
+def _of_a_log(made: Measurement) -> bool:
+    """Whether a page was made from what users asked: such a page says whether it was measured with people masked."""
+    return "masked" in made.facts or made.notebook == "real_users"
+
+
+def without_paths(text: str) -> str:
+    """A text with only the last part of every absolute path in it; addresses of the web stay."""
+    return _PATH.sub(lambda found: found[1] or "…", text)
+
+
+def _copied(work: Path, site: Path) -> None:
+    """The pages and what they need beside them, without the run's measurements and notebooks."""
+    left = {"parts", results.MANIFEST, results.SCORES, results.SUMMARY, GATE}
+    for path in sorted(work.iterdir()):
+        if path.name in left or path.suffix == ".ipynb":
+            continue
+        if path.is_dir():
+            shutil.copytree(path, site / path.name)
+        else:
+            files.write(site / path.name, path.read_bytes())
+
+
+def self_contained(page: Path, site: Path) -> str:
+    """A page as one file: styles, scripts and the parts of its tables inside, its policy allowing just those scripts.
+
+    Links to other pages, which would lead nowhere, are texts, and no other language is offered. Raises ValueError for
+    something that does not lie in the site.
+    """
+    text = _LANGUAGES.sub("", page.read_text(encoding="utf-8"), count=1)
+    parts: dict[str, list[str]] = {"script-src": [], "style-src": []}
+
+    def inside(found: re.Match[str]) -> str:
+        parts["script-src"].append(code := _code(_beside(page, found[1], site).decode()))
+        return f"<script>{code}</script>"
+
+    def styled(found: re.Match[str]) -> str:
+        parts["style-src"].append(style := _beside(page, found[1], site).decode())
+        return f"<style>{style}</style>"
+
+    def pictured(found: re.Match[str]) -> str:
+        kind = next(kind for kind, ending in PICTURES.items() if ending == found[2])
+        return f'<img src="data:{kind};base64,{base64.b64encode(_beside(page, found[1], site)).decode()}"'
+
+    text = _PICTURE.sub(pictured, _STYLE.sub(styled, _SCRIPT.sub(inside, text)))
+    text = _POLICY.sub(lambda found: found[1] + escape(_allowing(unescape(found[2]), parts)) + found[3], text, count=1)
+    head, end, rest = text.rpartition("</main>")
+    return _LINK.sub(r"<a\1", head) + _parts(page, text) + end + rest
+
+
+def _parts(page: Path, text: str) -> str:
+    """What the page's tables of questions load from beside it, as inert elements that they look for first."""
+    found = []
+    for name in dict.fromkeys(_PARTS.findall(text)):
+        for path in sorted((page.parent / PARTS / unquote(unescape(name))).glob("*.js")):
+            call = _PART.fullmatch(path.read_text(encoding="utf-8").strip())
+            if call is not None:
+                found.append(f'<script type="text/plain" data-part="{escape(call[1])}">{call[2]}</script>')
+    return "".join(found)
+
+
+def _beside(page: Path, name: str, site: Path) -> bytes:
+    path = (page.parent / unquote(unescape(name))).resolve()
+    if not path.is_relative_to(site.resolve()):
+        raise ValueError(f"{page.name} needs {name!r}, which does not lie beside it")
+    return path.read_bytes()
+
+
+def _code(script: str) -> str:
+    """A script that can stand inside a page: nothing in it ends its element."""
+    if re.search(r"</script|<!--", script, re.IGNORECASE):
+        script = re.sub(r"<(/script|!--)", r"\\x3c\1", script, flags=re.IGNORECASE)
+    return script
+
+
+def _allowing(policy: str, inside: Mapping[str, Sequence[str]]) -> str:
+    """The page's policy with exactly what is inside, and nothing from beside the page."""
+    kept_parts = []
+    for part in [part.split() for part in policy.split(";") if part.strip()]:
+        name, *sources = part
+        sources = [source for source in sources if source != "'self'"]
+        if "'unsafe-inline'" not in sources:  # which a hash would switch off
+            sources += [_digest(text) for text in dict.fromkeys(inside.get(name, ()))]
+        kept_parts.append(" ".join([name, *(sources or ["'none'"])]))
+    return "; ".join(kept_parts)
+
+
+def _digest(text: str) -> str:
+    """A script or a style as a policy names it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,400 @@
+"""Runs against one of them: paired by question where both kept their values, by summaries where one did not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+
+import numpy as np
+
+from ragbench import stats
+from ragbench.core import settings
+from ragbench.core.language import translator
+from ragbench.core.measurement import NamedComparison, NamedEstimate
+from ragbench.core.settings import DifferenceSettings
+from ragbench.core.types import Array
+from ragbench.extras.runs.changes import Refusal, Setting, refusal, said, settings_of
+from ragbench.extras.runs.summarized import (
+    LETTERS,
+    Beside,
+    Summarized,
+    direction,
+    labels,
+    marked,
+    names,
+    summaries_in_families,
+    summarized_numbers,
+)
+from ragbench.metrics import declaration, meant
+from ragbench.store.records import RunRecord, RunScores
+from ragbench.tiers.basics import withholding
+from ragbench.tiers.basics.choices import BenchError
+from ragbench.tiers.basics.families import Sureness, in_families, placed
+from ragbench.tiers.basics.findings import Flags, bounds
+from ragbench.tiers.basics.interest import REACHABLE, told
+from ragbench.tiers.run_record import VOID, with_depths
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairing(Beside):
+    """A system of the baseline and a system of another run, on the questions of a notebook that both have.
+
+    samples: the common questions, in the baseline's order.
+    only_first, only_second: questions that the other run does not have. altered: questions of one id that are not the
+    same question. void: by metric, (questions,) of which there was nothing to measure in either run.
+    """
+
+    samples: tuple[str, ...]
+    only_first: int
+    only_second: int
+    altered: int
+    clusters: tuple[str, ...] | None
+    values: Mapping[str, tuple[Array, Array]]
+    estimates: tuple[NamedEstimate, ...] = ()
+    comparisons: tuple[NamedComparison, ...] = ()
+    void: Mapping[str, Flags] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """What runs say of each other: every run against the first of them, the baseline.
+
+    settings: all that the numbers depend on. refused: what was not compared at all. primary: of each notebook the
+    metric that the runs call primary; empty where they do not agree.
+    """
+
+    runs: tuple[RunRecord, ...]
+    pairings: tuple[Pairing, ...]
+    summarized: tuple[Summarized, ...]
+    settings: tuple[Setting, ...]
+    refused: tuple[Refusal, ...] = ()
+    sureness: Sureness = field(default_factory=lambda: Sureness(0.95, 10_000, 0))
+    primary: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def changes(self) -> list[Setting]:
+        """The settings that differ."""
+        return [one for one in self.settings if one.differs]
+
+
+SLACK = 1e-9
+
+
+def compare_runs(
+    *runs: RunRecord,
+    systems: Mapping[str, str] | None = None,
+    on_common_questions: bool = False,
+    sureness: Sureness | None = None,
+) -> RunComparison:
+    """Two runs or more, each against the first: estimates, and comparisons in the families of `families.compared`.
+
+    p is corrected over all comparisons of a notebook, of all its systems and all runs. systems: by a run's letter the
+    one to set against the baseline's; else all that both have, or the only one of each. on_common_questions: with
+    different data, pair the questions that are the same in both (id, text, reference and what is relevant); the
+    passages behind them may differ all the same.
+
+    A notebook that was measured on other data or in another unit is refused, with what would make it comparable.
+    Raises BenchError where nothing can be compared, with every reason.
+    """
+    if not 2 <= len(runs) <= len(LETTERS):
+        raise BenchError(f"from 2 to {len(LETTERS)} runs can be compared; there are {len(runs)}")
+    first, *others = map(with_depths, runs)
+    known, called = (first, *others), labels(runs)
+    chosen, wanted = sureness or _sureness(first), dict(systems or {})
+    _check_systems(known, wanted)
+    pairings: list[Pairing] = []
+    summarized: list[Summarized] = []
+    refused: list[Refusal] = []
+    for place, second in enumerate(others, 1):
+        made = _pairs(first, second, place, wanted, (called[0], called[place]), on_common_questions, chosen)
+        for found, all_of_them in zip(made, (pairings, summarized, refused), strict=True):
+            all_of_them += found  # type: ignore[operator]
+    if not pairings and not summarized:
+        raise BenchError(_nothing(known, refused))
+    primary = {part.notebook: _primary(known, part.notebook) for part in first.parts}
+    matters = settings.load().smallest_difference
+    pairings = _in_families([_estimated(each, chosen) for each in pairings], first, primary, chosen, matters)
+    pairings = [replace(each, comparisons=tuple(_told(known, each, each.comparisons))) for each in pairings]
+    summarized = summaries_in_families(summarized, primary, matters)
+    summarized = [
+        one if one.comparison is None
+        else replace(one, comparison=withholding.withheld(one.comparison, _unknown(known, one, one.metric)))
+        for one in summarized
+    ]  # fmt: skip
+    return RunComparison(
+        known, tuple(pairings), tuple(summarized), tuple(settings_of(known)), tuple(refused), chosen, primary
+    )
+
+
+def _told(runs: Sequence[RunRecord], beside: Beside, found: Iterable[NamedComparison]) -> Iterator[NamedComparison]:
+    """Without the verdicts that what was retrieved does not allow."""
+    for one in found:
+        reason = _unknown(runs, beside, one.metric)
+        yield replace(one, comparison=withholding.withheld(one.comparison, reason))
+
+
+def _unknown(runs: Sequence[RunRecord], beside: Beside, metric: str) -> str:
+    """Why two runs' numbers tell nothing of each other where too much of what one retrieved is unknown; else empty."""
+    for run, system in zip((runs[0], runs[beside.run]), beside.systems, strict=True):
+        part = run.part(beside.notebook)
+        if part is not None and (reason := withholding.why(part.facts, [system], metric)):
+            return reason
+    return ""
+
+
+def _nothing(runs: Sequence[RunRecord], refused: Sequence[Refusal]) -> str:
+    """Why nothing at all is compared."""
+    english, several = translator("en"), len(runs) > 2
+    whose = [f"{one.run}, " if several and one.notebook else one.run if several else "" for one in refused]
+    reasons = [
+        f"{whom}{one.notebook}: {said(one, english)}" if whom or one.notebook else said(one, english)
+        for whom, one in zip(whose, refused, strict=True)
+    ]
+    named = " and ".join(filter(None, [", ".join(one.id for one in runs[:-1]), runs[-1].id]))
+    return f"{named} cannot be compared: {chr(10).join(reasons) or 'no number is in both'}"
+
+
+def _pairs(
+    first: RunRecord, second: RunRecord, place: int, wanted: Mapping[str, str], called: tuple[str, str],
+    on_common_questions: bool, sureness: Sureness,
+) -> tuple[list[Pairing], list[Summarized], list[Refusal]]:  # fmt: skip
+    """What pairs a run with the baseline, of what only summaries are compared, and what is not compared."""
+    shared = [part.notebook for part in first.parts if second.part(part.notebook) is not None]
+    if not shared:
+        return [], [], [Refusal("", "notebooks", _notebooks(first), _notebooks(second), run=second.id)]
+    pairs = _paired_systems(first, second, (wanted.get(LETTERS[0]), wanted.get(LETTERS[place])))
+    if not pairs:
+        own, its = (", ".join(_systems(one)) or "none" for one in (first, second))
+        return [], [], [Refusal("", "systems", own, its, run=second.id)]
+    refused = {name: why for name in shared if (why := refusal(first, second, name, on_common_questions))}
+    allowed = [notebook for notebook in shared if notebook not in refused]
+    beside = [
+        Beside(notebook=name, run=place, systems=pair, titles=names(pair, called)) for name in allowed for pair in pairs
+    ]
+    pairings = [
+        made
+        for each in beside
+        if (made := _pair(first.of(each.notebook), second.of(each.notebook), each)) is not None and made.values
+    ]
+    for empty in [each for each in pairings if not each.samples]:
+        refused[empty.notebook] = Refusal(empty.notebook, "questions", first.id, second.id, run=second.id)
+        pairings.remove(empty)
+    pairings = [replace(each, void=_void(first, second, each)) for each in pairings]
+    barred = _barred(first, second)
+    corrected = _corrected(first) | _corrected(second)
+    by_question = [left for each in pairings if (left := _uncorrected(each, corrected)).values]
+    pairings = [_without(one, barred) for one in by_question]
+    paired = {(each.notebook, *each.systems, metric) for each in pairings for metric in each.values}
+    summarized = [
+        one
+        for each in beside
+        if each.notebook not in refused
+        for one in summarized_numbers(first, second, each, paired, sureness)
+    ]
+    return pairings, [marked(one, barred) for one in summarized], list(refused.values())
+
+
+def _notebooks(record: RunRecord) -> str:
+    return ", ".join(part.notebook for part in record.parts) or "none"
+
+
+def _systems(record: RunRecord) -> list[str]:
+    return list(dict.fromkeys(value.system for value in record.values))
+
+
+def _sureness(record: RunRecord) -> Sureness:
+    """As the first run's pages were: level, draws, seed."""
+    facts = next((part.facts for part in record.parts if "level" in part.facts), {})
+    return Sureness(facts.get("level", 0.95), facts.get("resamples", 10_000), facts.get("seed", 0))
+
+
+def _check_systems(runs: Sequence[RunRecord], wanted: Mapping[str, str]) -> None:
+    for letter, name in wanted.items():
+        place = LETTERS.find(letter)
+        if not 0 <= place < len(runs):
+            raise BenchError(f"there is no run {letter!r}; the runs are {LETTERS[0]} to {LETTERS[len(runs) - 1]}")
+        if name not in (known := _systems(runs[place])):
+            raise BenchError(f"the run {runs[place].id} has no system {name!r}; it has {', '.join(known) or 'none'}")
+
+
+def _paired_systems(
+    first: RunRecord, second: RunRecord, wanted: tuple[str | None, str | None]
+) -> list[tuple[str, str]]:
+    """Those that go together; none where nothing says which do."""
+    there, (left, right) = [_systems(record) for record in (first, second)], wanted
+    if left is not None or right is not None:
+        only = [known[0] if len(known) == 1 else None for known in there]
+        pair = (left or _other(right, there[0], only[0]), right or _other(left, there[1], only[1]))
+        return [(pair[0], pair[1])] if pair[0] is not None and pair[1] is not None else []
+    if common := [(name, name) for name in there[0] if name in there[1]]:
+        return common
+    return [(there[0][0], there[1][0])] if len(there[0]) == len(there[1]) == 1 else []
+
+
+def _other(name: str | None, known: Sequence[str], only: str | None) -> str | None:
+    """The system that goes with a named one of the other run: of the same name, else the only one there is."""
+    return name if name in known else only
+
+
+def _pair(first: RunScores | None, second: RunScores | None, beside: Beside) -> Pairing | None:
+    if first is None or second is None:
+        return None
+    there = {sample: place for place, sample in enumerate(second.samples)}
+    common = [(place, there[sample]) for place, sample in enumerate(first.samples) if sample in there]
+    same = [(a, b) for a, b in common if first.fingerprints[a] == second.fingerprints[b]]
+    left, right = (np.array([pair[side] for pair in same], dtype=int) for side in (0, 1))
+    systems = beside.systems
+    values = {
+        metric: (column[left], second.values[systems[1], metric][right])
+        for (system, metric), column in first.values.items()
+        if system == systems[0] and (systems[1], metric) in second.values
+    }
+    return Pairing(
+        **vars(beside),
+        samples=tuple(first.samples[a] for a, _ in same),
+        only_first=len(first.samples) - len(common),
+        only_second=len(second.samples) - len(common),
+        altered=len(common) - len(same),
+        clusters=None if first.clusters is None else tuple(first.clusters[a] for a, _ in same),
+        values=values,
+    )
+
+
+def _void(first: RunRecord, second: RunRecord, pairing: Pairing) -> dict[str, Flags]:
+    """By metric, of which common questions there was nothing to measure in either run."""
+    own, other = (
+        {
+            metric: set(ids)
+            for name, metric, ids in (part.facts.get(VOID) or () if part is not None else ())
+            if name == system
+        }
+        for part, system in zip(
+            (first.part(pairing.notebook), second.part(pairing.notebook)), pairing.systems, strict=True
+        )
+    )
+    return {
+        metric: np.array([one in own[metric] and one in other[metric] for one in pairing.samples], dtype=bool)
+        for metric in own.keys() & other.keys()
+    }
+
+
+def _barred(first: RunRecord, second: RunRecord) -> dict[tuple[str, str, str], str]:
+    """(notebook, system, metric) → why: numbers that a run marks, those with a value outside of the scale, and those
+    that people's labels correct in one of the runs alone."""
+    found: dict[tuple[str, str, str], str] = {}
+    for value in (*first.values, *second.values):
+        if not value.comparable:
+            key = (value.notebook, value.system, value.metric)
+            found[key] = "outside_scale" if found.get(key) == "outside_scale" else value.reason
+    for scores in (*first.scores, *second.scores):
+        for (system, metric), column in scores.values.items():
+            scale = _scale(metric)
+            if scale is not None and ((column < scale[0] - SLACK) | (column > scale[1] + SLACK)).any():
+                found.setdefault((scores.notebook, system, metric), "outside_scale")
+    one, other = _corrected(first), _corrected(second)
+    for value in (*first.values, *second.values):
+        if ((value.notebook, value.metric) in one) != ((value.notebook, value.metric) in other):
+            found.setdefault((value.notebook, value.system, value.metric), "other_labels")
+    return found
+
+
+def _corrected(record: RunRecord) -> set[tuple[str, str]]:
+    """(notebook, metric) of the numbers that people's labels correct: single answers have only the judge's values."""
+    return {(part.notebook, metric) for part in record.parts for metric in part.facts.get("corrected") or ()}
+
+
+def _uncorrected(pairing: Pairing, corrected: set[tuple[str, str]]) -> Pairing:
+    """Without the metrics that people's labels correct."""
+    kept = {
+        metric: columns for metric, columns in pairing.values.items() if (pairing.notebook, metric) not in corrected
+    }
+    return replace(pairing, values=kept)
+
+
+def _without(pairing: Pairing, barred: Mapping[tuple[str, str, str], str]) -> Pairing:
+    kept = {
+        metric: columns
+        for metric, columns in pairing.values.items()
+        if not any((pairing.notebook, system, metric) in barred for system in pairing.systems)
+    }
+    return replace(pairing, values=kept)
+
+
+def _estimated(pairing: Pairing, sureness: Sureness) -> Pairing:
+    """With estimates of both systems on the common questions."""
+    if not pairing.values:
+        return pairing
+    scales = {metric: _scale(metric) for metric in pairing.values}
+    values = {
+        title: {metric: columns[side] for metric, columns in pairing.values.items()}
+        for side, title in enumerate(pairing.titles)
+    }
+    how = {"clusters": pairing.clusters, **asdict(sureness)}
+    estimates = stats.estimate_systems(values, bounds=scales, **how)
+    return replace(pairing, estimates=tuple(NamedEstimate(*key, one) for key, one in estimates.items()))
+
+
+def _hypotheses(pairing: Pairing, sureness: Sureness, places: Mapping[str, int]) -> dict[str, stats.Hypothesis]:
+    """Of the metrics that have a direction and a pair of values; places: of all questions of the family."""
+    directions = {metric: way for metric in pairing.values if (way := direction(metric)) is not None}
+    if not directions:
+        return {}
+    made = stats.hypotheses(
+        {metric: pairing.values[metric][0] for metric in directions},
+        {metric: pairing.values[metric][1] for metric in directions},
+        clusters=pairing.clusters,
+        better=directions,
+        bounds={metric: _scale(metric) for metric in directions},
+        void=pairing.void,
+        names=pairing.titles,
+        **asdict(sureness),
+    )
+    rows = [places[sample] for sample in pairing.samples]
+    return {metric: placed(one, rows, len(places)) for metric, one in made.items() if one.alone.n}
+
+
+def _scale(metric: str) -> tuple[float, float] | None:
+    declared = declaration(metric)
+    return None if declared is None else bounds(declared)
+
+
+def _primary(runs: Sequence[RunRecord], notebook: str) -> str:
+    """The metric that the runs call primary; empty where they do not agree, so that none is chosen afterwards."""
+    labels = [value.metric for value in runs[0].values if value.notebook == notebook]
+    parts = (run.part(notebook) for run in runs)
+    named = {str(part.facts["primary"]) for part in parts if part is not None and part.facts.get("primary")}
+    found = {label for name in named for label in meant(name, labels)[:1]}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _in_families(
+    pairings: Sequence[Pairing], first: RunRecord, primary: Mapping[str, str], sureness: Sureness,
+    matters: DifferenceSettings,
+) -> list[Pairing]:  # fmt: skip
+    """With comparisons: those of a notebook, of all its systems and all runs, are tested together.
+
+    They share the baseline's questions; where a run has not all of them, its column has nothing there.
+    """
+    found: dict[int, tuple[NamedComparison, ...]] = {}
+    for notebook in dict.fromkeys(each.notebook for each in pairings):
+        own = {n: each for n, each in enumerate(pairings) if each.notebook == notebook}
+        asked = {sample for each in own.values() for sample in each.samples}
+        scores = first.of(notebook)
+        assert scores is not None, notebook
+        kept = [place for place, sample in enumerate(scores.samples) if sample in asked]
+        places = {scores.samples[place]: row for row, place in enumerate(kept)}
+        clusters = None if scores.clusters is None else [scores.clusters[place] for place in kept]
+        made = {n: _hypotheses(each, sureness, places) for n, each in own.items()}
+        by_metric: dict[str, dict[int, stats.Hypothesis]] = {}
+        for n, each in made.items():
+            for metric, one in each.items():
+                by_metric.setdefault(metric, {})[n] = one
+        done = in_families(
+            {name: list(each.values()) for name, each in by_metric.items()}, clusters, sureness, primary[notebook]
+        )
+        placed = {(n, name): one for name, each in by_metric.items() for n, one in zip(each, done[name], strict=True)}
+        found |= {n: tuple(NamedComparison(name, placed[n, name]) for name in each) for n, each in made.items()}
+    parts = {part.notebook: part.facts.get(REACHABLE) for part in first.parts}
+    return [
+        replace(each, comparisons=told(found[n], matters, parts.get(each.notebook))) for n, each in enumerate(pairings)
+    ]

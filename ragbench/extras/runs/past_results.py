@@ -1,0 +1,251 @@
+"""Result files of another benchmark as runs of this one: computed anew, question by question, in the unit asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragbench.core.measurement import SCORE_COLUMNS, Measurement
+from ragbench.core.types import Question, Status
+from ragbench.data import Dataset
+from ragbench.extras.runs.foreign_runs import Detail, Result, page_key, read_result
+from ragbench.extras.runs.past_baseline import DIGITS, RESULT, baseline_run
+from ragbench.extras.runs.past_runs import RETRIEVAL, Loaded
+from ragbench.metrics import declaration, ranking_arrays
+from ragbench.store.records import RunPart, RunRecord, RunValue
+from ragbench.tiers.basics import findings, frames
+from ragbench.tiers.basics.choices import BenchError
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.retrieval.tier1_retrieval import gains_of
+from ragbench.tiers.run_record import fingerprints, scores, told, values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def result(
+    path: Path,
+    name: str,
+    *,
+    dataset: Dataset | None = None,
+    unit: str = "",
+    baseline: str = "",
+    sureness: Sureness | None = None,
+) -> Loaded:
+    """A result file as one run of the system `name`.
+
+    With details, every metric is computed anew from what was retrieved and what was relevant, in the unit asked for
+    ("chunk", "url"; empty: the file's own), with intervals; without them the file's numbers stay summaries.
+    dataset: whose questions these are, matched by id: the run can then be paired with other runs on it, and pages are
+    known for unit = "url". Questions that it does not have, or whose labels differ, are left out and counted.
+    baseline: the name under which the numbers of version 1, which the file was set against, become a run of their own.
+    Raises DatasetError for the file, BenchError for a unit or a baseline that cannot be had.
+    """
+    read, left_out = read_result(path)
+    if unit not in ("", "chunk", "url"):
+        raise BenchError(f"unit = {unit!r}: chunk or url is expected")
+    runs, notes = baseline_run(read, path.name, name, baseline)
+    if not read.per_query_details:
+        if unit and unit != read.unit:
+            raise BenchError(
+                f"{path.name} ranks by {read.unit or 'an unknown unit'} and keeps no per_query_details: it cannot be "
+                f"brought to unit = {unit!r}"
+            )
+        notes = ["no per_query_details: the numbers stay as the file has them", *notes]
+        return Loaded((_summary(read, name), *runs), left_out, tuple(notes))
+    own = _own_unit(read, path.name)
+    wanted = unit or own
+    if (own, wanted) == ("url", "chunk"):
+        raise BenchError(f"{path.name} keeps the pages that were found, not their chunks: unit = 'url' is what it has")
+    if own != wanted and dataset is None:
+        raise BenchError("unit = 'url' needs the page of every chunk: name the data set with --dataset")
+    kept, unmatched = _matched(read.per_query_details, dataset)
+    made = _measured(read, kept, name, wanted, dataset, sureness or Sureness(0.95, 10_000, 0))
+    notes = [*_differences(read, made, own, wanted), *notes]
+    return Loaded((_recorded(read, made, name), *runs), {**left_out, **unmatched}, tuple(notes))
+
+
+def _own_unit(read: Result, file: str) -> str:
+    """What the details rank. Raises BenchError where it is not what the file says."""
+    found = sorted({detail.unit for detail in read.per_query_details})
+    level = read.benchmark_metadata.evaluation_level
+    if len(found) > 1:
+        raise BenchError(f"{file}: per_query_details hold chunks here and pages there; one of them is expected")
+    if read.unit not in (None, found[0]):
+        said = {"chunk": "ids of chunks", "url": "addresses of pages"}
+        raise BenchError(
+            f"{file}: evaluation_level {level!r} with {said[found[0]]} in its details: {found[0]} is expected"
+        )
+    return found[0]
+
+
+def _matched(details: Sequence[Detail], dataset: Dataset | None) -> tuple[list[Detail], dict[str, int]]:
+    if dataset is None:
+        return list(details), {}
+    known = {question.id: question for question in dataset.questions}
+    pages = {chunk.id: chunk.url for chunk in dataset.chunks}
+    left_out: Counter[str] = Counter()
+    kept = []
+    for detail in details:
+        question = known.get(str(detail.id))
+        if question is None:
+            left_out["question that the data set does not have"] += 1
+            continue
+        wanted = {page_key(one) if detail.unit == "url" else one for one in gains_of(question, detail.unit, pages)}
+        if wanted != set(detail.relevant):
+            what = "chunks" if detail.unit == "chunk" else "pages"
+            left_out[f"question whose relevant {what} differ from the data set's"] += 1
+        else:
+            kept.append(detail)
+    if not kept:
+        raise BenchError(f"no question of the file is one of {dataset.label}: {dict(left_out)}")
+    return kept, dict(left_out)
+
+
+def _measured(
+    read: Result, kept: Sequence[Detail], name: str, unit: str, dataset: Dataset | None, sureness: Sureness
+) -> Measurement:
+    import pandas as pd
+
+    from ragbench.metrics.evaluation import evaluate
+
+    lists: Sequence[Sequence[str]] = [detail.retrieved for detail in kept]
+    relevant: Sequence[Mapping[str, float]] = [dict.fromkeys(detail.relevant, 1.0) for detail in kept]
+    asked = relevant
+    if unit == "url" and dataset is not None:
+        pages = {chunk.id: chunk.url for chunk in dataset.chunks}
+        known = {question.id: question for question in dataset.questions}
+        asked = [gains_of(known[str(detail.id)], "url", pages) for detail in kept]
+        if kept[0].unit == "chunk":
+            lists, relevant = ranking_arrays.by_page(lists, relevant, pages)[0], asked
+    metrics = [m for label in read.metrics if (m := declaration(label)) is not None and m.grain == "ranking"]
+    values = evaluate(ranking_arrays.from_lists(lists, relevant, depth=read.benchmark_metadata.top_k), metrics)
+    rows = [
+        (name, metric.label, detail.id, float(value), Status.OK.value, "", None)
+        for metric in metrics
+        for detail, value in zip(kept, values[metric.label], strict=True)
+    ]
+    table = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+    clusters = _clusters(kept, dataset)
+    estimates, _ = findings.find(table, metrics, [name], clusters, sureness)
+    return Measurement(
+        notebook=RETRIEVAL,
+        facts={
+            "dataset": None if dataset is None else dataset.label,
+            "data_hash": None if dataset is None else dataset.content_hash,
+            "unit": unit,
+            "k": read.benchmark_metadata.top_k,
+            "baseline": name,
+            "n_questions": len(kept),
+        },
+        scores=table,
+        questions=_questions(kept, asked, dataset, clusters),
+        estimates=estimates,
+    )
+
+
+def _clusters(kept: Sequence[Detail], dataset: Dataset | None) -> dict[str, str] | None:
+    """Questions of one cluster of the data set, or of one page of the file, are not independent."""
+    known = {} if dataset is None else {question.id: question.cluster for question in dataset.questions}
+    labels = {str(d.id): known.get(str(d.id)) or _page(d) or f"\0{d.id}" for d in kept}
+    return labels if len(set(labels.values())) < len(labels) else None
+
+
+def _page(detail: Detail) -> str | None:
+    """The page that a question is about; None where nothing says, or there are several."""
+    only = detail.relevant[0] if detail.unit == "url" and len(detail.relevant) == 1 else None
+    return detail.confluence_url or only
+
+
+def _questions(
+    kept: Sequence[Detail],
+    relevant: Sequence[Mapping[str, float]],
+    dataset: Dataset | None,
+    clusters: Mapping[str, str] | None,
+) -> pd.DataFrame:
+    known = {} if dataset is None else {question.id: question for question in dataset.questions}
+    asked = []
+    for detail, gains in zip(kept, relevant, strict=True):
+        name = str(detail.id)
+        question = known.get(name, Question(name, detail.question or ""))
+        asked.append(replace(question, cluster=None if clusters is None else clusters[name], relevant=gains))
+    table = frames.questions(asked)
+    # a file that keeps ids alone says nothing of a text: that it says an empty one would be another fingerprint
+    return table.assign(text=table["text"].where(table["text"] != "", None))
+
+
+def _recorded(read: Result, made: Measurement, name: str) -> RunRecord:
+    part = RunPart(
+        RETRIEVAL,
+        dataset=made.facts["dataset"],
+        data_hash=made.facts["data_hash"] or _hash(made),
+        unit=made.facts["unit"],
+        systems=(name,),
+        baseline=name,
+        facts=dict(made.facts),
+    )
+    return _run(read, name, (part,), values(made), made)
+
+
+def _run(
+    read: Result, name: str, parts: tuple[RunPart, ...], values: tuple[RunValue, ...], made: Measurement | None = None
+) -> RunRecord:
+    return RunRecord(
+        id=name,
+        started=read.benchmark_metadata.timestamp,
+        origin=RESULT,
+        identities={
+            "models": {key: value for key, value in read.told.items() if key.endswith("model")},
+            "parameters": {key: value for key, value in read.told.items() if not key.endswith("model")},
+        },
+        manifest={"benchmark_metadata": read.told, "metrics": read.metrics},
+        parts=parts,
+        values=values,
+        scores=() if made is None else (scores(made),),
+    )
+
+
+def _hash(made: Measurement) -> str:
+    """The hash of questions and labels alone: two result files over the same ones can be paired."""
+    known = fingerprints(made.questions)
+    return hashlib.sha256("".join(f"{name}\0{known[name]}\n" for name in sorted(known)).encode()).hexdigest()
+
+
+def _summary(read: Result, name: str) -> RunRecord:
+    numbers = []
+    for label, value in read.metrics.items():
+        metric = declaration(label)
+        interval = read.confidence_intervals_95.get(label)
+        low, high, method = None, None, "none"
+        if interval is not None:
+            low, high, method = interval.ci_low, interval.ci_high, "as stated"
+        numbers.append(
+            RunValue(
+                RETRIEVAL, name, label if metric is None else metric.label, value, low, high, method=method,
+                n=read.benchmark_metadata.evaluated_queries, n_unmeasured=read.benchmark_metadata.errors,
+                unit=read.unit, **told(metric),
+            ).checked()
+        )  # fmt: skip
+    return _run(read, name, (_part_of(read, name),), tuple(numbers))
+
+
+def _part_of(read: Result, name: str) -> RunPart:
+    facts = {"k": read.benchmark_metadata.top_k}
+    return RunPart(RETRIEVAL, unit=read.unit, systems=(name,), baseline=name, facts=facts)
+
+
+def _differences(read: Result, made: Measurement, own: str, unit: str) -> list[str]:
+    """Where the file's own numbers are not those of its lists; none are looked for in another unit."""
+    if own != unit:
+        return [f"computed anew by {unit}; the file's own numbers are by {own}"]
+    notes = []
+    for one in made.estimates:
+        stated = read.metrics.get(one.metric)
+        if stated is not None and not math.isclose(stated, one.estimate.value, abs_tol=0.6 * 10**-DIGITS):
+            notes.append(f"{one.metric}: the file says {stated:g}, its own lists give {one.estimate.value:.{DIGITS}f}")
+    return notes or ["computed anew from what was retrieved: the same numbers as in the file"]

@@ -1,0 +1,242 @@
+"""Values over runs: a panel a metric with intervals, breaks where the data changed, and marks of what changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.core import stand_ins
+from ragbench.core.counts import counted
+from ragbench.core.language import DASH
+from ragbench.core.types import Estimate
+from ragbench.extras.runs.views.compared import kind
+from ragbench.extras.runs.views.unpaired import reason_said, why
+from ragbench.views.basics.entries import rows_of
+from ragbench.views.basics.marks import GLYPHS, named, series, small, spread
+from ragbench.views.basics.material import Material, digits_of
+from ragbench.views.basics.templates import drawn, html
+from ragbench.views.basics.text import clean, shortened, shown
+from ragbench.views.comparison.headline import standing_in
+from ragbench.views.comparison.paired_differences import scaled
+from ragbench.views.view import view
+
+HEIGHT = 132
+EDGE = 10  # pixels above and below what is drawn, for half a mark
+FEW = 6
+"""So many runs have their names below the panels; of more the table has them."""
+ASIDE = 0.3  # how far the systems of a run stand apart together, in runs
+SHORT = 28
+"""Signs of a value that a sentence has room for."""
+CROSS = "✕"
+Point = Mapping[str, Any]
+"""A row of the table of points, with its `estimate`."""
+
+
+@view("history")
+def history(material: Material, present: frozenset[str]) -> Markup:
+    """Values with intervals over the runs of each project on each data set, a panel a metric, and what changed."""
+    points = [
+        {**row, "estimate": one.estimate}
+        for row, one in zip(
+            rows_of(material.kept("points", "section", "stretch")),
+            material.measurement.estimates_by("run", "notebook"),
+            strict=True,
+        )
+    ]
+    if not points:
+        return html.p(material.text("No run has kept such a number."))
+    parts = [standing_in(material)]
+    for number, section in enumerate(material.facts["sections"]):
+        own = [one for one in points if one["section"] == number]
+        parts.append(_section(_coloured(material, section), section, number, own))
+    return html.all(*parts)
+
+
+def _coloured(material: Material, section: Mapping[str, Any]) -> Material:
+    """The same with the order of the section's systems, that gives them their colours on the pages of its runs."""
+    pages = [{"systems": section["systems"], "baseline": section["baseline"]}]
+    facts = {**material.facts, "project_systems": section["project_systems"], "pages": pages}
+    return Material(replace(material.measurement, facts=facts), material.text)
+
+
+def _section(material: Material, section: Mapping[str, Any], number: int, points: Sequence[Point]) -> Markup:
+    """A data set's panels over its runs, which runs those are, and folded the numbers."""
+    _ = material.text
+    several = len({one["project"] for one in material.facts["sections"]}) > 1
+    title = " · ".join(filter(None, [section["project"] if several else "", section["dataset"]]))
+    runs = [next(one for one in material.facts["runs"] if one["id"] == name) for name in section["runs"]]
+    told = {place: _changed(material, number, place) for place in range(len(runs))}
+    groups: dict[tuple[str, str], list[Point]] = {}
+    for one in points:
+        groups.setdefault((one["notebook"], one["metric"]), []).append(one)
+    labels = [
+        {"number": place + 1, "title": _name(run), "changed": ", ".join(_kinds(material, told[place]))}
+        for place, run in enumerate(runs)
+    ]
+    drawing = drawn(
+        "history", _, height=HEIGHT, few=FEW, labels=labels,
+        marks=[round(100 * place / len(runs), 3) for place, ones in told.items() if ones],
+        panels=[_panel(material, *named, own, len(runs)) for named, own in groups.items()],
+    )  # fmt: skip
+    notes = [_("A dotted line: something changed before the run. Values on other data are not joined.")]
+    if not all(one["comparable"] for one in points):
+        notes.append(_("{cross} is not comparable with the others.", cross=CROSS))
+    tables = [
+        part
+        for (notebook, metric), own in groups.items()
+        for part in (
+            html.heading(shown(f"{metric} · {notebook}"), 3),
+            _table(material, runs, own, f"{metric} · {notebook}"),
+        )
+    ]
+    return html.all(
+        html.heading(shown(title), 2) if title else "",
+        html.list([named(material, name) for name in section["systems"]], "rb-legend"),
+        drawing,
+        html.meta(" ".join(notes)),
+        _listed(material, runs, told),
+        html.fold(_("Values of every run"), *tables),
+    )
+
+
+def _name(run: Mapping[str, Any]) -> str:
+    """What is short enough to stand below a panel: its name, else its day, else its id."""
+    return shortened(run["name"] or run["started"].partition(" ")[0] or run["id"], 40)
+
+
+def _panel(material: Material, notebook: str, metric: str, points: Sequence[Point], count: int) -> dict[str, Any]:
+    """What a panel draws: where the marks of its points, their intervals and the lines between them are."""
+    _ = material.text
+    numbers = [x for one in points for x in (one["estimate"].value, one["estimate"].low, one["estimate"].high)]
+    known = [x for x in numbers if x is not None and math.isfinite(x)]
+    scale = scaled(known or [0.0, 1.0], zero=False)
+    systems = list(dict.fromkeys(str(one["system"]) for one in points))
+
+    def height(value: float) -> float:
+        return round(EDGE + (HEIGHT - 2 * EDGE) * (1 - scale.place(value) / 100), 2)
+
+    lines, marks = [], []
+    for number, system in enumerate(systems):
+        aside = ASIDE * ((number + 0.5) / len(systems) - 0.5)
+        own = [one for one in points if one["system"] == system and math.isfinite(one["estimate"].value)]
+        at = [(round(100 * (int(one["place"]) + 0.5 + aside) / count, 3), one) for one in own]
+        colour = series(material, system)
+        lines += [
+            {"series": colour, "x1": x, "y1": height(one["estimate"].value), "x2": x_next,
+             "y2": height(after["estimate"].value)}
+            for (x, one), (x_next, after) in pairwise(each for each in at if each[1]["comparable"])
+            if one["stretch"] == after["stretch"]
+        ]  # fmt: skip
+        for x, one in at:
+            found: Estimate = one["estimate"]
+            ends = [height(end) for end in (found.low, found.high) if end is not None and math.isfinite(end)]
+            marks.append(
+                {"series": colour, "x": x, "y": height(found.value), "said": _said(material, one),
+                 "glyph": GLYPHS[colour] if one["comparable"] else CROSS,
+                 "ends": ends if len(ends) == 2 else None}
+            )  # fmt: skip
+    lower = next((one["better"] for one in points if one["better"]), None) == "lower"
+    title = html.all(html.b(shown(metric)), " ", shown(notebook), small(_("lower is better")) if lower else "")
+    said = _.plural("{metric} over {n} run", "{metric} over {n} runs", count, metric=clean(metric))
+    digits = min(digits_of(known, metric), 2 if scale.step >= 0.01 else 3)
+    return {
+        "title": title,
+        "said": _("{title}. The table below holds the same numbers.", title=said),
+        "ticks": [(height(tick), _.number(tick, digits)) for tick in scale.ticks],
+        "lines": lines,
+        "points": marks,
+    }  # fmt: skip
+
+
+def _said(material: Material, one: Point) -> str:
+    run = next(each for each in material.facts["runs"] if each["id"] == one["run"])
+    parts = [str(one["system"]), _name(run), _value(material, one["estimate"])]
+    parts += [] if one["comparable"] else [reason_said(str(one["reason"]), material.text)]
+    return clean(" · ".join(parts))
+
+
+def _listed(
+    material: Material, runs: Sequence[Mapping[str, Any]], told: Mapping[int, Sequence[Mapping[Any, Any]]]
+) -> Markup:
+    """Which runs these are, the newest first, and in words what changed before each."""
+    _ = material.text
+    heads = ["", (_("run"), "rb-word"), (_("started"), "rb-word"), (_("changed before it"), "rb-word")]
+    rows = []
+    for place in reversed(range(len(runs))):
+        run = runs[place]
+        title = html.b(shown(run["name"])) + small(run["id"]) if run["name"] else shown(run["id"], 60)
+        title += html.span(shown(run["note"]), "rb-beside") if run["note"] else Markup("")
+        row = [
+            html.row_head(str(place + 1)),
+            html.cell(_("run"), title, "rb-word"),
+            html.cell(_("started"), shown(run["started"]) or DASH, "rb-word"),
+            html.cell(_("changed before it"), shown(_told(material, told[place]), 240) or DASH, "rb-word"),
+        ]
+        rows.append(html.row(row))
+    return html.grid(_("Runs"), heads, rows, "rb-wide rb-listed")
+
+
+def _digits(one: Estimate) -> int:
+    return digits_of((one.value, one.low, one.high))
+
+
+def _value(material: Material, one: Estimate) -> str:
+    value = material.text.number(one.value, _digits(one))
+    return value if one.low is None else f"{value} {material.text.interval(one.low, one.high, _digits(one))}"
+
+
+def _changed(material: Material, section: int, place: int) -> list[Mapping[Any, Any]]:
+    return [one for one in rows_of(material.kept("changes")) if (one["section"], one["place"]) == (section, place)]
+
+
+def _kinds(material: Material, ones: Sequence[Mapping[Any, Any]]) -> list[str]:
+    return list(dict.fromkeys(kind(material, one["kind"]) for one in ones))
+
+
+def _told(material: Material, ones: Sequence[Mapping[Any, Any]]) -> str:
+    """`data: tier1_retrieval; parameter: k (tier1_retrieval) 10 → 20`: short values are said."""
+    names: dict[str, list[str]] = {}
+    for one in ones:
+        short = all(0 < len(str(one[key])) <= SHORT for key in ("before", "after"))
+        moved = f" {one['before']} → {one['after']}" if short else ""
+        names.setdefault(kind(material, one["kind"]), []).append(f"{one['name']}{moved}")
+    return "; ".join(f"{word}: {', '.join(own)}" for word, own in names.items())
+
+
+def _table(material: Material, runs: Sequence[Mapping[str, Any]], points: Sequence[Point], of: str) -> Markup:
+    """One row a run, the newest first, one column a system. of: what the values are of."""
+    _ = material.text
+    systems = list(dict.fromkeys(str(one["system"]) for one in points))
+    mixed = len({_stood_in(material, one) for one in points}) > 1
+    heads = [html.head(_("run")), *(html.head(named(material, name), "rb-name") for name in systems)]
+    rows = []
+    for place in sorted({int(one["place"]) for one in points}, reverse=True):
+        own = {str(one["system"]): one for one in points if one["place"] == place}
+        cells = [html.row_head(html.all(f"{place + 1} ", shown(_name(runs[place]))))]
+        cells += [html.cell(shown(name), _number(material, own.get(name), mixed)) for name in systems]
+        rows.append(html.row(cells))
+    return html.table(f"{_('Values of every run')}: {clean(of)}", heads, rows, "rb-wide rb-history")
+
+
+def _number(material: Material, one: Point | None, mixed: bool) -> Markup | str:
+    """A value, how many it stands on, and where not all are made by the same, the stand-ins that made it."""
+    if one is None:
+        return DASH
+    estimate: Estimate = one["estimate"]
+    said = [shown(counted(estimate, material.text, _digits(estimate)))]
+    if mixed and (names := stand_ins.names(_stood_in(material, one), material.text)):
+        said.append(shown(material.text("offline stand-ins: {names}", names=names)))
+    if not one["comparable"]:
+        said.append(why(material, one["reason"]))
+    return spread(_value(material, estimate)) + small(Markup("; ").join(said))
+
+
+def _stood_in(material: Material, one: Point) -> tuple[stand_ins.StandIn, ...]:
+    """What stood in for a model where the value was made."""
+    run = next(each for each in material.facts["runs"] if each["id"] == one["run"])
+    return stand_ins.of({"stand_ins": run.get("stand_ins", {}).get(one["notebook"])}, one["system"])

@@ -1,0 +1,305 @@
+"""Runs measured against judgements: values, estimates, comparisons in one family, all of it as plain JSON too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from ragbench.core.metric import Metric
+    from ragbench.core.types import Array, Better, Comparison, Estimate
+    from ragbench.data.trec import Qrels, Run
+
+_BLOCK = 500  # queries measured at once
+NOTEBOOK = "trec"  # what stands where a run's summary names the notebook
+MORE = ("map", "bpref", "rbp", "r_precision")
+_OTHER_NAMES = {"map": "average_precision", "Rprec": "r_precision", "recip_rank": "mrr", "success": "hit_rate"}
+_OTHER_CUTS = {"P": "precision", "recall": "recall", "success": "hit_rate", "ndcg_cut": "ndcg", "map_cut": "map"}
+
+
+Convention = Literal["trec_eval"]
+"""Whose conventions to follow instead of ragbench's own."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do with the files.
+
+    metrics: the metric by the name that was asked for.
+    level: the smallest grade that counts as relevant, None for every positive one.
+    primary: the name of the metric whose comparisons are a family of their own; empty: all are one family.
+    clusters: a pattern whose first group, found in a query's name, names the cluster of the query.
+    """
+
+    metrics: Mapping[str, Metric]
+    level: float | None = None
+    compatible: Convention | None = None
+    primary: str = ""
+    complete: bool = False
+    all_pairs: bool = False
+    clusters: re.Pattern[str] | None = None
+    confidence: float = 0.95
+    resamples: int = 10_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _ = self.leading
+
+    @property
+    def leading(self) -> str:
+        """The name of the primary metric; empty where none is asked for."""
+        from ragbench.tiers.basics import families
+
+        return families.named(self.primary, self.better) if self.primary else ""
+
+    @property
+    def sureness(self) -> dict[str, Any]:
+        """What every estimate and every comparison is told."""
+        return {"level": self.confidence, "resamples": self.resamples, "seed": self.seed}
+
+    @property
+    def better(self) -> dict[str, Better]:
+        """Which way is good, by name."""
+        return {name: metric.better or "higher" for name, metric in self.metrics.items()}
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What the files say: values by run and metric in the order of `queries`, and what follows from them."""
+
+    queries: tuple[str, ...]
+    values: Mapping[str, Mapping[str, Array]]
+    estimates: Mapping[tuple[str, str], Estimate]
+    comparisons: Sequence[tuple[str, Comparison]]
+    facts: Mapping[str, Any]
+
+
+def asked(metrics: str, level: float | None) -> dict[str, Metric]:
+    """Metrics by the name they were asked for: a catalogue label, or trec_eval's name; nothing asked: all of them.
+
+    Raises ValueError for names that there are not, for metrics of another grain, and for a level that is not positive.
+    """
+    from ragbench.core.metric import parse
+    from ragbench.metrics import catalogue
+    from ragbench.tiers.basics.choices import parted
+
+    if level is not None and not level > 0:
+        raise ValueError(f"--level {level:g}: the smallest grade that counts as relevant is above 0")
+    known = catalogue()
+    own = [each for each in known.values() if each.grain == "ranking" and (each.published or each.name) not in MORE]
+    every = [f"{each.name}@{k}" if k else each.name for each in own for k in each.cutoffs or (0,)]
+    found: dict[str, Metric] = {}
+    for name in parted(metrics) or [*every, *MORE]:
+        metric = parse(_catalogue_name(name))
+        if metric.grain != "ranking":
+            raise ValueError(f"{name} is not a metric of rankings, but of a {metric.grain}")
+        if level is not None and "level" in metric.legal_options:
+            metric = metric.with_options(level=level)
+        found[name] = metric
+    return found
+
+
+def assess(qrels: Qrels, runs: Sequence[Run], plan: Plan) -> Assessment:
+    """Measure every run on the judged queries, estimate, compare, and correct over all comparisons.
+
+    A value that is not measured (no relevant document; with trec_eval's conventions, a query that the run lacks) is
+    NaN. Queries are sorted, so that no number depends on the order of the files' lines. Raises TrecError for two runs
+    of one name and for a cluster pattern that a query does not match.
+    """
+    from ragbench import stats
+    from ragbench.data import trec
+    from ragbench.tiers.basics.findings import bounds
+
+    qrels = dict(sorted(qrels.items()))
+    queries = tuple(qrels)
+    names = trec.distinct_names(runs)
+    values = {name: _values(qrels, run, plan) for name, run in zip(names, runs, strict=True)}
+    labels = None if plan.clusters is None else [_cluster(query, plan.clusters) for query in queries]
+    scales = {name: bounds(metric) for name, metric in plan.metrics.items()}
+    estimates = {
+        (name, metric): estimate
+        for name in names
+        for metric, estimate in stats.estimate_many(
+            values[name], clusters=labels, bounds=scales, **plan.sureness
+        ).items()
+    }
+    return Assessment(
+        queries,
+        values,
+        estimates,
+        _compared(values, labels, plan, _reach(qrels, plan)),
+        _facts(qrels, names, runs, plan) | {"clusters": None if labels is None else len(set(labels))},
+    )
+
+
+def _compared(
+    values: Mapping[str, Mapping[str, Array]], labels: Sequence[str] | None, plan: Plan, reach: Mapping[str, float]
+) -> list[tuple[str, Comparison]]:
+    """Every run against the first, or every pair, on every metric, each tested together with its family.
+
+    Where no query is measured on both sides there is nothing to correct; the comparison says so.
+    """
+    import numpy as np
+
+    from ragbench import stats
+    from ragbench.core import settings
+    from ragbench.tiers.basics import families
+    from ragbench.tiers.basics.findings import bounds
+    from ragbench.tiers.basics.interest import of_interest
+
+    names = list(values)
+    pairs = [*combinations(names, 2)] if plan.all_pairs else [(names[0], other) for other in names[1:]]
+    if not pairs:
+        return []
+    nothing = {
+        name: np.asarray(np.isnan([column[name] for column in values.values()]).all(axis=0)) for name in plan.metrics
+    }
+    made = [
+        stats.hypotheses(
+            values[one],
+            values[other],
+            clusters=labels,
+            better=plan.better,
+            names=(one, other),
+            bounds={name: bounds(metric) for name, metric in plan.metrics.items()},
+            void=nothing,
+            **plan.sureness,
+        )
+        for one, other in pairs
+    ]
+    by_metric = {metric: [each[metric] for each in made] for metric in plan.metrics}
+    found = families.in_families(by_metric, labels, families.Sureness(**plan.sureness), plan.leading)
+    matters = settings.load().smallest_difference
+    margins = {name: of_interest(metric.label, matters, reach) for name, metric in plan.metrics.items()}
+    return [
+        (metric, stats.with_margin(found[metric][place], margins[metric]))
+        for place in range(len(pairs))
+        for metric in plan.metrics
+    ]
+
+
+def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:
+    """`estimates` and `comparisons` in the form of a run's summary, `facts`, and on demand `per_query`."""
+    from ragbench.core.measurement import NamedComparison, NamedEstimate
+
+    result: dict[str, Any] = {
+        "facts": dict(found.facts),
+        "estimates": [
+            {"notebook": NOTEBOOK, **NamedEstimate(*place, estimate).summary()}
+            for place, estimate in found.estimates.items()
+        ],
+        "comparisons": [
+            {"notebook": NOTEBOOK, **NamedComparison(metric, one).summary()} for metric, one in found.comparisons
+        ],
+    }
+    if per_query:
+        result["per_query"] = [
+            {"run": run, "query": query, "metric": metric, "value": float(value)}
+            for run, columns in found.values.items()
+            for metric, column in columns.items()
+            for query, value in zip(found.queries, column, strict=True)
+        ]
+    return result
+
+
+def _values(qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
+    """(judged queries,) by metric, in blocks of queries, so that deep runs of many queries fit in memory."""
+    import numpy as np
+
+    from ragbench.data import trec
+
+    as_trec_eval = plan.compatible == "trec_eval"
+    counted = trec.trec_eval_queries(qrels, run, complete=plan.complete) if as_trec_eval else list(qrels)
+    position = {query: number for number, query in enumerate(qrels)}
+    columns = {name: np.full(len(qrels), np.nan) for name in plan.metrics}
+    for start in range(0, len(counted), _BLOCK):
+        block = counted[start : start + _BLOCK]
+        places = [position[query] for query in block]
+        found = _ranked(block, qrels, run, plan)
+        for name, metric in plan.metrics.items():
+            columns[name][places] = found[metric.label]
+    return columns
+
+
+def _reach(qrels: Qrels, plan: Plan) -> dict[str, float]:
+    """By label, the largest mean that the judgements leave room for; of what has no relevant document, nothing."""
+    import numpy as np
+
+    from ragbench.data import trec
+    from ragbench.metrics import ranking_arrays
+    from ragbench.metrics.evaluation import reachable
+
+    lacking = [trec.nothing().documents] * len(qrels)
+    judged = [{document: grade for document, grade in each.items() if grade >= 0} for each in qrels.values()]
+    most = reachable(ranking_arrays.from_columns(lacking, judged), plan.metrics.values())
+    return {label: float(np.nanmean(own)) for label, own in most.items() if not np.isnan(own).all()}
+
+
+def _ranked(queries: Sequence[str], qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
+    """By our rules or trec_eval's, where grades below 0 are no judgements and a query with nothing relevant is 0."""
+    from ragbench.data import trec
+    from ragbench.metrics import ranking_arrays
+    from ragbench.metrics.evaluation import evaluate
+
+    lacking = trec.nothing()
+    rows = [run.queries.get(query, lacking) for query in queries]
+    judged: list[dict[str, float]] = [qrels[query] for query in queries]
+    if plan.compatible != "trec_eval":
+        columns = [trec.listed_order(row).documents for row in rows]
+        return evaluate(ranking_arrays.from_columns(columns, judged), plan.metrics.values())
+    columns = [
+        trec.trec_eval_order(row, where=f"{run.path}, query {query}").documents
+        for query, row in zip(queries, rows, strict=True)
+    ]
+    pooled = [{document: grade for document, grade in grades.items() if grade >= 0} for grades in judged]
+    return evaluate(ranking_arrays.from_columns(columns, pooled), plan.metrics.values(), without_relevant="zero")
+
+
+def _facts(qrels: Qrels, names: Sequence[str], runs: Sequence[Run], plan: Plan) -> dict[str, Any]:
+    least = plan.level or 0.0
+    relevant = [any(grade > 0 and grade >= least for grade in judged.values()) for judged in qrels.values()]
+    return {
+        "conventions": plan.compatible or "ragbench",
+        "relevance_level": plan.level,
+        "metrics": {name: metric.label for name, metric in plan.metrics.items()},
+        "queries_judged": len(qrels),
+        "queries_without_relevant": relevant.count(False),
+        "seed": plan.seed,
+        "resamples": plan.resamples,
+        "runs": [_facts_of(qrels, name, run) for name, run in zip(names, runs, strict=True)],
+    }
+
+
+def _facts_of(qrels: Qrels, name: str, run: Run) -> dict[str, Any]:
+    import numpy as np
+
+    rows = [run.queries[query] for query in qrels if query in run.queries]
+    return {
+        "run": name,
+        "tag": run.tag,
+        "queries_answered": len(rows),
+        "queries_missing": len(qrels) - len(rows),
+        "queries_not_judged": len(run.queries) - len(rows),
+        "documents": sum(len(row.documents) for row in rows),
+        "duplicates": sum(len(row.documents) - len(row.documents.unique()) for row in rows),
+        "tied_scores": sum(len(row.scores) - len(np.unique(row.scores)) for row in rows),
+    }
+
+
+def _catalogue_name(name: str) -> str:
+    if cut := re.fullmatch(rf"({'|'.join(_OTHER_CUTS)})_(\d+)", name):
+        return _catalogue_name(f"{_OTHER_CUTS[cut[1]]}@{cut[2]}")
+    head, *tail = re.split(r"(?=[@(])", name, maxsplit=1)
+    return _OTHER_NAMES.get(head, head) + "".join(tail)
+
+
+def _cluster(query: str, pattern: re.Pattern[str]) -> str:
+    from ragbench.data.trec import TrecError
+
+    match = pattern.search(query)
+    if match is None or not pattern.groups or match[1] is None:
+        raise TrecError(f"--clusters {pattern.pattern!r} finds no group in the query {query!r}; write it like '^(.+)_'")
+    return match[1]

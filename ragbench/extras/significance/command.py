@@ -1,0 +1,304 @@
+"""`ragbench agree` and `ragbench significance`: the statistics alone, for tables that come from elsewhere."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ragbench.cli.console import options
+from ragbench.core import terminal
+
+if TYPE_CHECKING:
+    from ragbench.core.types import Array, Better
+    from ragbench.extras.significance.ratings import Ratings
+
+MOST_PAIRS = 15
+
+
+class Scale(StrEnum):
+    """What the values are: names, ranks, numbers with meaningful distances, or with a meaningful zero too."""
+
+    NOMINAL = "nominal"
+    ORDINAL = "ordinal"
+    INTERVAL = "interval"
+    RATIO = "ratio"
+
+    @property
+    def numeric(self) -> bool:
+        """Whether ratings are numbers whose distances mean something."""
+        return self in (Scale.INTERVAL, Scale.RATIO)
+
+
+def agree(
+    tables: Annotated[
+        list[Path],
+        typer.Argument(
+            parser=options.source,
+            metavar="TABLE...",
+            help="Ratings: .csv, .tsv, .jsonl, .json or .parquet; several are one. Files of labels as ragbench writes "
+            "them need no columns named.",
+        ),
+    ],
+    item: Annotated[
+        str | None, typer.Option(help="Column with the item that was rated; item if none, of labels id and system.")
+    ] = None,
+    rater: Annotated[
+        str | None,
+        typer.Option(help="Column with who rated it; rater if none, of labels annotator, else the name of each file."),
+    ] = None,
+    value: Annotated[str, typer.Option(help="Column with the rating; empty where none was made.")] = "value",
+    metric: Annotated[str | None, typer.Option(help="Of labels on several metrics: which one.")] = None,
+    scale: Annotated[
+        Scale, typer.Option(help="nominal: names; ordinal: ranks; interval: numbers; ratio: numbers from zero on.")
+    ] = Scale.NOMINAL,
+    truth: Annotated[
+        str | None,
+        typer.Option(help="The rater whose ratings hold the truth (of two); else the first, by file and by name."),
+    ] = None,
+    categories: Annotated[
+        str | None,
+        typer.Option(
+            help="All categories of the scale in their order, comma-separated; of labels on a metric that declares "
+            "them, the metric's. AC1, AC2 and weighted κ have no interval without them."
+        ),
+    ] = None,
+    cluster: Annotated[str | None, typer.Option(help="Column with the group an item belongs to (dialogue).")] = None,
+    level: options.Level = 0.95,
+    resamples: options.Resamples = 10_000,
+    seed: options.Seed = 0,
+    as_json: options.AsJson = False,
+) -> None:
+    """How far raters agree, from tables with one row a rating.
+
+    Two raters: accuracy, κ, AC1, α and, as the scale allows, weighted κ, AC2, ICC, correlations and bias.
+    More raters: Krippendorff's α, Fleiss' κ and ICC over all of them; with --json the first 15 pairs too.
+
+    Examples:
+
+    - `ragbench agree ratings.csv --item item --rater rater --value score --scale ordinal --categories 1,2,3,4,5`
+    - `ragbench agree labels/anna.csv labels/boris.csv --metric faithfulness --scale interval`
+    """
+    from ragbench import stats
+    from ragbench.cli.console.quantities import counted
+    from ragbench.core.language import translator
+    from ragbench.core.measurement import without_nan
+    from ragbench.extras.significance.ratings import Columns, Ratings
+    from ragbench.tiers.basics import tabulation
+
+    order = _categories(categories, scale)
+    numeric = scale.numeric or (scale is Scale.ORDINAL and not any(isinstance(one, str) for one in order or ()))
+    columns = Columns(value, item, rater, metric, cluster)
+    found = Ratings.read(tables, columns, numeric=numeric, categories=order)
+    if order is None and metric is not None and not scale.numeric:
+        order = _declared(metric, {cell for cell in found.given.values() if cell is not None})
+    raters = list(found.raters)
+    if len(raters) < 2:
+        files = ", ".join(map(str, tables))
+        raise ValueError(f"{files}: the only rater is {raters[0]!r}; agreement needs two at least")
+    if truth is not None:
+        if truth not in raters:
+            raise ValueError(f"--truth is one of the raters {', '.join(raters)}; got {truth!r}")
+        raters = [truth, *(name for name in raters if name != truth)]
+    options: dict[str, Any] = {"clusters": found.groups, "level": level, "resamples": resamples, "seed": seed}
+    how: dict[str, Any] = {"scale": scale.value, "categories": order, **options}
+    rows = found.rows(raters)
+    if len(raters) == 2:
+        sides = list(zip(*rows, strict=True))
+        made = stats.agreement(sides[0], sides[1], **how)
+    else:
+        made = {"krippendorff_alpha": stats.krippendorff_alpha(rows, **how)}
+        if not scale.numeric:
+            made["fleiss_kappa"] = stats.fleiss_kappa(rows, categories=order, **options)
+        if numeric:
+            made["icc"] = stats.icc([[math.nan if cell is None else cell for cell in row] for row in rows], **options)
+        made = {name: one if one.n else replace(one, note="incomplete") for name, one in made.items()}
+    report: dict[str, Any] = {
+        "scale": scale.value, "items": len(found.items), "raters": raters,
+        "categories": order, "folded": found.folded,
+        "statistics": {name: asdict(one) for name, one in made.items()},
+    }  # fmt: skip
+    if as_json:
+        if len(raters) > 2:
+            report |= _pairs(found, raters, how)
+        terminal.dump(without_nan(report), indent=2)
+        return
+    for chosen, spellings in found.folded.items():
+        terminal.say(f"one class, {chosen!r}: {', '.join(map(repr, spellings))}", err=True, colour="yellow")
+    terminal.say(f"{counted(len(found.items), 'item')}, raters {', '.join(raters)}, {scale.value} scale")
+    if len(raters) == 2:
+        biased = f"; bias is {raters[1]} − {raters[0]}" if "bias" in made else ""
+        terminal.say(f"where one rater counts as the truth, it is {raters[0]}{biased}")
+    named = [((name,), one) for name, one in made.items()]
+    tabulation.estimates(("statistic",), named, translator("en"), 4).say()
+
+
+def significance(
+    baseline: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.source,
+            metavar="BASELINE",
+            help="Scores of the baseline: .csv, .tsv, .jsonl, .json or .parquet.",
+        ),
+    ],
+    challenger: Annotated[
+        Path, typer.Argument(parser=options.source, metavar="CHALLENGER", help="Scores of the challenger.")
+    ],
+    id_column: Annotated[str, typer.Option("--id", help="Column with the question, in both files.")] = "id",
+    metric: Annotated[
+        list[str] | None, typer.Option(help="Columns to compare; else every column of numbers that both files have.")
+    ] = None,
+    lower: Annotated[
+        list[str] | None, typer.Option("--lower-is-better", help="Metrics where less is better, such as latency.")
+    ] = None,
+    primary: options.Primary = "",
+    cluster: Annotated[
+        str | None, typer.Option(help="Column of the baseline's file with each question's group (dialogue).")
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(help="Largest difference that would not matter; plans for it, and tests for equivalence."),
+    ] = None,
+    scale: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            metavar="LOW HIGH",
+            help="Ends of the scale, which bound what unmeasured values could be; else those of the metric that a "
+            "column is named after, or 0 and 1 where all values lie between them.",
+        ),
+    ] = None,
+    level: options.Level = 0.95,
+    resamples: options.Resamples = 10_000,
+    seed: options.Seed = 0,
+    as_json: options.AsJson = False,
+) -> None:
+    """Is the challenger better, question by question? Both files have one row a question and a column a metric.
+
+    Example: `ragbench significance v1.csv v2.csv --id question --lower-is-better latency_ms`
+    """
+    from ragbench import stats
+    from ragbench.cli.console.quantities import counted
+    from ragbench.core.language import translator
+    from ragbench.core.measurement import without_nan
+    from ragbench.data.rows import cut
+    from ragbench.extras.significance.columns import Table, numbers_of_both
+    from ragbench.tiers.basics import families, tabulation
+
+    first, second = Table.read(baseline), Table.read(challenger)
+    first.require([id_column, *(metric or ()), *([cluster] if cluster else [])])
+    second.require([id_column, *(metric or ())])
+    names, left_out = (metric, {}) if metric else numbers_of_both(first, second, {id_column, cluster})
+    names = list(dict.fromkeys(names))
+    strange = sorted(set(lower or ()) - set(names))
+    if strange:
+        raise ValueError(f"--lower-is-better {', '.join(strange)}: not among the compared metrics {', '.join(names)}")
+    better: dict[str, Better] = {name: "lower" if name in (lower or ()) else "higher" for name in names}
+    leading = families.named(primary, better) if primary else ""
+    places = [first.keys(id_column), second.keys(id_column)]
+    ids = sorted(places[0].keys() & places[1].keys())
+    if not ids:
+        raise ValueError(
+            f"{baseline} and {challenger} share no value of column {id_column!r}; they have "
+            f"{cut(min(places[0]))} and {cut(min(places[1]))}, for example"
+        )
+    unmatched = len(places[0]) + len(places[1]) - 2 * len(ids)
+    rows = [[place[one] for one in ids] for place in places]
+    sides = [
+        {name: table.numbers(name)[chosen] for name in names}
+        for table, chosen in zip((first, second), rows, strict=True)
+    ]
+    groups = None
+    if cluster:
+        labels = first.labels(cluster)
+        groups = [labels[row] for row in rows[0]]
+    titles = (first.name, second.name) if first.name != second.name else (str(baseline), str(challenger))
+    scales = {name: _scale(name, [side[name] for side in sides], scale) for name in names}
+    tested = stats.hypotheses(
+        sides[0], sides[1], clusters=groups, better=better, bounds=scales,
+        margin=margin, level=level, resamples=resamples, seed=seed, names=titles,
+    )  # fmt: skip
+    sureness = families.Sureness(level, resamples, seed)
+    done = families.in_families({name: [one] for name, one in tested.items()}, groups, sureness, leading)
+    adjusted = {name: one for name, [one] in done.items()}
+    if as_json:
+        values = {name: {"value": one.difference} | asdict(one) for name, one in adjusted.items()}
+        report = {
+            "baseline": str(baseline), "challenger": str(challenger), "questions": len(ids), "unmatched": unmatched,
+            "not_compared": left_out, "statistics": values,
+        }  # fmt: skip
+        terminal.dump(without_nan(report), indent=2)
+        return
+    for name, why in left_out.items():
+        terminal.say(f"{name} is not compared: {why}", err=True, colour="yellow")
+    terminal.say(f"{counted(len(ids), 'question')} in both files, {unmatched} in one only")
+    tabulation.comparisons(adjusted.items(), translator("en"), 4).say()
+
+
+def _scale(name: str, columns: list[Array], given: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The ends of a column's scale: those given, those of the metric of its name, else 0 and 1 where no value lies
+    outside; None where nobody knows them."""
+    import numpy as np
+
+    from ragbench.metrics import declaration
+    from ragbench.tiers.basics.findings import bounds
+
+    values = np.concatenate(columns)
+    known = values[~np.isnan(values)]
+    declared = declaration(name)
+    if given is not None:
+        return given
+    for each in ((bounds(declared) if declared is not None else None), (0.0, 1.0)):
+        if each is not None and len(known) and each[0] <= known.min() and known.max() <= each[1]:
+            return each
+    return None
+
+
+def _categories(text: str | None, scale: Scale) -> list[Any] | None:
+    """Those of the option; numbers on an ordinal scale whose categories are all numbers."""
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",")]
+    if scale.numeric:
+        raise ValueError(f"--categories belongs to nominal and ordinal scales; and {scale.value} is a scale of numbers")
+    if scale is Scale.ORDINAL:
+        try:
+            return [float(name) for name in names]
+        except ValueError:
+            return names
+    return names
+
+
+def _declared(metric: str, given: set[Any]) -> list[Any] | None:
+    """The grades that a metric declares, as they are given; None where it declares none or others were given."""
+    from ragbench.core.metric import parse
+    from ragbench.metrics import catalogue
+
+    catalogue()
+    try:
+        grades = parse(metric).grades
+    except ValueError:
+        return None
+    texts = any(isinstance(one, str) for one in given)
+    by_number = {float(one): one for one in given if not texts or one.replace(".", "", 1).isdigit()}
+    if not grades or len(by_number) < len(given) or not set(by_number) <= set(grades):
+        return None
+    return [by_number.get(grade, f"{grade:g}" if texts else grade) for grade in grades]
+
+
+def _pairs(found: Ratings, raters: list[str], how: dict[str, Any]) -> dict[str, Any]:
+    from itertools import combinations
+
+    from ragbench import stats
+
+    every = list(combinations(raters, 2))
+    pairs = []
+    for pair in every[:MOST_PAIRS]:
+        sides = list(zip(*found.rows(pair), strict=True))
+        one = stats.agreement(sides[0], sides[1], **how)
+        pairs.append({"raters": list(pair), "statistics": {name: asdict(each) for name, each in one.items()}})
+    return {"pairs": pairs, "pairs_left_out": len(every) - len(pairs)}

@@ -1,0 +1,156 @@
+"""What a gate of ragbench says, as an assertion of a test: for pytest, or any runner that knows AssertionError.
+
+def test_the_answers_are_faithful():
+    assert_gate(rb.score(pd.read_json("answers.jsonl", lines=True), ["faithfulness"]), "faithfulness>=0.8")
+
+@pytest.mark.parametrize("sample", samples("answers.jsonl"))
+def test_an_answer_keeps_to_its_passages(sample):
+    assert_score(sample, "faithfulness>=0.5", judge="my-judge")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragbench.core import language, settings, stand_ins
+from ragbench.core.measurement import Measurement, NamedEstimate
+from ragbench.core.names import meant as near
+from ragbench.core.types import Judge, Sample
+from ragbench.data.samples import read_samples
+from ragbench.report.keeping import kept
+from ragbench.report.pages.assembly import Measurements
+from ragbench.tiers import gates
+from ragbench.tiers.basics.paired import compared
+from ragbench.tiers.scoring import judge_overlap
+from ragbench.tiers.scoring.result import NOTEBOOK, Scores
+from ragbench.views import Page
+from ragbench.views.basics.material import Material
+from ragbench.views.sentences.findings import sentence
+
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
+__all__ = ["assert_better", "assert_gate", "assert_score", "samples"]
+
+Measured = Scores | Page | Measurement | str | Path
+"""What `rb.score` gave, a page, a measurement, or a run by its name, its beginning, `latest`, or its folder."""
+
+
+def assert_gate(measured: Measured, *bounds: str) -> None:
+    """Pass where the whole interval of every number keeps its bound; otherwise fail with the gate's own sentences.
+
+    bounds: `"faithfulness>=0.8"`, `"latency_ms<=400"`; none: the gates of ragbench.toml. A bound that the interval
+    reaches over is not enough evidence, and fails too: its sentence says how many questions would decide. So does a
+    number that is not there, and one of which more is unmeasured than the gate allows.
+
+    Raises AssertionError with a line for every check that does not hold; ValueError for a bound that is none;
+    BenchError where there are neither bounds nor gates.
+    """
+    known = settings.load()
+    if bounds:
+        known = known.model_copy(update={"gate": dict(gates.bound(text) for text in bounds)})
+    else:
+        gates.check_gates(known)
+    made = _measurements(measured)
+    lines = [gates.line(one) for one in gates.decide(made, known).checks if one.outcome is not gates.Outcome.HOLDS]
+    if lines:
+        raise AssertionError("\n".join([*lines, *_caveats(made)]))
+
+
+def assert_better(measured: Measured, challenger: str, *, baseline: str = "", metric: str = "") -> None:
+    """Pass where the challenger is better than the baseline; otherwise fail with the sentence of the report.
+
+    Better is what a paired randomization test shows at the page's level, corrected over the family of its comparisons,
+    by however little, and what nothing unmeasured can contradict.
+    baseline: as it was measured, if not given. metric: the primary one, if not given. Of a run, every page that has
+    the metric and both systems has to show it.
+
+    Raises AssertionError with the sentence of each comparison that does not show it; ValueError, naming those there
+    are, where nothing compares these two on that metric.
+    """
+    made = _measurements(measured)
+    found = []
+    for page in made.values():
+        of = Material(page, language.translator("en"))
+        name = metric or of.primary or ""
+        if of.baseline is not None and baseline in ("", of.baseline):
+            one = compared(page, of.baseline, challenger, name)
+            found += [] if one is None else [(one, sentence(of, challenger, name))]
+    if not found:
+        pairs = {
+            f"{one.comparison.challenger} with {one.comparison.baseline} on {one.metric}"
+            for page in made.values()
+            for one in page.comparisons
+        }
+        wanted = f"{challenger} with {baseline or 'the baseline'} on {metric or 'the primary metric'}"
+        raise ValueError(
+            f"nothing compares {wanted}{near(wanted, pairs)}; compared are {'; '.join(sorted(pairs)) or 'none'}"
+        )
+    lines = [str(said.striptags()) for one, said in found if not one.verdict.is_better]
+    if lines:
+        raise AssertionError("\n".join([*lines, *_caveats(made)]))
+
+
+def assert_score(
+    sample: Sample | Mapping[str, Any], bound: str, judge: Judge | str | None = None, **options: Any
+) -> None:
+    """Pass where one answer's score keeps the bound; otherwise fail with the value and the judge's reason.
+
+    bound: `"faithfulness>=0.5"`. One answer has no interval: the value itself is held to it. An answer that could not
+    be measured fails, with the reason. judge, options: of `ragbench.score`.
+
+    Raises AssertionError; ValueError for a bound that is none, and for what `ragbench.score` refuses.
+    """
+    from ragbench import score
+
+    _, asked = gates.bound(bound)
+    found = score([sample], [asked.metric], judge, **options)
+    if not found.rows:
+        raise ValueError(f"{asked.metric} is a value of all answers of a system, not of one: hold it with assert_gate")
+    [row] = found.rows
+    value = row.score.value
+    low, high = asked.at_least, asked.at_most
+    if (low is not None and value >= low) or (high is not None and value <= high):
+        return
+    number = f"{value:.4f}" if value == value else f"not measured ({row.score.status})"
+    raise AssertionError(f"{row.sample.id}: {bound} expected, {row.metric.label} is {number}: {row.score.reason}")
+
+
+def samples(path: str | Path) -> list[ParameterSet]:
+    """The answers of a table as parameters of a test, each under its own id (of several systems, with its system's).
+
+    Raises DatasetError for what cannot be read.
+    """
+    import pytest
+
+    return [
+        pytest.param(one, id=f"{one.system}-{one.id}" if one.system else one.id) for one in read_samples(Path(path))
+    ]
+
+
+def _measurements(measured: Measured) -> Mapping[str, Measurement]:
+    """By the name of the page."""
+    if isinstance(measured, Page):
+        measured = measured.measurement
+    if isinstance(measured, Measurement):
+        return {measured.notebook: measured}
+    if isinstance(measured, Scores):
+        means = [NamedEstimate(*place, one) for place, one in measured.estimates.items()]
+        facts = {
+            "baseline": measured.systems[0],
+            "primary": measured.leading,
+            "attendance": judge_overlap.facts(measured.attendances),
+            "stand_ins": [one.fact for one in measured.stand_ins],
+        }
+        return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=tuple(means), comparisons=measured.comparisons)}
+    known = Measurements(kept.pages_of(measured))
+    return {name: known[name] for name in known.names()}
+
+
+def _caveats(made: Mapping[str, Measurement]) -> Sequence[str]:
+    said = stand_ins.caveat(
+        (one for page in made.values() for one in stand_ins.of(page.facts)), language.translator("en")
+    )
+    return [said] if said else []

@@ -1,0 +1,105 @@
+"""First questions to a base that has none: known items, drawn from its passages' own words.
+
+Azzopardi, de Rijke & Balog 2007, "Building Simulated Queries for Known-Item Topics", SIGIR: somebody remembers some
+words of a passage, and looks for it again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ragbench.data.files import DatasetError
+from ragbench.data.records import KNOWN_ITEM, ChunkRecord, QuestionRecord
+
+FEWEST_WORDS = 2
+Memory = Literal["popular", "discriminative", "both"]
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+@dataclass(frozen=True)
+class Recall:
+    """How a passage is remembered.
+
+    words: the mean length of a question; lengths are Poisson, from FEWEST_WORDS on. memory: which words of the passage
+    come to mind: those it repeats ("popular"), those that few passages have ("discriminative"), or both, its frequency
+    times log(N / passages that have it). noise: the share of words that are drawn from the whole base instead.
+    Raises DatasetError for a mean below 1, and for noise that is not from 0 to 1.
+    """
+
+    words: float = 4.0
+    memory: Memory = "both"
+    noise: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.words <= 50:
+            raise DatasetError(f"--words {self.words:g}: from 1 to 50 is expected")
+        if not 0 <= self.noise <= 1:
+            raise DatasetError(f"--noise {self.noise:g}: from 0 to 1 is expected")
+
+
+def draft(
+    passages: Sequence[ChunkRecord], count: int, recall: Recall | None = None, seed: int = 0
+) -> list[QuestionRecord]:
+    """Questions of words of passages, each labelled with the passage it was drawn from, in the order of their ids.
+
+    Passages are drawn evenly, none twice before each was drawn once. The same passages, count, recall and seed give
+    the same questions. Raises DatasetError where no passage has words to remember.
+    """
+    asked, random = recall or Recall(), np.random.default_rng(seed)
+    ordered = sorted(passages, key=lambda one: one.id)
+    counted = [Counter(_WORD.findall(one.text.casefold())) for one in ordered]
+    spread = Counter(word for one in counted for word in one)
+    whole = sum(counted, Counter[str]())
+    vocabulary = sorted(whole)
+    background = np.array([whole[word] for word in vocabulary], dtype=float)
+    chances = [_chances(one, spread, whole, len(ordered), asked.memory) for one in counted]
+    usable = [place for place, one in enumerate(chances) if one is not None]
+    if count < 1:
+        raise DatasetError(f"--questions {count}: a whole number from 1 is expected")
+    if not usable:
+        raise DatasetError(f"none of {len(ordered)} passages has words that tell it from the others")
+    rounds = [random.permutation(usable) for _ in range(-(-count // len(usable)))]
+    made = []
+    for number, place in enumerate(np.concatenate(rounds)[:count], start=1):
+        words, weights = chances[place]
+        length = max(FEWEST_WORDS, int(random.poisson(asked.words)))
+        drawn = list(_remembered(words, weights, length, random))
+        strange = random.random(len(drawn)) < asked.noise
+        others = random.choice(vocabulary, size=len(drawn), p=background / background.sum())
+        text = " ".join(str(other) if odd else word for word, other, odd in zip(drawn, others, strange, strict=True))
+        own = ordered[place]
+        made.append(
+            QuestionRecord(
+                id=f"known-{seed}-{number:05d}",
+                text=text,
+                relevant={own.id: 1.0},
+                answerable=True,
+                kind=KNOWN_ITEM,
+            )
+        )
+    return made
+
+
+def _chances(own: Counter[str], spread: Counter[str], whole: Counter[str], number: int, memory: Memory) -> Any:
+    """The words of a passage with how likely each comes to mind; None where none does."""
+    words = sorted(own)
+    total = whole.total()
+    weigh = {
+        "popular": lambda word: own[word],
+        "discriminative": lambda word: total / whole[word],
+        "both": lambda word: own[word] * np.log(number / spread[word]) if number > 1 else own[word],
+    }[memory]
+    weights = np.array([weigh(word) for word in words], dtype=float)
+    return (words, weights / weights.sum()) if len(words) >= FEWEST_WORDS and weights.sum() > 0 else None
+
+
+def _remembered(words: Sequence[str], weights: Any, length: int, random: np.random.Generator) -> Sequence[str]:
+    """Different words of a passage, as many as were asked for or as it has."""
+    most = min(length, int(np.count_nonzero(weights)))
+    return [str(word) for word in random.choice(words, size=most, replace=False, p=weights)]

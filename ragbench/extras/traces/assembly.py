@@ -1,0 +1,334 @@
+"""Traces to the tables of a data set, and to the log of the system that they are of."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from ragbench.core import names
+from ragbench.core.settings.secrets import excerpt
+from ragbench.data.brought import Brought, named_by
+from ragbench.data.files import DatasetError, normalise
+from ragbench.data.records import ChunkRecord, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn
+from ragbench.data.rows import fault
+from ragbench.data.shelf import Shelf
+from ragbench.extras.traces.elements import LeftOut
+from ragbench.extras.traces.passages import UNPRINTABLE, Passages
+from ragbench.extras.traces.spans import Passage, Rating, Trace
+from ragbench.extras.traces.steps import Steps
+
+BY_USERS = re.compile(r"user|feedback|rating|thumb|vote|stars?\b|like|csat|оценк|отзыв", re.IGNORECASE)
+"""Names of scores that users give, where nothing else says who gave them."""
+MAX_NAME = 300
+FOUND = ("question", "answer", "reference", "passages", "passage ids", "passage scores", "latency", "retrieving",
+         "generating", "tokens", "cost", "model", "time", "session", "user", "rating")  # fmt: skip
+"""What is told of each trace whether it was there."""
+SHOWN = 5
+LOGGED = "-s {dataset}-logged"
+UNREFERENCED = "faithfulness_rating"
+"""What an answer without a reference is rated by."""
+
+
+class _Past(BaseModel):
+    """A question of the past with the score that its user gave, on the scale of its vendor."""
+
+    record: PastQuestion
+    given: Rating | None
+
+
+class _Rated(BaseModel):
+    """An answer with the score that a user gave it, on the scale of its vendor."""
+
+    record: RatedAnswer
+    given: Rating
+
+
+class Assembly:
+    """Collects traces, one after the other. lines: the log of the system, an object a trace."""
+
+    def __init__(self, base: Mapping[str, ChunkRecord], ratings: Sequence[str], left_out: LeftOut) -> None:
+        self.lines: Shelf[dict[str, Any]] = Shelf()
+        self._passages = Passages(base, _identifier, _clean)
+        self._rated_by = set(ratings)
+        self._left_out = left_out
+        self._questions = Shelf(QuestionRecord)
+        self._past = Shelf(_Past)
+        self._turns = Shelf(Turn, by_key=True)
+        self._answers = Shelf(_Rated)
+        self._is_labelled = False
+        self._there: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
+        self._errors: Counter[str] = Counter()
+        self._models: Counter[str] = Counter()
+        self._values: dict[str, set[float]] = {}
+
+    def document(self, passage: Passage) -> None:
+        """A document of the knowledge base, retrieved or not."""
+        self._counts["documents"] += 1
+        try:
+            self._passages.name(passage)
+        except (DatasetError, ValidationError) as error:
+            self._left_out.add(f"document with {_why(error)}")
+
+    def trace(self, trace: Trace) -> None:
+        """Take a trace into the tables; one that cannot be taken is left out, and counted by its reason."""
+        steps = Steps.of(trace)
+        if steps.question is None:
+            why = f"trace without a question that ended in an error: {_short(steps.error)}" if steps.error else None
+            self._left_out.add(why or "trace without a question", trace.id)
+            return
+        try:
+            self._take(trace, steps, steps.question)
+        except (DatasetError, ValidationError) as error:
+            self._left_out.add(f"trace with {_why(error)}", trace.id)
+
+    def brought(self, told: Sequence[str]) -> Brought:
+        """The tables, with notes on what was understood. Raises DatasetError where there is no question at all."""
+        if not self._questions:
+            why = "; ".join(f"{count} × {reason}" for reason, count in self._left_out.told.items())
+            documents = f"{self._counts['documents']} documents and " if self._counts["documents"] else ""
+            raise DatasetError(
+                f"{documents}no trace with a question: give a file of traces, and documents beside it; left out were "
+                f"{why or 'none'}"
+            )
+        dialogues = self._dialogues()
+        if not self._passages.chunks and not dialogues:
+            raise DatasetError(
+                "no passage has a text: what was retrieved is named at most. Give the knowledge base, as documents in "
+                "a further FILE or by --chunks-from"
+            )
+        scale = {name: _scale(values) for name, values in self._values.items()}
+        history, ratings = Shelf(PastQuestion), Shelf(RatedAnswer)
+        for past in self._past:
+            score = None if past.given is None else scale[past.given.name].get(past.given.value)
+            history.put(past.record.id, past.record.model_copy(update={"score": score}))
+        for one in self._answers:
+            given = {_identifier(one.given.name): _grade(one.given, scale)}
+            ratings.put(one.record.id, one.record.model_copy(update={"ratings": given}))
+        found = Brought(
+            chunks=self._passages.chunks, questions=self._questions, dialogues=dialogues, history=history,
+            ratings=ratings,
+        )  # fmt: skip
+        found.left_out = self._left_out.told
+        found.notes += [*told, *self._notes(scale)]
+        found.runs += self._runs(found)
+        return found
+
+    def _dialogues(self) -> Shelf[Dialogue]:
+        """The sessions of more than one turn, their turns in the order of time."""
+        found = Shelf(Dialogue)
+        for name, group in itertools.groupby(self._turns.items(), lambda one: one[0].partition("\0")[0]):
+            turns = tuple(turn for _, turn in group)
+            if len(turns) > 1:
+                found.put(name, Dialogue(id=name, turns=turns))
+        return found
+
+    def _runs(self, found: Brought) -> list[str]:
+        """The runs that what is there is enough for: of what was logged first, then of systems of the user's own."""
+        there = self._there
+        measured = {
+            "rag_metrics": there["answer"],
+            "tier3_end_to_end": there["answer"] and there["reference"],
+            "sources": there["passages"] and self._passages.chunks,
+        }
+        runs = [" ".join([*(name for name, is_enough in measured.items() if is_enough), LOGGED if self.lines else ""])]
+        if there["answer"] and not there["reference"]:
+            runs.append(f"tier3_end_to_end {LOGGED} -p metrics={UNREFERENCED} -p primary={UNREFERENCED}")
+        others = {
+            "tier_ux": found.dialogues or found.history,
+            "real_users": self._counts["pages"],
+        }
+        runs.append(" ".join(name for name, is_enough in others.items() if is_enough))
+        return [run.strip() for run in runs if run.strip()]
+
+    def _take(self, trace: Trace, steps: Steps, asked: str) -> None:
+        name = _identifier(trace.id)
+        question, answer = _clean(asked), None if steps.answer is None else _clean(steps.answer)
+        reference = None if trace.reference is None else _clean(trace.reference)
+        retrieved = (
+            None if steps.passages is None else [(self._passages.name(one), one.score) for one in steps.passages]
+        )
+        ids = [] if retrieved is None else list(dict.fromkeys(one for one, _ in retrieved))
+        relevant = dict.fromkeys(map(self._passages.name, trace.relevant or ()), 1.0)
+        session = None if trace.session is None else _identifier(trace.session)
+        user = None if trace.user is None else _identifier(trace.user)
+        record = QuestionRecord(
+            id=name,
+            text=question,
+            reference=reference,
+            relevant={one: grade for one, grade in relevant.items() if self._passages.has(one)},
+            answerable=True if relevant else None,
+            cluster=session or (user and named_by("user", user)),
+        )
+        rating = self._rating(trace.ratings)
+        at = None if steps.asked_at is None else datetime.fromtimestamp(steps.asked_at, UTC).isoformat()
+        known = [one for one in ids if self._passages.has(one)]
+        past = PastQuestion(
+            id=name, question=question, answer=answer, url=next(filter(None, map(self._passages.url, known)), None),
+            user=user, asked_at=at,
+        )  # fmt: skip
+        turn = Turn(question=question, answer=answer)
+        rated = None
+        if answer is not None and rating is not None:
+            system = None if steps.model is None else _identifier(steps.model)
+            rated = RatedAnswer(
+                id=name, question_id=name, answer=answer, context=tuple(known), ratings={}, system=system
+            )
+        self._questions.put(name, record)
+        self._is_labelled = self._is_labelled or bool(record.relevant)
+        if at is not None or user is not None or rating is not None:
+            self._past.put(name, _Past(record=past, given=rating))
+            self._counts["pages"] += past.url is not None
+        if session is not None:
+            moment = f"{max(steps.asked_at or 0.0, 0.0):020.6f}"
+            self._turns.put(f"{session}\0{moment}\0{len(self._questions):012d}", turn)
+        if rated is not None and rating is not None:
+            self._answers.put(name, _Rated(record=rated, given=rating))
+        self._log(name, steps, retrieved, answer)
+        self._tell(trace, steps, rating)
+
+    def _log(
+        self, name: str, steps: Steps, retrieved: Sequence[tuple[str, float | None]] | None, answer: str | None
+    ) -> None:
+        line: dict[str, Any] = {"id": name}
+        if retrieved is not None:
+            line["retrieved"] = [[one, score] if score is not None else one for one, score in retrieved]
+        if answer is not None:
+            line["answer"] = answer
+        elif steps.error:
+            line["error"] = _short(steps.error)
+        more = {
+            "latency_ms": _milliseconds(steps.seconds), "search_ms": _milliseconds(steps.retrieving),
+            "generate_ms": _milliseconds(steps.generating), "input_tokens": steps.input_tokens,
+            "output_tokens": steps.output_tokens, "cost": steps.cost, "model": steps.model,
+        }  # fmt: skip
+        if line.keys() != {"id"}:
+            self.lines.put(line["id"], {**line, **{key: value for key, value in more.items() if value is not None}})
+
+    def _rating(self, given: Iterable[Rating]) -> Rating | None:
+        """The score that a user gave; the scores of programs are counted."""
+        found = None
+        for one in given:
+            named = one.name in self._rated_by if self._rated_by else one.by_people or BY_USERS.search(one.name)
+            if one.by_people is False or not named:
+                self._counts[f"score {one.name}"] += 1
+            elif found is None:
+                found = one
+                self._values.setdefault(one.name, set()).add(one.value)
+        return found
+
+    def _tell(self, trace: Trace, steps: Steps, rating: Rating | None) -> None:
+        passages = steps.passages or ()
+        there = (
+            True, steps.answer is not None, trace.reference is not None, steps.passages is not None,
+            any(one.id for one in passages), any(one.score is not None for one in passages), steps.seconds is not None,
+            steps.retrieving is not None, steps.generating is not None, steps.input_tokens is not None,
+            steps.cost is not None, steps.model is not None, steps.asked_at is not None, trace.session is not None,
+            trace.user is not None, rating is not None,
+        )  # fmt: skip
+        self._there.update(name for name, is_there in zip(FOUND, there, strict=True) if is_there)
+        self._counts["unnamed"] += any(one.text is None for one in passages)
+        self._counts["several"] += steps.lists > 1
+        self._counts["reranked"] += steps.reranked
+        self._counts["none"] += steps.passages is None
+        if steps.error and steps.answer is None:
+            self._errors[_short(steps.error)] += 1
+        if steps.model:
+            self._models[steps.model] += 1
+
+    def _notes(self, scale: Mapping[str, Mapping[float, int]]) -> list[str]:
+        number, counts = len(self._questions), self._counts
+        found = ", ".join(f"{name} {self._there[name]:,}" for name in FOUND if self._there[name])
+        lacking = ", ".join(name for name in FOUND if not self._there[name])
+        notes = [f"found in {_many(number, 'trace', 'traces')}: {found}{f'; in none: {lacking}' if lacking else ''}"]
+        if counts["none"] and self._there["passages"]:
+            notes.append(
+                f"{_many(counts['none'], 'trace gives', 'traces give')} no passages: nothing was retrieved there"
+            )
+        if counts["several"]:
+            notes.append(
+                f"{_many(counts['several'], 'trace has', 'traces have')} several retrievers: their lists follow one "
+                "another in the order of the calls, and a passage keeps its first rank"
+            )
+        if counts["reranked"]:
+            notes.append(f"{_many(counts['reranked'], 'trace has', 'traces have')} a reranker: its list is taken")
+        if self._errors:
+            what = ", ".join(f"{count:,} × {why}" for why, count in self._errors.most_common(SHOWN))
+            ended = _many(self._errors.total(), "trace", "traces")
+            notes.append(f"{ended} ended in an error, kept as a question without an answer: {what}")
+        if counts["unnamed"]:
+            notes.append(f"{_many(counts['unnamed'], 'trace names', 'traces name')} passages without their text")
+        if self._passages.changed:
+            notes.append(
+                f"{self._passages.changed:,} texts stand under an id that has another: each is a passage of its own"
+            )
+        if len(self._models) > 1:
+            what = ", ".join(f"{name} {count:,}" for name, count in self._models.most_common(SHOWN))
+            notes.append(f"models: {what}")
+        for name, steps in scale.items():
+            told = ", ".join(f"{value:g} → {score}" for value, score in sorted(steps.items()))
+            notes.append(
+                f"ratings of users are the score {name!r}: {told or 'on no scale that is known; kept as it is'}"
+            )
+        scores = {name.removeprefix("score "): n for name, n in counts.items() if name.startswith("score ")}
+        if scores:
+            what = ", ".join(f"{name} {count:,}" for name, count in sorted(scores.items()))
+            notes.append(f"scores that are not taken for users' (--rating NAME says which are): {what}")
+        if not self._is_labelled:
+            notes.append("nothing says which passages are relevant, so retrieval has no labels")
+        return notes
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count:,} {one if count == 1 else more}"
+
+
+def _scale(values: Iterable[float]) -> dict[float, int]:
+    """From what users gave to a score from 1 to 5: stars as they are, thumbs (0 or -1, and 1) as 1 and 5."""
+    given = set(values)
+    if given <= {-1.0, 0.0, 1.0}:
+        return {value: 5 if value == 1 else 3 if value == 0 and -1.0 in given else 1 for value in given}
+    if given <= {1.0, 2.0, 3.0, 4.0, 5.0}:
+        return {value: int(value) for value in given}
+    return {}
+
+
+def _grade(given: Rating, scale: Mapping[str, Mapping[float, int]]) -> float | None:
+    found = scale[given.name].get(given.value, given.value)
+    return float(found) if 0 <= found <= 100 else None
+
+
+def _identifier(name: str) -> str:
+    """The name itself where a record may have it; else one made of it."""
+    if 0 < len(name) <= MAX_NAME and not UNPRINTABLE.search(name) and not names.is_torn(name):
+        return name
+    return named_by("id", name.encode("utf-8", "backslashreplace").decode())
+
+
+def _clean(text: str) -> str:
+    """The text in NFC, without NUL. Raises DatasetError for half of a character."""
+    if not text.isascii() and names.is_torn(text):
+        raise DatasetError("a text that holds half of a character (a lone surrogate)")
+    return normalise(text.replace("\0", "")).strip()
+
+
+def _short(error: str | None) -> str:
+    """The first line of an error, as people count errors by it."""
+    lines = (error or "").strip().splitlines()
+    return excerpt(lines[0], 100) if lines else ""
+
+
+def _why(error: ValueError) -> str:
+    return (
+        fault(error).split(" = ")[0] + " that no record may have" if isinstance(error, ValidationError) else str(error)
+    )
+
+
+def _milliseconds(seconds: float | None) -> float | None:
+    return None if seconds is None or seconds < 0 else round(seconds * 1000, 3)

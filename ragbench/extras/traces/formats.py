@@ -1,0 +1,47 @@
+"""The formats that are known, and the marks by which a record is told to be of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from ragbench.data.files import DatasetError
+from ragbench.data.rows import cut_list
+from ragbench.extras.traces import deepeval, langchain, langfuse, langsmith, mlflow, opentelemetry, phoenix, ragas
+from ragbench.extras.traces.spans import Passage, Trace
+
+
+class Format(Protocol):
+    """What a module of a vendor has.
+
+    NAME: what people call it. MARKS: sets of names of fields; a record that has all of one set is of this format.
+    """
+
+    @property
+    def NAME(self) -> str: ...  # noqa: N802 - a constant of a module
+
+    @property
+    def MARKS(self) -> Sequence[set[str]]: ...  # noqa: N802
+
+    def parts(self, record: Mapping[str, Any], name: str, /) -> Iterator[Trace | Passage]:
+        """What a record holds; name: an id for what has none of its own."""
+        ...
+
+
+FORMATS: tuple[Format, ...] = (opentelemetry, phoenix, langfuse, langsmith, mlflow, deepeval, ragas, langchain)
+
+
+def format_of(record: Mapping[str, Any]) -> Format | None:
+    """The format whose marks the record has; None where it has those of none."""
+    names = record.keys()
+    return next((one for one in FORMATS if any(names >= marks for marks in one.MARKS)), None)
+
+
+def unknown(path: Path, place: str, record: Mapping[str, Any]) -> DatasetError:
+    """What is said of a file whose first record is of no format."""
+    looked = "; ".join(f"{one.NAME}: {' or '.join('+'.join(sorted(marks)) for marks in one.MARKS)}" for one in FORMATS)
+    return DatasetError(
+        f"{place}: of no format that is known; it has {cut_list(record)}. Looked for were {looked}. "
+        f"Tables with other names: `ragbench load answers {path.name} --name NAME`"
+    )

@@ -1,0 +1,239 @@
+"""What programs put into a record: a question, an answer, passages, numbers and moments, in any usual shape."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from ragbench.data.cells import held
+from ragbench.data.limits import LATEST
+from ragbench.extras.traces.spans import Passage
+
+ASKED = ("question", "query", "user_input", "user_query", "input", "user_message", "query_str", "str_or_query_bundle",
+         "query_text", "search_query", "message", "prompt", "text", "content", "chat_input", "value")  # fmt: skip
+ANSWERED = ("answer", "output", "response", "result", "final_answer", "output_text", "completion", "generated_text",
+            "text", "content", "message", "reply", "value")  # fmt: skip
+LISTS = ("documents", "retrieved_documents", "source_documents", "docs", "nodes", "source_nodes", "retrieved_contexts",
+         "contexts", "context", "passages", "chunks", "results", "matches", "hits", "output", "result")  # fmt: skip
+TEXTS = ("page_content", "content", "text", "document.content", "pageContent", "passage", "chunk", "chunk_text", "body",
+         "context")  # fmt: skip
+IDS = ("id", "document.id", "chunk_id", "doc_id", "document_id", "id_", "node_id", "_id")
+SCORES = ("score", "document.score", "similarity", "relevance_score", "similarity_score", "_score")
+ADDRESSES = (
+    "url",
+    "source_url",
+    "source",
+    "link",
+    "uri",
+    "doc_uri",
+    "confluence_url",
+    "file_path",
+    "path",
+    "file_name",
+)
+TITLES = ("title", "document_title", "page_title")
+PEOPLE, MODELS = ("user", "human", "HumanMessage"), ("assistant", "ai", "model", "AIMessage", "AIMessageChunk")
+MAX_DEPTH = 12
+"""Of lists and objects within each other that a text is looked for in."""
+
+
+def opened(value: Any) -> Any:
+    """What a text holds that is JSON, or a list or mapping as Python prints it; any other value as it is."""
+    if not isinstance(value, str) or not (text := value.strip()) or text[0] not in "[{" or text[-1] not in "]}":
+        return value
+    try:
+        return json.loads(text, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        found = held(text)
+    except (ValueError, RecursionError):
+        return value
+    return value if found is None else found[0]
+
+
+def quoted(value: Any) -> Any:
+    """What a text holds that is JSON of any kind, for attributes that are always written so."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return value
+
+
+def question_of(value: Any) -> str | None:
+    """The question in what went into a step: a text, the last message of a person, the field that is named so."""
+    return _text(value, ASKED, PEOPLE, 0)
+
+
+def answer_of(value: Any) -> str | None:
+    """The answer in what came out of a step: a text, the last message of a model, the field that is named so."""
+    return _text(value, ANSWERED, MODELS, 0)
+
+
+def passages_of(value: Any) -> tuple[Passage, ...] | None:
+    """The passages in what a retriever gave, in their order; None where there is no list of any."""
+    found = _listed(value, 0)
+    return None if found is None else tuple(one for item in found if (one := passage_of(item)) is not None)
+
+
+def passage_of(item: Any) -> Passage | None:
+    """A passage out of a text, a document of LangChain, LlamaIndex or OpenInference, or a pair with its score."""
+    score = None
+    if isinstance(item, list | tuple) and len(item) == 2 and (score := number(item[1])) is not None:
+        item = item[0]
+    if isinstance(item, str):
+        return Passage(text=item, score=score) if item.strip() else None
+    if not isinstance(item, dict):
+        return None
+    score = number(_first(item, SCORES)) if score is None else score
+    for wrapper in ("document", "node", "kwargs"):
+        if isinstance(inner := item.get(wrapper), dict):
+            item = inner
+            score = number(_first(item, SCORES)) if score is None else score
+    about = opened(item.get("metadata", item.get("document.metadata", item.get("payload"))))
+    about = about if isinstance(about, dict) else {}
+    text = _first(item, TEXTS)
+    text = _first(about, TEXTS) if text is None else text
+    name = label(_first(item, IDS)) or label(_first(about, IDS))
+    if not isinstance(text, str) or not text.strip():
+        text = None
+    if text is None and name is None:
+        return None
+    return Passage(
+        text=text,
+        id=name,
+        score=number(_first(about, SCORES)) if score is None else score,
+        url=label(_first(item, ADDRESSES)) or label(_first(about, ADDRESSES)),
+        title=label(_first(item, TITLES)) or label(_first(about, TITLES)),
+    )
+
+
+def label(value: Any) -> str | None:
+    """A name: a text that is not blank, or a whole number; None for anything else."""
+    if isinstance(value, str):
+        return value.strip() or None
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def number(value: Any) -> float | None:
+    """A finite number, also one written as a text; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None
+
+
+def count(value: Any) -> int | None:
+    """A whole number from 0; None for anything else."""
+    found = number(value)
+    return int(found) if found is not None and found >= 0 and found == int(found) else None
+
+
+def moment(value: Any) -> float | None:
+    """Seconds since 1970 of ISO 8601 (without a zone: UTC), or of a number of seconds, ms, µs or ns by its size.
+
+    None for what is none, and for a moment before 1970 or after the year 9999, which no calendar here has.
+    """
+    if isinstance(value, str) and not value.isdigit():
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    if isinstance(value, datetime):
+        found: float | None = (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    else:
+        found = number(value)
+        for size, unit in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
+            if found is not None and found >= size:
+                found /= unit
+                break
+    return found if found is not None and 0 < found < LATEST else None
+
+
+def message_text(message: Any) -> str | None:
+    """The words of one message of a chat, whoever wrote it; images and calls of tools are none."""
+    if isinstance(message, dict):
+        message = message.get("kwargs", message)
+        given = _first(message, ("content", "message.content", "parts", "contents", "message.contents", "text"))
+    else:
+        given = message
+    if isinstance(given, list):
+        parts = [part if isinstance(part, str) else _part(part) for part in given]
+        given = "\n".join(part for part in parts if part)
+    return given.strip() or None if isinstance(given, str) else None
+
+
+def _part(part: Any) -> str | None:
+    if not isinstance(part, dict) or part.get("type") in ("reasoning", "thinking"):
+        return None
+    found = _first(part, ("text", "content", "message_content.text"))
+    return found if isinstance(found, str) else None
+
+
+def role_of(message: Any) -> str | None:
+    """Who wrote a message: the role that it names, else None."""
+    if not isinstance(message, dict):
+        return None
+    if isinstance(inner := message.get("kwargs"), dict):
+        kinds = message.get("id")
+        return str(inner.get("type") or inner.get("role") or (kinds[-1] if isinstance(kinds, list) and kinds else ""))
+    found = _first(message, ("role", "message.role", "type"))
+    return found if isinstance(found, str) else None
+
+
+def _text(value: Any, names: Sequence[str], roles: Sequence[str], depth: int) -> str | None:
+    value = opened(value)
+    if isinstance(value, str):
+        return value.strip() or None
+    if depth > MAX_DEPTH:
+        return None
+    if isinstance(value, list):
+        return _of_list(value, names, roles, depth + 1)
+    if not isinstance(value, dict):
+        return None
+    if role_of(value) in roles:
+        return message_text(value)
+    for name in ("messages", "choices", "generations", "kwargs", *names):
+        inner = value.get(name)
+        if inner not in (None, "", []) and (found := _text(inner, names, roles, depth + 1)):
+            return found
+    if len(value) == 1:
+        return _text(next(iter(value.values())), names, roles, depth + 1)
+    return None
+
+
+def _of_list(values: list[Any], names: Sequence[str], roles: Sequence[str], depth: int) -> str | None:
+    """The last message that one of the roles wrote; of a list without messages its only item."""
+    written = [one for one in values if role_of(one) in (*PEOPLE, *MODELS, "system", "tool", "developer", "function")]
+    if written:
+        said = [one for one in written if role_of(one) in roles]
+        return next((text for one in reversed(said) if (text := message_text(one))), None)
+    return _text(values[0], names, roles, depth) if len(values) == 1 else None
+
+
+def _listed(value: Any, depth: int) -> list[Any] | None:
+    value = opened(value)
+    if isinstance(value, list):
+        if len(value) == 1 and isinstance(value[0], list):  # a batch of one query
+            return _listed(value[0], depth + 1)
+        return value
+    if isinstance(value, dict) and depth <= MAX_DEPTH:
+        for name in LISTS:
+            if name in value and (found := _listed(value[name], depth + 1)) is not None:
+                return found
+    return None
+
+
+def _first(item: Mapping[str, Any], names: Sequence[str]) -> Any:
+    for name in names:
+        if (value := item.get(name)) is not None:
+            return value
+    return None

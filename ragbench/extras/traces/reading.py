@@ -1,0 +1,86 @@
+"""Files of traces: their formats found out, their parts joined, and what was found told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragbench.data.brought import Brought
+from ragbench.data.files import DatasetError, Load
+from ragbench.data.records import ChunkRecord
+from ragbench.data.shelf import Shelf
+from ragbench.extras.traces.assembly import Assembly
+from ragbench.extras.traces.elements import LeftOut, records
+from ragbench.extras.traces.formats import Format, format_of, unknown
+from ragbench.extras.traces.parts import Parts
+from ragbench.extras.traces.spans import Passage
+
+
+def read(
+    paths: Sequence[Path], *, base: Mapping[str, ChunkRecord] | None = None, ratings: Sequence[str] = ()
+) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
+    """The data set in files of traces, and what their system is logged to have retrieved and answered.
+
+    Each file has one format, found out by its first record. Files are read together: spans, scores and documents may be
+    in files of their own. base: the chunks of a whole knowledge base by id. ratings: names of the scores that users
+    gave; else those whose name says so. Files are streamed, and their traces wait on the disk until all of their parts
+    are there: memory does not grow with them, but for the longest trace and dialogue.
+    Raises DatasetError for a file that is of no format, for broken JSON, and where nothing is found.
+    """
+    found = _Found()
+    for number, path in enumerate(paths):
+        found.read(path, f"{path.name.split('.')[0]}-" if number else "")
+    assembly = Assembly(base or {}, ratings, found.left_out)
+    for document in found.documents:
+        assembly.document(Passage(**document))
+    for trace in found.parts.traces(found.left_out):
+        assembly.trace(trace)
+    return assembly.brought(found.told), {"logged": assembly.lines} if assembly.lines else {}
+
+
+def tool(path: Path) -> str:
+    """What wrote an export of traces, by its first record; empty for any other file."""
+    try:
+        first = next(records(path, LeftOut()), None)
+    except DatasetError:
+        return ""
+    found = format_of(first[1]) if first else None
+    return found.NAME if found else ""
+
+
+@dataclass
+class _Found:
+    """Parts of traces, documents, and what was passed over."""
+
+    parts: Parts = field(default_factory=Parts)
+    documents: Shelf[dict[str, Any]] = field(default_factory=Shelf)
+    left_out: LeftOut = field(default_factory=LeftOut)
+    told: list[str] = field(default_factory=list)
+
+    def read(self, path: Path, prefix: str) -> None:
+        """Add what a file holds. prefix: of the names of what has none of its own."""
+        of: Format | None = None
+        load = Load(path, "records", held=False)
+        for number, (place, record) in enumerate(records(path, self.left_out), 1):
+            here = format_of(record)
+            if of is None:
+                of = here
+            if of is None:
+                raise unknown(path, place, record)
+            if here is not of:
+                self.left_out.add(f"record without the marks of {of.NAME}", place)
+                continue
+            load.add(0)
+            try:
+                for part in of.parts(record, f"{prefix}{number}"):
+                    if isinstance(part, Passage):
+                        self.documents.put(str(len(self.documents)), asdict(part))
+                    else:
+                        self.parts.add(part, place)
+            except DatasetError as error:
+                self.left_out.add(str(error), place)
+        if of is None:
+            raise DatasetError(f"{path.name}: holds no record that can be read; {dict(self.left_out.told)}")
+        self.told.append(f"{path.name} was read as {of.NAME}: {load.number:,} records")

@@ -1,0 +1,84 @@
+"""A run's numbers as tables for other programs: CSV that no spreadsheet executes, Parquet, JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragbench.core.measurement import COMPARISON_ROW, ESTIMATE_ROW, Measurement, without_nan, write_table
+from ragbench.core.settings import secrets
+from ragbench.data.tables import Column, Table
+from ragbench.report.keeping import files, results
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GROUP = 100_000
+"""Rows of a group of a Parquet file that is written as they come."""
+
+
+def write_rows(stem: Path, rows: Iterable[Mapping[str, Any]], kinds: Mapping[str, type[str] | type[float]]) -> None:
+    """Rows that come by and are not held, as `write_csv` writes them, and as a Parquet file; both whole and without
+    secrets. stem: their path without its ending. kinds: of the columns."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema([(name, pa.string() if kind is str else pa.float64()) for name, kind in kinds.items()])
+    mask, left = secrets.exact_masker(), iter(rows)
+
+    def plain(row: Mapping[str, Any]) -> dict[str, Any]:
+        return without_nan({name: mask(one) if isinstance(one := row[name], str) else one for name in kinds})
+
+    def parts() -> Iterator[list[dict[str, Any]]]:
+        while part := [plain(row) for row in islice(left, GROUP)]:
+            yield part
+
+    def fill(temporary: Path) -> None:
+        with temporary.open("w", encoding="utf-8", newline="") as out:
+            columns = tuple(map(Column, kinds))
+            Table(columns, ()).write_csv(out)
+
+            def beside(parquet: Path) -> None:
+                with pq.ParquetWriter(parquet, schema) as groups:
+                    for part in parts():
+                        groups.write_table(pa.Table.from_pylist(part, schema))
+                        Table(columns, tuple(tuple(row.values()) for row in part)).write_csv(out, head=False)
+
+            files.write_by(stem.with_suffix(".parquet"), beside)
+
+    files.write_by(stem.with_suffix(".csv"), fill)  # one within the other, so that the rows go by once
+
+
+def write_csv(path: Path, table: pd.DataFrame, *, raw: bool = False) -> None:
+    """A whole CSV file in UTF-8 without secrets, as `Table.write_csv` writes it."""
+    known = secrets.masked_table(table, secrets.exact_masker()).astype(object)
+    rows = known.where(known.notna(), None).itertuples(index=False, name=None)
+    made = Table(tuple(Column(str(name)) for name in known.columns), tuple(rows))
+
+    def fill(temporary: Path) -> None:
+        with temporary.open("w", encoding="utf-8", newline="") as out:
+            made.write_csv(out, raw=raw)
+
+    files.write_by(path, fill)
+
+
+def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = False) -> None:
+    """Scores, estimates, comparisons and each page's own tables as CSV and as Parquet; both summaries as one JSON."""
+    import pandas as pd
+
+    folder.mkdir(parents=True, exist_ok=True)
+    found = results.findings(measurements)
+    scores = results.scores(measurements, told=True)
+    write_csv(folder / "scores.csv", scores, raw=raw)
+    write_table(folder / "scores.parquet", scores)
+    for name, columns in (("estimates", ESTIMATE_ROW), ("comparisons", COMPARISON_ROW)):
+        # as objects, so that a count stays a whole number where another row has none
+        table = pd.DataFrame(found[name], columns=["notebook", *columns], dtype=object)
+        write_csv(folder / f"{name}.csv", table, raw=raw)
+        write_table(folder / f"{name}.parquet", table.infer_objects())
+    for name, own in ((name, own) for made in measurements.values() for name, own in made.tables.items()):
+        write_csv(folder / f"{name}.csv", own, raw=raw)
+        write_table(folder / f"{name}.parquet", own)
+    results.write_json(folder / results.SUMMARY, {**found, **results.stood_in(measurements)})

@@ -1,0 +1,271 @@
+"""A process that has imported what notebooks need, and becomes a kernel for each: imports are paid once a run.
+
+What not all need, a nursery of its own imports, itself a fork of the first: meanwhile the others are served.
+
+A fork has memory of its own, and all else that a kernel started anew would have: environment, folder, process group,
+signals. The nursery runs one thread and nothing of a project's, so that what is copied is always whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import pkgutil
+import runpy
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from multiprocessing import Pipe, reduction
+from multiprocessing.connection import Connection, wait
+from typing import Any, NamedTuple, TypeVar
+
+from ragbench.report.execution import concurrency, guard
+
+_BEGIN = """
+import signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+from ragbench.report.execution import nursery
+nursery.main({handle})
+"""
+"""Interrupted before it works on a cell, a nursery or a kernel would print a trace; a kernel then listens by itself."""
+_NEEDED = (
+    *("ipykernel.kernelapp", "ipykernel.zmqshell", "ragbench.views", "ragbench.store"),
+    *("pandas", "scipy.stats", "sklearn.feature_extraction.text", "sklearn.utils.extmath", "snowballstemmer"),
+    *("babel.dates", "babel.lists", "babel.numbers", "rich.console"),
+)
+_PARTS = ("ragbench.tiers", "ragbench.metrics")
+"""Packages of which every module is needed by one notebook or another."""
+FORKED_FROM = 3
+"""Kernels of a run that are forked: fewer import less by themselves than is imported for all."""
+YOUNG = 100_000
+"""New objects after which a fork looks for garbage: tables are made of many, and after a few hundred it finds none."""
+Made = TypeVar("Made")
+Libraries = tuple[str, ...]
+"""Names of modules that a fork needs besides."""
+
+
+class _Birth(NamedTuple):
+    """A kernel: the arguments of `ipykernel_launcher`, its variables, its folder."""
+
+    arguments: list[str]
+    environment: dict[str, str]
+    folder: str
+
+
+class _Errand(NamedTuple):
+    """A call: a function that a module has, and what it is given."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+class Kernel:
+    """A kernel of a nursery, with what jupyter_client reads of a `subprocess.Popen`."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, pid: int, told: Connection) -> None:
+        """told: where the nursery says how it ended."""
+        self.pid = pid
+        self.returncode: int | None = None
+        self._told = told
+        self._lock = threading.Lock()
+
+    def poll(self) -> int | None:
+        """The code that it ended with, negative for a signal; None as long as it runs."""
+        return self._ended(0.0)
+
+    def wait(self) -> int | None:
+        """The same, waited for."""
+        return self._ended(None)
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _ended(self, seconds: float | None) -> int | None:
+        with self._lock:
+            if self.returncode is None and self._told.poll(seconds):
+                with self._told:
+                    try:
+                        self.returncode = int(self._told.recv())
+                    except EOFError:  # of a nursery that was killed, whose kernels end without it
+                        self.returncode = -signal.SIGKILL
+            return self.returncode
+
+
+class Nursery:
+    """The nursery's end in the runner. It ends when this end is closed, whether by the runner or with it."""
+
+    def __init__(self, line: Connection) -> None:
+        self._line = line
+        self._lock = threading.Lock()
+
+    def kernel(
+        self, arguments: Sequence[str], environment: Mapping[str, str], folder: str, libraries: Libraries = ()
+    ) -> Kernel:
+        """A kernel with the arguments of `ipykernel_launcher`. Raises OSError, EOFError where the nursery has ended."""
+        told = self._asked(_Birth(list(arguments), dict(environment), folder), libraries)
+        return Kernel(int(told.recv()), told)
+
+    def call(self, function: Callable[..., Made], *arguments: Any, libraries: Libraries = ()) -> Made:
+        """What a function of a module makes of these arguments in a fork of its own, all of them plain values.
+
+        Raises OSError, EOFError where the nursery has ended, or the fork before it had a result.
+        """
+        with self._asked(_Errand(function, arguments), libraries) as told:
+            said = told.recv()
+        if not isinstance(said, tuple):  # how it ended, and nothing before
+            raise EOFError("the fork ended before it had a result")
+        made: Made = said[0]
+        return made
+
+    def prepare(self, libraries: Libraries) -> None:
+        """Begin to import what forks will need besides, without waiting for it."""
+        with contextlib.suppress(OSError), self._lock:  # whoever needs it will notice
+            self._line.send((None, libraries))
+
+    def _asked(self, task: _Birth | _Errand, libraries: Libraries) -> Connection:
+        told, telling = Pipe(duplex=False)
+        with telling, self._lock:
+            self._line.send((task, libraries))
+            reduction.send_handle(self._line, telling.fileno(), None)
+        return told
+
+
+@contextlib.contextmanager
+def opened(kernels: int = FORKED_FROM) -> Iterator[Nursery | None]:
+    """A nursery for a run of so many kernels; None where that costs more than it saves, and where a process that has
+    imported so much is not safe to fork."""
+    if sys.platform != "linux" or kernels < FORKED_FROM:
+        yield None
+        return
+    own, its = Pipe()
+    with own:
+        with its:
+            command = [sys.executable, "-P", "-c", _BEGIN.format(handle=its.fileno())]
+            process = subprocess.Popen(  # noqa: S603
+                command, stdin=subprocess.DEVNULL, pass_fds=(its.fileno(),), start_new_session=True
+            )
+        watcher = guard.watch(process.pid)  # while it imports, it does not see that the runner is gone
+        try:
+            yield Nursery(own)
+        finally:
+            process.kill()
+            process.wait()
+            guard.release(watcher)
+
+
+def main(handle: int) -> None:
+    """Be a nursery until the runner is gone, and in each fork what was asked for."""
+    gc.disable()  # imports leave next to no garbage, and looking for it takes a sixth of their time
+    gc.set_threshold(YOUNG)
+    with Connection(handle) as line:
+        for name in _NEEDED:
+            importlib.import_module(name)
+        for name in _PARTS:
+            package = importlib.import_module(name)
+            for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+                importlib.import_module(module.name)
+        arguments = _serve(line)
+    if arguments is not None:
+        sys.argv[1:] = arguments
+        runpy.run_module("ipykernel_launcher", run_name="__main__")
+
+
+def _serve(line: Connection) -> list[str] | None:
+    """Fork on request, and tell how forks end; the arguments of a kernel in a fork, None once the runner is gone."""
+    gc.collect()
+    gc.freeze()  # a fork's collections would copy every page that they look at
+    running: dict[int, Connection] = {}
+    others: dict[Libraries, Connection] = {}
+    alarm, ring = Pipe(duplex=False)
+    os.set_blocking(ring.fileno(), False)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    signal.set_wakeup_fd(ring.fileno(), warn_on_full_buffer=False)
+    while True:
+        ready = wait([line, alarm])
+        if alarm in ready:
+            os.read(alarm.fileno(), 1024)
+            _bury(running)
+        if line not in ready:
+            continue
+        try:
+            task, libraries = line.recv()
+            told = None if task is None else Connection(reduction.recv_handle(line), readable=False)
+        except (EOFError, OSError):
+            return None
+        known = (line, alarm, ring, *running.values(), *others.values())
+        if libraries:
+            if libraries not in others:
+                others[libraries], its = Pipe()
+                if os.fork() == 0:
+                    _leave(*known, others[libraries], *filter(None, [told]))
+                    for name in libraries:
+                        importlib.import_module(name)
+                    return _serve(its)
+                its.close()
+            if told is not None:
+                with told, contextlib.suppress(OSError):  # it was killed, and whoever asked sees the end of the line
+                    others[libraries].send((task, ()))
+                    reduction.send_handle(others[libraries], told.fileno(), None)
+        elif told is not None:
+            if (pid := os.fork()) == 0:
+                _leave(*known)
+                gc.enable()
+                if isinstance(task, _Birth):
+                    return _become(task, told)
+                _go(task, told)
+            running[pid] = told
+
+
+def _leave(*lines: Connection) -> None:
+    """In a fork: what is the nursery's own stays with it."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for line in lines:
+        line.close()
+
+
+def _bury(running: dict[int, Connection]) -> None:
+    for pid in list(running):
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            with running.pop(pid) as told, contextlib.suppress(OSError):  # nobody asks any more
+                told.send(os.waitstatus_to_exitcode(status))
+
+
+def _go(errand: _Errand, told: Connection) -> None:
+    """Run the errand, tell its result, and end without what an interpreter does at its end: it is not ours."""
+    try:
+        told.send((errand.function(*errand.arguments),))
+    finally:
+        os._exit(0)
+
+
+def _become(birth: _Birth, told: Connection) -> list[str]:
+    """Take the place that a kernel started anew would have, then say that it is there."""
+    import numpy as np
+
+    os.setsid()
+    os.environ.clear()
+    os.environ.update(birth.environment)
+    concurrency.limit_threads()
+    os.chdir(birth.folder)
+    np.random.seed()  # noqa: NPY002 - whoever draws from the one that every fork would share
+    with told:
+        told.send(os.getpid())
+    return [
+        *birth.arguments,
+        f"--IPKernelApp.parent_handle={os.getppid()}",
+    ]  # else read from what was there at the import

@@ -1,1 +1,0 @@
-"""A run for people elsewhere: folders to publish, tables, articles, packs."""

@@ -1,0 +1,57 @@
+"""Systems × questions × metrics to measurements: one function a tier.
+
+What a name stands for is imported when it is first asked for, since a command needs few of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragbench.core import metric as _metric
+from ragbench.core.rooms import offers
+
+if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
+    from ragbench.tiers.answers.rag_metrics import rag_metrics as rag_metrics
+    from ragbench.tiers.answers.tier2_generation import tier2_generation as tier2_generation
+    from ragbench.tiers.answers.tier3_end_to_end import tier3_end_to_end as tier3_end_to_end
+    from ragbench.tiers.answers.tier_ux import tier_ux as tier_ux
+    from ragbench.tiers.basics.choices import BenchError as BenchError
+    from ragbench.tiers.data.dataset import dataset as dataset
+    from ragbench.tiers.decisions.tier_judge_pipeline import tier_judge_pipeline as tier_judge_pipeline
+    from ragbench.tiers.judges.tier_judge import tier_judge as tier_judge
+    from ragbench.tiers.overview import overview as overview
+    from ragbench.tiers.retrieval.real_users import real_users as real_users
+    from ragbench.tiers.retrieval.sources import sources as sources
+    from ragbench.tiers.retrieval.tier0_embeddings import tier0_embeddings as tier0_embeddings
+    from ragbench.tiers.retrieval.tier1_retrieval import tier1_retrieval as tier1_retrieval
+    from ragbench.tiers.scoring.corrections import corrected as corrected
+    from ragbench.tiers.statistics_calibration import statistics_calibration as statistics_calibration
+
+_PLACES = {
+    "BenchError": "basics.choices",
+    "corrected": "scoring.corrections",
+    "dataset": "data.dataset",
+    "overview": "overview",
+    "rag_metrics": "answers.rag_metrics",
+    "real_users": "retrieval.real_users",
+    "sources": "retrieval.sources",
+    "statistics_calibration": "statistics_calibration",
+    "tier0_embeddings": "retrieval.tier0_embeddings",
+    "tier1_retrieval": "retrieval.tier1_retrieval",
+    "tier2_generation": "answers.tier2_generation",
+    "tier3_end_to_end": "answers.tier3_end_to_end",
+    "tier_judge": "judges.tier_judge",
+    "tier_judge_pipeline": "decisions.tier_judge_pipeline",
+    "tier_ux": "answers.tier_ux",
+}
+__all__, __getattr__, __dir__ = offers(__name__, _PLACES)
+
+
+def _declare_own() -> None:
+    """A project's own metrics are in the catalogue of whoever imports anything of the bench, from the first look on."""
+    from ragbench.tiers.scoring import own_metrics
+
+    own_metrics.declare()
+
+
+_metric.also(_declare_own)

@@ -1,0 +1,296 @@
+"""What answers are worth: by judges, by the reference's words, by their own repeats; what failed is unmeasured."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragbench import embed
+from ragbench.core.language import translator
+from ragbench.core.measurement import SCORE_COLUMNS, NamedComparison, NamedEstimate
+from ragbench.core.metric import Metric, parse
+from ragbench.core.types import Embedder, Question, Sample, Status
+from ragbench.core.types.reason import Reason, kept
+from ragbench.metrics import catalogue
+from ragbench.metrics.explanation import explain
+from ragbench.tiers.answers import corpora
+from ragbench.tiers.answers.written_answers import Answered, sample
+from ragbench.tiers.basics import findings, frames
+from ragbench.tiers.basics.choices import BenchError, parted
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.session import Session
+from ragbench.tiers.scoring import groups, measure, other_judges, own_metrics, repeats
+from ragbench.tiers.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, judged
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REPEATED = ("response_exact_match_rate", "response_semantic_consistency")
+ONCE = Reason("every question was answered once: repeats = 2 or more are needed")
+Findings = tuple[Sequence[NamedEstimate], Sequence[NamedComparison]]
+LOGGED = Reason("fewer answers than repeats were given: nothing can be compared")
+TEXTS = ("rouge1_f", "rouge2_f", "rougeL_f", "bleu", "corpus_bleu")
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What was measured of the answers.
+
+    scores: one row a system, metric and question (SCORE_COLUMNS), of all metrics but those of a whole set; where a
+    question was answered several times, the mean over its answers. judgements: as
+    `ragbench.tiers.scoring.judged_metrics.Judged.judgements`, of the first answers. facts: `judges`, `aggregate`,
+    `embedder`. repeated: the score of each answer (`ragbench.tiers.scoring.repeats.REPEATED`), of what was asked once
+    none.
+    """
+
+    scores: pd.DataFrame
+    judgements: pd.DataFrame
+    facts: dict[str, Any]
+    repeated: pd.DataFrame
+
+    def variance(self, found: Findings, asked: Sequence[Question]) -> dict[str, pd.DataFrame]:
+        """The tables `repeated` and `variance` (`ragbench.tiers.scoring.repeats.VARIANCE`); none where all was asked
+        once."""
+        if not len(self.repeated):
+            return {}
+        return {"repeated": self.repeated, "variance": repeats.variance(self.repeated, *found, frames.clusters(asked))}
+
+    def over_judges(
+        self, compared: Sequence[NamedComparison], clusters: Mapping[str, str] | None, level: float
+    ) -> dict[str, Any]:
+        """The fact `over_judges` (`ragbench.tiers.scoring.other_judges`) of the first answers; none of one judge."""
+        return other_judges.facts(self.judgements, compared, self.facts.get("judged", ()), clusters, level)
+
+    @property
+    def firsts(self) -> pd.DataFrame:
+        """The scores of the first answers, as `scores`."""
+        if not len(self.repeated):
+            return self.scores
+        place, told = ["system", "metric", "sample"], ["value", "status", "reason"]
+        own = self.repeated[self.repeated["repeat"] == 0].set_index(place)[told]
+        table = self.scores.set_index(place)
+        table.loc[own.index, told] = own
+        return table.reset_index()[self.scores.columns.tolist()]
+
+
+def chosen(labels: str | Sequence[str], default: Sequence[str]) -> tuple[Metric, ...]:
+    """The metrics of these labels, or the tier's own; each reads one answer, repeats of one, or a set of answers.
+
+    Raises BenchError for one that reads something else, ValueError for one that does not exist.
+    """
+    own_metrics.check()
+    catalogue()
+    found = tuple(parse(label) for label in parted(labels) or default)
+    for each in found:
+        if not (each.grain == "sample" or _of_repeats(each) or corpora.is_corpus(each)):
+            raise BenchError(
+                f"{each.label} reads a {each.grain}, not answers; `ragbench metrics --grain sample` lists those that do"
+            )
+    return found
+
+
+def _of_repeats(each: Metric) -> bool:
+    """Whether it reads all answers to one question: one of the house that does, or a function of the user's."""
+    return each.name in REPEATED or (each.grain == "turns" and each.is_users)
+
+
+def measured(
+    session: Session, asked: Sequence[Question], answered: Answered, metrics: Sequence[Metric], judging: Judging
+) -> Worth:
+    """Every metric on the answers of all systems to these questions, each repeat by itself; a question that was not
+    answered once has its status. An answer that came again word for word is judged once.
+
+    What a question lacks (a reference, contexts) leaves its metrics unmeasured, never 0.
+    """
+    import pandas as pd
+
+    questions = {question.id for question in asked}
+    single = [each for each in metrics if each.grain == "sample"]
+    numbers = sorted(set(answered.table["repeat"]))
+    turns = {number: [one for one in answered.samples(asked, number) if one.id in questions] for number in numbers}
+    samples = [one for own in turns.values() for one in own]
+    parts = []
+    judgements, facts, repeated = pd.DataFrame(columns=list(JUDGEMENT_COLUMNS)), {}, repeats.table([])
+    if single and samples:
+        found = judged(session, samples, single, judging)
+        parts.append(found.scores)
+        judgements, facts = found.judgements, found.facts
+        repeated = _numbered(found.repeated, found.scores, turns, answered, questions)
+    there = {(one.system, one.id) for one in samples}
+    rows = [
+        (*place, float("nan"), *why, None)
+        for place, why in _unanswered(answered.unanswered(), questions, single)
+        if (place[0], place[2]) not in there
+    ]
+    rows += _repeated(session, asked, answered, [each for each in metrics if _of_repeats(each)], judging)
+    parts.append(pd.DataFrame(rows, columns=list(SCORE_COLUMNS)))
+    scores = pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
+    return Worth(_in_order(scores, session, asked, metrics), judgements, facts, repeated)
+
+
+def _unanswered(
+    failed: Mapping[tuple[str, str], tuple[str, str]], questions: Container[str], metrics: Sequence[Metric]
+) -> Iterator[tuple[tuple[str, str, str], tuple[str, str]]]:
+    """(system, metric, question) → (status, reason) of what has no answer to be measured."""
+    for (system, identifier), why in failed.items():
+        if identifier in questions:
+            for each in metrics:
+                yield (system, each.label, identifier), why
+
+
+def _numbered(
+    repeated: pd.DataFrame,
+    scores: pd.DataFrame,
+    turns: Mapping[int, Sequence[Sample]],
+    answered: Answered,
+    questions: Container[str],
+) -> pd.DataFrame:
+    """The single scores under the numbers of their answers, with those that failed to come; of what was asked once
+    nothing. repeated: single scores, counted one by one as they came."""
+    if len(turns) < 2:
+        return repeats.table([])
+    came: dict[tuple[str | None, str], list[int]] = {}
+    for number, own in turns.items():
+        for one in own:
+            came.setdefault((one.system, one.id), []).append(number)
+    known = {
+        (row["system"], row["metric"], row["sample"]): (row["value"], row["status"], row["reason"])
+        for row in scores.to_dict("records")
+    }
+    rows = [
+        (row["system"], row["metric"], row["sample"], came[row["system"], row["sample"]][row["repeat"]],
+         row["value"], row["status"], row["reason"])
+        for row in repeated.to_dict("records")
+    ]  # fmt: skip
+    rows += [
+        (*place, came[place[0], place[2]][0], *told)
+        for place, told in known.items()
+        if len(came[place[0], place[2]]) == 1
+    ]
+    metrics = list(dict.fromkeys(scores["metric"]))
+    for number in turns:
+        for (system, identifier), why in answered.unanswered(number).items():
+            if identifier in questions:
+                rows += [(system, metric, identifier, number, float("nan"), *why) for metric in metrics]
+    return repeats.table(rows)
+
+
+def find(
+    session: Session,
+    worth: Worth,
+    answered: Answered,
+    asked: Sequence[Question],
+    metrics: Sequence[Metric],
+    sureness: Sureness,
+    systems: Sequence[str],
+    primary: str,
+) -> tuple[tuple[NamedEstimate, ...], tuple[NamedComparison, ...]]:
+    """Estimates of every system and metric in the metrics' order, and all comparisons with the first."""
+    asked = sorted(asked, key=lambda question: question.id)
+    aligned = {name: _aligned(answered, asked, name) for name in systems}
+    return found(worth.scores, aligned, asked, metrics, sureness, primary)
+
+
+def found(
+    scores: pd.DataFrame,
+    aligned: Mapping[str, Sequence[Sample]],
+    asked: Sequence[Question],
+    metrics: Sequence[Metric],
+    sureness: Sureness,
+    primary: str,
+) -> tuple[tuple[NamedEstimate, ...], tuple[NamedComparison, ...]]:
+    """The same of scores and first answers. aligned: system → one sample a question, in the order of `asked`, which is
+    by id; the baseline first."""
+    systems, clusters = tuple(aligned), frames.clusters(asked)
+    single = [each for each in metrics if not corpora.is_corpus(each)]
+    whole = [each for each in metrics if corpora.is_corpus(each)]
+    labels = None if clusters is None else [clusters[question.id] for question in asked]
+    corpus = corpora.find(aligned, whole, labels, sureness)
+    estimates, comparisons = findings.find(
+        scores, single, systems, clusters, sureness, primary, corpus.hypotheses, [each.id for each in asked]
+    )
+    order = {each.label: place for place, each in enumerate(metrics)}
+    place = {name: number for number, name in enumerate(systems)}
+    return (
+        tuple(sorted((*estimates, *corpus.estimates), key=lambda e: (place[e.system], order[e.metric]))),
+        tuple(sorted(comparisons, key=lambda c: (place[c.comparison.challenger], order[c.metric]))),
+    )
+
+
+def _aligned(answered: Answered, asked: Sequence[Question], system: str) -> list[Sample]:
+    """One sample a question, its response None where there is no answer."""
+    known = {one.id: one for one in answered.samples(asked) if one.system == system}
+    return [known.get(question.id) or sample(question, system, None, ()) for question in asked]
+
+
+def _in_order(
+    scores: pd.DataFrame, session: Session, asked: Sequence[Question], metrics: Sequence[Metric]
+) -> pd.DataFrame:
+    """Rows by system, metric and question, each in the order in which they are known."""
+    orders = {
+        "system": {name: place for place, name in enumerate(session.systems)},
+        "metric": {each.label: place for place, each in enumerate(metrics)},
+        "sample": {question.id: place for place, question in enumerate(asked)},
+    }
+    keys = scores[list(orders)].copy()
+    for column, order in orders.items():
+        keys[column] = keys[column].map(order)
+    return scores.loc[keys.sort_values(list(orders), kind="stable").index].reset_index(drop=True)
+
+
+def _repeated(
+    session: Session, asked: Sequence[Question], answered: Answered, metrics: Sequence[Metric], judging: Judging
+) -> list[tuple[Any, ...]]:
+    """Rows of the metrics over repeats; unmeasured, with the reason, where nothing was repeated."""
+    if not metrics:
+        return []
+    questions = {question.id: question for question in asked}
+    turns: dict[tuple[str, str], list[Sample]] = {
+        (system, question.id): [] for system in answered.generators for question in asked
+    }
+    for row in answered.table.sort_values("repeat", kind="stable").to_dict("records"):
+        if row["sample"] in questions:
+            question = questions[row["sample"]]
+            turns[row["system"], question.id].append(sample(question, row["system"], row["response"], ()))
+    failed = answered.unanswered()
+    nothing = [(place, metric) for place, metric in itertools.product(turns, metrics)
+               if metric.is_users and all(turn.response is None for turn in turns[place])]  # fmt: skip
+    works = [
+        ((place, _given(metric, group)), metric)
+        for (place, group), metric in itertools.product(turns.items(), metrics)
+        if (place, metric) not in nothing
+    ]
+    embedder = _embedder(session, turns, metrics, judging)
+    found = groups.scored([(metric, group) for (_, group), metric in works], embedder, session.settings)
+    once = all(len(group) < 2 for group in turns.values())
+    speaker = translator(judging.prompts or session.settings.language)
+    rows = []
+    for (((system, identifier), group), metric), score in zip(works, found, strict=True):
+        reason = explain(score, speaker) if score.status is Status.OK else score.reason
+        if len(group) < 2 and not metric.is_users:
+            reason = ONCE if once else LOGGED
+        rows.append((system, metric.label, identifier, score.value, score.status.value, kept(reason), None))
+    for (system, identifier), metric in nothing:
+        why = failed.get((system, identifier), (Status.MISSING_FIELD.value, "there is no answer to it"))
+        rows.append((system, metric.label, identifier, float("nan"), *why, None))
+    return rows
+
+
+def _given(metric: Metric, turns: Sequence[Sample]) -> Sequence[Sample]:
+    """What a metric of repeats is given: a function of the user's only answers that came."""
+    return [turn for turn in turns if turn.response is not None] if metric.is_users else turns
+
+
+def _embedder(
+    session: Session, turns: Mapping[Any, Sequence[Sample]], metrics: Sequence[Metric], judging: Judging
+) -> Embedder:
+    """The first of the embedders asked for; one that embeds nothing where no metric needs it."""
+    name = parted(judging.embedder or measure.DEFAULT_EMBEDDER)[0]
+    known = session.settings.embedders
+    if name not in known:
+        raise BenchError(f"there is no embedder {name!r}; there are {', '.join(sorted(known))}")
+    texts = sorted({turn.response for group in turns.values() for turn in group if turn.response})
+    with session.store() as store:
+        return embed.make(name, known[name], texts or ["."], store.arrays)

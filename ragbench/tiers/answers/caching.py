@@ -1,0 +1,246 @@
+"""A cache asked with a data set's own questions: what lies nearest, and what its answer would be worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragbench import stats
+from ragbench.core.measurement import NamedEstimate
+from ragbench.core.types import Array, Estimate, Vectors
+from ragbench.data import Dataset, PastQuestion
+from ragbench.data.wording import plain
+from ragbench.embed.threads import one_thread
+from ragbench.judge.words import numbers
+from ragbench.metrics.cache import (
+    DISLIKED,
+    LIKED,
+    Nearest,
+    Serving,
+    cache_hit_rate,
+    hits,
+    nearest,
+    served_wrongly,
+    wrong_hit_rate,
+)
+from ragbench.tiers.basics import frames
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.retrieval.own_tables import REAL
+
+LOWEST, STEPS = 0.5, 26  # of the curve: thresholds from here to 1
+SHARE = (0.0, 1.0)
+NEAREST = (
+    "system", "asked", "sample", "question", "answer", "disliked", "pages", "cached", "cached_question",
+    "cached_answer", "cached_page", "similarity", "serving",
+)  # fmt: skip
+CACHES = ("system", "asked", "n", "hits", "known", "right", "doubtful", "wrong", "unknown")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question put to the cache.
+
+    answer: the answer that is known to be right. pages: where it stands; empty: the base holds none; None: nobody
+    knows. disliked: an answer that was given once, and that its user did not like. own: its own place in the cache,
+    which it must not find.
+    """
+
+    id: str
+    text: str
+    cluster: str
+    answer: str | None = None
+    pages: frozenset[str] | None = None
+    disliked: str | None = None
+    own: int | None = None
+
+
+@dataclass(frozen=True)
+class Caching:
+    """Questions of one kind and the cache nearest to each, for one embedder. without: those that have no vector."""
+
+    asked: Sequence[Asked]
+    table: Nearest
+    without: Sequence[Asked] = ()
+
+    @property
+    def clusters(self) -> Sequence[str] | None:
+        """A label a question where any two share one; those without a vector come last."""
+        return frames.independent([one.cluster for one in (*self.asked, *self.without)])
+
+    def whole(self, values: NDArray[Any]) -> Array:
+        """Values of the questions, with those that have no vector as unmeasured."""
+        return np.append(values.astype(float), np.full(len(self.without), np.nan))
+
+
+def cached(dataset: Dataset, score: int) -> list[PastQuestion]:
+    """The cache: past questions whose user gave this score."""
+    return [past for past in dataset.history if past.score == score]
+
+
+def questions(dataset: Dataset, cache: Sequence[PastQuestion]) -> dict[str, list[Asked]]:
+    """What the cache can be asked with, by kind: "dialogues" (every turn), "questions", "history" (each leaves itself
+    out); kinds that the data set does not have are left out.
+
+    The answer to a past question is the truth only where its user liked it; a labelled question of the same words
+    knows better.
+    """
+    pages = {chunk.id: chunk.url for chunk in dataset.chunks if chunk.url}
+    labelled = any(turn.relevant for dialogue in dataset.dialogues for turn in dialogue.turns)
+    place = {past.id: number for number, past in enumerate(cache)}
+    found = {
+        "dialogues": [
+            Asked(f"{dialogue.id}.{number}", turn.question, dialogue.id, turn.answer,
+                  _best(turn.relevant, pages) if labelled else None)
+            for dialogue in dataset.dialogues
+            for number, turn in enumerate(dialogue.turns, 1)
+        ],
+        "questions": [
+            Asked(one.id, one.text, frames.cluster(one), one.reference,
+                  frozenset() if one.answerable is False
+                  else _best(one.relevant, pages) or _best(one.relevant_urls, None) or None)
+            for one in dataset.questions
+            if one.source != REAL  # of a user's own tables these are the history once more
+        ],
+    }  # fmt: skip
+    known = {plain(one.text): one for one in reversed(found["questions"]) if one.pages is not None}
+    found["history"] = [_past(past, known.get(plain(past.question)), place.get(past.id)) for past in dataset.history]
+    return {kind: asked for kind, asked in found.items() if asked}
+
+
+def _past(past: PastQuestion, label: Asked | None, own: int | None) -> Asked:
+    score = past.score or 0
+    answer, pages = past.answer, frozenset({past.url}) if past.url else None
+    disliked = past.answer if 0 < score <= DISLIKED else None
+    if label is not None:
+        answer, pages = label.answer, label.pages
+    elif score < LIKED:
+        answer = pages = None
+    return Asked(past.id, past.question, past.user or f"\0{past.id}", answer, pages, disliked, own)
+
+
+def _best(relevant: Mapping[str, float], pages: Mapping[str, str] | None) -> frozenset[str]:
+    """The pages with the highest grade: those that answer, not those that only help."""
+    best = max(relevant.values(), default=0.0)
+    named = [name for name, grade in relevant.items() if grade == best]
+    return frozenset(named if pages is None else (pages[name] for name in named if name in pages))
+
+
+def serving(asked: Asked, entry: PastQuestion) -> Serving:
+    """What the entry's answer would be to the one who asked.
+
+    Right where it is the known answer word for word, or stands on a page that answers the question; where the base
+    holds no answer, right only for an entry without a page. Wrong where it stands elsewhere, or where it is word for
+    word the answer that was disliked. On the right page it is doubtful where the two answers, or the two questions,
+    name different numbers: a page may answer several questions. Unknown where nobody knows the right answer.
+    """
+    if _same(asked.answer, entry.answer):
+        return Serving.RIGHT
+    if _same(asked.disliked, entry.answer):
+        return Serving.WRONG
+    if asked.pages is None:
+        return Serving.UNKNOWN
+    if not asked.pages or entry.url is None:
+        return Serving.RIGHT if not asked.pages and entry.url is None else Serving.WRONG
+    if entry.url not in asked.pages:
+        return Serving.WRONG
+    apart = _differ(asked.answer, entry.answer) or _differ(asked.text, entry.question)
+    return Serving.DOUBTFUL if apart else Serving.RIGHT
+
+
+def _same(one: str | None, other: str | None) -> bool:
+    """Whether both are there and word for word the same."""
+    return bool(one and other and one.strip() == other.strip())
+
+
+def _differ(one: str | None, other: str | None) -> bool:
+    """Whether both texts name numbers and neither names all those of the other."""
+    first, second = numbers(one or ""), numbers(other or "")
+    return bool(first and second) and not (first <= second or second <= first)
+
+
+def asked_of(
+    asked: Sequence[Asked],
+    vectors: Mapping[str, Array],
+    cache: Sequence[PastQuestion],
+    there: Sequence[PastQuestion],
+    entries: Vectors,
+) -> Caching:
+    """The nearest entry of every question with a vector, and what it would be worth.
+
+    vectors: of the questions' texts. there: what of the cache has a vector; entries: these vectors.
+    """
+    known = [one for one in asked if one.text in vectors]
+    places = {past.id: place for place, past in enumerate(there)}
+    own = [None if one.own is None else places.get(cache[one.own].id) for one in known]
+    with one_thread():
+        table = nearest(np.array([vectors[one.text] for one in known]), entries, left_out=own)
+    servings = [
+        Serving.UNKNOWN if row < 0 and one.pages is None else Serving.RIGHT if row < 0 else serving(one, there[row])
+        for one, row in zip(known, table.rows, strict=True)
+    ]
+    return Caching(known, replace(table, servings=servings), [one for one in asked if one.text not in vectors])
+
+
+def rates(one: Caching, thresholds: Array, sureness: Sureness) -> list[tuple[Estimate, Estimate | None]]:
+    """At each threshold the hit rate and the wrong-hit rate; None for the latter where no answer is known.
+
+    A hit of which nobody can say whether it is wrong is unmeasured in the latter; its floor and ceiling are what it
+    would be if all of these were right, or wrong.
+    """
+    how: dict[str, Any] = {**asdict(sureness), "clusters": one.clusters, "bounds": SHARE}
+    names = [f"{float(each):.6f}" for each in thresholds]
+    rate = stats.estimate_many(
+        {name: one.whole(hits(one.table, float(each))) for name, each in zip(names, thresholds, strict=True)}, **how
+    )
+    if all(each is Serving.UNKNOWN for each in one.table.servings or ()):
+        return [(rate[name], None) for name in names]
+    wrong = stats.estimate_many(
+        {name: one.whole(served_wrongly(one.table, float(each))) for name, each in zip(names, thresholds, strict=True)},
+        **how,
+    )
+    return [(rate[name], wrong[name]) for name in names]
+
+
+def named(system: str, found: tuple[Estimate, Estimate | None], **where: str | float) -> list[NamedEstimate]:
+    """The hit rate and the wrong-hit rate at their place."""
+    metrics = (cache_hit_rate.label, wrong_hit_rate.label)
+    return [NamedEstimate(system, label, one, where) for label, one in zip(metrics, found, strict=True) if one]
+
+
+def curve(system: str, kind: str, one: Caching, sureness: Sureness) -> list[NamedEstimate]:
+    """Both rates at each `threshold` from LOWEST to 1, of what was `asked`."""
+    thresholds = np.linspace(LOWEST, 1.0, STEPS)
+    return [
+        each
+        for threshold, found in zip(thresholds, rates(one, thresholds, sureness), strict=True)
+        for each in named(system, found, asked=kind, threshold=float(threshold))
+    ]
+
+
+def summary(system: str, kind: str, one: Caching, threshold: float) -> tuple[Any, ...]:
+    """A row of CACHES: what the hits at the threshold that is used would be."""
+    hit, servings = hits(one.table, threshold), one.table.servings or ()
+    of_hits = [serving for serving, served in zip(servings, hit, strict=True) if served]
+    counts = [of_hits.count(each) for each in (Serving.RIGHT, Serving.DOUBTFUL, Serving.WRONG, Serving.UNKNOWN)]
+    known = sum(serving is not Serving.UNKNOWN for serving in servings)
+    return (system, kind, len(one.asked), int(hit.sum()), known, *counts)
+
+
+def listed(system: str, kind: str, one: Caching, cache: Sequence[PastQuestion], shown: Any) -> list[tuple[Any, ...]]:
+    """Rows of NEAREST; `shown` makes a text fit to be kept."""
+    rows = []
+    for each, row, similarity, worth in zip(
+        one.asked, one.table.rows, one.table.similarities, one.table.servings or (), strict=True
+    ):
+        entry = cache[row] if row >= 0 else None
+        rows.append(
+            (system, kind, each.id, shown(each.text), shown(each.answer), shown(each.disliked),
+             sorted(each.pages or ()),
+             entry.id if entry else None, shown(entry.question) if entry else None,
+             shown(entry.answer) if entry else None, entry.url if entry else None, float(similarity), worth.value)
+        )  # fmt: skip
+    return rows

@@ -1,0 +1,80 @@
+"""Measures of a whole set of answers (corpus BLEU): estimated and compared from what each answer adds to the totals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+
+from ragbench import stats
+from ragbench.core.measurement import NamedEstimate
+from ragbench.core.metric import Metric
+from ragbench.core.types import Array, Sample
+from ragbench.metrics import overlap
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import bounds
+
+NAMES = frozenset(each.name for each in overlap.CORPUS)
+
+
+@dataclass(frozen=True)
+class Found:
+    """estimates: of every system and measure. hypotheses: by measure, that another system is as the first."""
+
+    estimates: tuple[NamedEstimate, ...] = ()
+    hypotheses: Mapping[str, list[stats.Hypothesis]] = field(default_factory=dict)
+
+
+def is_corpus(metric: Metric) -> bool:
+    """Whether the metric is a measure of a whole set of answers."""
+    return metric.name in NAMES
+
+
+def find(
+    samples: Mapping[str, Sequence[Sample]],
+    metrics: Sequence[Metric],
+    clusters: Sequence[str] | None,
+    sureness: Sureness,
+) -> Found:
+    """Corpus values with intervals from resampled counts, and hypotheses to be tested in the page's families.
+
+    samples: system → one sample a question, in one order for all.
+    """
+    estimates: list[NamedEstimate] = []
+    hypotheses: dict[str, list[stats.Hypothesis]] = {}
+    for metric in metrics:
+        statistic = overlap.statistic(metric)
+        rows = {name: overlap.sufficient(metric, each) for name, each in samples.items()}
+        estimates += [
+            NamedEstimate(
+                name, metric.label,
+                stats.resample(statistic, own, clusters=clusters, bounds=bounds(metric), **asdict(sureness)),
+            )
+            for name, own in rows.items()
+        ]  # fmt: skip
+        first, *others = rows
+        better = metric.better or "higher"
+        hypotheses[metric.label] = [
+            stats.statistic_hypothesis(
+                statistic, rows[first], rows[name], clusters=clusters, better=better, names=(first, name),
+                bounds=bounds(metric), completed=_completed(metric, samples[first], samples[name]),
+                void=[not (one.reference or "").strip() for one in samples[first]], **asdict(sureness),
+            )
+            for name in others
+        ]  # fmt: skip
+    return Found(tuple(estimates), hypotheses)
+
+
+def _completed(
+    metric: Metric, first: Sequence[Sample], second: Sequence[Sample]
+) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """The counts of both where every answer that is missing says nothing, or is the reference, so that the difference
+    is smallest, and where it is largest."""
+    empty, full = (
+        [overlap.sufficient(metric, [_filled(one, best) for one in side]) for side in (first, second)]
+        for best in (False, True)
+    )
+    return (full[0], empty[1]), (empty[0], full[1])
+
+
+def _filled(one: Sample, best: bool) -> Sample:
+    return one if one.response is not None else replace(one, response=one.reference if best else "")

@@ -1,0 +1,248 @@
+"""What the whole would be worth if one part were perfect: the part is put right, and the rest works on as it is.
+
+Retrieval: every question is answered anew from all passages that hold its answer. Ranking: anew from what was
+retrieved, with those passages first. Generator: the reference stands in for the answer wherever such a passage was
+read. Production judge: what is good is shown. Answers are judged again, by the same judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragbench import stats
+from ragbench.core.measurement import SCORE_COLUMNS, Finding, NamedComparison, NamedEstimate
+from ragbench.core.types import Array, Chunk, Hit, Question, Status
+from ragbench.tiers.answers import answer_scores, blame_tables, profiles
+from ragbench.tiers.answers.blame import Part, Standard
+from ragbench.tiers.answers.blame_tables import Evidence
+from ragbench.tiers.answers.written_answers import Answered, answered, ideal_contexts, sample
+from ragbench.tiers.basics import frames
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.session import Session
+from ragbench.tiers.scoring.judged_metrics import Judging, judged
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RETRIEVAL, RANKING, GENERATOR, JUDGE = "retrieval", "ranking", "generator", "judge"
+GOOD = "good"  # the measure "share of good answers"; the other one is the standard's correctness
+COLUMNS = ("system", "part", "measure", "actual", "changed", "reason")
+
+Decide = Callable[[Answered], Mapping[tuple[str, str], bool | None]]
+Contexts = Mapping[str, Mapping[str, tuple[Chunk, ...]]]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What was measured end to end, and how it is measured again.
+
+    asked: the questions that can be answered. found: the answers. table: their blame. decide: which answers the
+    production judge shows; None: all are shown. refusals: who says which answers are refusals.
+    """
+
+    session: Session
+    asked: Sequence[Question]
+    found: Answered
+    evidence: Evidence
+    table: pd.DataFrame
+    standard: Standard
+    judging: Judging
+    length_limit: int | None
+    decide: Decide | None
+    refusals: str
+
+
+def counterfactuals(
+    whole: Whole, clusters: Mapping[str, str] | None, sureness: Sureness
+) -> tuple[pd.DataFrame, list[Finding]]:
+    """Means as they would be, and paired differences to those as they are, at each part that is `perfect`.
+
+    The table has one row a system, part and measure (COLUMNS): the mean as it is, and the questions that the part was
+    put right for. Both means are over the questions measured both ways. A system that answers by itself cannot be given
+    other passages: its rows have the reason, and there is no finding.
+    """
+    import pandas as pd
+
+    systems = list(whole.found.generators)
+    written = [name for name in systems if not whole.found.generators[name].get("own")]
+    worlds: dict[str, tuple[pd.DataFrame, Mapping[str, int]]] = {}
+    if written:
+        worlds[RETRIEVAL] = _answered_again(whole, written, _ideal(whole, written))
+        worlds[RANKING] = _answered_again(whole, written, _raised(whole, written))
+    worlds[GENERATOR] = _answered_rightly(whole, systems)
+    if whole.evidence.shown:
+        worlds[JUDGE] = _shown_rightly(whole, systems)
+    rows: list[tuple[Any, ...]] = []
+    made: list[Finding] = []
+    for system in systems:
+        unwritten = [] if system in written else [RETRIEVAL, RANKING]
+        nothing = [
+            (system, part, measure, np.nan, 0, "answers by itself")
+            for part in unwritten
+            for measure in (GOOD, whole.standard.correctness)
+        ]
+        rows += nothing if written else []
+        for part, (table, changed) in worlds.items():
+            if part not in unwritten:
+                count = changed.get(system, 0)
+                for actual, mean, gain in _compared(whole, system, part, table, clusters, sureness):
+                    rows.append((system, part, mean.metric, actual, count, ""))
+                    made += [mean, gain]
+        rows += [] if written else nothing
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"actual": float, "changed": int}), made
+
+
+def _ideal(whole: Whole, systems: Sequence[str]) -> Contexts:
+    """All passages that hold the answer, for questions that have some; for others what was read."""
+    ideal = ideal_contexts(whole.session, whole.asked)
+    return {
+        name: {q.id: ideal[q.id] or whole.found.shown[name, q.id].contexts for q in whole.asked} for name in systems
+    }
+
+
+def _raised(whole: Whole, systems: Sequence[str]) -> Contexts:
+    """As many passages as were read, of all that were retrieved those that hold the answer first."""
+    seen = whole.evidence.seen
+    known = {chunk.id: chunk for chunk in whole.session.dataset.chunks} | dict(seen.pieces)
+    ranked = blame_tables.by_question(seen.table)
+    found: dict[str, dict[str, tuple[Chunk, ...]]] = {}
+    for name in systems:
+        found[name] = {}
+        for question in whole.asked:
+            shown = whole.found.shown[name, question.id].contexts
+            hits = ranked.get((name, question.id), [])
+            adding = [one.share > 0 for one in seen.added(question, hits)]
+            ordered = sorted(zip(adding, hits, strict=True), key=lambda each: not each[0])
+            first = tuple(known[hit["chunk"]] for _adds, hit in ordered[: len(shown)] if hit["chunk"] in known)
+            has = seen.holding(question, ({"chunk": chunk.id, "url": chunk.url} for chunk in shown))
+            found[name][question.id] = first if len(first) == len(shown) and not has else shown
+    return found
+
+
+def _answered_again(whole: Whole, systems: Sequence[str], contexts: Contexts) -> tuple[pd.DataFrame, Mapping[str, int]]:
+    """Blame where the answers are written and judged anew from other passages; as it is where they are the same."""
+    before = whole.found.shown
+    differs = {
+        name: {q.id for q in whole.asked if contexts[name][q.id] != before[name, q.id].contexts} for name in systems
+    }
+    chosen = [q for q in whole.asked if any(q.id in ids for ids in differs.values())]
+    if not chosen:
+        return whole.table, dict.fromkeys(systems, 0)
+    given = {name: {q.id: contexts[name][q.id] for q in chosen} for name in systems}
+    found = answered(whole.session, chosen, given, length_limit=whole.length_limit)
+    found, _decider = profiles.decided(whole.session, chosen, found, whole.refusals, whole.judging)
+    worth = answer_scores.measured(whole.session, chosen, found, whole.standard.metrics, whole.judging)
+    evidence = replace(
+        whole.evidence,
+        asked=chosen,
+        seen=replace(
+            whole.evidence.seen,
+            table=frames.retrieved(
+                (name, identifier, map(Hit, chunks), {})
+                for name, by_question in given.items()
+                for identifier, chunks in by_question.items()
+            ),
+        ),
+        answers=found.table,
+        scores=worth.scores,
+        shown=whole.decide(found) if whole.decide is not None else {},
+    )
+    table = blame_tables.blame(evidence, whole.standard)
+    return _mixed(whole.table, table, differs), {name: len(ids) for name, ids in differs.items()}
+
+
+def _mixed(before: pd.DataFrame, after: pd.DataFrame, differs: Mapping[str, set[str]]) -> pd.DataFrame:
+    """The later table for the questions that differ, the earlier one for all others."""
+    import pandas as pd
+
+    def is_new(table: pd.DataFrame) -> Any:
+        return [name in differs.get(system, ()) for system, name in zip(table["system"], table["sample"], strict=True)]
+
+    old = np.array(is_new(before), dtype=bool)
+    new = np.array(is_new(after), dtype=bool)
+    return pd.concat([before[~old], after[new]], ignore_index=True)
+
+
+def _answered_rightly(whole: Whole, systems: Sequence[str]) -> tuple[pd.DataFrame, Mapping[str, int]]:
+    """Blame where the reference is the answer wherever a passage that holds it was read; judged again for correctness.
+
+    Such an answer claims nothing beyond the passages, by what is meant by perfect.
+    """
+    import pandas as pd
+
+    seen = whole.evidence.seen
+    ranked = blame_tables.by_question(seen.table)
+    questions = {q.id: q for q in whole.asked}
+    answers = whole.found.table[whole.found.table["repeat"] == 0]
+    samples, rows = [], []
+    for row in answers.to_dict("records"):
+        question = questions.get(row["sample"])
+        if question is None or not question.reference:
+            continue
+        given = set(row["contexts"])
+        hits = ranked.get((row["system"], row["sample"]), ())
+        if seen.holding(question, (hit for hit in hits if hit["chunk"] in given)):
+            contexts = whole.found.shown[row["system"], question.id].contexts
+            samples.append(sample(question, row["system"], question.reference, contexts))
+            rows.append({**row, "response": question.reference, "status": Status.OK.value, "refused": False})
+    if not samples:
+        return whole.table, {}
+    correctness, faithfulness = whole.standard.metrics
+    found = judged(whole.session, samples, [correctness], whole.judging).scores
+    highest = [
+        (each.system, faithfulness.label, each.id, faithfulness.bounds[1], Status.OK.value, "", None)
+        for each in samples
+    ]
+    scores = pd.concat([found, pd.DataFrame(highest, columns=list(SCORE_COLUMNS))], ignore_index=True)
+    table = pd.DataFrame(rows, columns=list(answers.columns))
+    shown: Mapping[tuple[str, str], bool | None] = {}
+    if whole.decide is not None:
+        shown = whole.decide(Answered(table, whole.found.shown, whole.found.generators))
+    differs = {name: {each.id for each in samples if each.system == name} for name in systems}
+    evidence = replace(whole.evidence, asked=whole.asked, answers=table, scores=scores, shown=shown)
+    after = blame_tables.blame(evidence, whole.standard)
+    return _mixed(whole.table, after, differs), {name: len(ids) for name, ids in differs.items()}
+
+
+def _shown_rightly(whole: Whole, systems: Sequence[str]) -> tuple[pd.DataFrame, Mapping[str, int]]:
+    """Blame where whatever is good is shown."""
+    withheld = whole.table["part"] == Part.WITHHELD.value
+    table = whole.table.copy()
+    table.loc[withheld, "part"] = Part.GOOD.value
+    return table, {name: int((withheld & (whole.table["system"] == name)).sum()) for name in systems}
+
+
+def _values(table: pd.DataFrame, system: str, asked: Sequence[Question]) -> dict[str, Array]:
+    """One number a question: whether its answer is good, and how correct it is; NaN where unmeasured."""
+    own = table[table["system"] == system].set_index("sample").reindex([q.id for q in asked])
+    part = own["part"].fillna(Part.UNMEASURED.value)
+    good = np.where(part == Part.UNMEASURED.value, np.nan, (part == Part.GOOD.value).astype(float))
+    return {GOOD: good, "correctness": own["correctness"].to_numpy(dtype=float)}
+
+
+def _compared(
+    whole: Whole, system: str, part: str, table: pd.DataFrame, clusters: Mapping[str, str] | None, sureness: Sureness
+) -> list[tuple[float, NamedEstimate, NamedComparison]]:
+    """By measure the mean as it is, the mean as it would be, and the paired difference."""
+    before, after = _values(whole.table, system, whole.asked), _values(table, system, whole.asked)
+    labels = None if clusters is None else [clusters[q.id] for q in whole.asked]
+    low, high = (end for end in whole.standard.metrics[0].bounds)
+    bounds = {GOOD: (0.0, 1.0), "correctness": (float(low or 0.0), float(high or 1.0))}
+    how: dict[str, Any] = {"clusters": labels, "names": (system, system), "bounds": bounds, **asdict(sureness)}
+    against = stats.compare_metrics(before, after, **how)
+    if part == JUDGE:
+        against.pop("correctness")  # what is shown changes nothing of what it is worth
+    made = []
+    for measure, one in against.items():
+        both = ~np.isnan(before[measure]) & ~np.isnan(after[measure])
+        own = [label for label, kept in zip(labels, both, strict=True) if kept] if labels is not None else None
+        mean = stats.estimate(after[measure][both], clusters=own, bounds=bounds[measure], **asdict(sureness))
+        label = GOOD if measure == GOOD else whole.standard.correctness
+        actual = float(before[measure][both].mean()) if both.any() else np.nan
+        where = {"perfect": part}
+        made.append((actual, NamedEstimate(system, label, mean, where), NamedComparison(label, one, where)))
+    return made

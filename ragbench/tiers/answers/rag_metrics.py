@@ -1,0 +1,394 @@
+"""A table of answers by every metric that its fields allow: estimates, comparisons, correlations, single verdicts."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from ragbench import llm, stats
+from ragbench.core import settings as configuration
+from ragbench.core.measurement import QUESTION_COLUMNS, Measurement, NamedEstimate
+from ragbench.core.metric import Metric, parse
+from ragbench.core.progress import Progress
+from ragbench.core.settings import Settings
+from ragbench.core.types import Chunk, Hit, Sample
+from ragbench.judge import Rule
+from ragbench.tiers.basics import frames, requests
+from ragbench.tiers.basics.choices import BenchError, parted
+from ragbench.tiers.basics.families import leading
+from ragbench.tiers.basics.findings import Sureness, bounds
+from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.requests import Draws, tier
+from ragbench.tiers.basics.session import commit, part, versions
+from ragbench.tiers.scoring import judged_metrics, listing, other_judges, progress_events, repeats, replies
+from ragbench.tiers.scoring import measure as scoring
+from ragbench.tiers.scoring.answer_tables import AnswerTable, find_answers, logged_answers
+from ragbench.tiers.scoring.ledger import SYSTEM, system_name
+from ragbench.tiers.scoring.result import Scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOTEBOOK = "rag_metrics"
+PEOPLE = "people"
+CORRELATION_RESAMPLES = 2000
+
+
+class RagMetricsRequest(Draws):
+    """Which answers are scored, by what and by whom."""
+
+    answers: str = Field(
+        "",
+        description='a table of answers (JSON Lines, JSON, CSV, Parquet), or "run:latest/NOTEBOOK"; empty: the data '
+        "set's own",
+    )
+    dataset: str = Field(
+        "",
+        description="whose logged, rated or ideal answers are taken if `answers` is empty; empty: as in ragbench.toml",
+    )
+    systems: requests.Names = Field(
+        "",
+        description="of a table that names systems only these; answers that name none are always measured; empty: all",
+    )
+    metrics: requests.Names = Field(
+        "",
+        description='labels such as "faithfulness, noise_sensitivity(mode=irrelevant)"; empty: all that the fields '
+        "allow",
+    )
+    primary: str = Field("", description="the metric that the page answers with, its own family; empty: the first")
+    judges: requests.Judges = ""
+    aggregate: requests.How = None
+    tolerance: requests.Tolerance = None
+    quorum: requests.Quorum = None
+    embedder: requests.Embedder = ""
+    repeats: int = Field(
+        1, description="how often a judge is asked each question, each time anew; a score is the mean", ge=1, le=100
+    )
+    baseline: str = Field(
+        "", description="the system that the others are compared with, where the table names several; empty: the first"
+    )
+    prompts: str = Field("", description='language in which judges are asked: "en" or "ru"; empty: that of each answer')
+    labels: requests.Labels = ""
+    notebook: str = NOTEBOOK
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Answers: the data set's own, where no table of them was named."""
+        if self.answers or logged_answers(self.dataset, settings):
+            return ()
+        return (Needed.of(Need.LOGGED, Need.RATINGS, Need.IDEAL),)
+
+    @property
+    def asks_judges(self) -> bool:
+        """Whether a metric that was named needs one; without names it depends on the answers."""
+        named = [parse(label) for label in parted(self.metrics)]
+        return not named or any("judge" in each.needs for each in named)
+
+
+@tier(RagMetricsRequest)
+def rag_metrics(request: RagMetricsRequest) -> Measurement:
+    """Score a table of answers by all metrics that its fields allow, or by those named.
+
+    answers: a file as `ragbench score` reads it; `run:FOLDER` for the answers that a stored run has kept; empty: what
+    is logged beside the data set, else its rated answers, else its ideal ones.
+
+    Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
+    """
+    known = configuration.load()
+    found = find_answers(request.answers, request.dataset, known, request.language).of(parted(request.systems))
+    samples = tuple(found.samples)
+    metrics = scoring.applicable(samples, parted(request.metrics) or None)
+    _ = leading(request.primary, metrics)
+    if request.baseline and request.baseline not in found.systems:
+        raise BenchError(
+            f"baseline = {request.baseline!r} is not among the systems of the table: {', '.join(found.systems)}"
+        )
+    metrics, judging = request.take(judged_metrics.Judging).on(metrics)
+    embedder = request.embedder or scoring.DEFAULT_EMBEDDER
+    named, names = judging.named(known), judging.asking(known, metrics)
+    rule = judging.rule(names)
+    total = len(samples) * sum(request.repeats if "judge" in metric.needs else 1 for metric in metrics)
+    with (
+        replies.kept_replies(named, metrics) as journal,
+        Progress("judging", total, part(request.notebook)) as progress,
+    ):
+        asked = scoring.Asked(
+            judges=named,
+            embedder=embedder,
+            language=request.prompts or None,
+            rule=rule,
+            journal=journal,
+            advance=progress,
+            on_change=scoring.live_line(progress),
+            baseline=request.baseline,
+            primary=request.primary,
+            repeats=request.repeats,
+            **asdict(request.take(Sureness)),
+        )
+        scores = llm.run(scoring.measure(samples, metrics, asked))
+    return measurement_of(scores, found, Made(names, rule, parted(embedder)), request.notebook)
+
+
+@dataclass(frozen=True)
+class Made:
+    """Who made the scores: judges by name, how they become one, embedders by name."""
+
+    judges: tuple[str, ...]
+    rule: Rule
+    embedders: tuple[str, ...]
+
+
+def measurement_of(
+    scores: Scores,
+    found: AnswerTable,
+    made: Made,
+    notebook: str = NOTEBOOK,
+) -> Measurement:
+    """Scores of a table of answers as a measurement that a page shows.
+
+    Of very many questions (`ragbench.tiers.scoring.listing`) only some have answers, passages and judgements there,
+    and `listed` says in `questions` which, and why; values are of all.
+    """
+    listed = listing.chosen(scores)
+    told = None if listed is None else listed.why.keys()
+    table = judged_metrics.score_table(scores, told)
+    table["system"] = table["system"].fillna(SYSTEM)
+    judgements = judged_metrics.judgements(scores, made.judges, told)
+    judgements["system"] = judgements["system"].fillna(SYSTEM)
+    answered: list[Sample] = []
+    questions = _questions(_taken(_firsts(found.samples), answered, told))
+    labelled = _labelled(answered)
+    questions["relevant"] = [
+        _relevant(labelled[sample]) if sample in labelled else own
+        for sample, own in zip(questions["sample"], questions["relevant"], strict=True)
+    ]
+    if listed is not None:
+        questions["listed"] = questions["sample"].map(listed.why)
+    pairs = zip(questions["sample"], questions["cluster"], strict=True)
+    clusters = {sample: cluster if cluster and isinstance(cluster, str) else sample for sample, cluster in pairs}
+    facts = _facts(scores, found, made, len(questions))
+    judged = judged_metrics.judged_labels(scores.metrics)
+    facts |= other_judges.facts(judgements, scores.comparisons, judged, clusters, scores.level)
+    return Measurement(
+        notebook=notebook,
+        facts=facts if listed is None else {**facts, "listing": listed.fact},
+        scores=table,
+        questions=questions,
+        retrieved=_retrieved(answered, labelled),
+        estimates=tuple(NamedEstimate(*place, estimate) for place, estimate in scores.estimates.items()),
+        comparisons=scores.comparisons,
+        extra={
+            "judgements": judgements,
+            "answers": _answers(answered),
+            "chunks": _texts(answered, labelled),
+            **_repeated(scores),
+        },
+        placed=(
+            *correlations(table, found.people, clusters, _sureness(scores)),
+            *side_by_side(judgements, scores.singles, clusters, _sureness(scores)),
+        ),
+    )
+
+
+def _firsts(samples: Iterable[Sample]) -> Iterator[Sample]:
+    """Of repeats the first."""
+    seen: dict[str | None, set[str]] = {}
+    for sample in samples:
+        own = seen.setdefault(sample.system, set())
+        if sample.id not in own:
+            own.add(sample.id)
+            yield sample
+
+
+def _taken(samples: Iterable[Sample], answered: list[Sample], told: Collection[str] | None) -> Iterator[Sample]:
+    """The same as they go by; those of the ids, all if None, are added to `answered`."""
+    for sample in samples:
+        if told is None or sample.id in told:
+            answered.append(sample)
+        yield sample
+
+
+def _repeated(scores: Scores) -> dict[str, pd.DataFrame]:
+    """The single scores of what was asked several times, and what questions and repeats add; no table else."""
+    if scores.columns.repeats < 2:
+        return {}
+    table = judged_metrics.repeated(scores)
+    table["system"] = table["system"].fillna(SYSTEM)
+    means = [NamedEstimate(*place, estimate) for place, estimate in scores.estimates.items()]
+    clusters = frames.clusters(scores.samples)
+    return {"repeated": table, "variance": repeats.variance(table, means, scores.comparisons, clusters)}
+
+
+def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, Any]:
+    known = configuration.load()
+    judging = any("judge" in metric.needs for metric in scores.metrics)
+    embedding = any("embedder" in metric.needs for metric in scores.metrics)
+    return {
+        **found.facts,
+        "level": scores.level,
+        "resamples": scores.resamples,
+        "seed": scores.seed,
+        "n_questions": n,
+        **({"repeats": asked} if (asked := scores.columns.repeats) > 1 else {}),
+        "systems": [{"name": name} for name in scores.systems],
+        "baseline": scores.systems[0] if len(scores.systems) > 1 else None,
+        "primary": scores.leading,
+        "key_metrics": list(dict.fromkeys([scores.leading, *(metric.label for metric in scores.metrics)]))[:4],
+        "judges": judged_metrics.listed(known, made.judges, scores, made.rule) if judging else [],
+        **(judged_metrics.of_panel(made.judges, made.rule, scores) if judging else {"aggregate": None}),
+        **({"sets": [one.fact for one in scores.sets.scores]} if scores.sets.scores else {}),
+        "judged": judged_metrics.judged_labels(scores.metrics),
+        "listeners": progress_events.facts(scores.listeners),
+        "embedder": ", ".join(made.embedders) if embedding else None,
+        "stand_ins": [one.fact for one in scores.stand_ins if one.part not in ("people", "order", "panel")],
+        "commit": commit(),
+        "versions": versions(),
+    }
+
+
+def _sureness(scores: Scores) -> Sureness:
+    return Sureness(scores.level, scores.resamples, scores.seed)
+
+
+def correlations(
+    scores: pd.DataFrame,
+    people: Mapping[tuple[str, str], float],
+    clusters: Mapping[str, str],
+    sureness: Sureness,
+) -> tuple[NamedEstimate, ...]:
+    """Spearman's ρ of every two metrics, `one` and `other`, over the answers of all systems; answers to one question
+    go together. What people thought of the answers, where it is known, is one metric more."""
+    import pandas as pd
+
+    wide = scores.pivot_table(
+        index=["system", "sample"], columns="metric", values="value", dropna=False, sort=False, aggfunc="first"
+    )
+    columns = {label: wide[label].to_numpy(dtype=float) for label in dict.fromkeys(scores["metric"]) if label in wide}
+    if people:
+        columns = {PEOPLE: pd.Series(people).reindex(wide.index).to_numpy(dtype=float), **columns}
+    labels = frames.independent([clusters[sample] for _, sample in wide.index])
+    how = asdict(replace(sureness, resamples=min(sureness.resamples, CORRELATION_RESAMPLES)))
+    return tuple(
+        NamedEstimate(
+            "", "spearman", stats.spearman(first, second, clusters=labels, **how), {"one": one, "other": other}
+        )
+        for (one, first), (other, second) in combinations(columns.items(), 2)
+    )
+
+
+def side_by_side(
+    judgements: pd.DataFrame, metrics: Sequence[Metric], clusters: Mapping[str, str], sureness: Sureness
+) -> tuple[NamedEstimate, ...]:
+    """The means of each `judge` and of each `embedder`, where there are several; none where there is one of each."""
+    scales = {metric.label: bounds(metric) for metric in metrics}
+    columns: dict[tuple[str, str, str, str], dict[str, float]] = {}
+    for row in judgements.to_dict("records"):
+        system, label, sample = str(row["system"]), str(row["metric"]), str(row["sample"])
+        detail = json.loads(str(row["detail"]))
+        if row["judge"] is not None:
+            columns.setdefault((system, label, "judge", str(row["judge"])), {})[sample] = float(row["value"])
+        for name, value in (detail.get("embedders") or {}).items():
+            columns.setdefault((system, label, "embedder", name), {}).setdefault(sample, float(value))
+    rows = []
+    for (system, label, kind, name), values in columns.items():
+        if sum(other[:3] == (system, label, kind) for other in columns) > 1:
+            groups = frames.independent([clusters[sample] for sample in values])
+            one = stats.estimate(list(values.values()), clusters=groups, bounds=scales.get(label), **asdict(sureness))
+            rows.append(NamedEstimate(system, label, one, {kind: name}))
+    return tuple(rows)
+
+
+def _questions(samples: Iterable[Sample]) -> pd.DataFrame:
+    """Each question where it first stands, as its last answer has it."""
+    rows = (
+        (
+            sample.id,
+            sample.user_input if sample.user_input is not None else sample.response or "",
+            sample.reference,
+            None,
+            sample.language,
+            sample.cluster,
+            None,
+            _relevant(sample.reference_contexts or ()),
+        )
+        for sample in samples
+    )
+    table = frames.gathered(rows, QUESTION_COLUMNS)
+    if not table["sample"].duplicated().any():
+        return table
+    places = dict(zip(table["sample"], table.index, strict=True))
+    table = table.loc[list(places.values())].reset_index(drop=True)
+    empty = [str(name) for name in table if table[name].isna().all()]
+    return table.assign(**dict.fromkeys(empty))
+
+
+def _relevant(labelled: Iterable[Chunk]) -> str:
+    return json.dumps({chunk.id: 1.0 for chunk in labelled}, sort_keys=True)
+
+
+def _labelled(samples: Sequence[Sample]) -> dict[str, list[Chunk]]:
+    """By question the passages that the rows of its answers label as relevant, each once. One that is labelled by its
+    id alone has the text that answers to the question were given under this id."""
+    texts: dict[tuple[str, str], set[str]] = {}
+    for sample in samples:
+        for chunk in (*(sample.contexts or ()), *(sample.reference_contexts or ())):
+            if chunk.text.strip():
+                texts.setdefault((sample.id, chunk.id), set()).add(chunk.text)
+    labels: dict[str, dict[str, Chunk]] = {}
+    for sample in samples:
+        own = labels.setdefault(sample.id, {})
+        for chunk in sample.reference_contexts or ():
+            known = texts.get((sample.id, chunk.id), set())
+            own[chunk.id] = replace(chunk, text=next(iter(known))) if len(known) == 1 else chunk
+    found: dict[str, list[Chunk]] = {}
+    for question, own in labels.items():
+        every = found[question] = []
+        for chunk in sorted(own.values(), key=lambda one: one.is_nameless):  # an id serves those without texts, too
+            if not chunk.is_among(every):
+                every.append(chunk)
+    return found
+
+
+def _once(chunks: Iterable[Chunk]) -> Iterable[Chunk]:
+    return {chunk.id: chunk for chunk in chunks}.values()
+
+
+def _retrieved(samples: Sequence[Sample], labelled: Mapping[str, Sequence[Chunk]]) -> pd.DataFrame:
+    """What stands in the contexts. gain: 1 of a passage that is labelled, by its own row where that labels any, else by
+    another answer's; 0 of others; NaN where that cannot be said: nothing is labelled, or only by ids that the retrieved
+    ones lack. `passage` is there where a labelled passage has another id than a retrieved one."""
+    gains = {True: 1.0, False: 0.0, None: math.nan}
+    told, passages = [], []
+    for sample in samples:
+        wanted, chunks = labelled[sample.id], sample.contexts or ()
+        own = sample.reference_contexts or wanted
+        found = {chunk.id: gains[chunk.is_among(own) if own else None] for chunk in _once(chunks)}
+        told.append((system_name(sample), sample.id, map(Hit, chunks), found))
+        passages += [next((one.id for one in wanted if chunk.is_same(one)), chunk.id) for chunk in chunks]
+    table = frames.retrieved(told).astype({"rank": int, "similarity": float, "gain": float})
+    return table if passages == table["chunk"].tolist() else table.assign(passage=passages)
+
+
+def _texts(samples: Iterable[Sample], labelled: Mapping[str, Sequence[Chunk]]) -> pd.DataFrame:
+    """`chunk` and `text` of the labelled passages; none of an id that stands for several texts."""
+    import pandas as pd
+
+    wanted = [chunk for chunks in labelled.values() for chunk in chunks if chunk.text.strip()]
+    texts = {chunk.id: chunk.text for chunk in wanted}
+    every = (*wanted, *(chunk for sample in samples for chunk in sample.contexts or ()))
+    for chunk in every:
+        if chunk.text.strip() and not chunk.is_nameless and chunk.text != texts.get(chunk.id):
+            texts.pop(chunk.id, None)
+    return pd.DataFrame(sorted(texts.items()), columns=["chunk", "text"])
+
+
+def _answers(samples: Sequence[Sample]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [(system_name(sample), sample.id, sample.response) for sample in samples]
+    return pd.DataFrame(rows, columns=["system", "sample", "response"])

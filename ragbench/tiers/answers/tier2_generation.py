@@ -1,0 +1,258 @@
+"""Tier 2: how well systems answer from the ideal context, so that nothing which was not found can be blamed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from ragbench.core import stand_ins
+from ragbench.core.measurement import Finding, Measurement
+from ragbench.core.metric import Metric
+from ragbench.core.settings import Settings
+from ragbench.core.types import Hit, Question
+from ragbench.tiers.answers import answer_scores, profiles
+from ragbench.tiers.answers.written_answers import Answered, Own, answered, generator_name, ideal_contexts
+from ragbench.tiers.basics import frames, requests, slices
+from ragbench.tiers.basics.choices import BenchError, parted
+from ragbench.tiers.basics.families import Sureness, leading
+from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.requests import Draws, tier
+from ragbench.tiers.basics.session import Session, described
+from ragbench.tiers.scoring.judged_metrics import Judging
+from ragbench.tiers.scoring.measure import DEFAULT_EMBEDDER
+
+METRICS = (
+    "faithfulness_rating", "answer_relevance", "answer_correctness_rating", *answer_scores.TEXTS,
+    *answer_scores.REPEATED,
+)  # fmt: skip
+PRIMARY = "answer_correctness_rating"
+KEYS = ("faithfulness_rating", "answer_relevance", PRIMARY, "rougeL_f")
+
+
+class Tier2Request(Draws):
+    """What is answered and measured, by whom, and how sure one wants to be of it."""
+
+    writes: ClassVar[bool] = True
+
+    dataset: requests.Dataset = ""
+    systems: requests.Systems = ""
+    baseline: requests.Baseline = ""
+    metrics: requests.AnswerMetrics = ""
+    primary: requests.Primary = ""
+    judges: requests.Judges = ""
+    aggregate: requests.How = None
+    tolerance: requests.Tolerance = None
+    quorum: requests.Quorum = None
+    embedder: requests.Embedder = ""
+    repeats: requests.Repeats = 2
+    context: Literal["ideal", "none"] = Field(
+        "ideal", description='"ideal": all relevant passages; "none": no passage at all'
+    )
+    length_limit: requests.LengthLimit = None
+    slice_by: requests.SliceBy = "kind, language, source"
+    refusals: profiles.Decider = profiles.RULE
+    labels: requests.Labels = ""
+    notebook: str = "tier2_generation"
+
+    def check(self) -> None:
+        """Refuse metrics that answers cannot be measured by, a primary one that is not among them, and slices that
+        there are not."""
+        _ = self.leading, slices.chosen(self.slice_by)
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Ideal contexts."""
+        return (Needed.of(Need.RELEVANT),)
+
+    @cached_property
+    def chosen(self) -> tuple[Metric, ...]:
+        """The metrics; those of the specification where none is named."""
+        return answer_scores.chosen(self.metrics, METRICS)
+
+    @property
+    def leading(self) -> Metric:
+        """The primary metric, by which slices are compared too where single questions have it."""
+        return leading(self.primary, self.chosen, PRIMARY)
+
+
+@dataclass
+class _Writers:
+    """Whose answers are measured. own: answers that were logged. shared: system → those that would answer alike.
+
+    left_out: system → why it cannot answer from a given context.
+    """
+
+    systems: list[str] = field(default_factory=list)
+    own: dict[str, Own] = field(default_factory=dict)
+    shared: dict[str, list[str]] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def embedding_stand_ins(session: Session, metrics: Sequence[Metric], facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The embedders that stand in for models, of those that these metrics needed."""
+    if not any("embedder" in each.needs for each in metrics):
+        return []
+    names = parted(str(facts.get("embedder") or DEFAULT_EMBEDDER))
+    return stand_ins.facts("embedder", [name for name in names if session.settings.is_stand_in(name)])
+
+
+@tier(Tier2Request)
+def tier2_generation(request: Tier2Request) -> Measurement:
+    """Have every system's generator answer every question from its relevant chunks, and measure the answers.
+
+    Systems that share a generator would give the same answers: the first of them is measured and the others are named
+    in the facts. Where contexts are cut to the length limit, that is counted. Means are over the questions with a
+    relevant chunk. Those that the base cannot answer are asked as well, without context, and only their refusals are
+    counted. An answer that fails is unmeasured with its status.
+    Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a provider refuses
+    altogether.
+    """
+    session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    profiles.check(request.refusals, session.settings)
+    ideal = ideal_contexts(session, session.dataset.questions)
+    scored = [q for q in session.dataset.questions if ideal[q.id] and q.answerable is not False]
+    apart = [q for q in session.dataset.questions if q.answerable is False]
+    if not scored:
+        raise BenchError(
+            f"no question of {session.dataset.label} names a relevant chunk: there is no ideal context to answer from"
+        )
+    asked = [*scored, *apart]
+    writers = _writers(session, asked)
+    given = {q.id: ideal[q.id] if request.context == "ideal" and q in scored else () for q in asked}
+    found = answered(
+        session,
+        asked,
+        dict.fromkeys(writers.systems, given),
+        repeats=request.repeats,
+        length_limit=request.length_limit,
+        own=writers.own,
+    )
+    found, refusing = profiles.decided(session, asked, found, request.refusals, request.take(Judging))
+    worth = answer_scores.measured(session, scored, found, request.chosen, request.take(Judging))
+    estimates, comparisons = answer_scores.find(
+        session,
+        worth,
+        found,
+        scored,
+        request.chosen,
+        request.take(Sureness),
+        writers.systems,
+        request.leading.label,
+    )
+    clusters = frames.clusters(scored)
+    return Measurement(
+        notebook=session.notebook,
+        facts={
+            **session.facts(),
+            **asdict(request.take(Sureness)),
+            **worth.facts,
+            **worth.over_judges(comparisons, clusters, request.level),
+            "baseline": writers.systems[0] if len(writers.systems) > 1 else None,
+            "primary": request.leading.label,
+            "key_metrics": [name for name in KEYS if name in {each.label for each in request.chosen}],
+            "n_questions": len(scored),
+            "n_unanswerable": len(apart),
+            "n_without_context": len(session.dataset.questions) - len(asked),
+            "n_clusters": None if clusters is None else len(set(clusters.values())),
+            "context": request.context,
+            "length_limit": request.length_limit,
+            "repeats": request.repeats,
+            "slices_left_out": slices.left_out(scored, slices.chosen(request.slice_by)),
+            "generators": {name: dict(one) for name, one in found.generators.items()},
+            "cut": profiles.cut(found),
+            "failed": profiles.failed(found),
+            "empty": profiles.empty(found),
+            "refusals": refusing,
+            "shared": writers.shared,
+            "left_out_systems": writers.left_out,
+            "systems": described_writers(session, writers.systems, found),
+            "stand_ins": embedding_stand_ins(session, request.chosen, worth.facts),
+        },
+        scores=worth.scores,
+        questions=frames.questions(asked, "source"),
+        retrieved=frames.retrieved(
+            (name, q.id, map(Hit, found.shown[name, q.id].contexts), q.relevant)
+            for name in found.generators
+            for q in scored
+        ),
+        estimates=estimates,
+        comparisons=comparisons,
+        extra={
+            "answers": found.table,
+            "judgements": worth.judgements,
+            **worth.variance((estimates, comparisons), scored),
+        },
+        placed=(
+            *profiles.lengths(found, scored, request.take(Sureness).level),
+            *profiles.refusals(found, asked, request.take(Sureness)),
+            *sliced(worth, request.chosen, request.leading, writers.systems, scored, slices.chosen(request.slice_by),
+                    request.take(Sureness)),
+        ),
+    )  # fmt: skip
+
+
+def _writers(session: Session, asked: Sequence[Question]) -> _Writers:
+    """Systems by who writes for them: each generator once, logged answers as they are."""
+    from ragbench.systems import make
+
+    found = _Writers()
+    by_generator: dict[str, str] = {}
+    with session.store() as store:
+        for name in session.systems:
+            one = session.settings.systems[name]
+            if one.generator is None and one.url is not None and one.answer is not None:
+                found.left_out[name] = "answers by itself"
+                continue
+            if one.generator is None and session.settings.retriever(name) is None and one.url is None:
+                probe = asked if one.results is not None else asked[:1]
+                answers = make(name, session.settings, store, session.dataset).retrieve(probe, 1).answers
+                if answers and one.results is not None:
+                    found.own[name] = answers
+                    found.systems.append(name)
+                    continue
+                if answers:
+                    found.left_out[name] = "answers by itself"
+                    continue
+            generator = generator_name(session, name)
+            if generator in by_generator:
+                found.shared.setdefault(by_generator[generator], []).append(name)
+                continue
+            by_generator[generator] = name
+            found.systems.append(name)
+    if not found.systems:
+        raise BenchError(
+            f"{', '.join(session.systems)} answer by themselves and cannot be given the ideal context; name a "
+            "`generator` in their tables, or measure them end to end (tier3_end_to_end)"
+        )
+    return found
+
+
+def described_writers(
+    session: Session, systems: Sequence[str], found: Answered, more: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[dict[str, Any]]:
+    """The systems as a page's facts list them, each with its generator and what else was found out about it."""
+    known: dict[str, dict[str, Any]] = {}
+    for name, one in found.generators.items():
+        generator = {key: value for key, value in one.items() if value not in (None, False) and key != "stand_in"}
+        known[name] = {**({} if more is None else more.get(name, {})), "generator": generator}
+    return described(session.settings, systems, known)
+
+
+def sliced(
+    worth: answer_scores.Worth,
+    metrics: Sequence[Metric],
+    primary: Metric,
+    systems: Sequence[str],
+    asked: Sequence[Question],
+    dimensions: Sequence[str],
+    sureness: Sureness,
+) -> tuple[Finding, ...]:
+    """Slices by the primary metric, or by the first that has a value for every question; empty where none has."""
+    single = [each for each in metrics if each.grain == "sample"]
+    metric = primary if primary in single else next(iter(single), None)
+    if metric is None:
+        return ()
+    return slices.findings(worth.scores, metric, systems, asked, dimensions, frames.clusters(asked), sureness)

@@ -1,0 +1,321 @@
+"""Tier 3: from the question over what is retrieved to the judged answer, as a user gets it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field
+
+from ragbench.core import stand_ins
+from ragbench.core.measurement import Measurement
+from ragbench.core.metric import Metric
+from ragbench.core.settings import Settings
+from ragbench.core.types import Piece, Question
+from ragbench.data import doubts_of
+from ragbench.judge import asks_nobody
+from ragbench.metrics import ranking_arrays
+from ragbench.metrics.ranking_arrays.coverage import ENOUGH, LabelledText
+from ragbench.tiers.answers import answer_scores, decomposition, profiles, stages
+from ragbench.tiers.answers.blame import Standard
+from ragbench.tiers.answers.blame_tables import Seen
+from ragbench.tiers.answers.decomposition import Blaming
+from ragbench.tiers.answers.tier2_generation import described_writers, embedding_stand_ins, sliced
+from ragbench.tiers.answers.written_answers import Contexts, Own, answered
+from ragbench.tiers.basics import frames, requests, slices, withholding
+from ragbench.tiers.basics.choices import BenchError, parted
+from ragbench.tiers.basics.families import Sureness, leading
+from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.requests import Draws, tier
+from ragbench.tiers.basics.session import Session
+from ragbench.tiers.retrieval import consistency, reading, timing
+from ragbench.tiers.retrieval.timing import Clock
+from ragbench.tiers.scoring.judged_metrics import Judging
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ragbench.store import Store
+    from ragbench.systems import Retrieval, System
+
+METRICS = (
+    "e2e_score", "semantic_similarity", "dot_similarity", "euclidean_distance", *answer_scores.TEXTS,
+    *answer_scores.REPEATED,
+)  # fmt: skip
+PRIMARY = "e2e_score"
+KEYS = (PRIMARY, "semantic_similarity", "rougeL_f", "response_exact_match_rate")
+
+
+class Tier3Request(Draws):
+    """What is asked, answered and measured, by whom, and how sure one wants to be of it."""
+
+    writes: ClassVar[bool] = True
+
+    dataset: requests.Dataset = ""
+    systems: requests.Systems = ""
+    baseline: requests.Baseline = ""
+    metrics: requests.AnswerMetrics = ""
+    primary: requests.Primary = ""
+    judges: requests.Judges = ""
+    aggregate: requests.How = None
+    tolerance: requests.Tolerance = None
+    quorum: requests.Quorum = None
+    embedder: requests.Embedder = ""
+    k: requests.Depth = 10
+    contexts: int = Field(
+        5, description="how many of them the answer is written from", ge=1, le=requests.MOST_RETRIEVED
+    )
+    repeats: requests.Repeats = 2
+    length_limit: requests.LengthLimit = None
+    slice_by: requests.SliceBy = "kind, language, source"
+    timed_questions: requests.TimedQuestions = 100
+    correctness: str = Field("e2e_score", description="the metric that says whether an answer is right")
+    right_from: float | None = Field(
+        None, description="value of `correctness` from which on an answer is right; None: 4 of 1 to 5"
+    )
+    faithfulness: str = Field("faithfulness_rating", description="the metric that says whether an answer is faithful")
+    faithful_from: float | None = Field(
+        None, description="value of `faithfulness` from which on it is faithful; None: 4 of 1 to 5, or 1 of 0 to 1"
+    )
+    production_judge: str = Field(
+        "", description="who decides what is shown: a judge, module:function, a file; empty: as logged, else all"
+    )
+    found_from: requests.FoundFrom = ENOUGH
+    perfect_parts: bool = Field(True, description="whether answers are written and judged again with one part perfect")
+    fresh_timings: requests.FreshTimings = False
+    refusals: profiles.Decider = profiles.RULE
+    labels: requests.Labels = ""
+    notebook: str = "tier3_end_to_end"
+
+    def check(self) -> None:
+        """Refuse more contexts than are retrieved, metrics that do not fit answers, a primary one that is not among
+        them, and slices that there are not."""
+        if self.contexts > self.k:
+            raise BenchError(
+                f"contexts = {self.contexts} is more than the k = {self.k} chunks that are retrieved; raise k"
+            )
+        _ = self.leading, slices.chosen(self.slice_by)
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Questions; passages where they are searched here."""
+        names = parted(self.systems) or settings.systems
+        searched = any(settings.retriever(name) for name in names if name in settings.systems)
+        return Needed.of(Need.ANSWERABLE), *([Needed.of(Need.PASSAGES)] if searched else [])
+
+    @cached_property
+    def chosen(self) -> tuple[Metric, ...]:
+        """The metrics; those of the specification where none is named."""
+        return answer_scores.chosen(self.metrics, METRICS)
+
+    @property
+    def leading(self) -> Metric:
+        """The primary metric, by which slices are compared too where single questions have it."""
+        return leading(self.primary, self.chosen, PRIMARY)
+
+    @property
+    def blaming(self) -> Blaming:
+        """How failures are blamed on parts."""
+        return Blaming(self.take(Standard), self.production_judge, self.perfect_parts)
+
+
+@dataclass
+class _Found:
+    """What every system retrieved in each repeat, and what the clock said.
+
+    own: answers of systems that answer by themselves. unable: system → question id → why nothing came back.
+    """
+
+    runs: dict[str, list[Retrieval]] = field(default_factory=dict)
+    own: dict[str, Own] = field(default_factory=dict)
+    unable: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    readings: pd.DataFrame | None = None
+
+
+@tier(Tier3Request)
+def tier3_end_to_end(request: Tier3Request) -> Measurement:
+    """Ask every system every question: it retrieves, its generator answers, the judges rate, the clock is read.
+
+    A system that answers by itself (your function, logged answers) is measured on its own answers, unless its table
+    names a generator. Means are over the questions that are not labelled as unanswerable; of those only refusals are
+    counted. A question at which a system fails is unmeasured with the reason.
+    Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a provider refuses
+    altogether.
+    """
+    session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    asked = session.dataset.questions
+    scored = [q for q in asked if q.answerable is not False]
+    if not scored:
+        raise BenchError(f"every question of {session.dataset.label} is labelled as unanswerable: nothing to rate")
+    decomposition.check(request.blaming, session)
+    profiles.check(request.refusals, session.settings)
+    found = _retrieve(session, asked, request)
+    turns = [_contexts(asked, found, number, request.contexts) for number in range(request.repeats)]
+    answers = answered(
+        session,
+        asked,
+        turns[0],
+        repeats=request.repeats,
+        length_limit=request.length_limit,
+        own=found.own,
+        again=turns[1:],
+        unable=found.unable,
+    )
+    answers, refusing = profiles.decided(session, asked, answers, request.refusals, request.take(Judging))
+    worth = answer_scores.measured(session, scored, answers, request.chosen, request.take(Judging))
+    estimates, comparisons = answer_scores.find(
+        session,
+        worth,
+        answers,
+        scored,
+        request.chosen,
+        request.take(Sureness),
+        session.systems,
+        request.leading.label,
+    )
+    assert found.readings is not None, "the clock was read while retrieving"
+    times = stages.readings(session, found.readings, answers, worth)
+    firsts = {name: runs[0] for name, runs in found.runs.items()}
+    rankings_found = {name: one.hits for name, one in firsts.items()}
+    clusters = frames.clusters(scored)
+    labelled = LabelledText(session.dataset.chunks, request.found_from)
+    retrieved = frames.retrieved(
+        (name, q.id, hits, ranking_arrays.gains(q, hits, labelled))
+        for name, one in firsts.items()
+        for q, hits in zip(asked, one.hits, strict=True)
+    )
+    everything = (hit.chunk for one in firsts.values() for hits in one.hits for hit in hits)
+    failures = decomposition.decomposed(
+        session,
+        asked,
+        answers,
+        Seen(retrieved, labelled, {one.id: one for one in everything if isinstance(one, Piece)}),
+        worth,
+        request.blaming,
+        request.take(Judging),
+        request.take(Sureness),
+        request.length_limit,
+        refusing,
+    )
+    made = Measurement(
+        notebook=session.notebook,
+        facts={
+            **session.facts(),
+            **asdict(request.take(Sureness)),
+            **worth.facts,
+            **worth.over_judges(comparisons, clusters, request.level),
+            "doubts": doubts_of(session.dataset.chunks, asked),
+            "primary": request.leading.label,
+            "key_metrics": [name for name in KEYS if name in {each.label for each in request.chosen}],
+            "baseline": session.baseline if len(session.systems) > 1 else None,
+            "n_questions": len(scored),
+            "n_unanswerable": len(asked) - len(scored),
+            "n_clusters": None if clusters is None else len(set(clusters.values())),
+            "k": request.k,
+            "contexts": request.contexts,
+            **reading.told(session.settings, rankings_found, asked, labelled),
+            **withholding.Known(session.dataset.chunks, _unit(asked)).told(rankings_found, request.k),
+            "context": "retrieved",
+            "length_limit": request.length_limit,
+            "repeats": request.repeats,
+            "timed_questions": len(timing.chosen(asked, request.take(Clock))),
+            "slices_left_out": slices.left_out(scored, slices.chosen(request.slice_by)),
+            "generators": {name: dict(one) for name, one in answers.generators.items()},
+            "cut": profiles.cut(answers),
+            "failed": profiles.failed(answers),
+            "empty": profiles.empty(answers),
+            "refusals": refusing,
+            "blame": failures.facts,
+            "systems": described_writers(session, session.systems, answers, {n: r.facts for n, r in firsts.items()}),
+            "stand_ins": [
+                *stand_ins.facts("retrieval", [name for name, one in firsts.items() if one.is_stand_in], own=True),
+                *embedding_stand_ins(session, request.chosen, worth.facts),
+                *stand_ins.facts("judge", filter(asks_nobody, [request.blaming.production_judge])),
+            ],
+        },
+        scores=worth.scores,
+        questions=frames.questions(asked, "source"),
+        retrieved=retrieved,
+        estimates=estimates,
+        comparisons=comparisons,
+        extra={
+            "answers": answers.table,
+            "judgements": worth.judgements,
+            **worth.variance((estimates, comparisons), scored),
+            "readings": times,
+            **failures.extra,
+        },
+        placed=(
+            *profiles.lengths(answers, scored, request.take(Sureness).level),
+            *profiles.refusals(answers, asked, request.take(Sureness)),
+            *stages.quantiles(times, request.take(Sureness).level),
+            *sliced(worth, request.chosen, request.leading, session.systems, scored, slices.chosen(request.slice_by),
+                    request.take(Sureness)),
+            *failures.placed,
+        ),
+    )  # fmt: skip
+    return withholding.applied(made)
+
+
+def _unit(asked: Sequence[Question]) -> str:
+    """What labels name, by which one knows that the answer was retrieved: passages, or pages alone."""
+    return "url" if any(q.relevant_urls for q in asked) and not any(q.relevant for q in asked) else "chunk"
+
+
+def _retrieve(session: Session, asked: Sequence[Question], request: Tier3Request) -> _Found:
+    """Every system's rankings, once for each repeat, nothing that is stored of a question read again."""
+    from ragbench.systems import make, once, steps
+
+    found = _Found()
+    made: dict[str, System] = {}
+    with session.store() as store:
+        opened = once(store)
+        for name in session.systems:
+            made[name] = make(name, session.settings, store, session.dataset, opened)
+            total = steps(len(session.dataset.chunks), len(asked), request.repeats)
+            with session.progress(name, total) as progress:
+                first = made[name].retrieve(asked, request.k, progress=progress)
+                runs = consistency.repeated(made[name], first, asked, request.k, request.repeats, progress)
+            found.runs[name] = runs
+            found.unable[name] = {
+                identifier: reason for identifier, reason in runs[0].errors.items() if identifier not in runs[0].answers
+            }
+            if runs[0].answers:
+                found.own[name] = {
+                    q.id: [answer for run in runs for answer in run.answers.get(q.id, ())] for q in asked
+                }
+        found.readings = _read_clocks(session, store, made, asked, found, request)
+    return found
+
+
+def _read_clocks(
+    session: Session,
+    store: Store,
+    made: Mapping[str, System],
+    asked: Sequence[Question],
+    found: _Found,
+    request: Tier3Request,
+) -> pd.DataFrame:
+    """Milliseconds of embedding and searching, one by one; of the whole call for functions, as they were called."""
+    import pandas as pd
+
+    configured = {name: one for name, one in made.items() if one.description["kind"] == "configured"}
+    data = session.dataset.content_hash
+    parts = [timing.latencies(configured, store, asked, request.k, data, request.take(Clock), session.progress)]
+    parts += [
+        stages.calls(store, name, one, asked, found.runs[name][0], data, request.take(Clock))
+        for name, one in made.items()
+        if one.description["kind"] == "callable"
+    ]
+    parts += [timing.noted(name, asked, runs[0]) for name, runs in found.runs.items() if runs[0].logged_ms]
+    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+
+
+def _contexts(asked: Sequence[Question], found: _Found, number: int, first: int) -> dict[str, Contexts]:
+    """What each system's generator is shown in one repeat; what was logged is the same in all."""
+    shown: dict[str, Contexts] = {}
+    for name, runs in found.runs.items():
+        hits = runs[min(number, len(runs) - 1)].hits
+        shown[name] = {q.id: tuple(hit.chunk for hit in each[:first]) for q, each in zip(asked, hits, strict=True)}
+    return shown

@@ -1,0 +1,383 @@
+"""Tier UX: how often a cache of liked answers would serve, and rightly; and how dialogues hold together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ragbench import llm, stats
+from ragbench.core import stand_ins
+from ragbench.core.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.core.metric import Metric
+from ragbench.core.settings import Settings
+from ragbench.core.types import Array, Embedder, EmbeddingError, Estimate, Question, Sample, Score, TextKind, Vectors
+from ragbench.core.types.reason import kept
+from ragbench.data import Dataset, PastQuestion
+from ragbench.metrics.cache import THRESHOLD, cache_hit_rate, wrong_hit_rate
+from ragbench.metrics.dialogue import answer_consistency, context_preservation, multi_turn_consistency
+from ragbench.metrics.vectors import Batch, cosine, embedded
+from ragbench.tiers.answers import caching
+from ragbench.tiers.basics import frames, requests
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.requests import Draws, tier
+from ragbench.tiers.basics.session import Session
+from ragbench.tiers.retrieval.masking import Masker
+from ragbench.tiers.retrieval.real_users import when
+from ragbench.tiers.retrieval.tier0_embeddings import chosen_embedders, needed_embedders
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ragbench.store import Store
+
+DIALOGUE_METRICS: tuple[Metric, ...] = (context_preservation, multi_turn_consistency, answer_consistency)
+COSINE = (-1.0, 1.0)
+SIMILARITIES = ("system", "sample", "what", "first", "second", "similarity")
+CHECKED = 20
+"""Of the questions with a log's own vectors: embedded once more, to see whether the same model made them."""
+EMBEDDED: tuple[tuple[str, TextKind], ...] = (("question", "query"), ("answer", "passage"))
+Sessions = Literal["auto", "dialogues", "history"]
+
+
+class TierUxRequest(Draws):
+    """What the cache is asked with, and where it serves."""
+
+    dataset: requests.Dataset = ""
+    systems: requests.OfSystems = ""
+    embedders: requests.Embedders = ""
+    sessions: Sessions = Field(
+        "auto",
+        description='"dialogues", "history" (what one user asked on one day), or "auto": dialogues where there are any',
+    )
+    threshold: float = Field(
+        THRESHOLD, description="cosine above which a cached question answers, strictly", ge=-1, le=1
+    )
+    cached_score: int = Field(5, description="the user's score that a past answer must have had to be in the cache")
+    mask: requests.Mask = True
+    notebook: str = "tier_ux"
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Sessions, or a log that a cache is made of; and somebody who embeds them."""
+        kinds = {"dialogues": (Need.DIALOGUES,), "history": (Need.HISTORY,)}
+        sessions = Needed(kinds.get(self.sessions, (Need.DIALOGUES, Need.HISTORY)))
+        return sessions, *needed_embedders(self.embedders, self.systems, settings)
+
+
+@dataclass(frozen=True)
+class Talk:
+    """One session: its turns in order, and the group whose sessions are not independent."""
+
+    id: str
+    turns: tuple[Sample, ...]
+    cluster: str
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What one embedder says."""
+
+    name: str
+    facts: Mapping[str, Any]
+    estimates: list[NamedEstimate]
+    placed: list[NamedEstimate]
+    scores: list[tuple[Any, ...]]
+    tables: Mapping[str, pd.DataFrame]
+
+
+class Stored:
+    """An embedder whose vectors are kept in the database; questions that a log has with a vector keep the log's.
+
+    Answers stand in no table of vectors: there the model that is named for questions embeds them.
+    """
+
+    def __init__(self, store: Store, model: Embedder, batch: int) -> None:
+        self.store, self.model, self.batch = store, model, batch
+        from ragbench.embed.tables import TableEmbedder
+
+        self.name, self.identity = model.name, model.identity
+        self.of_tables = isinstance(model, TableEmbedder)
+        self.asking = model.queries if isinstance(model, TableEmbedder) else None
+        self.logged: Mapping[str, Array] = model.logged() if isinstance(model, TableEmbedder) else {}
+
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
+        """See `ragbench.core.types.Embedder`."""
+        logged = self.logged if kind == "query" else {}
+        rest = list(dict.fromkeys(text for text in texts if text not in logged))
+        try:
+            made = self._made(rest, kind) if rest else ()
+        except EmbeddingError as error:
+            faulty = {rest[place] for place in error.positions}
+            places = tuple(place for place, text in enumerate(texts) if text in faulty)
+            raise EmbeddingError(str(error), places, reason=error.reason, dead=error.dead) from error
+        rows = {**logged, **dict(zip(rest, made, strict=True))}
+        return np.array([rows[text] for text in texts])
+
+    def _made(self, texts: Sequence[str], kind: TextKind) -> Vectors:
+        asked = self.asking if kind == "passage" and self.asking is not None else self.model
+        return self.store.vectors(asked, list(texts), kind=kind, batch=self.batch)
+
+    def of_log(self, cache: Sequence[PastQuestion], asking: str) -> dict[str, Any]:
+        """How many cached questions have the log's own vectors, and whether `asking`, which embeds all others, made
+        them: `cosine`, the mean one of its own vectors to those of the first `checked`; 1 where it did. Without
+        `asking` all vectors are the log's."""
+        if self.of_tables and not asking:
+            return {"log": {"cached": len(cache), "asking": "", "checked": 0, "cosine": None}}
+        own = list(dict.fromkeys(past.question for past in cache if past.question in self.logged))
+        if not own:
+            return {}
+        made = self._made(own[:CHECKED], "query")
+        near = [cosine(one, self.logged[text]) for text, one in zip(own, made, strict=False)]
+        number = sum(past.question in self.logged for past in cache)
+        return {"log": {"cached": number, "asking": asking, "checked": len(near), "cosine": float(np.mean(near))}}
+
+    def known(self, texts: Sequence[str], kind: TextKind) -> Mapping[str, Array]:
+        """The vectors of those texts that have one: a table of somebody's own may lack some.
+
+        Raises EmbeddingError where the embedder does not answer at all, StoreError.
+        """
+        from ragbench.store import StoreError
+
+        found = embedded(self.embed, texts, kind, (StoreError,))
+        if found.dead:
+            raise EmbeddingError(found.dead, dead=True)
+        return found.vectors
+
+
+def talks(dataset: Dataset, sessions: Sessions) -> tuple[str, list[Talk]]:
+    """The kind of sessions that is used, and the sessions."""
+    if sessions == "dialogues" or (sessions == "auto" and dataset.dialogues):
+        return "dialogues", [
+            Talk(one.id, tuple(Sample(f"{one.id}.{n}", user_input=turn.question, response=turn.answer)
+                               for n, turn in enumerate(one.turns, 1)), one.id)
+            for one in dataset.dialogues
+        ]  # fmt: skip
+    return "history", of_history(dataset.history)
+
+
+def of_history(history: Sequence[PastQuestion]) -> list[Talk]:
+    """One user's questions of one day are a session; those without a user or a day belong to none."""
+    groups: dict[tuple[str, str], list[PastQuestion]] = {}
+    for past in history:
+        at, _ = when(past.asked_at)
+        if past.user is not None and at is not None:
+            groups.setdefault((past.user, at.date().isoformat()), []).append(past)
+    found = []
+    for number, ((user, _day), asked) in enumerate(sorted(groups.items()), 1):
+        ordered = sorted(asked, key=lambda past: (past.asked_at or "", past.id))
+        turns = tuple(Sample(past.id, user_input=past.question, response=past.answer or None) for past in ordered)
+        found.append(Talk(f"s{number:04d}", turns, user))
+    return found
+
+
+@tier(TierUxRequest)
+def tier_ux(request: TierUxRequest) -> Measurement:
+    """Ask a cache of past answers with every question there is, and follow the dialogues turn by turn.
+
+    `cache_hit_rate` is over the questions of the sessions; at each kind that is `asked` stands the same, also over
+    the data set's other questions. A question never finds its own entry in the history. Raises BenchError or
+    DatasetError.
+    """
+    import pandas as pd
+
+    session = Session.begin(request.notebook, request.dataset, request.systems, "", request.language)
+    dataset = session.dataset
+    kind, sessions = talks(dataset, request.sessions)
+    cache = caching.cached(dataset, request.cached_score)
+    asked = caching.questions(dataset, cache)
+    masker = Masker(dict.fromkeys(past.user for past in dataset.history if past.user is not None))
+    shown: Callable[[Any], Any] = masker.text if request.mask else lambda text: text
+    names = chosen_embedders(request.embedders, request.systems, session.settings) if sessions or asked else []
+    with session.store() as store, session.progress("tier_ux", len(names)) as progress:
+        found = []
+        for name in names:
+            found.append(_one(store, name, session, kind, sessions, cache, asked, request, shown))
+            progress(1)
+    keys = list(found[0].tables) if found else []
+    tables = {key: pd.concat([one.tables[key] for one in found], ignore_index=True) for key in keys}
+    return Measurement(
+        notebook=session.notebook,
+        facts=_facts(session, request, found, kind, sessions, cache, asked),
+        scores=pd.DataFrame([row for one in found for row in one.scores], columns=list(SCORE_COLUMNS)),
+        questions=frames.questions(
+            Question(one.id, shown(one.turns[0].user_input), kind=kind, language=dataset.language) for one in sessions
+        ),
+        retrieved=frames.retrieved(),
+        estimates=tuple(each for one in found for each in one.estimates),
+        extra={**tables, "turns": _turns(sessions, shown)},
+        placed=tuple(each for one in found for each in one.placed),
+    )
+
+
+def _one(
+    store: Store,
+    name: str,
+    session: Session,
+    kind: str,
+    sessions: Sequence[Talk],
+    cache: Sequence[PastQuestion],
+    asked: Mapping[str, Sequence[caching.Asked]],
+    request: TierUxRequest,
+    shown: Callable[[Any], Any],
+) -> _Found:
+    import pandas as pd
+
+    from ragbench.embed import make
+
+    settings = session.settings.embedders[name]
+    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks], store.arrays)
+    embedder = Stored(store, model, settings.batch)
+    several = [one for one in sessions if len(one.turns) > 1]  # a single question has no neighbour to be near to
+    scores = _dialogue_scores(several, embedder)
+    estimates, placed = _over_dialogues(name, several, scores, request.take(Sureness))
+    known = embedder.known([past.question for past in cache], "query")
+    there = [past for past in cache if past.question in known]
+    entries = np.array([known[past.question] for past in there])
+    caches, nearest = [], []
+    served: list[NamedEstimate] = []
+    for which, questions in asked.items():
+        if not there:
+            break
+        one = caching.asked_of(
+            questions, embedder.known([each.text for each in questions], "query"), cache, there, entries
+        )
+        [rate] = caching.rates(one, np.array([request.threshold]), request.take(Sureness))
+        placed += caching.named(name, rate, asked=which)
+        placed += caching.curve(name, which, one, request.take(Sureness))
+        caches.append(caching.summary(name, which, one, request.threshold))
+        nearest += caching.listed(name, which, one, there, shown)
+        if which == kind:
+            served = caching.named(name, rate)
+    missing = len(cache) - len(there)
+    facts = {
+        **settings.model_dump(mode="json", exclude_defaults=True), "embedder_identity": model.identity,
+        "stand_in": session.settings.is_stand_in(name), **({"cached_without_vector": missing} if missing else {}),
+        **embedder.of_log(there, settings.queries or ""),
+    }  # fmt: skip
+    tables = {
+        "caches": pd.DataFrame(caches, columns=list(caching.CACHES)),
+        "nearest": pd.DataFrame(nearest, columns=list(caching.NEAREST)),
+        "similarities": _similarities(name, sessions, embedder),
+    }
+    return _Found(name, facts, [*served, *estimates], placed, _rows(name, several, scores), tables)
+
+
+def _dialogue_scores(sessions: Sequence[Talk], embedder: Embedder) -> dict[str, list[Score]]:
+    """Every dialogue metric on every session, embedded in one batch."""
+    from ragbench.store import StoreError
+
+    batch = Batch(embedder, fatal=(StoreError,))
+    works = [
+        lambda turns=one.turns, metric=metric: metric(turns, embedder=batch)
+        for metric in DIALOGUE_METRICS
+        for one in sessions
+    ]
+    scores = llm.run(batch.gather(works))
+    number = len(sessions)
+    return {
+        metric.label: scores[place * number : (place + 1) * number] for place, metric in enumerate(DIALOGUE_METRICS)
+    }
+
+
+def _over_dialogues(
+    name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Score]], sureness: Sureness
+) -> tuple[list[NamedEstimate], list[NamedEstimate]]:
+    """Means over sessions, and over all pairs of neighbours, which the session draws together."""
+    how: dict[str, Any] = asdict(sureness)
+    groups = frames.independent([one.cluster for one in sessions])
+    estimates, over_pairs = [], []
+    for label, found in scores.items():
+        mean = stats.estimate([score.value for score in found], clusters=groups, bounds=COSINE, **how)
+        estimates.append(NamedEstimate(name, label, mean))
+        pairs = [(value, one.cluster) for one, score in zip(sessions, found, strict=True)
+                 for value in score.detail.get("similarities", ())]  # fmt: skip
+        pooled: Estimate = stats.estimate(
+            [value for value, _ in pairs], clusters=[cluster for _, cluster in pairs] or None, bounds=COSINE, **how
+        )
+        over_pairs.append(NamedEstimate(name, label, pooled, {"over": "pairs"}))
+    return estimates, over_pairs
+
+
+def _rows(name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Score]]) -> list[tuple[Any, ...]]:
+    return [
+        (name, label, one.id, score.value, score.status.value, kept(score.reason), None)
+        for label, found in scores.items()
+        for one, score in zip(sessions, found, strict=True)
+    ]
+
+
+def _similarities(name: str, sessions: Sequence[Talk], embedder: Stored) -> pd.DataFrame:
+    """The cosine of every two turns of every session: of their questions, and of their answers, where both are there
+    and have vectors."""
+    import pandas as pd
+
+    rows = []
+    for what, kind in EMBEDDED:
+        texts = [
+            (one.id, number, text)
+            for one in sessions
+            for number, turn in enumerate(one.turns, 1)
+            if (text := turn.user_input if what == "question" else turn.response) and text.strip()
+        ]
+        known = embedder.known([text for _, _, text in texts], kind)
+        by_session: dict[str, list[tuple[int, Any]]] = {}
+        for sample, number, text in texts:
+            if text in known:
+                by_session.setdefault(sample, []).append((number, known[text]))
+        rows += [
+            (name, sample, what, i, j, cosine(one, other))
+            for sample, turns in by_session.items()
+            for place, (i, one) in enumerate(turns)
+            for j, other in turns[place + 1 :]
+        ]
+    return pd.DataFrame(rows, columns=list(SIMILARITIES))
+
+
+def _turns(sessions: Sequence[Talk], shown: Callable[[Any], Any]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [
+        (one.id, number, shown(turn.user_input), shown(turn.response))
+        for one in sessions
+        for number, turn in enumerate(one.turns, 1)
+    ]
+    return pd.DataFrame(rows, columns=["sample", "turn", "question", "answer"])
+
+
+def _facts(
+    session: Session,
+    request: TierUxRequest,
+    found: Sequence[_Found],
+    kind: str,
+    sessions: Sequence[Talk],
+    cache: Sequence[PastQuestion],
+    asked: Mapping[str, Sequence[caching.Asked]],
+) -> dict[str, Any]:
+    return {
+        **session.facts(),
+        "data_hash": session.dataset.hash_with("dialogues"),
+        **asdict(request.take(Sureness)),
+        "baseline": None,
+        "describes": "dialogues",
+        "primary": cache_hit_rate.label if cache else context_preservation.label,
+        "key_metrics": [cache_hit_rate.label, wrong_hit_rate.label, context_preservation.label],
+        "sessions": kind,
+        "n_sessions": len(sessions),
+        "n_one_question": sum(len(one.turns) == 1 for one in sessions),
+        "n_questions": sum(len(one.turns) for one in sessions),
+        "n_cached": len(cache),
+        "cached_score": request.cached_score,
+        "threshold": request.threshold,
+        "masked": request.mask,
+        "asked": {which: len(questions) for which, questions in asked.items()},
+        "systems": [
+            {"name": one.name, **{key: each for key, each in one.facts.items() if key not in ("stand_in", "log")}}
+            for one in found
+        ],
+        **({"logs": logs} if (logs := {one.name: one.facts["log"] for one in found if "log" in one.facts}) else {}),
+        "stand_ins": stand_ins.facts("embedder", [one.name for one in found if one.facts["stand_in"]], own=True),
+    }

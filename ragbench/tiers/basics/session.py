@@ -1,0 +1,220 @@
+"""What every tier begins with: settings, data set, chosen systems, and where a run keeps what it measured."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragbench.core import settings as configuration
+from ragbench.core import trust
+from ragbench.core.measurement import Measurement
+from ragbench.core.names import meant
+from ragbench.core.progress import Progress
+from ragbench.core.settings import Settings, urls
+from ragbench.data import Dataset, load, load_folder, places
+from ragbench.data.records import KNOWN_ITEM
+from ragbench.embed import wheels
+from ragbench.metrics import declaration, records
+from ragbench.tiers.basics import bands, interest
+from ragbench.tiers.basics.choices import BenchError, parted
+
+if TYPE_CHECKING:
+    from ragbench.store import Store
+
+PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "sqlalchemy", "psycopg", "pgvector", "plotly")
+
+
+@dataclass(frozen=True)
+class Session:
+    """Settings and data of one measurement. `folder` is where a headless run keeps it, None in JupyterLab.
+
+    language: of the page, in which reasons are said that are kept as text; empty: as in the settings.
+    """
+
+    notebook: str
+    settings: Settings
+    dataset: Dataset
+    systems: tuple[str, ...]
+    baseline: str
+    folder: Path | None
+    language: str = ""
+
+    @classmethod
+    def begin(
+        cls,
+        notebook: str,
+        dataset: str,
+        systems: str | Sequence[str],
+        baseline: str,
+        language: str = "",
+        read: Callable[[str, Settings], Dataset] | None = None,
+    ) -> Session:
+        """Read the settings and the data. Empty values mean: as configured.
+
+        systems: names from ragbench.toml, comma-separated or as a list; the first is the baseline unless one is named.
+        language: of the page, and of the data where the data set has it and names none.
+        read: gives the data set of a name in place of `dataset_of`.
+        Raises BenchError for names that are not configured, DatasetError for a data set that is not there,
+        UntrustedError for a project that nobody has answered for, where it would run, open or send something.
+        """
+        found, ordered = chosen(systems, baseline)
+        name = dataset or found.dataset
+        data = dataset_of(name, found, language) if read is None else read(name, found)
+        return cls(notebook, wheels.settled(found, data.language), data, ordered, ordered[0], part(notebook), language)
+
+    def progress(self, label: str, total: int) -> Progress:
+        """A bar for `total` units of work."""
+        return Progress(label, total, self.folder)
+
+    @contextlib.contextmanager
+    def store(self) -> Iterator[Store]:
+        """The database, with the workers of the cluster that the settings name. Raises StoreError."""
+        from ragbench.store import Store
+        from ragbench.store.pool import elsewhere
+
+        with Store.open(self.settings, elsewhere(self.settings)) as store:
+            yield store
+
+    def facts(self) -> dict[str, Any]:
+        """Provenance that every page shows."""
+        drafted = sum(one.kind == KNOWN_ITEM for one in self.dataset.questions)
+        return {
+            "dataset": self.dataset.label,
+            "dataset_title": self.dataset.title,
+            "licence": self.dataset.licence,
+            "data_hash": self.dataset.content_hash,
+            "n_chunks": len(self.dataset.chunks),
+            "left_out": dict(self.dataset.left_out),
+            "baseline": self.baseline,
+            "commit": commit(),
+            "versions": versions(),
+            **({"known_items": drafted} if drafted else {}),
+        }
+
+
+def dataset_of(name: str, settings: Settings, language: str = "") -> Dataset:
+    """The data set of that name: `campus:ru` below the data folder, at a URL, or the tables of `db:NAME`.
+
+    language: of the page that it is for, by default the settings'; see `ragbench.data.load`.
+    """
+    is_table, is_elsewhere = name.startswith(configuration.OWN_TABLES), urls.is_url(name)
+    if is_table or not is_elsewhere or name == settings.dataset:  # else its user has typed where it is
+        of_table = f"databases.{name.removeprefix(configuration.OWN_TABLES)}"
+        trust.require(*trust.named(of_table if is_table else "dataset" if is_elsewhere else "data_folder"))
+    if is_table:
+        from ragbench.tiers.retrieval import own_tables
+
+        return own_tables.read(name.removeprefix(configuration.OWN_TABLES), settings)
+    if is_elsewhere:
+        place, known_as, asked = places.remote_data(name)
+        return load_folder(place, known_as, asked, language or settings.language)
+    return load(name, places.data(name), language or settings.language)
+
+
+def chosen(systems: str | Sequence[str] = "", baseline: str = "") -> tuple[Settings, tuple[str, ...]]:
+    """The settings, and the systems that are meant, the baseline first. Raises BenchError, UntrustedError."""
+    found = configuration.load()
+    interest.check(found.smallest_difference)
+    if not trust.only_planned():  # what a plan uses of them asks by itself
+        trust.require(*trust.named())
+    names = parted(systems) or tuple(found.systems)
+    if systems and not parted(systems):
+        raise BenchError(f"systems = {systems!r} names none; there are {', '.join(found.systems)}")
+    for name in names:
+        if name not in found.systems:
+            raise BenchError(
+                f"there is no system {name!r} in {configuration.config_path().name}{meant(name, found.systems)}; "
+                f"there are {', '.join(found.systems)}"
+            )
+    first = baseline or (found.baseline if found.baseline in names else "") or names[0]
+    if first not in names:
+        raise BenchError(
+            f"baseline = {first!r} is not among the systems measured{meant(first, names)}: {', '.join(names)}"
+        )
+    ordered = (first, *(name for name in names if name != first))
+    return found, ordered
+
+
+def part(notebook: str) -> Path | None:
+    """The folder in which the current headless run keeps what `notebook` measured; None outside of a run."""
+    run = os.environ.get(configuration.RUN_FOLDER)
+    return Path(run) / "parts" / notebook if run else None
+
+
+def kept(notebook: str, measure: Callable[[], Measurement]) -> Measurement:
+    """What `measure` returns; in a headless run what the run has kept of it, measured only if nothing is there yet.
+
+    A run's pages are always drawn from what was kept, so drawing them again gives the same bytes.
+    """
+    folder = part(notebook)
+    if folder is None:
+        return told(measure())
+    if not (folder / "findings.json").is_file():
+        told(measure()).save(folder)
+    return Measurement.load(folder)
+
+
+def told(made: Measurement) -> Measurement:
+    """The same with what a reader needs beside the numbers: the thresholds they are held to, by which other program's
+    words they can be had again, what the project's own metrics are, and how many questions would show a difference that
+    matters."""
+    known = configuration.load()
+    labels = list(dict.fromkeys(each.metric for each in made.estimates))
+    declared = {label: declaration(label) for label in labels}
+    more = {
+        "thresholds": bands.told(labels, known),
+        "own_metrics": {label: records.told(one) for label, one in declared.items() if one is not None and one.own},
+        "signatures": {label: one.signature for label, one in declared.items() if one is not None and one.signature},
+    }
+    return replace(
+        made,
+        facts={**made.facts, **{key: value for key, value in more.items() if value}},
+        comparisons=interest.told(made.comparisons, known.smallest_difference, made.facts.get(interest.REACHABLE)),
+        placed=interest.told(made.placed, known.smallest_difference, made.facts.get(interest.REACHABLE)),
+    )
+
+
+def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
+    """Versions of ragbench, of Python, and of packages, by default those that numbers depend on."""
+    import platform
+
+    found = {"ragbench": _version("ragbench"), "python": platform.python_version()}
+    return found | {name: there for name in packages if (there := _version(name))}
+
+
+@functools.cache
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # pragma: no cover - every package asked for is a dependency
+        return ""
+
+
+def commit() -> str | None:
+    """The commit of the checkout that the settings lie in, with a plus sign where files were changed since."""
+    folder = configuration.project_folder()
+    try:
+        head = _git(folder, "rev-parse", "HEAD")
+        changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return head[:12] + ("+" if changed else "")
+
+
+def _git(folder: Path, *words: str) -> str:
+    command = ["git", "-C", str(folder), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
+    return done.stdout.strip()
+
+
+def described(settings: Settings, names: Sequence[str], more: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The systems as a page's facts list them: name, configuration, and what was found out while measuring."""
+    known = {name: settings.systems[name].model_dump(mode="json", exclude_defaults=True) for name in names}
+    return [{"name": name, **one, **more.get(name, {})} for name, one in known.items()]

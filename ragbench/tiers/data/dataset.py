@@ -1,0 +1,106 @@
+"""What is in a data set, and what of it makes the numbers of the other pages look better or worse than they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from ragbench.core import settings as configuration
+from ragbench.core.measurement import Measurement
+from ragbench.core.settings import Settings
+from ragbench.data import Dataset
+from ragbench.tiers.basics import requests
+from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.requests import Request, tier
+from ragbench.tiers.basics.session import commit, dataset_of, versions
+from ragbench.tiers.data import persons
+from ragbench.tiers.data.examination import Examination, examine
+from ragbench.tiers.retrieval.masking import Masker
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ODDITIES = ("kind", "table", "found", "of")
+ODD_TEXTS = ("kind", "table", "id", "text", "other", "other_text")
+
+
+class DatasetRequest(Request):
+    """What of a data set is looked at, and how its texts are shown."""
+
+    dataset: requests.Dataset = ""
+    sampled: int = Field(
+        300,
+        description="how many texts of a table are searched for names, and how many questions BM25 searches for",
+        ge=1,
+    )
+    listed: int = Field(100, description="texts of each finding that are kept; the page shows the first", ge=1)
+    mask: bool = Field(True, description="replace people's names, e-mail addresses, telephones and long numbers")
+    seed: requests.Seed = Field(0, description="of the samples")
+    language: requests.Language = "en"
+    notebook: str = "dataset"
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Any texts."""
+        return (Needed.of(Need.PASSAGES, Need.QUESTIONS, Need.HISTORY, Need.DIALOGUES),)
+
+
+@tier(DatasetRequest)
+def dataset(request: DatasetRequest) -> Measurement:
+    """Look a data set over; nothing is retrieved, no model is asked.
+
+    The tables are `oddities` (kind, table, texts found, of how many; see `ragbench.tiers.data.examination`),
+    `odd_texts`, `lengths` (words) and `tongues`. Raises DatasetError for a data set that is not there.
+    """
+    data = dataset_of(request.dataset or configuration.load().dataset, configuration.load(), request.language)
+    found = examine(data, data.language, listed=request.listed, sampled=request.sampled, seed=request.seed)
+    return Measurement(
+        notebook=request.notebook,
+        facts={
+            "dataset": data.label,
+            "dataset_title": data.title,
+            "licence": data.licence,
+            "data_hash": data.hash_with("dialogues", "decisions"),
+            "n_questions": len(data.questions),
+            "n_chunks": len(data.chunks),
+            "left_out": dict(data.left_out),
+            "describes": "dataset",
+            "data_language": data.language,
+            "consequences": [
+                {"kind": one.kind, "table": one.table, **one.numbers} for one in found.oddities if one.numbers
+            ],
+            "sampled": request.sampled,
+            "masked": request.mask,
+            "seed": request.seed,
+            "systems": [],
+            "versions": versions(),
+            "commit": commit(),
+        },
+        extra=_frames(found, _masker(data) if request.mask else None),
+    )
+
+
+def _masker(data: Dataset) -> Masker:
+    users = dict.fromkeys(past.user for past in data.history if past.user is not None)
+    return Masker(users, names=persons.finds_names())
+
+
+def _frames(found: Examination, masker: Masker | None) -> Mapping[str, pd.DataFrame]:
+    import pandas as pd
+
+    def shown(text: str) -> str:
+        return text if masker is None else masker.text(text) or ""
+
+    def texts() -> Iterable[tuple[Any, ...]]:
+        for one in found.oddities:
+            for each in one.examples:
+                yield one.kind, one.table, each.id, shown(each.text), each.other, shown(each.other_text)
+
+    rows = [(one.kind, one.table, one.found, one.of) for one in found.oddities]
+    return {
+        "oddities": pd.DataFrame(rows, columns=list(ODDITIES)).astype({"found": "Int64", "of": "Int64"}),
+        "odd_texts": pd.DataFrame(list(texts()), columns=list(ODD_TEXTS)),
+        "lengths": pd.DataFrame(list(found.lengths), columns=["table", "words", "texts"]),
+        "tongues": pd.DataFrame(list(found.languages), columns=["table", "language", "texts"]),
+    }

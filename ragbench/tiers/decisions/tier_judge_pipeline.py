@@ -1,0 +1,414 @@
+"""Does the production judge decide rightly what is shown? Its decisions against labels, with the cases behind each."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ragbench import stats
+from ragbench.core import stand_ins
+from ragbench.core.measurement import SCORE_COLUMNS, Measurement, NamedComparison, NamedEstimate
+from ragbench.core.metric import Metric
+from ragbench.core.settings import Settings
+from ragbench.core.types import Array, Chunk, Question, Status
+from ragbench.core.types.reason import kept
+from ragbench.data import Dataset
+from ragbench.metrics.decisions import Cell, accuracy, balanced_accuracy, cell, decision_cost, show_decision
+from ragbench.stats import Hypothesis
+from ragbench.tiers.basics import frames, requests
+from ragbench.tiers.basics.choices import BenchError
+from ragbench.tiers.basics.families import Sureness, in_families, leading
+from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.requests import Draws, tier
+from ragbench.tiers.basics.session import Session
+from ragbench.tiers.decisions import deciders, thresholds
+from ragbench.tiers.decisions.deciders import CONSTANTS, SHOW_ALL, Case, Decider
+from ragbench.tiers.decisions.decision_measures import METRICS, UNMEASURED, guarded, table
+from ragbench.tiers.decisions.thresholds import Costs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LATENCY = "avg_latency_ms"
+DECISIONS = (
+    "system", "sample", "question", "answer", "contexts", "label", "rationale", "decision", "score", "cell", "status",
+    "reason", "ms",
+)  # fmt: skip
+PAIRS = ("first", "second", "n", "both", "only_first", "only_second", "neither", "p", "p_adjusted")
+
+
+class PipelineRequest(Draws):
+    """Who decides, what an error costs, and how sure one wants to be."""
+
+    dataset: requests.Dataset = ""
+    judges: requests.Names = Field(
+        "",
+        description='names from ragbench.toml, functions "module:function", files of logged decisions; empty: all '
+        "configured",
+    )
+    baseline: str = Field(
+        SHOW_ALL,
+        description='the judge that the others are compared with; "show-all" shows every answer, "hide-all" none',
+    )
+    primary: str = Field(
+        "",
+        description="the measure that the page answers with, its own family; empty: balanced_accuracy, or costs",
+    )
+    cost_shown: float = Field(
+        1.0,
+        description="what showing an answer costs that should not be shown, in any unit; not 1: costs head the page",
+        ge=0,
+    )
+    cost_hidden: float = Field(
+        1.0, description="what holding back an answer costs that should be shown, in the same unit", ge=0
+    )
+    cluster_by: Literal["question", "none"] = Field(
+        "question", description='"question": answers to one question are drawn together; "none": all independent'
+    )
+    fresh_timings: requests.FreshTimings = False
+    prompts: str = Field("", description='language in which judges are asked: "en" or "ru"; empty: as in ragbench.toml')
+    notebook: str = "tier_judge_pipeline"
+
+    def check(self) -> None:
+        """Refuse errors that cost nothing, and a primary measure that is not measured."""
+        if self.cost_shown == self.cost_hidden == 0:
+            raise BenchError("cost_shown and cost_hidden are both 0: at least one error has to cost something")
+        _ = self.leading
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Decisions that people would have made."""
+        return (Needed.of(Need.DECISIONS),)
+
+    @property
+    def costs(self) -> Costs:
+        """What errors cost."""
+        return Costs(self.cost_shown, self.cost_hidden)
+
+    @property
+    def priced(self) -> bool:
+        """Whether errors have prices of their own."""
+        return self.costs != Costs(1.0, 1.0)
+
+    @property
+    def measures(self) -> tuple[Metric, ...]:
+        """What judges are compared on, the cost first where errors have prices."""
+        return (decision_cost, *METRICS) if self.priced else METRICS
+
+    @property
+    def leading(self) -> Metric:
+        """The metric that heads the page."""
+        return leading(self.primary, self.measures)
+
+
+@tier(PipelineRequest)
+def tier_judge_pipeline(request: PipelineRequest) -> Measurement:
+    """Let production judges decide on every labelled answer of the data set, and hold what they decide to the labels.
+
+    judges: also functions `module:function` called with (question, answer, contexts), and files of logged decisions
+        (JSON Lines, JSON, CSV, Parquet with id, show, and perhaps score, reason, ms). Showing all and hiding all are
+        always there: a judge has to beat the better of them.
+    Where errors do not both cost 1 the mean cost of a decision heads the page, else balanced accuracy does. Where all
+    cases are taken as independent the comparison is McNemar's exact test.
+
+    A call that failed stays in n: it agrees with no label, and shows nothing. A judge that decided nothing at all is
+    unmeasured: the page begins with that, and compares it with nobody. A case that a judge has nothing to decide
+    by (the lexical one without a context) is unmeasured, and no comparison counts it. A data set without labelled
+    decisions gives a measurement of nothing, which says so. Raises BenchError or DatasetError, each with what is legal.
+    """
+    session = Session.begin(request.notebook, request.dataset, "", "", request.language)
+    cases = cases_of(session.dataset)
+    names = deciders.asked(request.judges, session)
+    first = request.baseline.strip() or SHOW_ALL
+    titles = [deciders.title(name) for name in names]
+    if first not in (*CONSTANTS, *names, *titles):
+        raise BenchError(
+            f"baseline = {first!r}: it is {', '.join(CONSTANTS)} or one of the judges: {', '.join(titles)}"
+        )
+    names = sorted(dict.fromkeys([*names, *CONSTANTS]), key=lambda name: first not in (name, deciders.title(name)))
+    names = names if cases else []
+    found = [deciders.decide(name, cases, session, request.prompts, fresh=request.fresh_timings) for name in names]
+    return measurement(session, cases, found, request)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A judge's decisions as arrays: cells (cases,), UNMEASURED where it had nothing to decide by, and scores (cases,),
+    NaN for a failed call; truth (cases,): whether it should be shown."""
+
+    decider: Decider
+    cells: NDArray[np.int64]
+    scores: Array
+    truth: NDArray[np.bool_]
+
+    @property
+    def name(self) -> str:
+        return self.decider.name
+
+    @property
+    def measured(self) -> NDArray[np.bool_]:
+        return self.cells != UNMEASURED
+
+    @property
+    def table(self) -> Array:
+        """(cases, 6) one where the decision falls; NaN where it is unmeasured."""
+        return table(self.cells)
+
+    def completed(self, *, right: bool) -> Array:
+        """The table where every decision that is unmeasured were right, or wrong."""
+        shown = self.truth if right else ~self.truth
+        guessed = [cell(bool(label), bool(show)) for label, show in zip(self.truth, shown, strict=True)]
+        return table(np.where(self.measured, self.cells, guessed))
+
+    @property
+    def right(self) -> Array:
+        right = np.isin(self.cells, (Cell.TRUE_POSITIVE, Cell.TRUE_NEGATIVE))
+        return np.where(self.measured, right, np.nan)
+
+    def costs(self, costs: Costs) -> Array:
+        """(cases,) what each decision costs, NaN where it is unmeasured; a failed call shows nothing."""
+        hidden = np.isin(self.cells, (Cell.FALSE_NEGATIVE, Cell.FAILED_POSITIVE))
+        return np.where(
+            self.measured, costs.shown * (self.cells == Cell.FALSE_POSITIVE) + costs.hidden * hidden, np.nan
+        )
+
+
+def cases_of(dataset: Dataset) -> list[Case]:
+    """The labelled decisions of a data set with the texts of their contexts."""
+    chunks = {chunk.id: chunk for chunk in dataset.chunks}
+    return [
+        Case(one.id, one.question, one.answer,
+             tuple(Chunk(name, one.passages[name]) if name in one.passages else chunks[name] for name in one.context),
+             one.show, one.rationale, dataset.language)
+        for one in dataset.decisions
+    ]  # fmt: skip
+
+
+def measurement(
+    session: Session, cases: Sequence[Case], found: Sequence[Decider], request: PipelineRequest
+) -> Measurement:
+    """What the decisions of several judges come to, the first of them the baseline."""
+    import pandas as pd
+
+    truth = np.array([case.show for case in cases], dtype=bool)
+    groups = [_plain(case.question) for case in cases]
+    clusters = frames.independent(groups) if request.cluster_by == "question" else None
+    judged = [_judged(one, truth) for one in found]
+    comparisons, constants = _comparisons(judged, clusters, request)
+    chosen = [made for one in judged if (made := _threshold(one, truth, groups, request)) is not None]
+    return Measurement(
+        notebook=session.notebook,
+        facts=_facts(session, request, cases, judged, clusters),
+        scores=_scores(cases, judged),
+        questions=_questions(cases, clusters),
+        retrieved=frames.retrieved(),
+        estimates=tuple(each for one in judged for each in _estimates(one, clusters, request)),
+        comparisons=tuple(comparisons),
+        placed=(*constants, *(each for made in chosen for each in made.findings)),
+        extra={
+            "decisions": _decisions(cases, judged),
+            "pairs": _pairs(judged, request.take(Sureness)),
+            "thresholds": pd.DataFrame([made.row for made in chosen], columns=list(thresholds.COLUMNS)),
+            "costs": pd.DataFrame([line for made in chosen for line in made.curves], columns=list(thresholds.CURVE)),
+        },
+    )
+
+
+def _threshold(
+    one: _Judged, truth: NDArray[np.bool_], groups: Sequence[str], request: PipelineRequest
+) -> thresholds.Chosen | None:
+    """The threshold of a judge, of the cases that it had something to decide by."""
+    there = one.measured
+    own = np.isin(one.cells[there], (Cell.TRUE_POSITIVE, Cell.FALSE_POSITIVE))
+    labels = [group for group, inside in zip(groups, there, strict=True) if inside]
+    how = request.costs, request.take(Sureness)
+    return thresholds.chosen_and_scored(one.name, one.scores[there], own, truth[there], labels, *how)
+
+
+def _judged(one: Decider, truth: NDArray[np.bool_]) -> _Judged:
+    nothing = not any(each.show is not None for each in one.decided)
+    cells = np.array([
+        UNMEASURED if nothing or each.status is Status.EMPTY_INPUT else cell(bool(label), each.show)
+        for label, each in zip(truth, one.decided, strict=True)
+    ])  # fmt: skip
+    scores = [np.nan if each.show is None or each.score is None else each.score for each in one.decided]
+    return _Judged(one, cells, np.array(scores, dtype=float), truth)
+
+
+def _estimates(one: _Judged, clusters: list[str] | None, request: PipelineRequest) -> list[NamedEstimate]:
+    how: dict[str, Any] = {**asdict(request.take(Sureness)), "clusters": clusters}
+    found = [NamedEstimate(one.name, each.label, guarded(each, one.cells, **how)) for each in METRICS]
+    if request.priced:
+        bounds = (0.0, max(request.costs.shown, request.costs.hidden))
+        cost = stats.estimate(one.costs(request.costs), bounds=bounds, **how)
+        found.insert(0, NamedEstimate(one.name, decision_cost.label, cost))
+    if not np.isnan(one.decider.ms).all():
+        latency = stats.estimate(one.decider.ms, bounds=(0.0, math.inf), **how)
+        found.append(NamedEstimate(one.name, LATENCY, latency))
+    return found
+
+
+def _comparisons(
+    judged: Sequence[_Judged], clusters: Sequence[str] | None, request: PipelineRequest
+) -> tuple[list[NamedComparison], list[NamedComparison]]:
+    """Every judge against the first on every measure; and at `constant` against the judges that do not look, on the
+    measure that heads the page, in the family of that measure."""
+    if not judged:
+        return [], []
+    by_name = {one.name: one for one in judged}
+    looking = [one.name for one in judged if one.name not in CONSTANTS]
+    primary, first = request.leading, judged[0].name
+    measures = [primary, *(each for each in request.measures if each is not primary)]
+    wanted = [(each, first, name) for name in looking if name != first for each in measures]
+    # Balanced accuracy is one half for both: they are one hypothesis.
+    idle = [first if first in CONSTANTS else SHOW_ALL] if primary is balanced_accuracy else list(CONSTANTS)
+    nothing = [(primary, constant, name) for name in looking for constant in idle]
+    asked: dict[str, list[tuple[Metric, str, str]]] = {each.label: [] for each in measures}
+    for each in dict.fromkeys([*wanted, *nothing]):
+        if (by_name[each[1]].measured & by_name[each[2]].measured).any():
+            asked[each[0].label].append(each)
+    made = {
+        label: [_hypothesis(measure, by_name[one], by_name[other], clusters, request) for measure, one, other in own]
+        for label, own in asked.items()
+    }
+    done = in_families(made, clusters, request.take(Sureness), primary.label)
+    found = {key: one for label, own in asked.items() for key, one in zip(own, done[label], strict=True)}
+    return (
+        [NamedComparison(each[0].label, found[each]) for each in wanted if each in found],
+        [NamedComparison(each[0].label, found[each], {"constant": each[1]}) for each in nothing if each in found],
+    )
+
+
+def _hypothesis(
+    measure: Metric, first: _Judged, one: _Judged, clusters: Sequence[str] | None, request: PipelineRequest
+) -> Hypothesis:
+    how: dict[str, Any] = {**asdict(request.take(Sureness)), "clusters": clusters, "names": (first.name, one.name)}
+    single = {decision_cost.label: lambda each: each.costs(request.costs), accuracy.label: lambda each: each.right}
+    if (values := single.get(measure.label)) is not None:
+        sides = ({"": values(each)} for each in (first, one))
+        most = max(request.costs.shown, request.costs.hidden)
+        scale = (0.0, most) if measure.label == decision_cost.label and most > 0 else (0.0, 1.0)
+        return stats.hypotheses(*sides, better=measure.better or "higher", bounds=scale, **how)[""]
+    return stats.statistic_hypothesis(
+        measure, first.table, one.table, better="higher", bounds=(0.0, 1.0),
+        completed=(
+            (first.completed(right=True), one.completed(right=False)),
+            (first.completed(right=False), one.completed(right=True)),
+        ),
+        **how,
+    )  # fmt: skip
+
+
+def _pairs(judged: Sequence[_Judged], sureness: Sureness) -> pd.DataFrame:
+    """For every two judges: on how many cases each alone was right, and McNemar's p, all tested together."""
+    import pandas as pd
+
+    rows: list[tuple[Any, ...]] = []
+    made: list[Hypothesis] = []
+    for one, other in combinations(judged, 2):
+        if one.name in CONSTANTS and other.name in CONSTANTS:
+            continue
+        made += stats.hypotheses({"": one.right}, {"": other.right}, **asdict(sureness)).values()
+        both = one.measured & other.measured
+        a, b = one.right[both] == 1, other.right[both] == 1
+        only, alone = int((a & ~b).sum()), int((~a & b).sum())
+        rows.append((one.name, other.name, len(a), int((a & b).sum()), only, alone, int((~a & ~b).sum())))
+    done = stats.jointly(made, resamples=sureness.resamples, seed=sureness.seed)
+    p = [(one.p, one.p_adjusted) for one in done]
+    table = pd.DataFrame([(*row, *each) for row, each in zip(rows, p, strict=True)], columns=list(PAIRS))
+    return table.astype({"p": float, "p_adjusted": float})
+
+
+def _decisions(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [
+        (
+            one.name, case.id, case.question, case.answer, [chunk.text for chunk in case.contexts], case.show,
+            case.rationale, each.show, each.score, "" if place == UNMEASURED else Cell(place).name.lower(),
+            each.status.value, kept(each.reason), ms,
+        )
+        for one in judged
+        for case, each, place, ms in zip(cases, one.decider.decided, one.cells, one.decider.ms, strict=True)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows, columns=list(DECISIONS))
+    return table.astype({"label": bool, "decision": "boolean", "score": float, "ms": float})
+
+
+def _scores(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame:
+    """Two rows a case: what was decided (NaN where the call failed), and whether it agrees with the label (NaN where it
+    is unmeasured)."""
+    import pandas as pd
+
+    rows = []
+    for one in judged:
+        for case, each, right in zip(cases, one.decider.decided, one.right, strict=True):
+            decided = np.nan if each.show is None else float(each.show)
+            status = each.status if np.isnan(right) else Status.OK
+            for metric, value, why in ((show_decision, decided, each.status), (accuracy, float(right), status)):
+                rows.append((one.name, metric.label, case.id, value, why.value, kept(each.reason), one.name))
+    return pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+
+
+def _questions(cases: Sequence[Case], clusters: Sequence[str] | None) -> pd.DataFrame:
+    labels = [None] * len(cases) if clusters is None else clusters
+    return frames.questions(
+        Question(case.id, case.question, language=case.language, cluster=label)
+        for case, label in zip(cases, labels, strict=True)
+    )
+
+
+def _facts(
+    session: Session,
+    request: PipelineRequest,
+    cases: Sequence[Case],
+    judged: Sequence[_Judged],
+    clusters: Sequence[str] | None,
+) -> dict[str, Any]:
+    return {
+        **session.facts(),
+        "data_hash": session.dataset.hash_with("decisions"),
+        **asdict(request.take(Sureness)),
+        "describes_decisions": True,
+        "baseline": judged[0].name if judged else None,
+        "primary": request.leading.label,
+        "key_metrics": [*([decision_cost.label] if request.priced else []), *(each.label for each in METRICS)],
+        "n_questions": len(cases),
+        "n_to_be_shown": sum(case.show for case in cases),
+        "cluster_by": request.cluster_by if clusters is not None else "none",
+        "n_clusters": None if clusters is None else len(set(clusters)),
+        "cost_shown": request.costs.shown,
+        "cost_hidden": request.costs.hidden,
+        "systems": [
+            {
+                "name": one.name,
+                **{k: v for k, v in one.decider.facts.items() if k not in ("name", "answered_by")},
+                **(
+                    {}
+                    if one.measured.any()
+                    else {"undecided": Counter(each.status.value for each in one.decider.decided)}
+                ),
+            }
+            for one in judged
+        ],
+        "judges": [
+            {"name": one.name, **one.decider.facts, **({"expense": asdict(expense)} if expense else {})}
+            for one in judged
+            for expense in [one.decider.expense]
+        ],
+        "stand_ins": stand_ins.facts(
+            "judge", [one.name for one in judged if one.decider.facts.get("stand_in")], own=True
+        ),
+    }
+
+
+def _plain(question: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", question).casefold().split())

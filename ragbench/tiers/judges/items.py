@@ -1,0 +1,167 @@
+"""What judges are tried on: answers, with what people gave them where people did, and answers made to tempt a judge."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ragbench.core.types import Array, Chunk, Question, Sample
+from ragbench.data import Dataset
+from ragbench.tiers.basics.choices import BenchError
+from ragbench.tiers.judges import texts
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The ends of a scale, and where on it (as a share of its length) "good" begins."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise BenchError(f"a scale goes from a lower to a higher number; got {self.low:g} to {self.high:g}")
+
+    @classmethod
+    def read(cls, text: str) -> Scale:
+        """The scale that "1, 5" writes."""
+        parts = [part.strip() for part in text.split(",")]
+        try:
+            low, high = map(float, parts)
+        except ValueError:
+            expected = "a scale is written as its lowest and highest number, such as '1, 5'"
+            raise BenchError(f"{expected}; got {text!r}") from None
+        return cls(low, high)
+
+    def share(self, values: Array) -> Array:
+        """Values as shares of the scale, 0 to 1. Raises BenchError for one outside."""
+        shares: Array = (values - self.low) / (self.high - self.low)
+        if (outside := values[(shares < -1e-9) | (shares > 1 + 1e-9)]).size:
+            raise BenchError(f"{outside.flat[0]:g} is not on the scale from {self.low:g} to {self.high:g}")
+        return shares
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers that a judge is asked about.
+
+    samples: as judges get them; clusters: those of one cluster are not independent (one question, or paraphrases).
+    raters: people's names; people: (answers, raters) ratings as shares of their scale, NaN where one gave none.
+    """
+
+    samples: tuple[Sample, ...]
+    clusters: tuple[str, ...]
+    raters: tuple[str, ...]
+    people: Array
+
+    @property
+    def mean_people(self) -> Array:
+        """(answers,) mean of the ratings that were given; NaN where none was."""
+        known = ~np.isnan(self.people)
+        counts = known.sum(axis=1)
+        return np.where(counts > 0, np.nansum(self.people, axis=1) / np.maximum(counts, 1), np.nan)
+
+
+def rated(dataset: Dataset, scale: Scale) -> Answers:
+    """The data set's rated answers; none where it has no ratings."""
+    samples = rated_samples(dataset)
+    raters = tuple(sorted({name for one in dataset.ratings for name in one.ratings}))
+    given = [[one.ratings.get(name) for name in raters] for one in dataset.ratings]
+    people = np.array(given, dtype=np.float64).reshape(len(samples), len(raters))
+    return Answers(samples, tuple(one.cluster or one.id for one in samples), raters, scale.share(people))
+
+
+def rated_samples(dataset: Dataset) -> tuple[Sample, ...]:
+    """The rated answers as judges get them."""
+    questions = {question.id: question for question in dataset.questions}
+    chunks = {chunk.id: chunk for chunk in dataset.chunks}
+    found = []
+    for one in dataset.ratings:
+        asked = sample_of(questions[one.question_id], tuple(chunks[name] for name in one.context))
+        found.append(replace(asked, id=one.id, response=one.answer, system=one.system))
+    return tuple(found)
+
+
+def sample_of(question: Question, contexts: tuple[Chunk, ...]) -> Sample:
+    """A question with its reference, still without an answer."""
+    return Sample(
+        id=question.id,
+        user_input=question.text,
+        reference=question.reference,
+        contexts=contexts,
+        language=question.language,
+        cluster=question.cluster or question.id,
+    )
+
+
+@dataclass(frozen=True)
+class Temptations:
+    """Answers made from references to try a judge, one of every variant for each question.
+
+    variants: name → samples, in the questions' order. pairs: two answers to each question, for which is better.
+    """
+
+    questions: tuple[Question, ...]
+    variants: dict[str, tuple[Sample, ...]]
+    pairs: tuple[tuple[Sample, Sample], ...]
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """The cluster of each question."""
+        return tuple(question.cluster or question.id for question in self.questions)
+
+
+NOTHING = Temptations((), {}, ())
+
+
+def temptations(dataset: Dataset, count: int) -> Temptations:
+    """All variants for `count` of the questions that have an answer with a reference, at even steps."""
+    able = [q for q in dataset.questions if q.reference and q.reference.strip() and q.answerable is not False]
+    if len(able) < 2 or count < 1:
+        return NOTHING
+    places = range(len(able)) if len(able) <= count else np.linspace(0, len(able) - 1, count).astype(int).tolist()
+    chosen = [able[place] for place in dict.fromkeys(places)]
+    chunks = {chunk.id: chunk for chunk in dataset.chunks}
+    praised = _praised(dataset)
+    made: dict[str, list[Sample]] = {}
+    for place, question in enumerate(chosen):
+        sample = sample_of(question, tuple(chunks[name] for name in question.relevant if name in chunks))
+        stranger, language = _stranger(question, place, chosen), question.language or dataset.language
+        written = texts.variants(question.reference or "", stranger, praised.get(question.id), language, place)
+        for name, text in written.items():
+            made.setdefault(name, []).append(replace(sample, response=text))
+    variants = {name: tuple(samples) for name, samples in made.items()}
+    return Temptations(tuple(chosen), variants, _pairs(variants))
+
+
+def _pairs(variants: dict[str, tuple[Sample, ...]]) -> tuple[tuple[Sample, Sample], ...]:
+    """Alternately two answers that say the same, and a whole answer with half of it; the better one first and last."""
+    pairs = []
+    for place, whole in enumerate(variants["reference"]):
+        other = variants["paraphrase" if place % 2 else "partial"][place]
+        pairs.append((whole, other) if place % 4 < 2 else (other, whole))
+    return tuple(pairs)
+
+
+def _praised(dataset: Dataset) -> dict[str, str]:
+    """Answers that every person gave the highest rating that is there, by question."""
+    highest = max((r for one in dataset.ratings for r in one.ratings.values() if r is not None), default=None)
+    found: dict[str, str] = {}
+    for one in dataset.ratings:
+        given = [rating for rating in one.ratings.values() if rating is not None]
+        if given and min(given) == highest:
+            found.setdefault(one.question_id, one.answer)
+    return found
+
+
+def _stranger(question: Question, place: int, chosen: Sequence[Question]) -> str:
+    """The reference of a question of another cluster that shares no passage with this one, found half-way round."""
+    half = place + len(chosen) // 2
+    for other in (chosen[(half + step) % len(chosen)] for step in range(len(chosen))):
+        same = other is question or (other.cluster or other.id) == (question.cluster or question.id)
+        if not (same or set(other.relevant) & set(question.relevant) or other.reference == question.reference):
+            return other.reference or ""
+    return ""

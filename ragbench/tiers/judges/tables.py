@@ -1,0 +1,241 @@
+"""Everything that was heard as the findings and the tables that a page is drawn from."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragbench.core.measurement import Finding, NamedComparison, NamedEstimate
+from ragbench.core.metric import grades
+from ragbench.core.types import Array
+from ragbench.judge import Rule
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.frames import independent
+from ragbench.tiers.judges import biases, classes, numbers
+from ragbench.tiers.judges.asking import Heard
+from ragbench.tiers.judges.biases import Tried
+from ragbench.tiers.judges.classes import Classes
+from ragbench.tiers.judges.numbers import Numbers, placed, share
+from ragbench.tiers.judges.probes import Limits, Probe
+from ragbench.tiers.judges.texts import LADDER, VARIANTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ANSWER_COLUMNS = (
+    "judge", "sample", "question", "answer", "reference", "people", "ratings", "score", "status", "reason", "system",
+    "contexts",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Settled:
+    """How the numbers are made: see `ragbench.tiers.judges.tier_judge.TierJudgeRequest`.
+
+    grades: those of the judges' scale, where all that they gave are such. levels: of people's and the judges' scales
+    alike, as shares of them, likewise.
+    """
+
+    delta: float
+    rule: Rule
+    limits: Limits
+    sure: Sureness
+    classes: Classes | None = None
+    grades: tuple[float, ...] = ()
+    levels: tuple[float, ...] = ()
+
+    def on_grades(self, heard: Sequence[Heard], tried: Tried) -> Settled:
+        """The same with the scales that these judges' scores turn out to be on: ranks, or numbers."""
+        known = grades(tried.scale.low, tried.scale.high)
+        scores = [one.answers.scores.ravel() for one in heard]
+        own = known if all(numbers.graded(each, known) for each in scores) else ()
+        levels = () if self.classes is None else self.classes.levels
+        alike = all(numbers.graded(tried.scale.share(each), levels) for each in scores)
+        return replace(self, grades=own, levels=levels if alike else ())
+
+    @property
+    def scales(self) -> dict[str, str]:
+        """On which scale Krippendorff's α is: of a judge's repeats, and of judges with people."""
+        told = {"repeats": self.grades, "people": self.levels}
+        return {name: "ordinal" if own else "interval" for name, own in told.items()}
+
+
+def found(
+    heard: Sequence[Heard], tried: Tried, baseline: Heard | None, labels: Array | None, how: Settled
+) -> tuple[tuple[Finding, ...], dict[str, pd.DataFrame]]:
+    """Findings at their place, and tables of what is counted, listed or drawn beside them, empty where nothing is.
+
+    Places: `trial` (coverage, repeatability, prompts, pairwise, calibration, ladder, rivals), `against` (person, mean),
+    `class` ("" for all of them together), `bin` with its mean `score`, `probe`. "people" as a judge: one person beside
+    another, which is the ceiling. labels: (pairs,) which answer of each pair is better, if known.
+    """
+    given = {one.name: numbers.single(one, tried.scale) for one in heard}
+    tried = replace(tried, baseline=None if baseline is None else numbers.single(baseline, tried.scale))
+    seen = {one.name: biases.effects(one, tried) for one in heard}
+    probes = biases.probes(seen, how.limits, how.sure)
+    of_classes, counted = classes.found(given, tried.answers, how.classes, tried.scale, how.sure)
+    findings = [
+        *(each for one in heard for each in _of_judge(one, tried, labels, how)),
+        *(NamedEstimate(each.judge, "effect", each.effect, {"probe": each.probe}) for each in probes),
+        *_rivals(numbers.rivalries(given, tried.rival, tried.baseline, tried.answers, how.sure)),
+        *placed("people", numbers.ceiling(tried.answers, tried.good, how.sure, how.levels), against="person"),
+        *(each for name, scores in given.items() for each in _with_people(name, scores, tried, how)),
+        *of_classes,
+    ]
+    return tuple(findings), {
+        "coverage": _coverage(heard),
+        "probes": _probes(probes),
+        "panel": _panel(heard, tried, how),
+        "answers": _answers(heard, tried, given),
+        "texts": _texts(tried),
+        "trials": biases.trial_table(heard, tried),
+        "effects": biases.effect_table(seen, heard, tried, how.limits),
+        **counted,
+    }
+
+
+def _of_judge(one: Heard, tried: Tried, labels: Array | None, how: Settled) -> Iterator[NamedEstimate]:
+    clusters = list(tried.answers.clusters)
+    by_trial = {
+        "coverage": numbers.coverage(one, clusters, how.sure),
+        "repeatability": numbers.repeatability(one, clusters, tried.scale, tried.good, how.sure, how.grades),
+        "prompts": numbers.prompted(one, clusters, how.sure, how.grades),
+        "pairwise": _pairwise(one, labels, tried, how.sure),
+        "ladder": _ladder(one, tried, how.sure),
+    }
+    for trial, own in by_trial.items():
+        yield from placed(one.name, own, trial=trial)
+
+
+def _with_people(name: str, scores: Array, tried: Tried, how: Settled) -> Iterator[NamedEstimate]:
+    sure = how.sure
+    for against, own in numbers.agreement(scores, tried.answers, tried.good, sure, how.levels).items():
+        yield from placed(name, own, against=against)
+    calibrated, bins = numbers.calibration(scores, tried.answers, tried.good, sure)
+    yield from placed(name, calibrated, trial="calibration")
+    for number, (score, good) in bins.items():
+        yield NamedEstimate(name, "good", good, {"bin": number, "score": score})
+
+
+def _pairwise(one: Heard, labels: Array | None, tried: Tried, sure: Sureness) -> Numbers:
+    """Shares over pairs: the same answer wins in both orders; the first place wins; ties; the better answer wins."""
+    choices, made = one.choices, tried.temptations.clusters
+    if choices is None or not len(choices):
+        return {}
+    clusters = independent(made if len(made) == len(choices) else tried.answers.clusters)
+    forward, backward = choices[:, 0], -choices[:, 1]  # both as votes for the pair's first answer
+    both = ~(np.isnan(forward) | np.isnan(backward))
+    won = {"first_place": 1, "second_place": -1, "tie": 0}
+    found = {"consistent": share(np.where(both, forward == backward, np.nan), clusters, sure)}
+    if one.stand_in and bool(np.all(forward[both] == backward[both])):
+        found = numbers.constructed(found, found)
+    for name, place in won.items():
+        found[name] = share(np.where(np.isnan(choices), np.nan, choices == place).mean(axis=1), clusters, sure)
+    if labels is not None and np.isfinite(labels).any():
+        right = np.array([forward == labels, backward == labels])
+        of = np.isfinite(labels) & (labels != 0)
+        found["better_wins"] = share(np.where(both, right.mean(axis=0), np.nan), clusters, sure, of)
+        # JudgeBench (arXiv:2410.12784): wins less losses over both orders; an order without a choice is neither
+        balance = np.where(np.isnan([forward, backward]), 0, [forward, backward]).sum(axis=0) * np.sign(labels)
+        there = ~np.isnan(choices).all(axis=1)
+        found["right_over_both_orders"] = share(np.where(there, balance > 0, np.nan), clusters, sure, of)
+        found["right_in_both_orders"] = share(np.where(both, right.all(axis=0), np.nan), clusters, sure, of)
+    return found
+
+
+def _ladder(one: Heard, tried: Tried, sure: Sureness) -> Numbers:
+    """Mean score by rung as a share of the scale, and how often all rungs stand in order."""
+    if not one.variants:
+        return {}
+    shares = {name: tried.scale.share(values) for name, values in one.variants.items() if name in LADDER}
+    pairs = biases.in_order(shares)
+    whole = np.where(np.isnan(pairs), np.nan, pairs > 1 - 1e-9)
+    values = {**shares, "in_order": whole, "pairs_in_order": pairs}
+    clusters = independent(tried.temptations.clusters)
+    return {name: share(each, clusters, sure) for name, each in values.items()}
+
+
+def _rivals(found: Sequence[numbers.Rivalry]) -> Iterator[Finding]:
+    for each in found:
+        own = {"concordance": each.concordance, "baseline": each.baseline}
+        yield from placed(each.judge, own, trial="rivals")
+        yield NamedComparison("concordance", each.difference, {"trial": "rivals"})
+
+
+def _coverage(heard: Sequence[Heard]) -> pd.DataFrame:
+    """How many of the questions to each judge ended so, of how many."""
+    import pandas as pd
+
+    rows = [
+        (one.name, outcome, int(hit.sum()), int(one.answers.asked.sum()))
+        for one in heard
+        for outcome, hit in numbers.outcomes(one).items()
+    ]
+    return pd.DataFrame(rows, columns=["judge", "outcome", "count", "asked"])
+
+
+def _probes(found: Sequence[Probe]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [
+        (each.judge, each.probe, *(None if math.isinf(end) else end for end in each.limits), each.p, each.p_adjusted,
+         each.verdict, each.why)
+        for each in found
+    ]  # fmt: skip
+    floats = ("limit_low", "limit_high", "p", "p_adjusted")
+    table = pd.DataFrame(rows, columns=["judge", "probe", *floats, "verdict", "why"])
+    return table.astype(dict.fromkeys(floats, float))
+
+
+def _panel(heard: Sequence[Heard], tried: Tried, how: Settled) -> pd.DataFrame:
+    """What the panel's mean becomes without each judge, and its concordance with people: of all, then without one."""
+    import pandas as pd
+
+    truth = tried.answers.mean_people
+
+    def concordance(without: str | None) -> float:
+        scores = numbers.panel_scores(heard, without)
+        known = ~(np.isnan(scores) | np.isnan(truth))
+        values = numbers.concordances(scores[known], truth[known])
+        return float(np.nanmean(values)) if known.any() and not np.isnan(values).all() else math.nan
+
+    rows = [
+        {**asdict(each), "shift": each.shift, "concordance": concordance(None),
+         "concordance_without": concordance(each.judge)}
+        for each in numbers.influences(heard, how.rule.on((tried.scale.low, tried.scale.high)))
+    ]  # fmt: skip
+    columns = ["judge", "whole", "without", "shift", "largest", "n", "concordance", "concordance_without"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _answers(heard: Sequence[Heard], tried: Tried, given: dict[str, Array]) -> pd.DataFrame:
+    """One row an answer and judge: texts, people's mean and ratings and the judge's score, all as shares of scales."""
+    import pandas as pd
+
+    answers = tried.answers
+    named = [
+        json.dumps({name: value for name, value in zip(answers.raters, own, strict=True) if not math.isnan(value)})
+        for own in answers.people.tolist()
+    ]
+    rows: list[tuple[Any, ...]] = [
+        (one.name, sample.id, sample.user_input, sample.response, sample.reference, answers.mean_people[place],
+         named[place], given[one.name][place], str(one.statuses[place, 0]), one.reasons[place] if one.reasons else "",
+         sample.system, [chunk.text for chunk in sample.contexts or ()])
+        for one in heard
+        for place, sample in enumerate(answers.samples)
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=list(ANSWER_COLUMNS)).astype({"people": float, "score": float})
+
+
+def _texts(tried: Tried) -> pd.DataFrame:
+    """The first question's variants, as an example of how they are made."""
+    import pandas as pd
+
+    variants = tried.temptations.variants
+    rows = [(name, variants[name][0].response) for name in VARIANTS if name in variants]
+    return pd.DataFrame(rows, columns=["variant", "text"])

@@ -1,0 +1,292 @@
+"""Is the judge any good? Its four numbers, and whether to believe it: coverage, repeats, people, probes, baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ragbench import llm
+from ragbench.core import settings as configuration
+from ragbench.core import stand_ins
+from ragbench.core.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
+from ragbench.core.metric import Metric, parse
+from ragbench.core.settings import OFFLINE, Settings
+from ragbench.core.types import Array, Question
+from ragbench.judge import OFFLINE_JUDGES, Rule
+from ragbench.metrics import catalogue
+from ragbench.metrics.judging import Sitting
+from ragbench.metrics.likert import faithfulness_rating
+from ragbench.tiers.basics import frames, requests
+from ragbench.tiers.basics.choices import BenchError, parted
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import bounds
+from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.requests import Draws, tier
+from ragbench.tiers.basics.session import Session
+from ragbench.tiers.judges import asking, items, judge_session, judgement_files, numbers
+from ragbench.tiers.judges import classes as judge_classes
+from ragbench.tiers.judges import tables as judge_tables
+from ragbench.tiers.judges.asking import Heard, Trial
+from ragbench.tiers.judges.biases import Tried
+from ragbench.tiers.judges.items import NOTHING, Answers, Scale
+from ragbench.tiers.judges.probes import Limits
+from ragbench.tiers.judges.tables import Settled
+from ragbench.tiers.scoring import own_metrics
+from ragbench.tiers.scoring.judged_metrics import Judging, described
+
+MODES = ("direct", "reasoned")
+Share = Annotated[float, Field(ge=0, le=0.99)]
+
+
+class TierJudgeRequest(Draws):
+    """Who is tried, on what, and how much of each fault nobody would mind."""
+
+    dataset: requests.Dataset = ""
+    judges: requests.Judges = ""
+    metric: str = Field("answer_correctness_rating", description="the judged metric whose scores are on trial")
+    modes: requests.Names = Field("", description='"direct, reasoned": every model in both; empty: as configured')
+    aggregate: requests.How = None
+    repeats: requests.Repeats = 2
+    tempted: int = Field(
+        100, description="questions whose references are made into answers that try the judge; 0: none", ge=0
+    )
+    delta: float = Field(0.5, description="of consistency_score, in units of the judge's scale", ge=0)
+    good: float = Field(0.7, description="the share of a scale from which on an answer counts as good", gt=0, lt=1)
+    people_scale: str = Field("1, 5", description="lowest and highest rating of people")
+    classes: requests.Names = Field(
+        "",
+        description='"contradicted, neutral, supported": names, worst first; empty: the levels of people\'s scale',
+    )
+    ratings: str = Field(
+        "",
+        description="logged judgements, instead of asking: a file (.jsonl, .json, .csv, .parquet) in the project",
+    )
+    judge_scale: str = Field("0, 1", description="lowest and highest score of the judges in that file")
+    rival: str = Field(OFFLINE, description="the judge that the others have to beat")
+    bias_limit: Share = Field(
+        Limits.bias, description="how far a score may move for no reason, as a share of the scale"
+    )
+    flips_limit: Share = Field(Limits.flips, description="the share of repeats that may change the decision")
+    changes_limit: Share = Field(
+        Limits.changes,
+        description="the share of choices or scores that may change with order, language or scale",
+    )
+    attacks_limit: Share = Field(Limits.attacks, description="the share of worthless answers that may be called good")
+    ladder_limit: float = Field(
+        Limits.ladder, description="the share of the pairs of rungs that must be in order", ge=0.01, le=1
+    )
+    alike_limit: Share = Field(Limits.alike, description="the correlation with the baseline's errors that is allowed")
+    fresh_timings: requests.FreshTimings = False
+    notebook: str = "tier_judge"
+
+    def check(self) -> None:
+        """Refuse a rule, modes, scales and classes that cannot be."""
+        _ = self.scales, judge_classes.names_of(self.classes)
+        try:
+            _ = self.rule
+        except ValueError as error:
+            raise BenchError(str(error)) from None
+        if wrong := [mode for mode in parted(self.modes) if mode not in MODES]:
+            raise BenchError(f"modes = {wrong[0]!r}: each is one of {', '.join(MODES)}")
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """Answers that people rated, or references to make some of; none where judgements were logged."""
+        return () if self.ratings else (Needed.of(Need.RATINGS, Need.REFERENCES),)
+
+    @property
+    def asks_judges(self) -> bool:
+        """Whether they are asked; what they said elsewhere is read."""
+        return not self.ratings
+
+    @property
+    def rule(self) -> Rule:
+        """How several judges become one, of all that are there. Raises ValueError."""
+        return replace(Rule.of(configuration.load(), self.aggregate), quorum=None)
+
+    @property
+    def scales(self) -> tuple[Scale, Scale]:
+        """Of people, and of the judges in a file."""
+        return Scale.read(self.people_scale), Scale.read(self.judge_scale)
+
+    def settled(self, answers: Answers) -> Settled:
+        """How numbers and findings are made of these answers."""
+        limits = Limits(**{each.name: getattr(self, f"{each.name}_limit") for each in fields(Limits)})
+        named = judge_classes.classes_of(answers, self.scales[0], judge_classes.names_of(self.classes))
+        return Settled(self.delta, self.rule, limits, self.take(Sureness), named)
+
+
+@tier(TierJudgeRequest)
+def tier_judge(request: TierJudgeRequest) -> Measurement:
+    """Try judges on a data set's rated answers and on answers made to tempt them, or read what they said elsewhere.
+
+    An answer costs `repeats` + 2 scores, one of them with the scale turned and one with the prompt in the other
+    language, and another where it stands in two languages; a tempting question costs 9 and two choices. Classes lie
+    evenly over people's scale; where none are named, its levels are classes if they are 3 to 7. From three classes on
+    the page says which is taken for which. A file of ratings holds
+    `ragbench.tiers.judges.judgement_files.Judgement`. Beyond a limit a probe finds a fault, see
+    `ragbench.tiers.judges.probes.Limits`.
+
+    A data set with neither rated answers nor questions with a reference gives a measurement of nothing, which says so.
+    Raises BenchError, DatasetError, ModelError or StoreError, each with what is legal.
+    """
+    session = Session.begin(request.notebook, request.dataset, "", "", request.language)
+    return (_logged if request.ratings else _live)(session, request)
+
+
+def _live(session: Session, request: TierJudgeRequest) -> Measurement:
+    measured = _metric(request.metric)
+    names = request.take(Judging).names(session)
+    known, names = judge_session.in_modes(session.settings, names, parted(request.modes))
+    answers = items.rated(session.dataset, request.scales[0])
+    temptations = items.temptations(session.dataset, request.tempted)
+    if not answers.samples:
+        answers = judge_session.assorted(temptations)
+    if not answers.samples:
+        names = ()
+    others = judge_session.twins(session, answers), judge_session.prompts(session, answers)
+    trial = Trial(measured, answers, temptations, *others, request.repeats)
+    heard, faithfulness, usage = judge_session.all_heard(session, known, names, trial, faithfulness_rating)
+    heard = judge_session.with_families(heard, known.judges)
+    baseline = next((one for one in heard if one.name == OFFLINE), None)
+    if baseline is None and names:
+        baseline = llm.run(asking.hear(OFFLINE_JUDGES[OFFLINE](), replace(trial, repeats=1, temptations=NOTHING)))
+    heard = judge_session.timed(session, known, names, trial, heard, request.fresh_timings)
+    tried = Tried(answers, temptations, judge_session.bounds(measured), request.good, OFFLINE)
+    facts = {
+        "judges": [
+            {**one, **({"answered_by": usage[one["name"]].answered_by} if one["name"] in usage else {})}
+            for one in described(replace(session, settings=known), names)
+        ],
+        "metric": measured.label,
+        "faithfulness": faithfulness_rating.label,
+        "modes": list(parted(request.modes)),
+        "calls": trial.calls,
+        "n_tempted": len(temptations.questions),
+        "constructed": not session.dataset.ratings,
+        "languages": sorted({one.language for one in (*answers.samples, *filter(None, trial.twins)) if one.language}),
+    }
+    labels = judge_session.made_labels(temptations)
+    return _measurement(session, request, heard, tried, baseline, labels, facts, faithfulness)
+
+
+def _logged(session: Session, request: TierJudgeRequest) -> Measurement:
+    path = _inside(request.ratings)
+    found = judgement_files.read(path, *request.scales, judge_classes.names_of(request.classes))
+    names = [one.name for one in found.heard]
+    chosen = parted(request.judges)
+    if wrong := [name for name in chosen if name not in names]:
+        raise BenchError(f"{path.name} has no judge {wrong[0]!r}; it has {', '.join(names)}")
+    heard = judge_session.with_families(
+        [one for one in found.heard if not chosen or one.name in chosen], session.settings.judges
+    )
+    baseline = next((one for one in found.heard if one.name == request.rival), None)
+    tried = Tried(found.answers, NOTHING, request.scales[1], request.good, request.rival)
+    facts = {
+        "dataset": path.name,
+        "dataset_title": path.name,
+        "licence": None,
+        "data_hash": found.content_hash,
+        "judges": [{"name": one.name, "stand_in": one.stand_in} for one in heard],
+        "metric": None,
+        "faithfulness": None,
+        "logged": True,
+        "n_tempted": 0,
+        "constructed": False,
+    }
+    return _measurement(session, request, heard, tried, baseline, found.labels, facts, {})
+
+
+def _metric(label: str) -> Metric:
+    own_metrics.check()
+    catalogue()
+    try:
+        found = parse(label)
+    except ValueError as error:
+        raise BenchError(str(error)) from None
+    judge_session.bounds(found)
+    if found.grain != "sample" or set(found.needs) != {"judge"}:
+        raise BenchError(f"metric = {label!r}: one is needed that asks a judge, and nothing else, about single answers")
+    return found
+
+
+def _inside(name: str) -> Path:
+    root = configuration.project_folder().resolve()
+    path = (root / name).resolve()
+    if root not in path.parents:
+        raise BenchError(f"ratings = {name!r} leads out of the project's folder; put the file inside it")
+    if not path.is_file():
+        raise BenchError(f"ratings = {name!r}: there is no such file in the project's folder")
+    return path
+
+
+def _measurement(
+    session: Session,
+    request: TierJudgeRequest,
+    heard: Sequence[Heard],
+    tried: Tried,
+    baseline: Heard | None,
+    labels: Array,
+    facts: Mapping[str, Any],
+    faithfulness: Mapping[str, Sitting],
+) -> Measurement:
+
+    answers, how = tried.answers, request.settled(tried.answers).on_grades(heard, tried)
+    placed, tables = judge_tables.found(heard, tried, baseline, labels, how)
+    label, judged = facts["metric"] or "score", tables["answers"]
+    scores = judged[["judge", "sample", "status", "reason"]].rename(columns={"judge": "system"})
+    given = [value for one in heard for value in one.answers.scores[:, 0]]
+    scores = scores.assign(metric=label, value=given, judge=scores["system"])[list(SCORE_COLUMNS)]
+    scored = {one.name for one in heard if one.answers.asked.any()}  # others were asked for choices alone
+    questions = [
+        Question(one.id, one.user_input or "", one.reference, language=one.language, cluster=cluster)
+        for one, cluster in zip(answers.samples, answers.clusters, strict=True)
+    ]
+    return Measurement(
+        notebook=session.notebook,
+        facts={
+            **session.facts(),
+            **facts,
+            "baseline": None,
+            "describes": "judges",
+            "primary": "consistency_score",
+            "key_metrics": ["consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness"],
+            "systems": [{"name": one.name} for one in heard],
+            "stand_ins": stand_ins.facts(
+                "judge", [one["name"] for one in facts["judges"] if one["stand_in"]], own=True
+            ),
+            "n_questions": len(answers.samples),
+            "raters": list(answers.raters),
+            "repeats": max((one.answers.scores.shape[1] for one in heard), default=0),
+            "delta": request.delta,
+            "good": request.good,
+            "judge_scale": list(asdict(tried.scale).values()),
+            "people_scale": list(asdict(request.scales[0]).values()),
+            "classes": [] if how.classes is None else list(how.classes.names),
+            "limits": asdict(how.limits),
+            "alpha": how.scales,
+            "rival": tried.rival,
+            "aggregate": how.rule.label if len(heard) > 1 else None,
+            **asdict(how.sure),
+        },
+        scores=scores[scores["system"].isin(scored)].reset_index(drop=True),
+        questions=frames.questions(questions),
+        retrieved=frames.retrieved(),
+        estimates=tuple(each for one in heard for each in _four(one, answers, how, faithfulness)),
+        placed=placed,
+        extra=tables,
+    )
+
+
+def _four(one: Heard, answers: Answers, how: Settled, faithfulness: Mapping[str, Sitting]) -> list[NamedEstimate]:
+    from ragbench import stats
+
+    found = numbers.specified(one, answers.clusters, how.delta, how.sure)
+    if one.name in faithfulness:
+        given, scale = faithfulness[one.name].scores[:, 0], bounds(faithfulness_rating)
+        options = {"clusters": answers.clusters, "bounds": scale, **asdict(how.sure)}
+        found["avg_faithfulness"] = stats.estimate(given, **options)
+    return numbers.placed(one.name, found)

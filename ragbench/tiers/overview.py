@@ -1,0 +1,186 @@
+"""The overview: what the other notebooks of a run have measured, side by side, with the thresholds it is held to."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from ragbench.core import raised, stand_ins
+from ragbench.core import settings as configuration
+from ragbench.core.measurement import Finding, Measurement
+from ragbench.data import places
+from ragbench.llm import Price
+from ragbench.tiers.basics import bands, reasons, requests
+from ragbench.tiers.basics.choices import BenchError
+from ragbench.tiers.basics.requests import Request, tier
+from ragbench.tiers.basics.session import commit, part, versions
+from ragbench.tiers.scoring import judge_overlap
+
+NAME = "overview"
+PAGE_FACTS = (
+    "dataset", "n_questions", "n_texts", "baseline", "primary", "unit", "describes", "signatures", "unidentified",
+)  # fmt: skip
+
+
+class OverviewRequest(Request):
+    """What the numbers of a run are held to."""
+
+    threshold_set: str = Field(
+        "", description="which thresholds the numbers are compared with; empty: as in ragbench.toml"
+    )
+    seed: requests.Seed = Field(0, description="not used here; every page names its own")
+    language: requests.Language = "en"
+    notebook: str = NAME
+
+
+@tier(OverviewRequest)
+def overview(request: OverviewRequest) -> Measurement:
+    """All findings of the whole that the run's pages have so far, and the shares of blame, each placed at its `page`.
+
+    Outside of a run the newest run in the folder of reports is read. The fact `thresholds` says what the numbers are
+    held to, as on every page; the fact `pages` lists the pages in their order, with what their own facts say.
+    Raises BenchError where there is nothing to read, ValueError for a set that is not there.
+    """
+    name = request.notebook
+    return over(_parts(name), request.threshold_set, seed=request.seed, notebook=name)
+
+
+def keep(run: Path, threshold_set: str = "") -> None:
+    """Keep the overview of a run that did not execute its notebook, for its index."""
+    folder = run / "parts" / NAME
+    if not (folder / "findings.json").is_file() and (found := _below(run / "parts", NAME)):
+        over(found, threshold_set).save(folder)
+
+
+def over(
+    found: Mapping[str, Measurement], threshold_set: str = "", *, seed: int | None = None, notebook: str = NAME
+) -> Measurement:
+    """The overview of measurements by name: tiers first, by number, then the other pages."""
+    known = configuration.load()
+    chosen = known.model_copy(update={"threshold_set": threshold_set or known.threshold_set})
+    named = {name: found[name] for name in sorted(found, key=lambda name: (not name.startswith("tier"), name))}
+    pages = [_page(name, made, known) for name, made in named.items()]
+    placed: list[Finding] = []
+    for name, made in named.items():
+        own: list[Finding] = [*made.estimates, *made.comparisons, *made.estimates_by("part")]
+        placed += [replace(one, where={"page": name, **one.where}) for one in own]
+    facts = {
+        "pages": pages,
+        "stand_ins": [one for page in pages for one in page["stand_ins"]],
+        "threshold_set": chosen.threshold_set,
+        "thresholds": bands.told([one.metric for one in placed], chosen),
+        **({} if seed is None else {"seed": seed}),
+        "systems": [],
+        "versions": versions(),
+        "commit": commit(),
+    }
+    return Measurement(notebook, facts, placed=tuple(placed))
+
+
+def _parts(notebook: str) -> dict[str, Measurement]:
+    own = part(notebook)
+    newest = configuration.project_folder() / configuration.load().reports_folder / "latest" / "parts"
+    folder = newest if own is None else own.parent
+    found = _below(folder, notebook)
+    if not found:
+        raise BenchError("an overview needs pages that were measured before it: `ragbench run` executes it last")
+    return found
+
+
+def _below(folder: Path, without: str) -> dict[str, Measurement]:
+    places = sorted(path.parent for path in folder.glob("*/findings.json"))
+    return {place.name: Measurement.load(place) for place in places if place.name not in (without, NAME)}
+
+
+def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[str, Any]:
+    """What the overview says of a page beside its numbers."""
+    facts = {key: made.facts[key] for key in PAGE_FACTS if made.facts.get(key) not in (None, "", [], {})}
+    missing = sum(e.estimate.n_unmeasured for e in made.estimates)
+    wanted = sum(e.estimate.n + e.estimate.n_unmeasured for e in made.estimates)
+    return {
+        "name": name,
+        "heading": _heading(places.notebook(f"{name}.ipynb")),
+        "unmeasured": missing,
+        "wanted": wanted,
+        "why": reasons.frequent(made.scores["reason"][made.scores["value"].isna()]),
+        "incomplete": sum(one.incomplete for one in judge_overlap.of_facts(made.facts).values()),
+        "systems": _systems(made),
+        "milliseconds": _latency(made),
+        "judging_seconds": _judging(made),
+        "spent": _spent(made, known),
+        "stand_ins": [one.fact for one in stand_ins.of(made.facts)],
+        "raised": [one.fact for one in raised.of(made.facts)],
+        **({"judged_alone": judged} if (judged := stand_ins.judged_alone(made.facts)) else {}),
+        **facts,
+    }
+
+
+def _systems(made: Measurement) -> list[str]:
+    """The systems measured: the baseline first, the others as the facts list them."""
+    measured = list(dict.fromkeys(e.system for e in made.estimates))
+    named = [str(one["name"]) for one in made.facts.get("systems", ()) if isinstance(one, Mapping) and "name" in one]
+    ordered = list(dict.fromkeys([*(name for name in named if name in measured), *measured]))
+    return sorted(ordered, key=lambda name: name != made.facts.get("baseline"))
+
+
+def _heading(path: Path | None) -> str:
+    """The notebook's first line of Markdown, as it is written; empty where there is no such notebook."""
+    if path is None:
+        return ""
+    cells = json.loads(path.read_text(encoding="utf-8")).get("cells", [])
+    texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return next((text.strip().split("\n\n", 1)[0] for text in texts if text.strip().startswith("# ")), "")
+
+
+def _latency(made: Measurement) -> dict[str, float]:
+    """Median milliseconds of an answer by system, as the page measured them."""
+    found: dict[str, dict[str, float]] = {}
+    for one in made.estimates_by("step", "probability"):
+        if one.where["probability"] == 0.5:
+            found.setdefault(one.system, {})[str(one.where["step"])] = one.estimate.value
+    return {system: own.get("both", math.fsum(own.values())) for system, own in found.items()}
+
+
+def _spent(made: Measurement, known: configuration.Settings) -> dict[str, float]:
+    """Replies of models that the page was made from, and what they cost, whether paid for now or earlier; or nothing.
+
+    Answers of a generator are priced as ragbench.toml prices it. unpriced: how many have no price, and no money here.
+    """
+    judges = [one for one in made.facts.get("judges") or () if isinstance(one, Mapping)]
+    used = [one["usage"] for one in judges if one.get("usage")]
+    calls, money = sum(int(one["replies"]) for one in used), sum(float(one["cost"]) for one in used)
+    unpriced = sum(int(one.get("unpriced") or 0) for one in used)
+    answers = made.extra.get("answers")
+    generators = made.facts.get("generators") or {}
+    if answers is not None and "input_tokens" in answers:
+        written = answers.dropna(subset=["input_tokens", "output_tokens"])
+        for system, own in written.groupby("system"):
+            one = known.generators.get(str(generators.get(system, {}).get("name")))
+            calls += len(own)
+            if one is None or not one.is_priced:
+                unpriced += len(own)
+            else:
+                price = Price(one.input_price, one.output_price)
+                money += price.of(float(own["input_tokens"].sum()), float(own["output_tokens"].sum()))
+    return {"calls": calls, "money": round(money, 9), "unpriced": unpriced} if calls else {}
+
+
+def _judging(made: Measurement) -> float | None:
+    """Seconds that the judges took in all, one call after the other; None where nobody judged or nothing was timed.
+
+    What a model took is kept with its reply and is the same whenever a page is made. A stand-in is timed anew in every
+    run, so that its seconds would make two runs of the same inputs differ: they are left out.
+    """
+    table = made.extra.get("judgements")
+    if table is None or not len(table):
+        return None
+    judges = [one for one in made.facts.get("judges") or () if isinstance(one, Mapping)]
+    stand_ins = {one.get("name") for one in judges if one.get("stand_in")}
+    timed = table["seconds"][~table["judge"].isin(stand_ins)].dropna()
+    return round(float(timed.sum()), 1) if len(timed) else None

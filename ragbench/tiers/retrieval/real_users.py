@@ -1,0 +1,223 @@
+"""Questions that people really asked: Tier 1 with the page they were shown as a proxy label, and how they ask."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from ragbench import stats
+from ragbench.core.measurement import Measurement, NamedEstimate
+from ragbench.core.metric import Metric
+from ragbench.core.settings import Settings
+from ragbench.core.types import Question
+from ragbench.data.records import PastQuestion
+from ragbench.data.russian import language_of
+from ragbench.data.wording import plain
+from ragbench.tiers.basics import requests
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.requests import tier
+from ragbench.tiers.basics.session import Session
+from ragbench.tiers.retrieval import consistency
+from ragbench.tiers.retrieval import tier1_retrieval as tier1
+from ragbench.tiers.retrieval.masking import Masker
+from ragbench.tiers.retrieval.own_tables import REAL
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCALE = (1.0, 5.0)  # of a user's score
+QUANTILES = (0.1, 0.5, 0.9)
+ASKED = ("sample", "words", "characters", "language", "score", "day", "weekday", "hour", "has_page")
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+
+
+class RealUsersRequest(tier1.RankingRequest):
+    """What is asked of a log of questions."""
+
+    cluster_by: Literal["user", "none"] = Field(
+        "user", description='"user": questions of one user are drawn together; "none": all independent'
+    )
+    mask: requests.Mask = True
+    notebook: str = "real_users"
+
+    def check(self) -> None:
+        """Refuse what Tier 1 refuses."""
+        _ = self.retrieval
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """A log."""
+        return (Needed.of(Need.HISTORY),)
+
+    @property
+    def retrieval(self) -> tier1.Tier1Request:
+        """The same of Tier 1: pages ranked, each question once, nothing timed."""
+        names = ("metrics", "primary", "k", "level", "resamples", "seed")
+        asked: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return _Once(**asked, unit="url", slice_by="kind, language", repeats=1, timed_questions=0, ef_searches=())
+
+
+class _Once(tier1.Tier1Request):
+    @cached_property
+    def chosen(self) -> tuple[Metric, ...]:
+        """The metrics without retrieval_consistency, which needs repeats."""
+        return tuple(each for each in super().chosen if each.name != consistency.NAME)
+
+
+@tier(RealUsersRequest)
+def real_users(request: RealUsersRequest) -> Measurement:
+    """Retrieve for every logged question whose page is known, and describe all that was logged.
+
+    The label is a proxy: the page that was shown to the user, one a question, whether or not it held the answer. Pages
+    are ranked, not chunks. Questions without a page, those whose page is no longer in the base, and those without a
+    vector where it is taken from their table, are counted and left out. What mask replaces is replaced in everything
+    that is kept and shown; the search has read the questions as they were asked.
+
+    A data set without a log gives a measurement of nothing, which says so.
+    Raises BenchError, DatasetError or StoreError, each with what is legal.
+    """
+    session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    history = session.dataset.history
+    masker = Masker(dict.fromkeys(past.user for past in history if past.user is not None))
+    titles = {chunk.url: chunk.title for chunk in reversed(session.dataset.chunks) if chunk.url}
+    log = _Log(history, titles, masker.text if request.mask else str)
+    unasked = session.dataset.without_vector
+    known = [past for past in history if past.url in titles and past.id not in unasked]
+    facts: dict[str, Any] = {
+        "describes_users": True,
+        "proxy": True,
+        "masked": request.mask,
+        "n_history": len(history),
+        "n_without_page": sum(past.url is None for past in history),
+        "n_page_gone": sum(past.url is not None and past.url not in titles for past in history),
+        "n_without_vector": sum(past.url in titles and past.id in unasked for past in history),
+        "n_users": len({past.user for past in history if past.user is not None}),
+        "cluster_by": request.cluster_by,
+    }
+    if not known:
+        return _nothing(session, request, facts, log)
+    questions = tuple(as_question(past, request.cluster_by) for past in known)
+    inner = replace(session, dataset=replace(session.dataset, questions=questions))
+    made = tier1.measured(inner, request.retrieval)
+    facts = {**made.facts, **facts, "n_without_relevant": None}
+    placed = (*made.placed, *log.habits(request.take(Sureness)))
+    made = replace(made, facts=facts, extra={**made.extra, **log.tables()}, placed=placed)
+    return _masked(made, masker) if request.mask else made
+
+
+def as_question(past: PastQuestion, cluster_by: str = "user") -> Question:
+    """What a user asked, as a question: the page that was shown is its label, its user the group that it belongs to."""
+    return Question(
+        id=past.id,
+        text=past.question,
+        reference=past.answer,
+        relevant_urls={past.url: 1.0} if past.url else {},
+        kind=None if past.score is None else f"★ {past.score}",
+        language=language_of([past.question]),
+        cluster=past.user if cluster_by == "user" else None,
+        source=REAL,
+    )
+
+
+def _nothing(session: Session, request: RealUsersRequest, facts: Mapping[str, Any], log: _Log) -> Measurement:
+    """A measurement of no system: there is no log, or none of its pages is in the base."""
+    sureness = request.take(Sureness)
+    known = {"k": request.k, **facts, "unit": "url", "n_questions": 0, "systems": []}
+    return Measurement(
+        notebook=session.notebook,
+        facts={**session.facts(), **asdict(sureness), **known},
+        extra=log.tables(),
+        placed=log.habits(sureness),
+    )
+
+
+def _masked(made: Measurement, masker: Masker) -> Measurement:
+    """Texts of questions, answers, passages and errors without what names a person; users' clusters as numbers."""
+    questions = made.questions.assign(
+        text=made.questions["text"].map(masker.text),
+        reference=made.questions["reference"].map(masker.text),
+        cluster=made.questions["cluster"].map(masker.user),
+    )
+    retrieved = made.retrieved.assign(text=made.retrieved["text"].map(masker.text))
+    scores = made.scores.assign(reason=made.scores["reason"].map(masker.text))  # an error may repeat what was asked
+    return replace(made, questions=questions, retrieved=retrieved, scores=scores)
+
+
+@dataclass(frozen=True)
+class _Log:
+    """Everything that was asked; shown: how a text of it may be shown."""
+
+    history: Sequence[PastQuestion]
+    titles: Mapping[str, str | None]
+    shown: Callable[[str | None], str | None]
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """`asked`: one row a question without its words; `repeats`: equal questions; `asked_pages`: pages by how often
+        they were shown."""
+        import pandas as pd
+
+        whole = dict.fromkeys(("score", "weekday", "hour"), "Int64")
+        return {
+            "asked": pd.DataFrame(self._asked(), columns=list(ASKED)).astype(whole),
+            "repeats": pd.DataFrame(self._repeats(), columns=["text", "count", "users", "pages", "samples"]),
+            "asked_pages": pd.DataFrame(
+                self._pages(), columns=["page", "title", "count", "scored", "score", "in_base"]
+            ),
+        }
+
+    def _asked(self) -> Iterator[tuple[Any, ...]]:
+        for past in self.history:
+            at, hour = when(past.asked_at)
+            day, weekday = (None, None) if at is None else (at.date().isoformat(), at.weekday())
+            words, language = len(_WORD.findall(past.question)), language_of([past.question])
+            sizes = (past.id, words, len(past.question), language, past.score)
+            yield (*sizes, day, weekday, hour, past.url is not None)
+
+    def _repeats(self) -> Iterator[tuple[Any, ...]]:
+        groups: dict[str, list[PastQuestion]] = defaultdict(list)
+        for past in self.history:
+            groups[plain(past.question)].append(past)
+        for group in sorted((g for g in groups.values() if len(g) > 1), key=lambda g: (-len(g), g[0].id)):
+            users = {past.user for past in group if past.user is not None}
+            pages = {past.url for past in group}
+            yield self.shown(group[0].question), len(group), len(users), len(pages), [past.id for past in group]
+
+    def _pages(self) -> Iterator[tuple[Any, ...]]:
+        counts = Counter(past.url for past in self.history if past.url is not None)
+        for url, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            scores = [past.score for past in self.history if past.url == url and past.score is not None]
+            mean = sum(scores) / len(scores) if scores else float("nan")
+            yield url, self.titles.get(url), count, len(scores), mean, url in self.titles
+
+    def habits(self, sureness: Sureness) -> tuple[NamedEstimate, ...]:
+        """Of what was asked the quantiles of its length in words, and the mean score of its users."""
+        words = [float(len(_WORD.findall(past.question))) for past in self.history]
+        made = []
+        for probability in QUANTILES if words else ():
+            length = stats.quantile(words, probability, level=sureness.level)
+            made.append(NamedEstimate("", "habit", length, {"asked": "words", "probability": probability}))
+        scored = [past for past in self.history if past.score is not None]
+        if scored:
+            users, scores = [past.user for past in scored], [float(past.score or 0) for past in scored]
+            clusters = users if any(users) else None
+            mean = stats.estimate(scores, clusters=clusters, bounds=SCALE, **asdict(sureness))
+            made.append(NamedEstimate("", "habit", mean, {"asked": "score"}))
+        return tuple(made)
+
+
+def when(asked_at: str | None) -> tuple[datetime | None, int | None]:
+    """The moment of an ISO 8601 text, and its hour where it names one; None for what is not such a text."""
+    if asked_at is None:
+        return None, None
+    try:
+        at = datetime.fromisoformat(asked_at.strip())
+    except ValueError:
+        return None, None
+    return at, at.hour if len(asked_at.strip()) > len("2025-09-02") else None

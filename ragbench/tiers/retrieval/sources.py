@@ -1,0 +1,340 @@
+"""How the knowledge base is used: chunks that are ever retrieved, topics that find few, pages that are everywhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from ragbench import stats
+from ragbench.core import stand_ins
+from ragbench.core.measurement import Measurement, NamedEstimate
+from ragbench.core.settings import Settings
+from ragbench.core.types import Chunk, Estimate, Question, Vectors
+from ragbench.data import Dataset
+from ragbench.embed.threads import one_thread
+from ragbench.metrics import ranking_arrays
+from ragbench.metrics import sources as formulas
+from ragbench.metrics.ranking_arrays.coverage import LabelledText
+from ragbench.metrics.sources import TopicCoverage, Usage
+from ragbench.tiers.basics import frames, requests
+from ragbench.tiers.basics.choices import BenchError, illegal
+from ragbench.tiers.basics.needs import Need, Needed
+from ragbench.tiers.basics.requests import Request, tier
+from ragbench.tiers.basics.session import Session
+from ragbench.tiers.retrieval import topics
+from ragbench.tiers.retrieval.masking import Masker
+from ragbench.tiers.retrieval.own_tables import REAL
+from ragbench.tiers.retrieval.real_users import as_question
+from ragbench.tiers.retrieval.tier1_retrieval import told
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ragbench.store import Store
+    from ragbench.systems import Retrieval
+
+PRIMARY = "utilization_rate"
+MOST_TOPICS = 1000
+MEASURES = (formulas.utilization_rate, formulas.total_chunks, formulas.used_chunks, formulas.unused_chunks)
+
+
+class SourcesRequest(Request):
+    """What is retrieved, and how the questions are grouped into topics."""
+
+    dataset: requests.Dataset = ""
+    systems: requests.Systems = ""
+    users_log: bool = Field(
+        False, description="True: what users asked, as the data set's log has it, in place of its own questions"
+    )
+    k: requests.Depth = Field(
+        5, description="passages of each ranking that count as retrieved, as many as an answer is written from"
+    )
+    n_topics: int = Field(
+        0, description="clusters of questions; 0: the number with the highest silhouette", ge=0, le=1000
+    )
+    fewest_topics: int = Field(2, description="the lowest number of topics that is tried", ge=2, le=MOST_TOPICS)
+    most_topics: int = Field(20, description="the highest number of topics that is tried", ge=2, le=MOST_TOPICS)
+    thin: float = Field(
+        0.5, description="a topic is thin below this share of the median topic's distinct passages a question",
+        gt=0, le=1,
+    )  # fmt: skip
+    embedder: str = Field("", description="of the questions, for their topics; empty: that of the first system")
+    listed: int = Field(20, description="never-retrieved passages that are listed for each system", ge=1)
+    mask: requests.Mask = True
+    level: requests.Level = 0.95
+    seed: requests.Seed = Field(0, description="of the clusters")
+    language: requests.Language = "en"
+    notebook: str = "sources"
+
+    def check(self) -> None:
+        """Refuse numbers of topics of which the highest is below the lowest."""
+        if self.most_topics < self.fewest_topics:
+            expected = f"a whole number from {self.fewest_topics} to {MOST_TOPICS}"
+            raise illegal("most_topics", self.most_topics, expected, "fewest_topics is the least")
+
+    def needed(self, settings: Settings) -> tuple[Needed, ...]:
+        """A base, and questions that are looked up in it."""
+        return Needed.of(Need.PASSAGES), Needed.of(Need.HISTORY if self.users_log else Need.QUESTIONS)
+
+    def asked(self, data: Dataset) -> Sequence[Question]:
+        """The data set's own questions, or what its log has that can be asked."""
+        if not self.users_log:
+            return data.questions
+        return [as_question(past) for past in data.history if past.id not in data.without_vector]
+
+
+@tier(SourcesRequest)
+def sources(request: SourcesRequest) -> Measurement:
+    """Retrieve for every question of the data set, or of its users' log, and see which sources that used.
+
+    What mask replaces in real users' questions is replaced in everything that is kept and shown, the topics' words
+    among it; the search has read them as they were asked. Topics are clusters of
+    questions (KMeans). The numbers describe: a high utilization can be good coverage or noise, so no system is better
+    or worse.
+    Raises BenchError, DatasetError, EmbeddingError or StoreError, each with what is legal.
+    """
+    from ragbench.systems import make, once, steps
+
+    session = Session.begin(request.notebook, request.dataset, request.systems, "", request.language)
+    history = session.dataset.history
+    data = replace(session.dataset, questions=tuple(request.asked(session.dataset)))
+    if not data.questions:
+        of_log = f" in its users' log (users_log = True; {len(history)} stand there)" if request.users_log else ""
+        raise BenchError(f"{data.label} has no questions{of_log}: nothing can be retrieved")
+    if request.n_topics > len(data.questions):
+        raise BenchError(f"n_topics = {request.n_topics}: {data.label} has only {len(data.questions)} questions")
+    found: dict[str, Retrieval] = {}
+    with session.store() as store:
+        opened = once(store)
+        for name in session.systems:
+            system = make(name, session.settings, store, data, opened)
+            with session.progress(name, steps(len(data.chunks), len(data.questions))) as progress:
+                found[name] = system.retrieve(data.questions, request.k, progress=progress)
+        chosen = _embedder(session, request.embedder)
+        vectors = _question_vectors(store, replace(session, dataset=data), chosen)
+    read = _masked(data) if request.mask else data
+    rows = {name: [[hit.chunk for hit in hits[: request.k]] for hits in one.hits] for name, one in found.items()}
+    covered: dict[str, TopicCoverage] = {}
+    for name in session.systems:  # all have the topics of the first
+        number = next((one.n_topics for one in covered.values()), request.n_topics)
+        covered[name] = _covered(vectors, rows[name], request, number)
+    known, labelled = told(session, found), LabelledText(data.chunks)
+    topics_stand_in = [chosen] if session.settings.is_stand_in(chosen) else []
+    return Measurement(
+        notebook=session.notebook,
+        facts={
+            **session.facts(),
+            "level": request.level,
+            "seed": request.seed,
+            "baseline": None,
+            "describes": "sources",
+            "primary": PRIMARY,
+            "key_metrics": [PRIMARY, "unused_chunks", "n_topics", "avg_chunks_per_topic"],
+            "n_questions": len(data.questions),
+            "k": request.k,
+            "n_topics": covered[session.systems[0]].n_topics,
+            "tables": {"topic_coverage": "coverage"},
+            "n_topics_given": bool(request.n_topics),
+            **_of_log(request, session.dataset),
+            "thin": request.thin,
+            "topics_embedder": chosen,
+            **known,
+            "stand_ins": [*known["stand_ins"], *stand_ins.facts("embedder", topics_stand_in)],
+        },
+        questions=frames.questions(read.questions),
+        retrieved=frames.retrieved(
+            (name, question.id, hits[: request.k], ranking_arrays.gains(question, hits[: request.k], labelled))
+            for name, one in found.items()
+            for question, hits in zip(data.questions, one.hits, strict=True)
+        ),
+        estimates=tuple(
+            each for name in session.systems for each in _estimates(name, data, rows[name], covered[name], request)
+        ),
+        extra=_tables(read, vectors, rows, covered, request.thin),
+    )
+
+
+def _of_log(request: SourcesRequest, data: Dataset) -> dict[str, Any]:
+    """Of the users' log: how long it is, how many of it cannot be asked, whether persons are masked."""
+    if not request.users_log:
+        return {}
+    return {
+        "users_log": True,
+        "n_history": len(data.history),
+        "n_without_vector": sum(past.id in data.without_vector for past in data.history),
+        "masked": request.mask,
+    }
+
+
+def _masked(data: Dataset) -> Dataset:
+    """With the questions that real users asked, and their groups, without what names a person."""
+    masker = Masker(dict.fromkeys(past.user for past in data.history if past.user is not None))
+    shown = [
+        replace(
+            one, text=str(masker.text(one.text)), reference=masker.text(one.reference), cluster=masker.user(one.cluster)
+        )
+        if one.source == REAL
+        else one
+        for one in data.questions
+    ]
+    return replace(data, questions=tuple(shown))
+
+
+def _embedder(session: Session, named: str) -> str:
+    """The embedder of the questions' clusters."""
+    known = session.settings.embedders
+    if named and named not in known:
+        raise BenchError(f"there is no embedder {named!r}; there are {', '.join(known)}")
+    of_systems = (one for name in session.systems for one in session.settings.embedders_of(name))
+    return named or next(of_systems, next(iter(known)))
+
+
+def _question_vectors(store: Store, session: Session, name: str) -> Vectors:
+    from ragbench.embed import make
+
+    settings = session.settings.embedders[name]
+    model = make(name, settings, [chunk.text for chunk in session.dataset.chunks], store.arrays)
+    texts = [question.text for question in session.dataset.questions]
+    return store.vectors(model, texts, kind="query", batch=settings.batch)
+
+
+def _covered(
+    vectors: Vectors, retrieved: Sequence[Sequence[Chunk]], request: SourcesRequest, n_topics: int
+) -> TopicCoverage:
+    """The same topics for every system: equal vectors, seed and number give equal clusters."""
+    with one_thread():
+        return formulas.topic_coverage(
+            topics.directions(vectors),
+            retrieved,
+            n_topics=n_topics or None,
+            choices=range(request.fewest_topics, request.most_topics + 1),
+            seed=request.seed,
+        )
+
+
+def _estimates(
+    name: str, data: Dataset, retrieved: Sequence[Sequence[Chunk]], covered: TopicCoverage, request: SourcesRequest
+) -> list[NamedEstimate]:
+    """Used, unused and their share with the interval of a number of distinct items; counts and topics without one."""
+    usage = Usage([chunk.id for chunk in data.chunks], [[chunk.passage for chunk in row] for row in retrieved])
+    values = {each.name: each(usage) for each in MEASURES}
+    known = usage.used
+    clusters = [question.cluster for question in data.questions]
+    total = len(data.chunks)
+    used = stats.distinct(
+        [known & set(row) for row in usage.retrieved],
+        clusters=clusters if any(clusters) else None,
+        most=total,
+        level=request.level,
+    )
+
+    def bare(value: float, note: str) -> Estimate:
+        return Estimate(float(value), None, None, request.level, "none", len(retrieved), note=note)
+
+    found = {
+        "utilization_rate": _scaled(used, lambda x: x / total),
+        "total_chunks": bare(values["total_chunks"], "count"),
+        "used_chunks": used,
+        "unused_chunks": _scaled(used, lambda x: total - x),
+        "n_topics": bare(covered.n_topics, "count"),
+        "total_questions": bare(covered.total_questions, "count"),
+        "avg_chunks_per_topic": bare(covered.avg_chunks_per_topic, "topics"),
+    }
+    return [
+        NamedEstimate(name, metric, replace(one, value=values.get(metric, one.value))) for metric, one in found.items()
+    ]
+
+
+def _scaled(estimate: Estimate, change: Any) -> Estimate:
+    """The estimate of a monotone function of the number."""
+    if estimate.low is None or estimate.high is None:
+        return replace(estimate, value=change(estimate.value))
+    low, high = sorted((change(estimate.low), change(estimate.high)))
+    return replace(estimate, value=change(estimate.value), low=low, high=high, intervals={estimate.method: (low, high)})
+
+
+def _tables(
+    data: Dataset,
+    vectors: Vectors,
+    retrieved: Mapping[str, Sequence[Sequence[Chunk]]],
+    covered: Mapping[str, TopicCoverage],
+    share: float,
+) -> dict[str, pd.DataFrame]:
+    """What is listed and drawn.
+
+    `topics`: with their typical words and their questions, those nearest the centre first. `question_topics`.
+    `coverage`: the specification's topic_coverage, a row a system and topic, with the topic's words, and whether it is
+    thin. `silhouettes`: by the
+    number of topics that was tried. `chunks`: all, each with how many questions are labelled with it. `uses`: for how
+    many questions each chunk was retrieved, by every system; 0 for those never retrieved. `pages`: see `_pages`.
+    """
+    import pandas as pd
+
+    first, samples = next(iter(covered.values())), [question.id for question in data.questions]
+    members = topics.central(topics.directions(vectors), first.labels)
+    words = topics.typical_words([question.text for question in data.questions], first.labels)
+    coverage = [
+        (name, topic.topic_id + 1, ", ".join(words[topic.topic_id]), topic.question_count, topic.unique_chunks,
+         topic.unique_urls, topic in thin)
+        for name, one in covered.items()
+        for thin in [one.thin(share)]
+        for topic in one.topics
+    ]  # fmt: skip
+    needed = Counter(chunk for question in data.questions for chunk in question.relevant)
+    counts = {
+        name: Counter(i for row in rows for i in {one.passage for one in row}) for name, rows in retrieved.items()
+    }
+    return {
+        "topics": pd.DataFrame(
+            {
+                "topic": range(1, first.n_topics + 1),
+                "words": words,
+                "samples": [[samples[row] for row in rows] for rows in members],
+            }
+        ),
+        "question_topics": pd.DataFrame({"sample": samples, "topic": first.labels + 1}),
+        "coverage": pd.DataFrame(
+            coverage,
+            columns=["system", "topic_id", "words", "question_count", "unique_chunks", "unique_urls", "thin"],
+        ),
+        "silhouettes": pd.DataFrame(
+            {"topics": list(first.silhouettes), "silhouette": [round(x, 9) for x in first.silhouettes.values()]}
+        ),
+        "chunks": pd.DataFrame(
+            [(c.id, c.text, c.url, c.title, c.section, needed[c.id]) for c in data.chunks],
+            columns=["chunk", "text", "url", "title", "section", "needed"],
+        ),
+        "uses": pd.DataFrame(
+            [(name, chunk.id, count[chunk.id]) for name, count in counts.items() for chunk in data.chunks],
+            columns=["system", "chunk", "questions"],
+        ),
+        "pages": pd.DataFrame(
+            _pages(data, retrieved), columns=["system", "page", "title", "chunks", "questions", "excess", "needed"]
+        ),
+    }
+
+
+def _pages(data: Dataset, retrieved: Mapping[str, Sequence[Sequence[Chunk]]]) -> Iterator[tuple[Any, ...]]:
+    """How often each page is retrieved, against its share of the base and against how many questions need it.
+
+    excess: the page's share of all retrieved places over its share of all chunks; above 1 it takes more than its part.
+    """
+    sizes = Counter(chunk.url for chunk in data.chunks if chunk.url)
+    page_of = {chunk.id: chunk.url for chunk in data.chunks}
+    titles = {chunk.url: chunk.title for chunk in reversed(data.chunks) if chunk.url}
+    needed = Counter(
+        page
+        for question in data.questions
+        for page in {*question.relevant_urls, *(page_of.get(chunk) for chunk in question.relevant)} - {None}
+    )
+    for name, lists in retrieved.items():
+        places = Counter(chunk.url for row in lists for chunk in row)
+        total = max(sum(places.values()), 1)
+        for page, questions in formulas.page_use(lists).items():
+            excess = places[page] / total * len(data.chunks) / sizes[page] if sizes[page] else np.nan
+            yield name, page, titles.get(page), sizes[page], questions, round(excess, 6), needed[page]

@@ -1,0 +1,372 @@
+"""How long a question takes, one by one, and what an approximate index gains and loses against exact search.
+
+Clock readings are taken once for the same inputs and kept in the database, so that a page made again is the same page.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragbench import stats
+from ragbench.core.measurement import NamedEstimate
+from ragbench.core.progress import Progress
+from ragbench.core.types import Array, Question
+from ragbench.tiers.basics.families import Sureness
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ragbench.store import Store
+    from ragbench.systems import Retrieval, System
+
+PROBABILITIES = (0.5, 0.9, 0.99)
+TURNS = 10
+SCANNED = 10_000_000  # numbers in vectors, of which exact search reads every one, each question as long as the next
+SCANS = 100  # questions at least that exact search is timed on, evenly chosen, where it reads so many
+WARMING = 5  # questions before the clock runs: connections, caches and code are in place then
+LATENCIES = ("system", "sample", "part", "ms")
+MISSES = ("system", "part", "ef_search", "sample", "recall")
+
+Watch = Callable[[str, int], Progress]
+"""Begins a bar: of what, and of how many units. Only what is measured now has one, no reading that is kept."""
+Kept = Callable[[Callable[[], Mapping[str, Array]]], Mapping[str, Array]]
+"""Readings that are kept, or else measured by what is given, and kept."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What is timed: how many questions one by one, HNSW at which ef_search, and whether kept readings are replaced."""
+
+    timed_questions: int
+    ef_searches: Sequence[int] = ()
+    fresh_timings: bool = False
+
+
+class Timed(NamedTuple):
+    """What the clock said: readings of single questions, findings on indexes, and what these missed."""
+
+    latencies: pd.DataFrame
+    indexes: tuple[NamedEstimate, ...]
+    misses: pd.DataFrame
+
+
+def chosen(asked: Sequence[Question], clock: Clock) -> list[int]:
+    """Places of the questions that are timed: all, or as many as wanted at even steps through the data set."""
+    if len(asked) <= clock.timed_questions:
+        return list(range(len(asked)))
+    return sorted({int(place) for place in np.linspace(0, len(asked) - 1, clock.timed_questions)})
+
+
+def latencies(
+    systems: Mapping[str, System],
+    store: Store,
+    asked: Sequence[Question],
+    depth: int,
+    data_hash: str,
+    clock: Clock,
+    watch: Watch,
+) -> pd.DataFrame:
+    """Milliseconds of each timed question by part: "embed" and "search", or "call" for a function of the user's own.
+
+    Logged results and services have none: theirs were read when they were asked, see `noted`.
+    """
+    import pandas as pd
+
+    timed = [asked[place] for place in chosen(asked, clock)]
+    rows: list[tuple[Any, ...]] = []
+    for name, system in systems.items():
+        if system.description["kind"] in ("logged", "http") or not timed:
+            continue
+        about, once = _about(system, timed, depth, data_hash)
+        kept = partial(store.readings, once, fresh=clock.fresh_timings)
+        found = store.readings(
+            about, partial(_one_by_one, name, system, timed, depth, watch, kept), fresh=clock.fresh_timings
+        )
+        rows += [
+            (name, question.id, part, float(ms))
+            for part in sorted(found)
+            for question, ms in zip(timed, found[part], strict=True)
+        ]
+    return pd.DataFrame(rows, columns=list(LATENCIES))
+
+
+def _about(
+    system: System, timed: Sequence[Question], depth: int, data_hash: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the readings of single questions hang on; and those of embedding, which hang on no depth."""
+    about = {
+        "what": "latency of one statement", "system": dict(system.description), "source": source(system),
+        "data": data_hash, "k": depth, "questions": [question.id for question in timed],
+        **_building(getattr(system, "dense", None)),
+    }  # fmt: skip
+    return about, {key: value for key, value in about.items() if key != "k"} | {"what": "latency of one embedding"}
+
+
+def warmed(asked: Sequence[Question], clock: Clock) -> tuple[Question, ...]:
+    """The questions that are embedded for the clock, in order: first those before it runs."""
+    timed = [asked[place] for place in chosen(asked, clock)]
+    return *timed[:WARMING], *timed
+
+
+def unread(
+    system: Any, store: Store, *, page: str, asked: Sequence[Question], depth: int, data_hash: str, clock: Clock
+) -> str | None:
+    """What tells the readings for which `latencies` of this page would embed with this configured system from others;
+    None where they are kept. Raises StoreError."""
+    timed = [asked[place] for place in chosen(asked, clock)]
+    about, once = _about(system, timed, depth, data_hash)
+    if clock.fresh_timings:
+        return f"{page}, {system.name}"
+    hung_on = [about] if system.dense is None else [about, once]
+    return None if store.found(hung_on) else json.dumps(hung_on[-1], sort_keys=True)
+
+
+def noted(name: str, asked: Sequence[Question], found: Retrieval) -> pd.DataFrame:
+    """Milliseconds of the stages that a log knows, or that were read when a service was asked."""
+    import pandas as pd
+
+    rows = [
+        (name, question.id, part, float(ms))
+        for part, taken in found.logged_ms.items()
+        for question, ms in zip(asked, taken, strict=True)
+        if ms == ms
+    ]
+    return pd.DataFrame(rows, columns=list(LATENCIES))
+
+
+def quantiles(readings: pd.DataFrame, level: float) -> tuple[NamedEstimate, ...]:
+    """The median, the 90th and the 99th percentile of every system and `step`, with order-statistic intervals.
+
+    "both" is embedding and search of the same question together.
+    """
+    made: list[NamedEstimate] = []
+    for system in dict.fromkeys(readings["system"]):
+        own = readings[readings["system"] == system].pivot(index="sample", columns="part", values="ms")
+        parts = {str(part): own[part].to_numpy() for part in own.columns}
+        if parts.keys() >= {"embed", "search"}:
+            parts["both"] = parts["embed"] + parts["search"]
+        for part, values in parts.items():
+            for probability in PROBABILITIES:
+                e = stats.quantile(values, probability, level=level)
+                made.append(NamedEstimate(system, "latency", e, {"step": part, "probability": probability}))
+    return tuple(made)
+
+
+def indexes(
+    systems: Mapping[str, System],
+    store: Store,
+    asked: Sequence[Question],
+    depth: int,
+    clock: Clock,
+    watch: Watch,
+    sureness: Sureness,
+    clusters: Sequence[str] | None,
+) -> tuple[tuple[NamedEstimate, ...], pd.DataFrame]:
+    """For every embedder under test: exact search and HNSW at each ef_search, on the timed questions.
+
+    `median_latency` in milliseconds, and of HNSW `recall_against_exact`, the share of the exact nearest chunks that the
+    index found, each at the `index` and how it was built, and of a hybrid's `part`. Of what a chunker cuts, pieces are
+    searched; a rewriter and a reranker are left out. Recall is kept with the readings, because an index that is
+    built again is another graph. Vectors too wide for an index are left out. The table holds the questions of which
+    the index missed something.
+    """
+    import pandas as pd
+
+    from ragbench.store.search import WIDEST_HALF
+
+    places = chosen(asked, clock)
+    timed = [asked[place] for place in places]
+    labels = None if clusters is None else [clusters[place] for place in places]
+    made: list[NamedEstimate] = []
+    missed: list[tuple[Any, ...]] = []
+    for (name, part), dense in _distinct(systems).items() if clock.ef_searches and timed else ():
+        texts = [question.text for question in timed]
+        queries = dense.store.vectors(dense.embedder, texts, kind="query", batch=dense.batch)
+        if queries.shape[1] > WIDEST_HALF:
+            continue
+        if not (ways := _ways(dense, clock.ef_searches)):
+            continue
+        about = {
+            "what": "index, one statement", "embedder": dense.embedder.identity, "ways": ways,
+            "data": dense.dataset.content_hash, "k": depth, "questions": [question.id for question in timed],
+            **_building(dense),
+        }  # fmt: skip
+        found = store.readings(
+            about,
+            partial(_in_turns, name, store, dense, queries, depth, ways, watch),
+            fresh=clock.fresh_timings,
+        )
+        for way, how in ways.items():
+            read = found[f"{way} ms"]
+            median = stats.quantile(read[~np.isnan(read)], 0.5, level=sureness.level)
+            place = {**how, "part": part} if part else how
+            made.append(NamedEstimate(name, "median_latency", median, place))
+            if how["index"] == "exact":
+                continue
+            recalls = found[f"{way} recall"]
+            recall = stats.estimate(recalls, clusters=labels, bounds=(0.0, 1.0), **asdict(sureness))
+            made.append(NamedEstimate(name, "recall_against_exact", recall, place))
+            short = ((question.id, recall) for question, recall in zip(timed, recalls, strict=True) if recall < 1)
+            missed += [(name, part, how["ef_search"], sample, float(recall)) for sample, recall in short]
+    return tuple(made), pd.DataFrame(missed, columns=list(MISSES))
+
+
+def _one_by_one(
+    name: str, system: Any, timed: Sequence[Question], depth: int, watch: Watch, kept: Kept
+) -> dict[str, Array]:
+    """kept: keeps the readings of embedding, which hang on no depth: another one does not read them again."""
+    from ragbench.systems import steps
+
+    with watch(f"{name}, timed one by one", steps(0, len(timed))) as progress:
+        return _each_timed(system, timed, depth, progress, kept)
+
+
+def _each_timed(system: Any, timed: Sequence[Question], depth: int, progress: Progress, kept: Kept) -> dict[str, Array]:
+    if system.description["kind"] != "configured":
+        system.retrieve(timed[:1], depth)
+        return {"call": system.retrieve(timed, depth, progress=progress, fresh=True).search_ms}
+    if system.dense is None:
+        return _through_all_parts(system, timed, depth, progress)
+    dense, read = system.dense, list[str]()
+    embed = kept(partial(_embedding, dense, timed, read, progress))["embed"]
+    progress(len(timed) - len(read))
+    queries = dense.store.vectors(dense.embedder, [one.text for one in timed], kind="query", batch=dense.batch)
+    dense.nearest(queries[:WARMING], depth, dense.how, alone=True)
+    found = dense.nearest(queries, depth, dense.how, alone=True, progress=progress)
+    return {"embed": embed, "search": found.milliseconds}
+
+
+def _through_all_parts(system: Any, timed: Sequence[Question], depth: int, progress: Progress) -> dict[str, Array]:
+    """A question at which a part fails has no readings."""
+    from ragbench.systems import RetrievalError
+
+    def taken(question: Question) -> dict[str, float]:
+        try:
+            return dict(system.timed(question, depth))
+        except RetrievalError:
+            return {}
+
+    system.prepare()
+    for question in timed[:WARMING]:
+        taken(question)
+    found = []
+    for question in timed:
+        found.append(taken(question))
+        progress(2)
+    parts = dict.fromkeys(part for one in found for part in one)
+    return {part: np.array([one.get(part, np.nan) for one in found]) for part in parts}
+
+
+def _embedding(dense: Any, timed: Sequence[Question], read: list[str], progress: Progress) -> dict[str, Array]:
+    """read: takes the ids of the questions as they are read."""
+    for question in timed[:WARMING]:
+        dense.embedded([question.text])
+    embed = np.zeros(len(timed))
+    for place, question in enumerate(timed):
+        begun = time.perf_counter()
+        dense.embedded([question.text])
+        embed[place] = (time.perf_counter() - begun) * 1000
+        read.append(question.id)
+        progress()
+    return {"embed": embed}
+
+
+def _in_turns(
+    name: str,
+    store: Store,
+    dense: Any,
+    queries: Any,
+    depth: int,
+    ways: Mapping[str, Mapping[str, Any]],
+    watch: Watch,
+) -> dict[str, Array]:
+    """Milliseconds of one round trip a question, and its recall against exact search, for each way of searching; NaN
+    where it was not asked: exact search of much is asked some of the questions.
+
+    The ways take turns, some questions at a time and each first as often as last, so that a machine that is busy for
+    a while is busy for all of them.
+    """
+    from ragbench.store import recalls_against_exact
+
+    data_hash = dense.dataset.content_hash
+    search = partial(dense.nearest, k=depth, alone=True)
+    much = len(dense.dataset.chunks) * queries.shape[1] >= SCANNED
+    every = np.arange(len(queries))
+    some = _evenly(len(queries), SCANS) if much else every
+    asked = {way: some if how["index"] == "exact" else every for way, how in ways.items()}
+    readings = {f"{way} {what}": np.full(len(queries), np.nan) for way in ways for what in ("ms", "recall")}
+    with watch(f"{name}, indexes", sum(map(len, asked.values()))) as progress:
+        progress.say(lambda: "building them")
+        exact = store.exact_in_blocks(data_hash, dense.embedder, queries, depth)
+        for how in ways.values():
+            search(queries[:WARMING], how=how)
+        turns = min(TURNS, *map(len, asked.values()))
+        parts = {way: np.array_split(places, turns) for way, places in asked.items()}
+        for turn in range(turns):
+            progress.say(lambda: "searching in turns")
+            for way in list(ways)[:: 1 if turn % 2 else -1]:
+                places = parts[way][turn]
+                found = search(queries[places], how=ways[way], progress=progress)
+                nearest = replace(
+                    exact,
+                    ids=[exact.ids[place] for place in places],
+                    similarities=[exact.similarities[place] for place in places],
+                )
+                readings[f"{way} ms"][places] = found.milliseconds
+                readings[f"{way} recall"][places] = recalls_against_exact(found, nearest)
+    return readings
+
+
+def _evenly(number: int, least: int) -> NDArray[np.int64]:
+    """Places at even steps through so many, as few as there may be; all where these are fewer."""
+    return np.arange(0, number, max(1, number // least))
+
+
+def _distinct(systems: Mapping[str, System]) -> dict[tuple[str, str], Any]:
+    """(system, part of a hybrid or "") → what is dense: the first of every embedder, what it searches, and way of
+    building an index; those that are all there is to a system before those that are not."""
+    found: dict[tuple[Any, ...], tuple[tuple[str, str], Any]] = {}
+    for is_alone in (True, False):
+        for name, system in systems.items():
+            if (getattr(system, "dense", None) is not None) is not is_alone:
+                continue
+            for part, dense in getattr(system, "embedding", {}).items():
+                built = (dense.settings.m, dense.settings.ef_construction, *_building(dense).values())
+                found.setdefault((dense.embedder.identity, dense.dataset.content_hash, *built), ((name, part), dense))
+    return dict(found.values())
+
+
+def _ways(dense: Any, ef_searches: Sequence[int]) -> dict[str, dict[str, Any]]:
+    """Exact search, and HNSW at each ef_search, by names; the user's own where that is searched, nothing where it is no
+    HNSW."""
+    if dense.own is not None:
+        own = {f"own {ef}": dense.own_at(ef) for ef in dict.fromkeys(ef_searches) if dense.own.built.kind == "hnsw"}
+        return {"exact": {"index": "exact"}, **own} if own else {}
+    built = {"m": dense.settings.m, "ef_construction": dense.settings.ef_construction}
+    hnsw = {f"hnsw {ef}": {"index": "hnsw", **built, "ef_search": ef} for ef in dict.fromkeys(ef_searches)}
+    return {"exact": {"index": "exact"}, **hnsw}
+
+
+def _building(dense: Any) -> dict[str, str]:
+    """What tells one building of the user's own index from the next; nothing where it is not searched."""
+    own = getattr(dense, "own", None)
+    return {} if own is None else {"own": f"{own.name} {own.building}"}
+
+
+def source(system: Any) -> str:
+    """What tells one version of the user's own function from the next: the hash of the file it stands in."""
+    import hashlib
+    import sys
+    from pathlib import Path
+
+    module = sys.modules.get(str(system.description.get("callable", "")).partition(":")[0])
+    path = getattr(module, "__file__", None)
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest() if path else ""

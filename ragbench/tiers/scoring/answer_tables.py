@@ -1,0 +1,260 @@
+"""Where a table of answers comes from: a file of a user's, a data set's logged, rated or ideal ones, a stored run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import statistics
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ragbench.core import settings as configuration
+from ragbench.core.measurement import Measurement
+from ragbench.core.settings import Settings, urls
+from ragbench.core.types import Chunk, Question, Sample
+from ragbench.data import Dataset, places
+from ragbench.data.samples import read_samples
+from ragbench.tiers.basics.choices import BenchError
+from ragbench.tiers.basics.requests import MOST_RETRIEVED
+from ragbench.tiers.basics.session import dataset_of
+from ragbench.tiers.scoring.ledger import SYSTEM, system_name
+
+FROM_RUN = "run:"
+
+
+@dataclass(frozen=True)
+class AnswerTable:
+    """Samples to be scored, and what a page says of where they come from.
+
+    samples: may be read anew each time that they are asked for (`ragbench.tiers.scoring.survey`). facts: `dataset`,
+    `data_hash`, and what else is known. people: the mean of the scores that people gave, by system and sample, where
+    the data set has them.
+    """
+
+    samples: Collection[Sample]
+    facts: Mapping[str, Any]
+    people: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Their names, in order of appearance."""
+        return tuple(dict.fromkeys(system_name(sample) for sample in self.samples))
+
+    def of(self, systems: Sequence[str]) -> AnswerTable:
+        """Only the answers of these systems and those that name none; all where no system is given.
+
+        Raises BenchError where nothing is left.
+        """
+        kept = tuple(one for one in self.samples if not systems or one.system is None or one.system in systems)
+        if not kept:
+            raise BenchError(f"systems = {', '.join(systems)!r}: the answers are of {', '.join(self.systems)}")
+        return replace(self, samples=kept)
+
+
+def find_answers(answers: str, dataset: str, settings: Settings, language: str = "") -> AnswerTable:
+    """The answers named: a file or its URL, `run:FOLDER` or `run:FOLDER/NOTEBOOK`; if empty, those that the data set
+    has: logged ones, else rated ones, else ideal ones.
+
+    language: of the page, see `ragbench.tiers.basics.session.dataset_of`.
+
+    Raises BenchError or DatasetError, each with what is legal.
+    """
+    project = configuration.project_folder()
+    if answers.startswith(FROM_RUN):
+        return _of_run(answers.removeprefix(FROM_RUN), project / settings.reports_folder)
+    if urls.is_url(answers):
+        return of_samples(read_samples(places.file(answers)), answers)
+    if answers:
+        path = Path(answers).expanduser()
+        path = path if path.is_absolute() or path.is_file() else project / path
+        if not path.is_file():
+            raise BenchError(f"answers = {answers!r}: there is no such file; give a table of answers, or {FROM_RUN}RUN")
+        return of_samples(read_samples(path), path.name)
+    data = dataset_of(dataset or settings.dataset, settings, language)
+    return _of_log(data, logged_answers(data.name, settings)) or _of_dataset(data)
+
+
+def logged_answers(dataset: str, settings: Settings) -> list[Path]:
+    """The files with what systems are logged to have answered, beside the tables of a data set."""
+    name = dataset or settings.dataset
+    folder = places.remote_data(name)[0] if urls.is_url(name) else places.own_data() / name.partition(":")[0]
+    return sorted(folder.glob("answers.*.jsonl"))
+
+
+def of_samples(samples: Collection[Sample], name: str) -> AnswerTable:
+    """Samples that were read already, or are read when they are asked for. Raises BenchError for none."""
+    if not samples:
+        raise BenchError(f"{name} holds no answers")
+    return AnswerTable(samples, {"dataset": name, "data_hash": digest(samples)})
+
+
+def digest(samples: Iterable[Sample]) -> str:
+    """The SHA-256 of all that the samples hold."""
+    made = hashlib.sha256()
+    for sample in samples:
+        made.update(json.dumps(_fields(sample), ensure_ascii=False, sort_keys=True).encode() + b"\n")
+    return made.hexdigest()
+
+
+def _fields(sample: Sample) -> dict[str, Any]:
+    def texts(chunks: Sequence[Chunk] | None) -> list[list[str]] | None:
+        return None if chunks is None else [[chunk.id, chunk.text] for chunk in chunks]
+
+    plain = ("id", "user_input", "response", "reference", "language", "cluster", "system")
+    return {
+        **{name: getattr(sample, name) for name in plain},
+        "contexts": texts(sample.contexts),
+        "reference_contexts": texts(sample.reference_contexts),
+        "rubric": None if sample.rubric is None else sorted(sample.rubric.items()),
+    }
+
+
+def _of_log(data: Dataset, files: Sequence[Path]) -> AnswerTable | None:
+    """What systems are logged to have answered, in files beside the tables of the data set, with what people thought
+    of these very answers; None where none answered. Passages whose text nobody knows are left out.
+    """
+    from ragbench.systems.logged import LoggedSystem
+
+    chunks = {chunk.id: chunk for chunk in data.chunks}
+    rated = {(each.question_id, each.answer): each.ratings.values() for each in data.ratings}
+    samples, people = [], {}
+    for path in files:
+        name = f"{data.name.rpartition('/')[2]}-{path.name.removeprefix('answers.').removesuffix('.jsonl')}"
+        found = LoggedSystem(name, path, data).retrieve(data.questions, MOST_RETRIEVED)
+        for question, hits in zip(data.questions, found.hits, strict=True):
+            answer = next((one.answer for one in found.answers.get(question.id, ())), None)
+            if answer is None:
+                continue
+            contexts = tuple(hit.chunk for hit in hits if hit.chunk.text) or None
+            one = replace(_asked(question, chunks), response=answer, contexts=contexts)
+            samples.append(one if len(files) == 1 else replace(one, system=name))
+            given = [score for score in rated.get((question.id, answer), ()) if score is not None]
+            if given:
+                people[system_name(samples[-1]), question.id] = statistics.fmean(given)
+    if not samples:
+        return None
+    facts = {"dataset_title": data.title, "licence": data.licence, "answers": "logged answers"}
+    return AnswerTable(tuple(samples), {"dataset": data.label, "data_hash": digest(samples), **facts}, people)
+
+
+def _of_dataset(data: Dataset) -> AnswerTable:
+    """The rated answers of a data set with what people thought of them; else its ideal answers."""
+    questions = {question.id: question for question in data.questions}
+    chunks = {chunk.id: chunk for chunk in data.chunks}
+    facts = {
+        "dataset": data.label,
+        "dataset_title": data.title,
+        "licence": data.licence,
+        "data_hash": data.content_hash,
+    }
+    if data.ratings:
+        rated = tuple(
+            replace(
+                _asked(questions[each.question_id], chunks),
+                id=each.id,
+                response=each.answer,
+                contexts=tuple(chunks[name] for name in each.context),
+            )
+            for each in data.ratings
+        )
+        given = {each.id: [one for one in each.ratings.values() if one is not None] for each in data.ratings}
+        people = {(SYSTEM, name): statistics.fmean(ratings) if ratings else math.nan for name, ratings in given.items()}
+        return AnswerTable(rated, {**facts, "answers": "rated answers"}, people)
+    asked = [_asked(question, chunks) for question in data.questions if question.reference and question.relevant]
+    if not asked:
+        raise BenchError(f'{data.label} has no logged, rated or ideal answers; name a file: answers = "answers.jsonl"')
+    ideal = tuple(replace(each, response=each.reference, contexts=each.reference_contexts) for each in asked)
+    return AnswerTable(ideal, {**facts, "answers": "ideal answers"})
+
+
+def _asked(question: Question, chunks: Mapping[str, Chunk]) -> Sample:
+    relevant = sorted(question.relevant, key=lambda name: (-question.relevant[name], name))
+    return Sample(
+        question.id,
+        user_input=question.text,
+        reference=question.reference,
+        reference_contexts=tuple(chunks[name] for name in relevant if name in chunks) or None,
+        language=question.language,
+        cluster=question.cluster or question.id,
+    )
+
+
+def _of_run(name: str, reports: Path) -> AnswerTable:
+    """Answers that a run has kept: of the one notebook that has some, or of the one named behind the folder."""
+    place, notebook = _folder(name, reports), ""
+    if place is None and "/" in name:
+        folder, notebook = name.rsplit("/", 1)
+        place = _folder(folder, reports)
+    if place is None:
+        raise BenchError(f"{FROM_RUN}{name}: there is no such run; name a folder of {reports.name}/, such as latest")
+    kept = {path.parent.name: path.parent for path in sorted(place.glob("parts/*/extra-answers.parquet"))}
+    if notebook and notebook not in kept:
+        raise BenchError(f"{FROM_RUN}{name}: answers are kept by {', '.join(kept) or 'no notebook'} of this run")
+    if not notebook and len(kept) != 1:
+        said = f"several notebooks kept answers, name one of them: {', '.join(kept)}" if kept else "it kept no answers"
+        raise BenchError(f"{FROM_RUN}{name}: {said}")
+    chosen = notebook or next(iter(kept))
+    measurement = Measurement.load(kept[chosen])
+    if "listed" in measurement.questions:
+        listed, there = int(measurement.questions["listed"].notna().sum()), len(measurement.questions)
+        raise BenchError(
+            f"{FROM_RUN}{name}: {chosen} keeps the answers to {listed:,} of {there:,} questions, those that its page "
+            "lists; name the table of answers itself"
+        )
+    facts = {key: measurement.facts[key] for key in ("dataset", "data_hash", "licence") if measurement.facts.get(key)}
+    return AnswerTable(tuple(_samples(measurement)), {**facts, "answers": chosen})
+
+
+def _folder(name: str, reports: Path) -> Path | None:
+    return next((path for path in (Path(name), reports / name) if (path / "parts").is_dir()), None)
+
+
+def _samples(kept: Measurement) -> list[Sample]:
+    """Every answer of each system to each question, repeats one after the other, with the contexts that it was written
+    from. Where a run does not tell those from all that was retrieved, they are all that was retrieved.
+    """
+    questions: Iterable[Mapping[Any, Any]] = kept.questions.to_dict("records")
+    asked = {str(row["sample"]): row for row in questions}
+    passages: Iterable[Mapping[Any, Any]] = kept.retrieved.sort_values(
+        ["system", "sample", "rank"], kind="stable"
+    ).to_dict("records")
+    contexts: dict[tuple[str, str], list[Chunk]] = {}
+    for row in passages:
+        contexts.setdefault((str(row["system"]), str(row["sample"])), []).append(
+            Chunk(str(row["chunk"]), str(row["text"]))
+        )
+    answers: Iterable[Mapping[Any, Any]] = kept.extra["answers"].to_dict("records")
+    found = []
+    for row in answers:
+        place = (str(row["system"]), str(row["sample"]))
+        question = asked.get(place[1], {})
+        found.append(
+            Sample(
+                place[1],
+                user_input=_text(question.get("text")),
+                response=_text(row["response"]),
+                reference=_text(question.get("reference")),
+                contexts=_written_from(contexts.get(place), row.get("contexts")),
+                language=_text(question.get("language")),
+                cluster=_text(question.get("cluster")),
+                system=place[0],
+            )
+        )
+    return found
+
+
+def _written_from(retrieved: Sequence[Chunk] | None, names: Any) -> tuple[Chunk, ...] | None:
+    """The retrieved chunks of these names, in the order of the names; all where no names were kept."""
+    if retrieved is None:
+        return None
+    if names is None or isinstance(names, float):
+        return tuple(retrieved)
+    known = {chunk.id: chunk for chunk in retrieved}
+    return tuple(known[str(name)] for name in names if str(name) in known)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

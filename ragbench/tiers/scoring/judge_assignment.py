@@ -1,0 +1,108 @@
+"""Who judges which metric, and how several judges become one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ragbench.core import settings
+from ragbench.core.metric import Metric
+from ragbench.core.names import meant as near
+from ragbench.core.settings import ConfigurationError
+from ragbench.core.types import Judge
+from ragbench.judge import OwnJudge, Rule, legal_names
+from ragbench.metrics import meant
+
+AnyJudge = Judge | OwnJudge | str
+"""An open judge, one that is described where it is used, or the name of one."""
+Named = Sequence[AnyJudge] | Mapping[str, AnyJudge | Sequence[AnyJudge]]
+"""Judges of all metrics, `METRIC=JUDGE` among them for one; or judges by the metric's name."""
+
+
+def parted(judges: Sequence[AnyJudge]) -> tuple[tuple[AnyJudge, ...], dict[str, list[Any]]]:
+    """Those named for all metrics, and by metric those named as `METRIC=JUDGE`; a judge's own name may hold a sign of
+    equality, too."""
+    legal = legal_names(settings.load())
+    common: list[AnyJudge] = []
+    own: dict[str, list[Any]] = {}
+    for one in judges:
+        if isinstance(one, str) and "=" in one and one not in legal:
+            metric, _, name = one.rpartition("=")
+            own.setdefault(metric.strip(), []).append(name.strip())
+        else:
+            common.append(one)
+    return tuple(common), own
+
+
+def assigned(metrics: Sequence[Metric], judges: Named) -> tuple[list[Metric], tuple[AnyJudge, ...]]:
+    """The metrics with the judges that are named for one alone, and the judges that are named for all.
+
+    Where one metric has judges of its own, the others have those named for all as theirs, and nobody is left.
+    Raises ValueError for a metric that is not measured or asks no judge, and for a judge that there is not.
+    """
+    common: tuple[AnyJudge, ...] = ()
+    own: dict[str, list[Any]] = {}
+    if isinstance(judges, Mapping):
+        own = {name: list(given) if isinstance(given, list | tuple) else [given] for name, given in judges.items()}
+    else:
+        common, own = parted(judges)
+    if not own:
+        return list(metrics), common
+    labels, legal = [metric.label for metric in metrics], legal_names(settings.load())
+    found: dict[str, list[AnyJudge]] = {}
+    for name, given in own.items():
+        places = meant(name, labels)
+        if not places:
+            raise ValueError(
+                f"judges of {name!r}: it is not measured{near(name, labels)}; measured are {', '.join(labels)}"
+            )
+        if strange := [one for one in given if isinstance(one, str) and one not in legal]:
+            raise ConfigurationError(
+                f"judges of {name!r}: there is no judge {strange[0]!r}{near(strange[0], legal)}; judges are "
+                f"{', '.join(legal)} (tables [judges.NAME])"
+            )
+        for label in places:
+            found.setdefault(label, []).extend(given)
+    if dumb := [each.label for each in metrics if each.label in found and "judge" not in each.needs]:
+        raise ValueError(f"judges of {dumb[0]!r}: it asks no judge")
+    return [
+        replace(each, judges=tuple(found.get(each.label, common or each.judges))) if "judge" in each.needs else each
+        for each in metrics
+    ], ()
+
+
+def named_for(metric: Metric, named: Sequence[AnyJudge]) -> tuple[AnyJudge, ...]:
+    """Who judges a metric: those named, else its own, else all configured ones, else the lexical one; none where it
+    asks no judge."""
+    if "judge" not in metric.needs:
+        return ()
+    return tuple(named) or tuple(metric.judges) or settings.load().judge_names()
+
+
+def asking(metrics: Iterable[Metric], named: Sequence[AnyJudge]) -> tuple[AnyJudge, ...]:
+    """Everybody who judges any of the metrics, each once."""
+    found = [one for metric in metrics for one in named_for(metric, named)]
+    return tuple({one if isinstance(one, str | OwnJudge) else id(one): one for one in found}.values())
+
+
+def rule_of(aggregate: str | None, tolerance: float | None, quorum: int | None, judges: Sequence[AnyJudge]) -> Rule:
+    """How these judges (all configured ones if none) become one; what is None as in the settings.
+
+    Raises ValueError for an aggregate that there is not, and for a quorum that is more than the judges.
+    """
+    known = settings.load()
+    number = len(judges) or len(known.judges) or 1
+    rule = Rule.of(known, aggregate, tolerance, quorum)
+    if quorum is None and number == 1:
+        rule = replace(rule, quorum=None)
+    rule.needed(number)
+    return rule
+
+
+def rule_on(metric: Metric, rule: Rule) -> Rule:
+    """The rule on a metric's scale. Raises ValueError, before anybody is asked, where the rule needs one with ends."""
+    try:
+        return rule.on(metric.bounds)
+    except ValueError as error:
+        raise ValueError(f"{metric.label}: aggregate = {error}; name another aggregate") from None

@@ -1,0 +1,236 @@
+"""Judged metrics inside a tier: the answers of all systems by all judges at once, as score rows with what made them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ragbench import llm
+from ragbench.core.measurement import SCORE_COLUMNS, without_nan
+from ragbench.core.metric import Metric
+from ragbench.core.settings import Settings
+from ragbench.core.types import Sample, Status
+from ragbench.core.types.reason import kept
+from ragbench.judge import Rule, asks_nobody, legal_names
+from ragbench.tiers.basics import frames
+from ragbench.tiers.basics.choices import BenchError, parted
+from ragbench.tiers.scoring import judge_assignment, judge_overlap, measure, progress_events, repeats, replies
+from ragbench.tiers.scoring.judge_behaviour import conduct
+from ragbench.tiers.scoring.ledger import Row
+from ragbench.tiers.scoring.result import Scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ragbench.tiers.basics.session import Session
+
+JUDGEMENT_COLUMNS = ("system", "metric", "sample", "judge", "value", "status", "reason", "seconds", "detail")
+
+
+@dataclass(frozen=True)
+class Judging:
+    """Who judges, and how several become one.
+
+    judges: names from ragbench.toml, comma-separated or as a list, `METRIC=NAME` among them for one metric alone;
+    empty: all of them, or the offline judge where there are none. aggregate, tolerance, quorum: see
+    `ragbench.judge.Rule`; None: as in the settings. embedder: of metrics that embed, several comma-separated; empty:
+    the offline one. prompts: their language where a sample names none, and of the reasons; empty: the settings'.
+    """
+
+    judges: str | Sequence[str] = ""
+    aggregate: str | None = None
+    tolerance: float | None = None
+    embedder: str = ""
+    prompts: str = ""
+    quorum: int | None = None
+
+    def on(self, metrics: Sequence[Metric]) -> tuple[list[Metric], Judging]:
+        """The metrics with the judges that are named for one alone, as `METRIC=JUDGE`, and who judges the others.
+
+        Raises BenchError."""
+        try:
+            found, common = judge_assignment.assigned(metrics, parted(self.judges))
+        except ValueError as error:
+            raise BenchError(str(error)) from None
+        return found, replace(self, judges=tuple(map(str, common)))
+
+    def names(self, session: Session) -> tuple[str, ...]:
+        """The judges' names, each of them configured: those named, else all; raises BenchError for one that is not."""
+        return session.settings.judge_names(self.named(session.settings))
+
+    def asking(self, settings: Settings, metrics: Sequence[Metric]) -> tuple[str, ...]:
+        """Everybody who judges any of the metrics, by name: those named, else a metric's own, else all.
+
+        Raises BenchError."""
+        return tuple(map(str, judge_assignment.asking(metrics, self.named(settings))))
+
+    def named(self, settings: Settings) -> tuple[str, ...]:
+        """The judges that are named, each of them configured; raises BenchError for one that is not."""
+        found = parted(self.judges)
+        legal = legal_names(settings)
+        for name in found:
+            if name not in legal:
+                raise BenchError(f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])")
+        return found
+
+    def rule(self, judges: Sequence[str]) -> Rule:
+        """How these judges become one. Raises BenchError."""
+        try:
+            return judge_assignment.rule_of(self.aggregate, self.tolerance, self.quorum, judges)
+        except ValueError as error:
+            raise BenchError(str(error)) from None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What judging gave.
+
+    scores: one row a system, metric and sample (SCORE_COLUMNS), the panel's aggregate where several judge, the mean of
+    repeats where a sample is given several times; repeated: the single ones (`ragbench.tiers.scoring.repeats`).
+    judgements: one row a system, metric, sample and judge (JUDGEMENT_COLUMNS); `detail` is JSON: statements, verdicts,
+    cited chunks, formula. A panel's aggregate is no row of its own here.
+    facts: `judged` (labels of the metrics that a judge gave values of), `judges` (name, model, mode, stand_in of each,
+    and how it did its work: `ragbench.tiers.scoring.judge_behaviour`), `aggregate`, `quorum`, `attendance` (see
+    `ragbench.tiers.scoring.judge_overlap`), `embedder`. The view `judges` shows them, and `answer` says that a
+    stand-in is one.
+    """
+
+    scores: pd.DataFrame
+    judgements: pd.DataFrame
+    facts: dict[str, Any]
+    repeated: pd.DataFrame
+
+
+def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric], judging: Judging) -> Judged:
+    """Every metric (grain `sample`) on every sample by every judge; samples name their system. Samples of one system
+    and id are repeats of one question.
+
+    Replies of models are in the journal before they are scored, so an interrupted run goes on where it stopped.
+    Raises BenchError for a judge or an embedder that is not configured, ModelError when a provider refuses altogether
+    or the budget is spent.
+    """
+    metrics, judging = judging.on(metrics)
+    named, names = judging.named(session.settings), judging.asking(session.settings, metrics)
+    rule = judging.rule(names)
+    embedder = judging.embedder or measure.DEFAULT_EMBEDDER
+    for name in parted(embedder):
+        if name not in session.settings.embedders:
+            raise BenchError(
+                f"there is no embedder {name!r}; there are {', '.join(sorted(session.settings.embedders))}"
+            )
+    paid = any("judge" in metric.needs for metric in metrics) and not all(map(asks_nobody, names))
+    with (
+        replies.kept_replies(named, metrics) if paid else nullcontext() as journal,
+        session.progress("judging", len(samples) * len(metrics)) as progress,
+    ):
+        asked = measure.Asked(
+            judges=named,
+            embedder=embedder,
+            language=judging.prompts or session.settings.language,
+            rule=rule,
+            journal=journal,
+            advance=progress,
+            on_change=measure.live_line(progress),
+        )
+        found = llm.run(measure.measure(samples, metrics, asked))
+    facts = {
+        "judges": listed(session.settings, names, found, rule),
+        **of_panel(names, rule, found),
+        "judged": judged_labels(metrics),
+        "embedder": embedder,
+        "listeners": progress_events.facts(found.listeners),
+    }
+    return Judged(score_table(found), judgements(found, names), facts, repeated(found))
+
+
+def judged_labels(metrics: Sequence[Metric]) -> list[str]:
+    """The metrics whose values a judge gave."""
+    return [metric.label for metric in metrics if "judge" in metric.needs]
+
+
+def of_panel(names: Sequence[str], rule: Rule, scores: Scores) -> dict[str, Any]:
+    """Of several judges how they become one, how many are needed, and where they measured different answers."""
+    if len(names) < 2:
+        return {"aggregate": None}
+    uneven = judge_overlap.facts(scores.attendances)
+    return {"aggregate": rule.label, "quorum": rule.needed(len(names)), "attendance": uneven}
+
+
+def described(session: Session, names: Sequence[str]) -> list[dict[str, Any]]:
+    """The judges as a page's facts list them."""
+    return _described(session.settings, names)
+
+
+def listed(settings: Settings, names: Sequence[str], scores: Scores, rule: Rule) -> list[dict[str, Any]]:
+    """The judges with how they did their work, as the facts `judges` of a page that shows the scores."""
+    work = conduct(scores, names, rule)
+    return [{**one, **work[one["name"]]} for one in _described(settings, names)]
+
+
+def _described(settings: Settings, names: Sequence[str]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for name in names:
+        if asks_nobody(name):
+            found.append({"name": name, "stand_in": True})
+            continue
+        one = settings.judge(name)
+        found.append({"name": name, "model": one.model, "mode": one.mode, "stand_in": False})
+    return found
+
+
+def score_table(found: Scores, told: Collection[str] | None = None) -> pd.DataFrame:
+    """Scores as SCORE_COLUMNS: one row a system, metric and sample.
+
+    told: ids of samples; the reason of any other's value is left out, that of an absent value never. None: all.
+    """
+    rows = (
+        (
+            row.sample.system,
+            row.metric.label,
+            row.sample.id,
+            score.value,
+            score.status.value,
+            kept(score.reason) if told is None or row.sample.id in told or score.status is not Status.OK else "",
+            score.judge,
+        )
+        for row in found.rows
+        for score in [row.score]
+    )
+    return frames.gathered(rows, SCORE_COLUMNS)
+
+
+def repeated(found: Scores) -> pd.DataFrame:
+    """The single scores of what was scored several times, as `ragbench.tiers.scoring.repeats.REPEATED`."""
+    return repeats.table(
+        (row.sample.system, row.metric.label, row.sample.id, number, one.value, one.status.value, kept(one.reason))
+        for row in found.rows
+        for number, one in enumerate(row.repeats)
+    )
+
+
+def judgements(found: Scores, judges: Sequence[str], told: Collection[str] | None = None) -> pd.DataFrame:
+    """One row a system, metric, sample and judge, with the data that the score was made from as JSON; of repeats the
+    first. told: ids of the only samples that are told of; None: all."""
+    rows = (row for row in found.rows if told is None or row.sample.id in told)
+    table = frames.gathered((line for row in rows for line in _lines(row, judges)), JUDGEMENT_COLUMNS)
+    return table.astype({"value": float, "seconds": float})
+
+
+def _lines(row: Row, judges: Sequence[str]) -> list[tuple[Any, ...]]:
+    place = (row.sample.system, row.metric.label, row.sample.id)
+    score = row.singles[0]
+    panel = score.detail.get("judges")
+    if panel is not None:
+        return [
+            (*place, name, one["value"], one["status"], one["reason"], one.get("seconds"), _json(one.get("detail", {})))
+            for name, one in panel.items()
+        ]
+    judge = (score.judge or judges[0]) if "judge" in row.metric.needs else None
+    return [(*place, judge, score.value, score.status.value, kept(score.reason), score.seconds, _json(score.detail))]
+
+
+def _json(detail: Any) -> str:
+    return json.dumps(without_nan(detail), ensure_ascii=False, sort_keys=True, default=str, allow_nan=False)

@@ -1,0 +1,317 @@
+"""Samples scored, all in this process or in parts by the workers of a cluster: the same scores either way."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ragbench import llm
+from ragbench.core import settings
+from ragbench.core.language import translator
+from ragbench.core.listeners import Event, Listening
+from ragbench.core.metric import Metric
+from ragbench.core.types import Embedder, Judge, Sample, Score
+from ragbench.judge import Again, OwnJudge, Panel, Reworded, Rule, asks_nobody
+from ragbench.llm import Journal, ModelError, Outlook, Replies, Tally, uses
+from ragbench.metrics.explanation import explain
+from ragbench.metrics.vectors import Batch
+from ragbench.store import pool
+from ragbench.store.pool import Counter as Counting
+from ragbench.store.pool import Tell, Together, require_same
+from ragbench.tiers.scoring import progress_events
+from ragbench.tiers.scoring.functions import Functions
+from ragbench.tiers.scoring.judge_assignment import AnyJudge, asking, named_for, rule_on
+from ragbench.tiers.scoring.ledger import system_name
+from ragbench.tiers.scoring.progress_events import Hear, Work
+from ragbench.tiers.scoring.replies import kept_replies, opened
+
+if TYPE_CHECKING:
+    from ragbench.judge import OpenJudges
+
+SAMPLES, PARTS_A_WORKER = 256, 4
+"""Of a part at most; fewer where that gives each worker so many parts."""
+JUDGED, JUDGED_PARTS = 4096, 1
+"""The same where a model is asked: where a part begins and ends, fewer calls are in flight than may be."""
+TOGETHER = 8192
+"""Scores that are made at the same time where nobody is waited for: each holds some 3 kB until all of them are done."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What samples are scored by, wherever that is done.
+
+    language: of prompts where a sample names none; spoken: of explanations. repeats: of each question to a judge.
+    """
+
+    metrics: tuple[Metric, ...]
+    judges: tuple[AnyJudge, ...]
+    embedders: tuple[Embedder, ...]
+    rule: Rule
+    language: str | None
+    spoken: str
+    repeats: int = 1
+
+    def pairs(self, rows: Iterable[Sample]) -> list[tuple[Sample, Metric, int]]:
+        """What is scored: each sample by each metric, as often as it is put to a judge."""
+        return [
+            (row, metric, repeat)
+            for row in rows
+            for metric in self.metrics
+            if metric.grain == "sample"
+            for repeat in range(self.repeats if "judge" in metric.needs else 1)
+        ]
+
+
+@dataclass
+class Part:
+    """Scored samples. scores: in the order of `Terms.pairs`. used: by judge the replies they were made from."""
+
+    scores: list[Score]
+    used: Mapping[str, Replies] = field(default_factory=dict)
+    outlooks: Sequence[Outlook] = ()
+    events: Sequence[Event] = ()
+
+
+@dataclass(frozen=True)
+class _Slice:
+    """What a worker is given.
+
+    before: how many places stand before those of the rows. run: of the listeners; empty: nobody listens. identities: of
+    the embedders, where they were made.
+    """
+
+    rows: tuple[Sample, ...]
+    before: int
+    run: str
+    identities: tuple[str, ...]
+
+
+@dataclass
+class _Recorder:
+    """Stands for listeners that are in another process, until they can be told."""
+
+    run: str
+    events: list[Event] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.run)
+
+    def tell(self, event: Event) -> None:
+        self.events.append(event)
+
+
+async def scored(
+    rows: Sequence[Sample],
+    terms: Terms,
+    journal: Journal | None,
+    *,
+    advance: Callable[[int], None] | None = None,
+    on_change: Callable[[Tally], None] | None = None,
+    listening: Listening | _Recorder | None = None,
+    before: int = 0,
+    dry: bool = False,
+    functions: Functions | None = None,
+) -> Part:
+    """Every metric on every sample by every judge, all at once; embeddings in one batch.
+
+    before: how many places of a listener stand before the first of these. Raises ModelError when a single judge's
+    provider refuses altogether, or the budget is spent.
+    """
+    whom = asking(terms.metrics, terms.judges)
+    to_open = [one for one in whom if isinstance(one, str | OwnJudge)]
+    judges: OpenJudges | None = None
+    if to_open:
+        judges = opened(to_open, journal, terms.language, on_change, dry)
+    by_name: dict[AnyJudge, Judge] = {} if judges is None else dict(zip(to_open, judges.judges, strict=True))
+    try:
+        every = [by_name[one] if isinstance(one, str | OwnJudge) else one for one in whom]
+        if twice := [name for name, times in Counter(one.name for one in every).items() if times > 1]:
+            raise ValueError(f"judges: two of them are called {twice[0]!r}; give one another name")
+        batches: list[Batch] = []
+        for one in terms.embedders:
+            batches.append(Batch(one, batches[0] if batches else None))
+        out: dict[str, ModelError] = {}
+        panels = {
+            metric.label: Panel(
+                [by_name[one] if isinstance(one, str | OwnJudge) else one for one in own],
+                rule_on(metric, terms.rule) if len(own) > 1 else replace(terms.rule, quorum=None),
+                out,
+            )
+            for metric in terms.metrics
+            if (own := named_for(metric, terms.judges))
+        }
+        functions = functions or Functions(settings.load().metrics.timeout_seconds)
+        narrator = progress_events.Narrator(listening, before) if listening else None
+
+        def work(row: Sample, metric: Metric, repeat: int) -> Work:
+            def make(hear: Hear | None = None) -> Work:
+                return _work(metric, row, panels.get(metric.label), batches, terms.spoken, repeat, functions, hear)
+
+            return make() if narrator is None else narrator.work(system_name(row), row, metric, repeat, make)
+
+        pairs, scores = terms.pairs(rows), list[Score]()
+        together = TOGETHER if _is_here(terms, whom) else max(len(pairs), 1)
+        for start in range(0, len(pairs), together):
+            works = [_counted(work(*pair), advance) for pair in pairs[start : start + together]]
+            scores += await batches[0].gather(works)
+        outlooks = await judges.outlooks() if judges is not None else ()
+        return Part(scores, {} if judges is None else judges.used(), outlooks)
+    finally:
+        if judges is not None:
+            await judges.close()
+
+
+def _is_here(terms: Terms, judges: Sequence[AnyJudge]) -> bool:
+    """Whether all is made in this process, of each sample by itself: there is no call to wait for beside others."""
+    offline = all(isinstance(one, str) and asks_nobody(one) for one in judges)
+    return offline and not _parted(terms)[1].metrics and not any(metric.is_users for metric in terms.metrics)
+
+
+async def scored_by_workers(
+    rows: Sequence[Sample],
+    terms: Terms,
+    *,
+    advance: Callable[[int], None] | None = None,
+    on_change: Callable[[Tally], None] | None = None,
+    listening: Listening | None = None,
+) -> Part:
+    """The same by the workers of the cluster that the settings name, but for what has to be embedded at once.
+
+    Listeners are told of a part when it is done. Raises ClusterError besides what `scored` raises.
+    """
+    there, here = _parted(terms)
+
+    def everywhere() -> Part:
+        together, run = Together(advance, on_change), listening.run if listening else ""
+        slices: list[tuple[Sequence[int], _Slice]] = []
+        found: list[tuple[Part, Any]] = []
+        if there.metrics:
+            with pool.opened(settings.load()) as crew:
+                assert crew is not None, "the settings name a cluster"
+                slices += _slices(rows, there, crew.count, run)
+                found += crew.map(_one_slice, there, [part for _, part in slices], together.heard)
+        scores: dict[int, Iterator[Score]] = {}
+        for (positions, _), (made, _) in zip(slices, found, strict=True):
+            own = iter(made.scores)
+            scores |= {at: iter([next(own) for _ in there.pairs([rows[at]])]) for at in positions}
+        late: Iterator[Score] = iter(())
+        if here.metrics:
+            whole = _Slice(tuple(rows), 0, run, _identities(terms))
+            found.append(_one_slice(here, whole, partial(together.heard, len(slices))))
+            late = iter(found[-1][0].scores)
+        used: dict[str, Replies] = {}
+        for number, (made, state) in enumerate(found):
+            together.heard(number, state)
+            for name, replies in made.used.items():
+                used.setdefault(name, Replies(replies.model, replies.free)).by_key.update(replies.by_key)
+            if listening:
+                for event in made.events:
+                    listening.tell(event)
+        uses.note(key for name, replies in used.items() if _is_kept(name, terms) for key in replies.by_key)
+        bound = {*here.metrics}
+        pairs = ((at, metric) for at, row in enumerate(rows) for _, metric, _ in terms.pairs([row]))
+        return Part([next(late if metric in bound else scores[at]) for at, metric in pairs], used)
+
+    return await asyncio.to_thread(everywhere)
+
+
+def _parted(terms: Terms) -> tuple[Terms, Terms]:
+    """What may be scored in parts, and what may not: a model rounds a text's vector by those it is embedded with."""
+    is_free = all(getattr(one, "is_by_text", False) for one in terms.embedders)
+    bound = [metric for metric in terms.metrics if "embedder" in metric.needs and not is_free]
+    free = tuple(metric for metric in terms.metrics if metric not in bound)
+    return replace(terms, metrics=free), replace(terms, metrics=tuple(bound))
+
+
+def _one_slice(terms: Terms, part: _Slice, tell: Tell) -> tuple[Part, Any]:
+    """What a worker does; with how far it came."""
+    require_same(terms.embedders, part.identities)
+    counter, recorder = Counting(tell), _Recorder(part.run)
+    with kept_replies(terms.judges, terms.metrics) as journal:
+        made = llm.run(
+            scored(
+                part.rows, terms, journal, advance=counter.advance, on_change=counter.changed, listening=recorder,
+                before=part.before,
+            )
+        )  # fmt: skip
+    return replace(made, events=tuple(recorder.events)), counter.state
+
+
+def _slices(rows: Sequence[Sample], terms: Terms, crew: int, run: str) -> Iterator[tuple[list[int], _Slice]]:
+    """Rows in parts, with their positions; a system's sample and its repeats are in one part."""
+    places: dict[tuple[str, str], list[int]] = {}
+    for position, row in enumerate(rows):
+        places.setdefault((system_name(row), row.id), []).append(position)
+    asks = any(isinstance(one, str | OwnJudge) for one in asking(terms.metrics, terms.judges))
+    most, parts = (JUDGED, JUDGED_PARTS) if asks else (SAMPLES, PARTS_A_WORKER)
+    size = max(1, min(most, -(-len(places) // (parts * max(1, crew)))))
+    groups, identities = list(places.values()), _identities(terms)
+    for start in range(0, len(groups), size):
+        positions = [position for group in groups[start : start + size] for position in group]
+        yield positions, _Slice(tuple(rows[position] for position in positions), start, run, identities)
+
+
+def _identities(terms: Terms) -> tuple[str, ...]:
+    return tuple(one.identity for one in terms.embedders)
+
+
+def _is_kept(name: str, terms: Terms) -> bool:
+    """Whether the replies of the judge of that name are in the journal."""
+    return all(
+        one.kept for one in asking(terms.metrics, terms.judges) if isinstance(one, OwnJudge) and one.name == name
+    )
+
+
+def _work(
+    metric: Metric,
+    sample: Sample,
+    panel: Panel | None,
+    batches: Sequence[Batch],
+    language: str,
+    repeat: int,
+    functions: Functions,
+    hear: Hear | None = None,
+) -> Work:
+    tools: dict[str, Any] = {"embedder": batches[0] if len(batches) == 1 else batches}
+    speaker = translator(language)
+
+    async def by(judge: Judge | None) -> Score:
+        judge = hear(judge) if judge is not None and hear is not None else judge
+        judge = Again(judge, repeat) if judge is not None and repeat else judge
+        judge = Reworded(judge, metric.reworded) if judge is not None and metric.reworded else judge
+        given = {need: tools.get(need, judge) for need in metric.needs}
+        if metric.is_users:
+            score = await functions.score(metric, sample, given)
+        else:
+            found: Score | Awaitable[Score] = metric(sample, **given)
+            score = await found if inspect.isawaitable(found) else found
+        if judge is not None and score.judge is None:
+            score = replace(score, judge=judge.name)
+        return replace(score, reason=explain(score, speaker))
+
+    async def work() -> Score:
+        if panel is None:
+            return await by(None)
+        if len(panel.judges) == 1:
+            return await by(panel.judges[0])
+        score = await panel.score(by)
+        return replace(score, reason=explain(score, speaker))
+
+    return work
+
+
+def _counted(work: Work, advance: Callable[[int], None] | None) -> Work:
+    if advance is None:
+        return work
+
+    async def counted() -> Score:
+        score = await work()
+        advance(1)
+        return score
+
+    return counted

@@ -1,0 +1,411 @@
+"""What scoring a table of answers gave: it shows itself in a notebook, and answers questions about itself."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal
+
+from ragbench import stats
+from ragbench.core import answered_by, settings
+from ragbench.core.answered_by import AnsweredBy
+from ragbench.core.language import DASH, Translator, translator
+from ragbench.core.listeners import Told
+from ragbench.core.measurement import NamedComparison, NamedEstimate
+from ragbench.core.metric import Metric
+from ragbench.core.names import nearest
+from ragbench.core.stand_ins import StandIn, caveat
+from ragbench.core.types import Estimate, Sample, Score, Status
+from ragbench.core.types.reason import read
+from ragbench.data.tables import Column, Table
+from ragbench.judge import attendance
+from ragbench.llm import Usage
+from ragbench.metrics import meant, published, rulings
+from ragbench.metrics.explanation import explain
+from ragbench.tiers.basics import bands, frames, interest, reasons, tabulation
+from ragbench.tiers.basics.families import leading
+from ragbench.tiers.basics.findings import Sureness, bounds, compare
+from ragbench.tiers.scoring import common_questions, progress_events
+from ragbench.tiers.scoring.judge_overlap import Attendances, facts, said
+from ragbench.tiers.scoring.ledger import Answers, Columns, Ledger, Row, Values, columns_of, system_name
+from ragbench.tiers.scoring.sets import Sets
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOTEBOOK = "rag_metrics"
+LINE: Mapping[str, type[str] | type[float]] = {
+    "system": str, "id": str, "metric": str, "judge": str, "value": float, "status": str, "reason": str,
+    "seconds": float, "suspected_injection": str,
+}  # fmt: skip
+"""What stands in a line of the long table of scores, and of which kind it is."""
+FILED: Mapping[str, type[str] | type[float]] = {**LINE, "cluster": str, "language": str}
+"""What stands there in a file, which tells all that estimates and comparisons are made from."""
+
+
+@dataclass(frozen=True, repr=False)
+class Scores:
+    """Scores of samples by metrics, with their estimates.
+
+    level, resamples, seed: of the intervals. language: of explanations and of the notebook's table.
+    baseline: the system that others are compared with; the first if empty.
+    usage: by judge, what the replies took that the scores were made from; nothing of judges without a model.
+    stand_ins: who of those that made the scores only stands in for a model.
+    primary: the metric whose comparisons are a family of their own; the first if empty.
+    listeners: what became of those that were told of calls, scores and samples.
+    sets: what metrics of all that a system answered gave; they have no rows.
+    """
+
+    rows: Sequence[Row]
+    level: float = 0.95
+    resamples: int = 10_000
+    seed: int = 0
+    language: str = "en"
+    baseline: str = ""
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    stand_ins: tuple[StandIn, ...] = ()
+    primary: str = ""
+    listeners: tuple[Told, ...] = ()
+    sets: Sets = field(default_factory=Sets)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """What numbers are made of, without texts and reasons."""
+        return columns_of(self.rows)
+
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics, in the order asked for."""
+        return self.sets.metrics or tuple(self.columns.metrics.values())
+
+    @cached_property
+    def singles(self) -> tuple[Metric, ...]:
+        """Those of single samples."""
+        return tuple(each for each in self.metrics if each.grain == "sample")
+
+    @cached_property
+    def samples(self) -> tuple[Sample, ...]:
+        """All that was measured."""
+        return self.sets.samples or tuple(row.sample for row in self.rows)
+
+    @cached_property
+    def leading(self) -> str:
+        """The label of the primary metric."""
+        return leading(self.primary, self.metrics).label
+
+    @cached_property
+    def estimates(self) -> Mapping[tuple[str, str], Estimate]:
+        """(system, metric) → the mean, or the value of the whole set, with its interval, and how many could not be
+        measured."""
+        found: dict[tuple[str, str], Estimate] = {}
+        of_sets = {(one.system, one.metric.label): one.estimate for one in self.sets.scores}
+        for system in by_system(self.sets.samples) if self.sets.samples else self.columns.systems:
+            own = self.columns.systems.get(system, Answers())
+            clusters = [own.clusters[one] or f"\0{one}" for one in sorted(own.clusters)]
+            values = {each.label: own.values.get(each.label, Values()).by_id() for each in self.singles}
+            many = stats.estimate_many(
+                values,
+                clusters=clusters if any(own.clusters.values()) else None,
+                bounds={metric.label: bounds(metric) for metric in self.singles},
+                level=self.level,
+                resamples=self.resamples,
+                seed=self.seed,
+            )
+            known = of_sets | {(system, label): estimate for label, estimate in many.items()}
+            found |= {place: known[place] for each in self.metrics if (place := (system, each.label)) in known}
+        return found
+
+    @cached_property
+    def attendances(self) -> Attendances:
+        """(system, metric) → which answers each judge of the panel measured; empty without a panel."""
+        found: dict[tuple[str, str], list[Score]] = {}
+        for row in self.rows if self.columns.panels else ():
+            if "judges" in row.score.detail:
+                found.setdefault((system_name(row.sample), row.metric.label), []).append(row.score)
+        return {place: attendance(scores) for place, scores in found.items()}
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """The baseline, then the others in order of appearance."""
+        if self.sets.samples:
+            return tuple(by_system(self.sets.samples, self.baseline))
+        first = self.baseline or next(iter(self.columns.systems), "")
+        return tuple(sorted(self.columns.systems, key=lambda name: name != first))
+
+    @cached_property
+    def comparisons(self) -> tuple[NamedComparison, ...]:
+        """Every other system against the baseline, paired by sample, in its family; empty for one system."""
+        if len(self.systems) < 2:
+            return ()
+        clusters = {one.id: one.cluster for one in self.sets.samples} or self.columns.clusters
+        ids = sorted(clusters)
+        values = {
+            name: {each.label: own.values[each.label].on(ids) for each in self.singles}
+            for name in self.systems
+            if (own := self.columns.systems.get(name, Answers()))
+        }
+        labels = frames.independent([clusters[one] or f"\0{one}" for one in ids])
+        sureness = Sureness(self.level, self.resamples, self.seed)
+        nothing = {
+            name: {each.label: self.columns.systems[name].nothing(each.label, ids) for each in self.singles}
+            for name in self.systems
+            if name in self.columns.systems
+        }
+        found = compare(values, self.singles, labels, sureness, self.leading, self.sets.hypotheses, nothing)
+        order = {each.label: place for place, each in enumerate(self.metrics)}
+        found = tuple(sorted(found, key=lambda one: (self.systems.index(one.comparison.challenger), order[one.metric])))
+        return interest.told(found, settings.load().smallest_difference)
+
+    def __getitem__(self, which: int | str) -> Row | list[float]:
+        """A row by its place, or the values of a metric in the order of the samples, NaN where it was not measured.
+
+        Raises KeyError for a metric that was not measured, with those that were; IndexError for a place.
+        """
+        if not isinstance(which, str):
+            return self.rows[which]
+        labels = meant(which, (one.label for one in self.metrics))
+        if len(labels) != 1:
+            raise KeyError(self._unmeasured(which))
+        if labels[0] not in {one.label for one in self.singles}:
+            raise KeyError(f"{which!r} has one value a system: look at .estimates")
+        return [row.score.value for row in self.rows if row.metric.label == labels[0]]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def to_pandas(self, form: Literal["long", "wide"] = "long") -> pd.DataFrame:
+        """The scores as a data frame.
+
+        form: "long": one row a sample, metric and judge, the panel's aggregate among them, and the duration.
+            "wide": one row a sample of a system with its texts (`user_input`, `response`, `reference`, `contexts`, a
+            list), and a column for each metric. `suspected_injection` of both: which texts seem to address the judge,
+            "slot: pattern" parted by semicolons, empty where none does; the values stand all the same. Raises
+            ValueError for another form.
+        """
+        import pandas as pd
+
+        if form == "wide":
+            return pd.DataFrame(self._wide())
+        if form != "long":
+            raise ValueError(f"form = {form!r}: 'long' or 'wide' is expected")
+        return pd.DataFrame(self.lines(), columns=list(LINE))
+
+    def worst(self, n: int = 5, metric: str | None = None) -> Table:
+        """The n worst measured scores of a metric (the primary if none is named), worst first; ties by sample id.
+
+        Raises ValueError for a metric that was not measured.
+        """
+        _ = translator(self.language)
+        label = metric or self.leading
+        metric_of = {each.label: each for each in self.metrics}
+        if label not in metric_of:
+            raise ValueError(self._unmeasured(label))
+        sign = -1 if metric_of[label].better == "lower" else 1
+        own = (row for row in self.rows if row.metric.label == label and row.score.status is Status.OK)
+        found = heapq.nsmallest(max(n, 0), own, key=lambda row: (sign * row.score.value, row.sample.id))
+        columns = (Column("id"), Column(_("system")), Column(_("value"), "number"), Column(_("reason")))
+        rows = [(row.sample.id, system_name(row.sample), row.score.value, row.score.reason) for row in found]
+        return Table(columns, tuple(rows), label, language=self.language)
+
+    def explain(self, identifier: str, language: str | None = None) -> str:
+        """Every metric's explanation of one sample by every system that answered it, a line each.
+
+        Below a panel's line stands one for each judge, and below that what it ruled on each statement, passage or
+        question, with its reason and what it cites. Raises ValueError for an unknown id.
+        """
+        rows = self.rows.of(identifier) if isinstance(self.rows, Ledger) else self.rows
+        own = [row for row in rows if row.sample.id == identifier]
+        if not own:
+            near = ", ".join(nearest(identifier, self._ids()))
+            raise ValueError(f"there is no sample {identifier!r}; the nearest are {near}")
+        speaker = translator(language or self.language)
+        several = len({system_name(row.sample) for row in own}) > 1
+        lines = []
+        for row in own:
+            name = f"{system_name(row.sample)} {row.metric.label}" if several else row.metric.label
+            lines.append(_explained(name, row.score, speaker, anew=bool(language)))
+            for judge, single in row.score.detail.get("judges", {}).items():
+                one = Score(single["value"], Status(single["status"]), read(single["reason"]), single["detail"])
+                lines.append("  " + _explained(judge, one, speaker, anew=bool(language)))
+                lines += [f"    {line}" for line in rulings.told(one.detail, speaker)]
+        return "\n".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        """`estimates`, `comparisons`, `stand_ins`, `caveats`, `answered_by` as in a run's summary; `samples`: id,
+        system, metric, judge, value, status, reason, suspected_injection; `suspected_injections`: how many answers of
+        each system have a text that seems to address a judge. `attendance`: of panels whose judges measured different
+        answers, how many values are made of fewer judges than the panel has, and each judge's mean over its own answers
+        and over those that all measured. `sets`, of metrics of whole sets: system, metric, value, status, reason,
+        resamples (how many were drawn), left_out (how often it was called without a question), lacking (questions
+        without the fields that it needs).
+        """
+        return {key: list(value) if key == "samples" else value for key, value in self.as_parts().items()}
+
+    def as_parts(self) -> dict[str, Any]:
+        """`as_json` whose `samples` are made as they are asked for, once: what is written needs not be held."""
+        means = [NamedEstimate(*place, estimate) for place, estimate in self.estimates.items()]
+        estimates, comparisons = (
+            [{"notebook": NOTEBOOK, **one.summary(), "published": published(one.metric)} for one in found]
+            for found in (means, self.comparisons)
+        )
+        samples = ({key: value for key, value in row.items() if key != "seconds"} for row in self.lines())
+        return {
+            "estimates": estimates,
+            "comparisons": comparisons,
+            "attendance": facts(self.attendances),
+            "suspected_injections": self.suspected_injections,
+            "answered_by": {NOTEBOOK: [one.fact for one in self.answered_by]} if self.answered_by else {},
+            "samples": samples,
+            **({"sets": [one.fact for one in self.sets.scores]} if self.sets.scores else {}),
+            "stand_ins": {NOTEBOOK: [one.fact for one in self.stand_ins]} if self.stand_ins else {},
+            "caveats": {NOTEBOOK: self.caveat("en")} if self.stand_ins else {},
+        }
+
+    @cached_property
+    def suspected_injections(self) -> Mapping[str, int]:
+        """By system how many of its answers have a text that seems to address a judge."""
+        return {name: len(self.columns.systems.get(name, Answers()).flagged) for name in self.systems}
+
+    def said_of_injections(self, language: str = "") -> list[str]:
+        """A sentence for each system with answers in whose texts somebody seems to address the judge."""
+        _ = translator(language or self.language)
+        several = len(self.systems) > 1
+        return [
+            f"{name}: {progress_events.of_injections(number, _)}"
+            if several
+            else progress_events.of_injections(number, _)
+            for name, number in self.suspected_injections.items()
+            if number
+        ]
+
+    @property
+    def answered_by(self) -> tuple[AnsweredBy, ...]:
+        """The judges' models, with the names that their replies gave."""
+        return answered_by.of({"judges": [{"name": name, "usage": asdict(one)} for name, one in self.usage.items()]})
+
+    def said_of_models(self, language: str = "") -> list[str]:
+        """A sentence for each model that answered under another name than it was asked by, or by imported replies."""
+        _ = translator(language or self.language)
+        return [text for one in self.answered_by if (text := answered_by.sentence(one, _))]
+
+    def caveat(self, language: str = "") -> str:
+        """The sentence on those that only stand in for a model; empty where none does."""
+        return caveat(self.stand_ins, translator(language or self.language))
+
+    def _unmeasured(self, name: str) -> str:
+        return f"{name!r} was not measured; measured: {', '.join(one.label for one in self.metrics)}"
+
+    def _wide(self) -> list[dict[str, Any]]:
+        found: dict[tuple[str, str], dict[str, Any]] = {}
+        for row in self.rows:
+            sample = row.sample
+            texts: dict[str, Any] = {
+                "user_input": sample.user_input,
+                "response": sample.response,
+                "reference": sample.reference,
+            }
+            contexts = None if sample.contexts is None else [chunk.text for chunk in sample.contexts]
+            name = system_name(sample)
+            known = {"system": name, "id": sample.id, **texts, "contexts": contexts}
+            line = found.setdefault((name, sample.id), {**known, "suspected_injection": {}})
+            line[row.metric.label] = row.score.value
+            line["suspected_injection"] |= row.flags
+        return [{**line, "suspected_injection": "; ".join(line["suspected_injection"])} for line in found.values()]
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """The rows of `to_pandas()`, one by one, with the keys of LINE; None for a value that there is none of."""
+        return (line for row in self.rows for line in _lines(row))
+
+    def filed(self) -> Iterator[dict[str, Any]]:
+        """The same with the keys of FILED."""
+        for row in self.rows:
+            about = {"cluster": row.sample.cluster, "language": row.sample.language}
+            yield from ({**line, **about} for line in _lines(row))
+
+    def _ids(self) -> list[str]:
+        return list(dict.fromkeys(one.id for one in self.sets.samples) or self.columns.clusters)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def tables(self, language: str = "", digits: int = 3) -> tuple[Table, Table]:
+        """The estimates, and the comparisons, each with what must be read with it; the second empty for one system."""
+        _ = translator(language or self.language)
+        estimates = self.estimates
+        named = ((metric, one) for (_system, metric), one in estimates.items())
+        banded = bands.banded(named, settings.load(), _, self.stand_ins)
+        means = tabulation.estimates((_("system"), _("metric")), estimates.items(), _, digits, banded)
+        compared = tabulation.comparisons(((each.metric, each.comparison) for each in self.comparisons), _, digits)
+        if _.language == self.language:
+            missing: Iterable[str] = self.columns.missing.elements()
+        else:
+            missing = (explain(row.score, _) for row in self.rows if math.isnan(row.score.value))
+        of_sets = (explain(one.score, _) for one in self.sets.scores if math.isnan(one.score.value))
+        missing = chain(missing, of_sets)
+        return means.with_notes(
+            reasons.told(reasons.frequent(missing), _),
+            *common_questions.unpaired(self.systems, self.columns, _),
+            *said(self.attendances, _, self.systems),
+            *self.said_of_injections(language),
+            *progress_events.said(self.listeners, _),
+        ), compared
+
+    def _shown(self) -> list[Table]:
+        means, compared = self.tables()
+        means = means.with_notes(*self.said_of_models(), self.caveat())
+        return [means, compared] if len(compared) else [means]
+
+    def __repr__(self) -> str:
+        head = f"{len(self._ids())} samples, {len(self.metrics)} metrics"
+        return "\n".join([head, *map(repr, self._shown())])
+
+    def _repr_html_(self) -> str:
+        return "".join(table._repr_html_() for table in self._shown())
+
+
+def _explained(name: str, score: Score, speaker: Translator, *, anew: bool) -> str:
+    """A line: the value, or in few words why there is none, and how it came about.
+
+    anew: in the speaker's language, else as it was said at first.
+    """
+    why = explain(score, speaker) if anew else score.reason
+    if score.status is Status.OK:
+        return f"{name}: {speaker.number(score.value)}. {why}"
+    return f"{name}: {DASH} ({reasons.statuses(speaker).get(score.status.value, score.status.value)}). {why}"
+
+
+def by_system(samples: Iterable[Sample], baseline: str = "") -> dict[str, list[Sample]]:
+    """The samples of each system: the baseline's, the first's if empty, then those of the others as they come."""
+    found: dict[str, list[Sample]] = {}
+    for one in samples:
+        found.setdefault(system_name(one), []).append(one)
+    first = baseline or next(iter(found), "")
+    return dict(sorted(found.items(), key=lambda each: each[0] != first))
+
+
+def _lines(row: Row) -> Sequence[dict[str, Any]]:
+    """One line for each judge of a panel, and one for what they come to."""
+    named = {"id": row.sample.id, "system": system_name(row.sample), "metric": row.metric.label}
+    lines = []
+    for judge, kept in row.score.detail.get("judges", {}).items():
+        value = None if math.isnan(kept["value"]) else kept["value"]
+        shown = {"status": kept["status"], "reason": str(read(kept["reason"])), "seconds": kept["seconds"]}
+        flags = "; ".join(rulings.suspected(kept["detail"]))
+        lines.append({**named, "judge": judge, "value": value, **shown, "suspected_injection": flags})
+    value = None if math.isnan(row.score.value) else row.score.value
+    lines.append(
+        {
+            **named,
+            "judge": row.score.judge,
+            "value": value,
+            "status": row.score.status.value,
+            "reason": str(row.score.reason),
+            "seconds": row.score.seconds,
+            "suspected_injection": "; ".join(row.flags),
+        }
+    )
+    return lines

@@ -1,0 +1,266 @@
+"""Metrics of all that a system answered (grain `table`): one value a system, resampled whole, compared in pairs.
+
+The functions are their users' and may be slow. What they are called for at most is told by `metrics.timeout_seconds`:
+one call may take so long, and so may all resamples of one system together; else fewer are drawn (RUNGS), and where not
+even those fit, each question is left out once, if that does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from ragbench import stats
+from ragbench.core.metric import Metric
+from ragbench.core.types import Array, Estimate, Sample, Score, Status
+from ragbench.stats import Hypothesis, SetValues
+from ragbench.systems.function_thread import Hands, OutOfTimeError
+from ragbench.tiers.basics import frames
+from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.basics.findings import bounds
+from ragbench.tiers.scoring.functions import LIMIT, Functions, scored
+
+RUNGS = (2_000, 1_000)
+"""How many resamples are drawn where as many as were asked for take too long; fewer tell no end of an interval."""
+
+TURN_SECONDS = 0.25
+"""For how long a function is called before others may see to the progress and to Ctrl-C."""
+
+PACES = 5
+"""How many calls tell how long one takes: the shortest of them, so that the number of draws hangs on no accident."""
+
+PATIENCE = 4
+"""After so many times the time that the first calls promised, the rest is not waited for."""
+
+Questions = Mapping[str, Sequence[Sample]]
+"""What a system answered to each question, by its id; several times where it was asked again."""
+
+
+@dataclass(frozen=True)
+class SetScore:
+    """One metric's value of all that a system answered.
+
+    score: the value, or why there is none. resamples: how many were drawn; 0: none. left_out: how many times it was
+    called without a question or a group of them. lacking: how many questions have no answer with the fields that it
+    needs, and are in no set.
+    """
+
+    system: str
+    metric: Metric
+    score: Score
+    estimate: Estimate
+    resamples: int = 0
+    left_out: int = 0
+    lacking: int = 0
+
+    @property
+    def fact(self) -> dict[str, Any]:
+        """The same as JSON values, without the interval."""
+        value = None if math.isnan(self.score.value) else self.score.value
+        known = {"system": self.system, "metric": self.metric.label, "value": value}
+        return known | {
+            "status": self.score.status.value, "reason": self.score.reason, "resamples": self.resamples,
+            "left_out": self.left_out, "lacking": self.lacking,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sets:
+    """What metrics of whole sets gave.
+
+    samples: all that were measured. metrics: all that were asked for, of single samples too, in their order.
+    hypotheses: by metric, that another system is as the first, one number for each question by its id.
+    """
+
+    samples: tuple[Sample, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    scores: tuple[SetScore, ...] = ()
+    hypotheses: Mapping[str, Sequence[Hypothesis]] = field(default_factory=dict)
+
+
+def is_of_sets(metric: Metric) -> bool:
+    """Whether it is a function of a user's of all that a system answered."""
+    return metric.grain == "table" and metric.is_users
+
+
+async def measured(
+    answers: Mapping[str, Sequence[Sample]],
+    metrics: Sequence[Metric],
+    functions: Functions,
+    sureness: Sureness,
+    advance: Callable[[int], None] | None = None,
+) -> Sets:
+    """Every metric of whole sets on what each system answered.
+
+    answers: by system, the baseline first. metrics: others among them are left alone. advance: called with the number
+    of samples after each metric. No call ends it: what fails has a status and a reason.
+    """
+    samples = tuple(chain.from_iterable(answers.values()))
+    scores: list[SetScore] = []
+    hypotheses: dict[str, Sequence[Hypothesis]] = {}
+    for metric in filter(is_of_sets, metrics):
+        one = _Measuring(metric, answers, functions, sureness)
+        scores += await one.scores()
+        hypotheses[metric.label] = await one.hypotheses()
+        if advance is not None:
+            advance(len(samples))
+    return Sets(samples, tuple(metrics), tuple(scores), hypotheses) if scores else Sets()
+
+
+class _Measuring:
+    """One metric on all systems; everything that it is called on is kept, for pairs are often of the same questions."""
+
+    def __init__(
+        self, metric: Metric, answers: Mapping[str, Sequence[Sample]], functions: Functions, sureness: Sureness
+    ) -> None:
+        self.metric, self.functions, self.sureness = metric, functions, sureness
+        self.number, self.seconds = 0, 0.0
+        self.asked: dict[str, int] = {}
+        self.answers: dict[str, Questions] = {}
+        every = list(chain.from_iterable(answers.values()))
+        self.clusters = frames.clusters(every)
+        self.ids = sorted({one.id for one in every})
+        for name, own in answers.items():
+            self.asked[name] = len({one.id for one in own})
+            given: dict[str, list[Sample]] = {}
+            for one in sorted(own, key=lambda each: each.id):  # no number depends on the order of the rows
+                if all(getattr(one, need) is not None for need in metric.fields):
+                    given.setdefault(one.id, []).append(one)
+            self.answers[name] = given
+        self.whole: dict[str, Score] = {}
+        self._known: dict[tuple[str, tuple[str, ...]], SetValues] = {}
+
+    async def scores(self) -> list[SetScore]:
+        """Of every system; how many resamples are drawn, the slowest decides for all, so that pairs share them."""
+        for name, own in self.answers.items():
+            self.whole[name] = await self._first(list(chain.from_iterable(own.values())))
+        fitting = (count for count in (self.sureness.resamples, *RUNGS) if count <= self.sureness.resamples)
+        self.number = next((count for count in fitting if count * self.seconds <= self.functions.seconds), 0)
+        found = []
+        for name, own in self.answers.items():
+            values = await self._values(name, tuple(own))
+            lacking = self.asked[name] - len(own)
+            scale = bounds(self.metric)
+            estimate = stats.set_estimate(values, lacking, level=self.sureness.level, bounds=scale)
+            drawn, left = len(values.draws), len(values.left)
+            found.append(SetScore(name, self.metric, self.whole[name], estimate, drawn, left, lacking))
+        return found
+
+    async def hypotheses(self) -> list[Hypothesis]:
+        """That each system is as the first, on the questions that both have answers to."""
+        first, *others = self.answers
+        if self.metric.better is None:
+            return []
+        made = []
+        for name in others:
+            common = tuple(one for one in self.answers[first] if one in self.answers[name])
+            pair = [await self._values(each, common) for each in (first, name)]
+            if len({len(one.left) for one in pair}) > 1:  # one of them is moved by repeats, so the difference is
+                pair = [await self._values(each, common, leaving=True) for each in (first, name)]
+            units = self._units(common)
+            unit_of = {one: place for place, unit in enumerate(units) for one in unit}
+            places = np.array([unit_of.get(one, -1) for one in self.ids], dtype=np.int64)
+            made.append(
+                stats.set_hypothesis(
+                    pair[0], pair[1], places, better=self.metric.better, level=self.sureness.level,
+                    resamples=self.sureness.resamples, names=(first, name), bounds=bounds(self.metric),
+                )
+            )  # fmt: skip
+        return made
+
+    async def _first(self, table: list[Sample]) -> Score:
+        """The value of a whole set, and how long a call takes."""
+        if not table:
+            missing = ", ".join(self.metric.fields) or "answer"
+            return Score.unmeasured(Status.MISSING_FIELD, f"no sample has {missing}")
+        began = time.monotonic()
+        score = await self.functions.score(self.metric, table, {})
+        took = time.monotonic() - began
+        if score.status is Status.OK:  # the first may have had something to load, and others to wait for
+            self.seconds = max(self.seconds, min([took, *await self._turned(lambda: self._paces(table))]))
+        return score
+
+    def _units(self, ids: Sequence[str]) -> list[list[str]]:
+        """What is drawn together: each question, or the questions of each group."""
+        units: dict[str, list[str]] = {}
+        for one in ids:
+            units.setdefault(one if self.clusters is None else self.clusters[one], []).append(one)
+        return list(units.values())
+
+    async def _values(self, name: str, ids: tuple[str, ...], *, leaving: bool = False) -> SetValues:
+        """What the function gives of these questions as one system answered them."""
+        found = self._known.get((name, ids))
+        if found is None or (leaving and not len(found.left)):
+            found = self._known[name, ids] = await self._measured(name, ids, leaving)
+        return found
+
+    async def _measured(self, name: str, ids: tuple[str, ...], leaving: bool) -> SetValues:
+        own, units = self.answers[name], self._units(ids)
+        answers = [[sample for one in unit for sample in own[one]] for unit in units]
+        sizes = np.array([len(unit) for unit in units], dtype=np.int64)
+        how: dict[str, Any] = {"clustered": self.clusters is not None, "seed": self.sureness.seed}
+        value = self.whole[name].value
+        if not math.isnan(value) and len(ids) < len(own):
+            part = await self._called([list(chain.from_iterable(answers))] if ids else [])
+            value = next(iter(part.tolist()), math.nan)
+        if math.isnan(value) or len(units) < 2:
+            return SetValues(value, sizes, **how)
+        draws = await self._called(
+            [sample for own, times in zip(answers, counts, strict=True) for sample in own * times]
+            for counts in map(np.ndarray.tolist, stats.set_draws(len(units), self.number, self.sureness.seed))
+        )
+        found = SetValues(value, sizes, draws, **how)
+        if (found.by_draws and not leaving) or len(units) * self.seconds > self.functions.seconds:
+            return found
+        left = await self._called(
+            list(chain.from_iterable(own for place, own in enumerate(answers) if place != without))
+            for without in range(len(units))
+        )
+        return SetValues(value, sizes, draws, left, **how)
+
+    async def _called(self, tables: Iterable[list[Sample]]) -> Array:
+        """Its value of each of these sets, NaN where it gives none; of none of them where it takes far too long."""
+        rest, found = iter(tables), list[float]()
+        end = time.monotonic() + PATIENCE * self.functions.seconds
+        while some := await self._turned(lambda: self._turn(rest)):
+            found += some
+            if time.monotonic() > end or math.isinf(some[-1]):
+                return np.full(0, np.nan)
+        return np.array(found, dtype=np.float64)
+
+    async def _turned(self, work: Callable[[], list[float]]) -> list[float]:
+        """What the functions' thread makes of the work; infinity where it hangs."""
+        try:
+            return await asyncio.to_thread(Hands.shared().do, work, self.functions.seconds + TURN_SECONDS, LIMIT)
+        except OutOfTimeError:
+            return [math.inf]
+
+    def _paces(self, table: list[Sample]) -> list[float]:
+        """How long some calls take, one after the other."""
+        found = list[float]()
+        while len(found) < PACES and sum(found) < TURN_SECONDS:
+            began = time.monotonic()
+            self._value(table)
+            found.append(time.monotonic() - began)
+        return found
+
+    def _value(self, table: list[Sample]) -> float:
+        try:
+            return scored(self.metric, self.metric(table)).value
+        except BaseException:  # whatever it ends with, there is no value of this set
+            return math.nan
+
+    def _turn(self, tables: Iterator[list[Sample]]) -> list[float]:
+        end, found = time.monotonic() + TURN_SECONDS, list[float]()
+        for table in tables:
+            found.append(self._value(table))
+            if time.monotonic() > end:
+                break
+        return found

@@ -1,0 +1,78 @@
+"""What a measurement was asked for: the parameters of its notebook, with the values that were used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.views.about.provenance import PLAIN, flat
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import clean, shown
+
+EMPTY: tuple[Any, ...] = ("", None, [])
+
+
+def parameters(material: Material) -> Markup:
+    """Every parameter with its value, its default where that is another, and its line of help, folded.
+
+    Nothing of a measurement that did not keep what it was asked for.
+    """
+    _ = material.text
+    asked = [one for one in material.facts.get("request") or () if isinstance(one, Mapping) and one.get("name")]
+    if not asked:
+        return Markup("")
+    changed = sum(one.get("value") != one.get("default") for one in asked)
+    summary = _("Parameters of this measurement: all at their defaults")
+    if changed:
+        summary = _.plural(
+            "Parameters of this measurement: {n} differs from its default",
+            "Parameters of this measurement: {n} differ from their defaults",
+            changed,
+        )
+    heads = [
+        (_("parameter"), "rb-word"),
+        (_("value"), "rb-word"),
+        (_("default"), "rb-word"),
+        (_("meaning"), "rb-word"),
+    ]
+    table = html.grid(_("Parameters of this measurement"), heads, [_row(material, one, asked) for one in asked])
+    return html.fold(summary, table)
+
+
+def _row(material: Material, one: Mapping[str, Any], asked: Sequence[Mapping[str, Any]]) -> list[Markup]:
+    _ = material.text
+    name, value, default = str(one["name"]), one.get("value"), one.get("default")
+    used = _resolved(material, name, [each.get("value") for each in asked]) if value in EMPTY else None
+    other = shown(_("the same")) if value == default else _written(material, name, default)
+    return [
+        html.code(shown(name)),
+        _written(material, name, value) if used is None else used,
+        other,
+        shown(_(clean(one.get("help")))),
+    ]
+
+
+def _written(material: Material, name: str, value: Any) -> Markup:
+    """A value; what is empty, yes or no as the notebook and the lines of help write it."""
+    if isinstance(value, bool) or value in EMPTY:
+        return html.code('""' if value == "" else str(value))
+    return shown(value) if name in PLAIN else flat(material, value)
+
+
+def _resolved(material: Material, name: str, asked: Sequence[Any]) -> Markup | None:
+    """What an empty parameter came to, where the facts say it by the same name; else None.
+
+    A text that another parameter asked for came from there: `dataset` is a file of answers where one was named.
+    """
+    known = material.facts.get(name)
+    if isinstance(known, str) and known in asked:
+        return None
+    if isinstance(known, list):
+        names = [one.get("name") if isinstance(one, Mapping) else one for one in known]
+        known = names if all(isinstance(one, str) and one for one in names) else None
+    if known in EMPTY or not isinstance(known, str | int | float | list):
+        return None
+    return flat(material, known)

@@ -1,0 +1,295 @@
+"""What was done to the numbers, in sentences made from the settings that were used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.core.types import Verdict
+from ragbench.stats.signs import STUDENTIZED
+from ragbench.tiers.basics.families import said as said_of
+from ragbench.tiers.basics.tabulation import interval_names
+from ragbench.views.about import asked, own_metrics
+from ragbench.views.about.provenance import IDENTITIES, flat, generator
+from ragbench.views.answers import who_judged
+from ragbench.views.basics.footnotes import BY_PEOPLE
+from ragbench.views.basics.links import metric_name
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import shown
+from ragbench.views.sentences import descriptions, doubts, judges, pieces
+from ragbench.views.view import view
+
+
+@view("method")
+def method(material: Material, present: frozenset[str]) -> Markup:
+    """What was done to the numbers: intervals, tests, corrections, clusters, parameters, and what the metrics mean.
+
+    Where something was judged, also who judged, unless the page says that elsewhere.
+    """
+    if material.facts.get("describes"):
+        sentences = descriptions.method(material)
+    else:
+        sentences = [*_intervals(material), *_sets(material), *_tests(material), *_clusters(material)]
+    text = html.p(" ".join(sentences)) if sentences else Markup("")
+    text += pieces.rule(material)
+    if doubted := doubts.sentences(material.facts.get("doubts") or {}, material.text):
+        text += html.warning(" ".join(doubted))
+    text += html.all(*map(html.warning, judges.answered(material, "embedder", "other")))
+    text += html.all(*map(html.meta, judges.answered(material, "embedder", "alias")))
+    judging = who_judged.said(material) if judges.known(material) and "judges" not in present else Markup("")
+    return text + judging + _systems(material) + asked.parameters(material) + _metrics(material, present)
+
+
+def _intervals(material: Material) -> list[str]:
+    _ = material.text
+    estimates = [e.estimate for e in material.measurement.estimates]
+    if not estimates:
+        return []
+    own = [e for e in estimates if e.method not in BY_PEOPLE]
+    plain = [e.method for e in own if not e.note and e.low is not None]
+    said = []
+    if plain:
+        names = interval_names(plain, int(material.facts.get("resamples") or 0), _)
+        said.append(_("Intervals: {names}, over questions.", names=names))
+    if any(e.note and e.low is not None for e in own):
+        said.append(_("Where the plain bootstrap interval would mislead, another one is printed and marked."))
+    if material.corrected:
+        said.append(
+            _(
+                "{metrics}: what is printed is the mean that people would give, made of their labels on some answers "
+                "and the judge's scores on all (PPI++, cross-fitted; n counts labels). Values of single answers, of "
+                "slices and of charts by question stay the judge's.",
+                metrics=_.enumeration(list(material.corrected)),
+            )
+        )
+    return said
+
+
+def _sets(material: Material) -> list[str]:
+    """Metrics of whole sets, on how many sets drawn anew each was measured, and which without each question."""
+    _ = material.text
+    drawn: dict[str, int] = {}
+    left: dict[str, None] = {}
+    for one in material.facts.get("sets", ()):
+        if one["status"] == "ok":
+            name = shown(one["metric"])
+            drawn[name] = min(drawn.get(name, one["resamples"]), one["resamples"])
+            left |= {name: None} if one["left_out"] else {}
+    if not drawn:
+        return []
+    said = [_("One value of all answers of a system, no mean: {metrics}.", metrics=_.enumeration(list(drawn)))]
+    asked_for = int(material.facts.get("resamples") or 0)
+    for number in sorted(set(drawn.values()), reverse=True):
+        names = _.enumeration([name for name, one in drawn.items() if one == number])
+        if number == asked_for:
+            said.append(_("On {n} sets of questions drawn anew: {metrics}.", n=_.integer(number), metrics=names))
+        else:
+            said.append(
+                _(
+                    "On {n} sets of questions drawn anew, as more calls would have taken longer than "
+                    "metrics.timeout_seconds: {metrics}.",
+                    n=_.integer(number),
+                    metrics=names,
+                )
+            )
+    if left:
+        said.append(
+            _("Also without each question, or group of questions: {metrics}.", metrics=_.enumeration(list(left)))
+        )
+    return said
+
+
+def _tests(material: Material) -> list[str]:
+    _ = material.text
+    comparisons = [c.comparison for c in material.measurement.comparisons]
+    if not comparisons:
+        return []
+    names = test_names(material, [c.test for c in comparisons])
+    said = [_("Differences are paired by question; p, two-sided: {names}.", names=_.enumeration(names))]
+    families = dict.fromkeys(c.family for c in comparisons if c.p_adjusted is not None and c.family)
+    said += [text for text in [_correction(material, list(families))] if text]
+    dropped = max(c.n_dropped for c in comparisons)
+    if dropped:
+        said.append(
+            _.plural(
+                "Up to {n} question fell out of a comparison because one side was not measured.",
+                "Up to {n} questions fell out of a comparison because one side was not measured.",
+                dropped,
+            )
+        )
+    if any(c.verdict is Verdict.CANNOT_BE_SHOWN for c in comparisons):
+        said.append(
+            _(
+                "“Cannot be shown”: with so few independent groups or questions no p can be small enough, however "
+                "large the difference."
+            )
+        )
+    if any(c.verdict is Verdict.CANNOT_BE_TOLD for c in comparisons):
+        said.append(_("“Cannot be told”: what is missing, which is said beside it, leaves room for another word."))
+    if any(c.verdict is Verdict.NOT_SHOWN for c in comparisons):
+        said.append(
+            _("“Not shown” is not “same”: the smallest difference that could have been shown stands beside it.")
+        )
+    return said
+
+
+def _correction(material: Material, families: Sequence[str]) -> str:
+    """What p, verdicts and intervals are adjusted for."""
+    _ = material.text
+    named = [text for text in (said_of(family, _) for family in families) if text]
+    if not named:
+        return ""
+    error = _.percent(1 - material.measurement.comparisons[0].comparison.level)
+    if not all("max-T" in family for family in families):
+        return _("p is corrected: {family}.", family=_.enumeration(named))
+    return _(
+        "p, verdicts and intervals hold together within a family ({family}): studentized step-down max-T over sign "
+        "flips that all its comparisons share, so that the chance of even one wrong verdict in it is at most {error}. "
+        "An interval holds 0 exactly where no difference is shown.",
+        family="; ".join(named),
+        error=error,
+    )
+
+
+def test_names(material: Material, tests: Sequence[str]) -> list[str]:
+    """Each test once; one that was done to two kinds of values is not named twice."""
+    _ = material.text
+    names = list(dict.fromkeys(test_name(material, test) for test in tests))
+    flips, pseudo = _("sign-flip randomization"), _("sign-flip randomization of pseudo-values")
+    if not {flips, pseudo} <= set(names):
+        return names
+    both = _("sign-flip randomization (of pseudo-values, where a metric is one value of all questions)")
+    return [both if name == flips else name for name in names if name != pseudo]
+
+
+def test_name(material: Material, test: str) -> str:
+    """The name of a test for people."""
+    _ = material.text
+    name, _comma, exact = test.partition(",")
+    flips = _("sign-flip randomization")
+    names = {
+        "sign flips": _("sign-flip randomization (saddlepoint)") if "saddlepoint" in exact else flips,
+        "McNemar": _("McNemar's test (mid-p)") if "mid-p" in exact else _("exact McNemar test"),
+        "Wilcoxon": _("Wilcoxon signed-rank test"),
+        "sign": _("sign test"),
+    }
+    if test.endswith("of the prediction-powered difference"):
+        return _("Student's t of the difference corrected by people's labels")
+    if test.endswith(f"{STUDENTIZED} of pseudo-values"):
+        return _("sign-flip randomization of pseudo-values and the studentized bootstrap")
+    if test.endswith(STUDENTIZED):
+        return _("sign-flip randomization and the studentized bootstrap")
+    if "of pseudo-values" in test:
+        return _("sign-flip randomization of pseudo-values")
+    return names.get(name, test)
+
+
+def _clusters(material: Material) -> list[str]:
+    _ = material.text
+    clustered = [e.estimate for e in material.measurement.estimates if e.estimate.clusters]
+    if not clustered:
+        return []
+    groups = max(e.clusters or 0 for e in clustered)
+    said = [
+        _.plural(
+            "Questions are resampled in whole groups, because those of one group are not independent ({n} group).",
+            "Questions are resampled in whole groups, because those of one group are not independent ({n} groups).",
+            groups,
+        )
+    ]
+    effects = [e.design_effect for e in clustered if e.design_effect is not None]
+    if effects:
+        low, high = _.number(min(effects), 2), _.number(max(effects), 2)
+        one = _("Design effect: {effect}.", effect=low)
+        said.append(one if low == high else _("Design effect: {low} to {high}.", low=low, high=high))
+    if groups < 20:
+        said.append(_("Fewer than 20 groups: read every interval with care."))
+    return said
+
+
+def _systems(material: Material) -> Markup:
+    """What each system is, and what was found out about it while measuring."""
+    described = [s for s in material.facts.get("systems", ()) if isinstance(s, Mapping) and s.get("name")]
+    rows = [(shown(s["name"]), _description(material, s)) for s in described if len(s) > 1]
+    return html.terms(rows, "rb-provenance rb-systems") if rows else Markup("")
+
+
+UNSAID = ("name", "description", "kind", "stand_in", "embedder_answered_by")
+"""Of a system, what the page says in other places."""
+
+
+def _description(material: Material, system: Mapping[str, Any]) -> Markup:
+    _ = material.text
+    names = {
+        "embedder": _("embedder"),
+        "duplicates_dropped": _("duplicates dropped"),
+        "dropped_beyond_k": _("passages beyond the depth that were dropped"),
+        "known_by_id": _("passages known by their ids"),
+        "known_by_text": _("passages known by their texts"),
+        "known_by_overlap": _("passages known by the part of one that they show"),
+        "known_by_url": _("passages of which only the page is known"),
+        "unknown_ids": _("passages that are none of the data set's"),
+        "unknown_ids_first": _("the first of them"),
+        "retriever": _("retriever"),
+        "variant": _("variant"),
+        "stems": _("stems"),
+        "fusion": _("fusion"),
+        "weights": _("weights"),
+        "depth": _("depth"),
+        "constant": _("constant"),
+        "rewriter": _("rewriter"),
+        "reranker": _("reranker"),
+        "chunker": _("chunker"),
+        "pieces": _("pieces"),
+        "lists": _("lists of the index"),
+        "probes": _("lists that are searched"),
+        "generator": _("generator"),
+        "index": _("index"),
+        "own_index": _("index that was asked in place"),
+        "width": _("dimensions of the vectors"),
+        "recall_against_exact": _("recall against exact search"),
+        "near_duplicates": _("pairs of texts that are nearly the same"),
+        "near_distance": _("distance below which two texts are nearly the same"),
+        "chunks_truncated": _("passages cut to the model's length"),
+        "cached_without_vector": _("cached questions without a vector"),
+        "callable": _("function"),
+        "url": _("address"),
+        "in_flight": _("requests in flight at most"),
+        "model": _("model"),
+        "mode": _("way of replying"),
+        "results": _("logged results"),
+        "unanswered": _("questions without a result"),
+    }
+    parts = [shown(system["description"], 300)] if system.get("description") else []
+    for key, value in system.items():
+        if key in (*UNSAID, *IDENTITIES) or value in (None, "", [], {}):
+            continue
+        value = {"exact": _("exact"), "own": _("of your own table")}.get(value, value) if key == "index" else value
+        is_written = key == "generator" and isinstance(value, Mapping)  # where nothing is answered it is a name
+        told = generator(material, value) if is_written else flat(material, value)
+        parts.append(html.all(names.get(key, shown(key.replace("_", " "))), " ", told))
+    return Markup("; ").join(parts)
+
+
+def _metrics(material: Material, present: frozenset[str]) -> Markup:
+    _ = material.text
+    items = []
+    own: Mapping[str, Any] = material.facts.get("own_metrics", {})
+    named: dict[str, Any] = {}
+    for metric in material.metrics:
+        declared = material.declaration(metric)
+        if declared is not None:
+            named.setdefault(declared.name, declared)
+    for name, declared in named.items():
+        title = metric_name(material, present, name)
+        told = next((own[label] for label in material.metrics if label in own and own[label]["name"] == name), None)
+        said = own_metrics.said(declared.own if told is None else told["own"], _)
+        source = "; ".join(filter(None, (_(declared.source), said)))
+        line = html.all(html.b(title), f" {declared.meaning(_, _.language)} ", html.small(source))
+        items.append(line if told is None else line + own_metrics.prompts(told, _))
+    if not items:
+        return Markup("")
+    return html.fold(_("What the metrics mean"), html.list(items, "rb-glossary"))

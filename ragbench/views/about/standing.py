@@ -1,0 +1,243 @@
+"""What a run adds up to in a few sentences: is it good, is it better, which part is to blame, what is missing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from ragbench.core import raised, unidentified
+from ragbench.core.types import Comparison, Estimate, Verdict
+from ragbench.metrics.explanation import reason_in
+from ragbench.tiers.basics import reasons
+from ragbench.tiers.basics.verdicts import doubted
+from ragbench.views.about.overview import Facts, Overview, href
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import shown
+from ragbench.views.blame import stacked
+from ragbench.views.blame.parts import ANSWERABLE, Blamed
+from ragbench.views.comparison import bands, paired_differences
+from ragbench.views.view import view
+
+NAMED = 3
+"""So many challengers are each spoken of; of more it is said how many are better, and which."""
+LEAST = 0.001
+"""The smallest share that is printed: anything that is missing is never said to be 0.0%."""
+
+
+@view("standing")
+def standing(material: Material, present: frozenset[str]) -> Markup:
+    """Is it better, and which part is to blame; then, quieter, how good it is and what could not be measured."""
+    found = Overview(material)
+    good, first = _good(found), [*_better(found), *_blamed(found)]
+    failed = raised.sentences((one for page in found.pages for one in raised.of(page)), found.text)
+    strange = unidentified.sentences(
+        (one for page in found.pages for one in unidentified.of(page).values()), found.text
+    )
+    more = [*([good] if first else []), *_missing(found), *(f"{text}." for text in failed), *strange]
+    said = [*(map(html.p, first) if first else [html.p(good)]), *map(html.more, more)]
+    return html.div(html.all(*said), "rb-says")
+
+
+def answers(found: Overview) -> list[str | Markup]:
+    """All that `standing` says, sentence by sentence."""
+    said: list[str | Markup] = [*_better(found), *_blamed(found)]
+    return [*said, _good(found), *_missing(found)]
+
+
+@view("differences")
+def differences(material: Material, present: frozenset[str]) -> Markup:
+    """The forest of paired differences: of every page that compares, on the metric that it answers with."""
+    found = Overview(material)
+    panels = []
+    for page, metric, rows in compared(found):
+        lower = material.text("lower is better") if rows[0].better == "lower" else ""
+        against = material.text("against {baseline}", baseline=rows[0].baseline)
+        of = material.population((row.n for row in rows), named=False)
+        name = f"{found.short(page)} · {metric}"
+        named = html.two_lines(name, ", ".join(filter(None, [against, of, lower, found.judged_by(page, metric)])))
+        digits = found.digits(page, metric)
+        panels.append(paired_differences.Panel(named, metric, digits, rows, href(page), name))
+    return paired_differences.drawn(material, panels)
+
+
+@view("blame_bars")
+def blame_bars(material: Material, present: frozenset[str]) -> Markup:
+    """What became of the questions that can be answered, a bar a system, of each page that has told it."""
+    found = Overview(material)
+    figures = (
+        html.figure(html.link(href(page), found.title(page)[1]), None, stacked.bars(blamed, found.title(page)[1]))
+        for page, blamed in blames(found)
+        if blamed.has(ANSWERABLE)
+    )
+    return html.all(*figures)
+
+
+def compared(found: Overview) -> list[tuple[Facts, str, tuple[Comparison, ...]]]:
+    """The pages that compare systems, the metric that each answers with, and its comparisons."""
+    told = []
+    for page in found.pages:
+        metric = found.metric(page)
+        if metric is None:
+            continue
+        rows = tuple(c for name in found.own(page, metric) if (c := found.comparison(page, name, metric)) is not None)
+        if rows:
+            told.append((page, metric, rows))
+    return told
+
+
+def blames(found: Overview) -> list[tuple[Facts, Blamed]]:
+    """The pages that tell which part is to blame."""
+    every = ((page, Blamed(found.material, str(page["name"]))) for page in found.pages)
+    return [(page, blamed) for page, blamed in every if blamed.systems]
+
+
+def _good(found: Overview) -> str:
+    """How many numbers lie wholly in which band of the threshold set."""
+    _ = found.text
+    every = found.material.measurement.estimates_by("page")
+    held = [one for one in every if one.metric in bands.of(found.material)]
+    pages = {str(page["name"]): page for page in found.pages}
+    met = [
+        bands.reached(found.material, one.metric, one.estimate, one.system, pages.get(str(one.where["page"]), {}))
+        for one in held
+    ]
+    reached = [each for each in met if each.stretches]
+    if not reached:
+        return _("No number on these pages has a threshold.")
+    whole = [met.stretches[0].word for met in reached if met.whole]
+    named = {
+        "excellent": _("{n} excellent", n=_.integer(whole.count("excellent"))),
+        "good": _("{n} good", n=_.integer(whole.count("good"))),
+        "attention": _("{n} in need of attention", n=_.integer(whole.count("attention"))),
+    }
+    parts = [text for word, text in named.items() if word in whole]
+    if len(whole) < len(reached):
+        parts.append(_("{n} between bands", n=_.integer(len(reached) - len(whole))))
+    lead = _.plural("Of {n} number with a threshold:", "Of {n} numbers with a threshold:", len(reached))
+    return f"{lead} {', '.join(parts)}."
+
+
+def _better(found: Overview) -> list[Markup]:
+    """For each challenger what it earned on every page that compares, those that earned the same together.
+
+    Where that would take too many sentences: page by page how many earned what.
+    """
+    told = compared(found)
+    earned: dict[tuple[str, str], list[tuple[Verdict, str]]] = {}
+    for page, metric, rows in told:
+        for one in rows:
+            why = f", {reason_in(one.withheld, found.text)}" if one.withheld else ""
+            why += f" ({unsure})" if (unsure := doubted(one, found.text)) else ""
+            by = found.judged_by(page, metric)
+            where = f"{found.short(page)}: {metric}{f', {by}' if by else ''}{why}"
+            earned.setdefault((one.challenger, one.baseline), []).append((one.verdict, where))
+    alike: dict[tuple[str, tuple[tuple[Verdict, str], ...]], list[str]] = {}
+    for (system, baseline), own in earned.items():
+        alike.setdefault((baseline, tuple(own)), []).append(system)
+    by_baseline = Counter(baseline for baseline, _pattern in alike)
+    said = [
+        _compared(found, systems, baseline, pattern)
+        for (baseline, pattern), systems in alike.items()
+        if by_baseline[baseline] <= NAMED
+    ]
+    many = [(page, metric, rows) for page, metric, rows in told if by_baseline[rows[0].baseline] > NAMED]
+    return said + [_counted(found, page, metric, rows) for page, metric, rows in many]
+
+
+def _compared(found: Overview, systems: Sequence[str], baseline: str, pattern: Sequence[tuple[Verdict, str]]) -> Markup:
+    parts = []
+    for verdict in Verdict:
+        where = [place for one, place in pattern if one is verdict]
+        if where:
+            parts.append(html.all(found.material.verdict(verdict), f" ({'; '.join(where)})"))
+    return found.text.html(
+        "{systems} against {baseline}: {verdicts}.",
+        systems=Markup(", ").join(html.b(shown(name)) for name in systems)
+        if len(systems) <= NAMED
+        else html.b(found.text.plural("{n} system", "{n} systems", len(systems))),
+        baseline=shown(baseline),
+        verdicts=Markup(", ").join(parts),
+    )
+
+
+def _counted(found: Overview, page: Facts, metric: str, rows: Sequence[Comparison]) -> Markup:
+    """`Tier 1: mrr@10, 11 systems against bm25: better 3 (a, b, c), not shown 8.`"""
+    _ = found.text
+    parts = []
+    for verdict in Verdict:
+        names = [shown(one.challenger) for one in rows if one.verdict is verdict]
+        if names:
+            listed = Markup(" ({})").format(Markup(", ").join(names)) if len(names) <= NAMED else ""
+            parts.append(html.all(found.material.verdict(verdict), " ", _.integer(len(names)), listed))
+    return _.html(
+        "{page}: {metric}, {n} against {baseline}: {verdicts}.",
+        page=shown(found.short(page)),
+        metric=shown(", ".join(filter(None, (metric, found.judged_by(page, metric))))),
+        n=_.plural("{n} system", "{n} systems", len(rows)),
+        baseline=shown(rows[0].baseline),
+        verdicts=Markup(", ").join(parts),
+    )
+
+
+def _blamed(found: Overview) -> list[Markup]:
+    """The part that fails first most often, with the systems of which that is so."""
+    _ = found.text
+    said = []
+    for page, blamed in blames(found):
+        worst: dict[str, list[tuple[str, Estimate]]] = {}
+        for system in blamed.systems:
+            if (one := blamed.worst(system)) is not None:
+                worst.setdefault(one[0], []).append((system, one[1]))
+        parts = [
+            html.all(html.b(blamed.name(part)), Markup(" ({})").format(_shares(blamed, own)))
+            for part, own in worst.items()
+        ]
+        if parts:
+            said.append(
+                _.html(
+                    "Most frequent first failure in {page}: {parts}.",
+                    page=shown(found.short(page)),
+                    parts=Markup(", ").join(parts),
+                )
+            )
+    return said
+
+
+def _shares(blamed: Blamed, own: Sequence[tuple[str, Estimate]]) -> Markup:
+    """`dense 73% [64%, 81%] of the questions, hybrid 70% …`; of many systems how many, from the least to the most."""
+    _ = blamed.material.text
+    if len(own) > NAMED:
+        shares = sorted(e.value for _name, e in own)
+        return _.html(
+            "{n}, {low} to {high} of the questions",
+            n=_.plural("{n} system", "{n} systems", len(own)),
+            low=_.percent(shares[0]),
+            high=_.percent(shares[-1]),
+        )
+    return Markup("; ").join(html.all(shown(name), " ", blamed.percent(e)) for name, e in own)
+
+
+def _missing(found: Overview) -> list[str]:
+    """How much could not be measured, where anything could not."""
+    _ = found.text
+    missing = sum(int(page.get("unmeasured") or 0) for page in found.pages)
+    wanted = sum(int(page.get("wanted") or 0) for page in found.pages)
+    said: list[str] = []
+    if missing:
+        share = f"<{_.percent(LEAST, 1)}" if missing / wanted < LEAST / 2 else _.percent(missing / wanted, 1)
+        said.append(_("{share} of all values could not be measured; they are in no mean.", share=share))
+    why = {found.short(page): reasons.told(page.get("why") or {}, _) for page in found.pages}
+    said += [f"{page}: {text}." for page, text in why.items() if text]
+    few = sum(int(page.get("incomplete") or 0) for page in found.pages)
+    if few:
+        said.append(
+            _.plural(
+                "{n} judged value is made of fewer judges than its panel has.",
+                "{n} judged values are made of fewer judges than their panel has.",
+                few,
+            )
+        )
+    return said

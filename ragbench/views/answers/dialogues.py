@@ -1,0 +1,130 @@
+"""Dialogues as small pictures: how near every two turns lie, questions above the diagonal, answers below it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.core.counts import lacking
+from ragbench.core.language import DASH
+from ragbench.views.basics.entries import rows_of, shortened
+from ragbench.views.basics.links import behind, left
+from ragbench.views.basics.marks import named, small, spread
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import drawn, html
+from ragbench.views.basics.text import anchor, shown
+from ragbench.views.view import view
+
+MOST = 60  # pictures of an embedder
+FIRST = 4  # of them: a row of a wide page
+EXCERPT = 400
+METRICS = ("context_preservation", "answer_consistency")
+
+Pairs = Mapping[tuple[str, str], Mapping[tuple[int, int], float]]
+
+
+@view("dialogues")
+def dialogues(material: Material, present: frozenset[str], count: int = 30) -> Markup:
+    """A picture of the similarities of each dialogue's turns, the least connected first, at most `count`."""
+    _ = material.text
+    if not len(material.kept("similarities")):
+        return html.p(_("No dialogue has a second turn: there is nothing to compare."))
+    lede = _(
+        "A square is two turns of one dialogue; the stronger its colour, the nearer they lie. Above the diagonal "
+        "stand questions, below it answers, and the squares beside it are neighbours, of which the measures are "
+        "made. Open a dialogue to read it."
+    )
+    return html.all(
+        _pooled(material),
+        html.lede(lede),
+        *(_embedder(material, name, count) for name in material.systems),
+        behind(material, present, _("Every question and dialogue with its values")),
+    )
+
+
+def _embedder(material: Material, name: str, count: int) -> Markup:
+    pairs: dict[tuple[str, str], dict[tuple[int, int], float]] = {}
+    for one in rows_of(material.kept("similarities"), name):
+        pairs.setdefault((str(one["sample"]), str(one["what"])), {})[int(one["first"]), int(one["second"])] = float(
+            one["similarity"]
+        )
+    turns: dict[str, list[Mapping[str, Any]]] = {}
+    for one in rows_of(material.kept("turns")):
+        turns.setdefault(str(one["sample"]), []).append(one)
+    several = [sample for sample, said in turns.items() if len(said) > 1]
+    several.sort(key=lambda sample: (_value(material, sample, METRICS[0], name), sample))
+    shown_first = several[: min(count, MOST)]
+    pictures = [_dialogue(material, name, sample, turns[sample], pairs) for sample in shown_first]
+    return html.all(
+        html.heading(html.b(named(material, name))) if len(material.systems) > 1 else "",
+        shortened(material.text, pictures, lambda some: html.div(html.all(*some), "rb-dialogues"), FIRST),
+        left(material, len(several), len(shown_first)),
+    )
+
+
+def _value(material: Material, sample: str, metric: str, name: str) -> float:
+    """The score, with unmeasured ones at the end of the order."""
+    value = material.score(sample, metric, name)
+    return value if value == value else 2.0
+
+
+def _dialogue(material: Material, name: str, sample: str, turns: Sequence[Mapping[str, Any]], pairs: Pairs) -> Markup:
+    _ = material.text
+    numbers = [int(one["turn"]) for one in turns]
+    questions, answers = (html.number(_.number(material.score(sample, metric, name))) for metric in METRICS)
+    values = [_.html("questions {value}", value=questions), _.html("answers {value}", value=answers)]
+    return drawn(
+        "dialogue",
+        _,
+        anchor=anchor(f"dialogue{material.systems.index(name)}", sample),
+        label=_("similarities of the turns of {dialogue}", dialogue=shown(sample)),
+        rows=[[_square(material, sample, i, j, pairs) for j in numbers] for i in numbers],
+        sample=shown(sample, 40),
+        values=Markup(" · ").join(values),
+        talk=[(shown(one["question"], EXCERPT), shown(one["answer"], EXCERPT) or DASH) for one in turns],
+    )
+
+
+def _square(material: Material, sample: str, i: int, j: int, pairs: Pairs) -> dict[str, Any]:
+    """Two turns: the number of one turn held to itself; nothing where their similarity is not known."""
+    _ = material.text
+    if i == j:
+        return {"self": i}
+    what = "question" if j > i else "answer"
+    first, second = min(i, j), max(i, j)
+    value = pairs.get((sample, what), {}).get((first, second))
+    if value is None:
+        return {}
+    words = {
+        "question": _("questions {first} and {second}: {value}"),
+        "answer": _("answers {first} and {second}: {value}"),
+    }
+    return {
+        "kind": f"rb-{what}" + (" rb-near" if second - first == 1 else ""),
+        "share": 5 * round(20 * min(max(value, 0.0), 1.0)),
+        "title": words[what].format(first=first, second=second, value=_.number(value)),
+    }
+
+
+def _pooled(material: Material) -> Markup:
+    """The same over all pairs of neighbours: a long dialogue counts as often as it has pairs."""
+    _ = material.text
+    heads = (_("embedder"), (_("metric"), "rb-word"), _("mean over all pairs of neighbours"), _("pairs"),
+             _("independent groups"))  # fmt: skip
+    body = []
+    for one in material.measurement.estimates_by("over"):
+        mean = one.estimate
+        if one.metric not in METRICS or not mean.n:
+            continue
+        body.append(
+            [
+                named(material, one.system),
+                shown(one.metric),
+                spread(f"{_.number(mean.value)} {_.interval(mean.low, mean.high)}") + small(lacking(mean, _)),
+                _.integer(mean.n),
+                DASH if mean.clusters is None else _.integer(mean.clusters),
+            ]
+        )
+    return html.grid(_("Over all pairs of neighbours"), heads, body) if body else Markup("")

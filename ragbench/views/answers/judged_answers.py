@@ -1,0 +1,212 @@
+"""Judged answers: the worst of each system, with what was retrieved, each statement's verdict, and the formula."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import anchor, clean, shown
+from ragbench.views.comparison.worst_questions import lowest, value_of
+from ragbench.views.items.judgements import KINDS, Ruling, Rulings, reason, rows, rulings, stored, word
+from ragbench.views.view import view
+
+Passages = Mapping[str, str]
+STATEMENT, PASSAGE = 600, 1200
+
+
+def ranked_by(material: Material, metric: str = "") -> str | None:
+    """The judged metric that says which answers are the worst: the one named, else the page's, else the first."""
+    known = list(dict.fromkeys(line["metric"] for lines in rows(material).values() for line in lines))
+    if metric and metric not in known:
+        raise ValueError(f"verdicts(metric={metric!r}): judged are {', '.join(known) or 'none'}")
+    wanted = (metric, material.primary, *known)
+    return next((name for name in wanted if name in known and name in material.metrics), None)
+
+
+def _judged(material: Material, count: int = 10, metric: str = "") -> None:
+    ranked_by(material, metric)
+
+
+@view("verdicts", check=_judged)
+def verdicts(material: Material, present: frozenset[str], count: int = 10, metric: str = "") -> Markup:
+    """The `count` worst answers of each system, with every statement's verdict, reason, passages and the formula.
+
+    metric: the judged metric that says which are the worst; empty for the page's primary one.
+    """
+    _ = material.text
+    judged = rows(material)
+    chosen = ranked_by(material, metric)
+    if chosen is None:
+        return html.p(_("No answer was judged."))
+    systems = [name for name in material.systems if any(system == name for system, sample in judged)]
+    blocks = []
+    for name in systems:
+        samples = lowest(material, name, chosen, count)
+        worst = _.html("Lowest {metric} of <b>{system}</b>", metric=shown(chosen), system=shown(name))
+        if material.lower_is_better(chosen):
+            worst = _.html("Highest {metric} of <b>{system}</b>", metric=shown(chosen), system=shown(name))
+        if not samples:
+            samples = [sample for system, sample in judged if system == name][:count]
+            worst = _.html(
+                "First answers of <b>{system}</b>: all have the same {metric}",
+                metric=shown(chosen),
+                system=shown(name),
+            )
+        items = [_item(material, name, sample, chosen, judged) for sample in samples]
+        blocks.append(html.heading(worst) + html.entries(items, "rb-questions rb-judged"))
+    return html.all(*blocks)
+
+
+def _item(
+    material: Material,
+    system: str,
+    sample: str,
+    chosen: str,
+    judged: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]],
+) -> Markup:
+    question = material.question_rows.get(sample, {})
+    by_metric: dict[str, list[Mapping[str, Any]]] = {}
+    for line in judged.get((system, sample), ()):
+        by_metric.setdefault(str(line["metric"]), []).append(line)
+    passages = {str(hit["chunk"]): hit["text"] for hit in material.retrieved.get((system, sample), [])}
+    order = sorted(by_metric, key=lambda name: name != chosen)
+    made = [_metric(material, system, sample, name, by_metric[name], name == chosen, passages) for name in order]
+    return html.entry(
+        anchor(f"judged{material.systems.index(system)}", sample),
+        shown(question.get("text") or sample, 400),
+        value_of(material, sample, chosen, system),
+        html.all(_texts(material, system, sample, question), *made, html.meta(shown(sample, 80))),
+    )
+
+
+def _texts(material: Material, system: str, sample: str, question: Mapping[str, Any]) -> Markup:
+    """The answer, the reference and the passages, as the judge saw them."""
+    _ = material.text
+    parts = []
+    answer = answers(material).get((system, sample))
+    if answer is not None:
+        head = _.html("<b>{system}</b> answered", system=shown(system))
+        parts.append(html.lead(head) + html.p(shown(answer, 4000), "rb-text"))
+    if reference := shown(question.get("reference"), 4000):
+        parts.append(html.lead(_("Reference")) + html.p(reference, "rb-text"))
+    seen = given(material).get((system, sample))
+    hits = [hit for hit in material.retrieved.get((system, sample), []) if seen is None or str(hit["chunk"]) in seen]
+    if hits:
+        texts = [
+            (
+                _passage(material, system, sample, hit["chunk"]),
+                html.p(shown(hit["text"], PASSAGE)) + html.meta(shown(hit["chunk"], 80)),
+            )
+            for hit in hits
+        ]
+        title = _.plural("It had {n} passage", "It had {n} passages", len(hits))
+        parts.append(html.fold(title, html.anchored(texts, "ol")))
+    return html.all(*parts)
+
+
+def answers(material: Material) -> dict[tuple[str, str], str]:
+    """Answers by system and sample, of the table `answers`, the first of repeats; empty where there is none."""
+    found = _first_answers(material)
+    return {(str(row["system"]), str(row["sample"])): row["response"] for row in found if row["response"] is not None}
+
+
+def given(material: Material) -> dict[tuple[str, str], frozenset[str]]:
+    """Ids of the passages that an answer was written from, where they are told from all that was retrieved."""
+    return {
+        (str(row["system"]), str(row["sample"])): frozenset(map(str, row["contexts"]))
+        for row in _first_answers(material)
+        if row.get("contexts") is not None
+    }
+
+
+def _first_answers(material: Material) -> Sequence[Mapping[Any, Any]]:
+    table = material.kept("answers")
+    if "repeat" in table:
+        table = table[table["repeat"] == 0]
+    return table.to_dict("records") if len(table) else ()
+
+
+def _passage(material: Material, system: str, sample: str, chunk: Any) -> str:
+    return anchor(f"passage{material.systems.index(system)}", f"{sample}/{chunk}")
+
+
+def _metric(
+    material: Material,
+    system: str,
+    sample: str,
+    metric: str,
+    lines: Sequence[Mapping[str, Any]],
+    unfolded: bool,
+    passages: Passages,
+) -> Markup:
+    """What each judge made of the answer by one metric: the formula with its numbers, and the verdicts behind it."""
+    value = material.text.number(material.score(sample, metric, system), material.digits(metric))
+    said = [_judgement(material, line, len(lines) > 1, (system, sample), passages) for line in lines]
+    summary = html.all(shown(metric), " ", html.number(value))
+    return html.fold(summary, *said, kind="rb-fold rb-verdicts", open=unfolded)
+
+
+def _judgement(
+    material: Material, line: Mapping[str, Any], several: bool, place: tuple[str, str], passages: Passages
+) -> Markup:
+    _ = material.text
+    detail = stored(line["detail"])
+    head = Markup("")
+    if several:
+        head = html.all(html.b(shown(line["judge"])), " ", html.number(_.number(_value(line["value"]))), " ")
+    if line["status"] != "ok":
+        said = _("not measured: {status}", status=clean(line["status"]))
+        head += html.all(html.span(said, "rb-chip rb-not-shown"), " ")
+    tables: list[Markup] = []
+    for one in rulings(material, detail, passages):
+        tables += [html.lead(clean(heading)) for heading in one.headings]
+        tables.append(_table(material, one, place, passages))
+    return html.all(html.p(head + shown(reason(material, line["reason"], detail), 4000)), *tables)
+
+
+def _table(material: Material, found: Rulings, place: tuple[str, str], passages: Passages) -> Markup:
+    """One row a statement; a column only where a row has something for it."""
+    _ = material.text
+    lines = found.lines
+    columns: list[tuple[bool, str, str, Callable[[Ruling], Markup | str]]] = [
+        (any(line.statement for line in lines), _("statement"), "", lambda line: shown(line.statement, STATEMENT)),
+        (True, _("verdict"), "rb-word", lambda line: chip(material, line.verdict)),
+        (any(line.led_by for line in lines), _("led by"), "rb-word", lambda line: word(material, line.led_by)),
+        (any(line.cosine is not None for line in lines), _("cosine"), "", lambda line: _.number(line.cosine)),
+        (
+            any(name in passages for line in lines for name in line.chunks),
+            _("passages cited"),
+            "rb-word",
+            lambda line: _cited(material, line, place, passages),
+        ),
+        (
+            any(line.reason for line in lines),
+            _("reason"),
+            "rb-word",
+            lambda line: shown(line.reason, 1000),
+        ),
+    ]
+    used = [column for column in columns if column[0]]
+    heads = [(title, kind) for _there, title, kind, _value in used]
+    rows = [[value(line) for _there, _title, _kind, value in used] for line in lines]
+    return html.grid(found.title, heads, rows, "rb-wide rb-statements", named=used[0] is columns[0])
+
+
+def _cited(material: Material, line: Ruling, place: tuple[str, str], passages: Passages) -> Markup:
+    return Markup(", ").join(
+        html.link(f"#{_passage(material, *place, name)}", shown(name, 80)) for name in line.chunks if name in passages
+    )
+
+
+def chip(material: Material, verdict: str) -> Markup:
+    """A judge's verdict as a word in its colour."""
+    return html.span(word(material, verdict), f"rb-chip {KINDS.get(verdict, 'rb-not-shown')}")
+
+
+def _value(value: Any) -> float:
+    return math.nan if value is None else float(value)

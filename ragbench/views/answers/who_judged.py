@@ -1,0 +1,195 @@
+"""Who judged: which models, how often each gave no score, what their replies took, and how much each sways a panel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.core import answered_by
+from ragbench.core.language import DASH
+from ragbench.tiers.scoring import progress_events
+from ragbench.views.answers.expenses import expenses
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import clean, shortened, shown
+from ragbench.views.sentences.constants import is_constant
+from ragbench.views.sentences.judges import answered, baseline, known, stand_ins, statuses, uneven
+from ragbench.views.view import view
+
+Facts = Mapping[str, Any]
+
+
+@view("judges")
+def judges(material: Material, present: frozenset[str]) -> Markup:
+    """Who judged, how often each gave no score, what its replies took, and how much each sways a panel."""
+    return said(material)
+
+
+def said(material: Material) -> Markup:
+    """Sentences on the judges, a table of them, what a decision takes, for a panel what the means become without each.
+
+    Judges that decide without looking are nobody.
+    """
+    _ = material.text
+    judges = [one for one in known(material) if not is_constant(material, str(one["name"]))]
+    if not judges:
+        return html.p(_("Nothing on this page was judged."))
+    sentences: list[str | Markup] = [
+        _.html("Judged by {names}.", names=Markup(", ").join(_named(material, one) for one in judges)),
+        *answered(material, "judge", "alias"),
+        *([baseline(material)] if stand_ins(material) else []),
+        *_panel(material, judges),
+    ]
+    warnings = (
+        *_failures(material, judges),
+        *answered(material, "judge", "other"),
+        *uneven(material),
+        *_suspected(material, judges),
+        *progress_events.said(progress_events.of_facts(material.facts), _),
+    )
+    return html.all(
+        html.heading(_("Who judged"), 2),
+        html.p(Markup(" ").join(sentences)),
+        *map(html.warning, warnings),
+        _table(material, judges) if any("asked" in one for one in judges) else "",
+        expenses(material, judges),
+        _influence(material, judges),
+    )
+
+
+def _named(material: Material, judge: Facts) -> Markup:
+    _ = material.text
+    modes = {"direct": _("verdict at once"), "reasoned": _("reasons first, then the verdict")}
+    mode = str(judge.get("mode") or "")
+    more = [shortened(judge["model"], 80) if judge.get("model") else "", modes.get(mode, mode)]
+    told = ", ".join(filter(None, more))
+    return html.all(html.b(shown(judge["name"], 80)), f" ({told})" if told else "")
+
+
+def _panel(material: Material, judges: Sequence[Facts]) -> list[str]:
+    _ = material.text
+    rule, quorum = str(material.facts.get("aggregate") or ""), material.facts.get("quorum")
+    if len(judges) < 2 or not rule:
+        return []
+    said = [_("Each score is made of the judges' scores: {rule}.", rule=_rule(material, rule))]
+    if quorum is not None and int(quorum) >= len(judges):
+        said.append(_("A score that not every judge gave is unmeasured."))
+    elif quorum is not None:
+        said.append(
+            _.plural(
+                "A score needs {n} judge of {whole}; with fewer it is unmeasured.",
+                "A score needs {n} judges of {whole}; with fewer it is unmeasured.",
+                int(quorum),
+                whole=_.integer(len(judges)),
+            )
+        )
+    return said
+
+
+def _rule(material: Material, label: str) -> str:
+    _ = material.text
+    if found := re.fullmatch(r"consensus\(([0-9.eE+-]+)\)", label):
+        tolerance = _.number(float(found[1]), 2)
+        return _("their mean where they differ by at most {tolerance}, else unmeasured", tolerance=tolerance)
+    rules = {
+        "mean": _("their mean"),
+        "median": _("their median"),
+        "minimum": _("the lowest of them"),
+        "maximum": _("the highest of them"),
+        "binary_majority": _(
+            "the top of the scale where more than half of them gave its middle or more, else its bottom"
+        ),
+        "majority": _("the value that more than half of them gave, else unmeasured"),
+    }
+    return rules.get(label, str(shown(label, 80)))
+
+
+def _failures(material: Material, judges: Sequence[Facts]) -> list[Markup]:
+    """A line for each judge that gave no score where it was asked for one."""
+    _ = material.text
+    return [
+        _.html(
+            "<b>{judge}</b> failed: it gave no score in {failed} of {asked} cases ({share}): {statuses}.",
+            judge=shown(one["name"], 80),
+            failed=_.integer(one["failed"]),
+            asked=_.integer(one["asked"]),
+            share=_.percent(one["failed"] / one["asked"], 1),
+            statuses=statuses(material, one["statuses"]),
+        )
+        for one in judges
+        if one.get("failed")
+    ]
+
+
+def _suspected(material: Material, judges: Sequence[Facts]) -> list[str]:
+    most = max((int(one.get("suspected") or 0) for one in judges), default=0)
+    return [progress_events.of_injections(most, material.text)] if most else []
+
+
+def _table(material: Material, judges: Sequence[Facts]) -> Markup:
+    _ = material.text
+    by = {one.name: one for one in answered_by.of(material.facts) if one.role == "judge"}
+    paid = any("usage" in one for one in judges)
+    heads: list[str | tuple[str, str]] = [_("judge"), _("asked for scores"), _("without a score")]
+    heads += [_("replies"), _("tokens read"), _("tokens written"), _("cost")] if paid else []
+    heads += [(_("answered by"), "rb-word")] if by else []
+    rows = []
+    for one in judges:
+        asked, failed = (int(one.get(key) or 0) for key in ("asked", "failed"))
+        share = f" ({_.percent(failed / asked, 1)})" if failed and asked else ""
+        line = [shown(one["name"], 80), _.integer(asked), _.integer(failed) + share]
+        line += _usage(material, one.get("usage")) if paid else []
+        if by:
+            line.append(clean(answered_by.models(by[one["name"]], _)) if one["name"] in by else DASH)
+        rows.append(line)
+    table = html.grid(_("Judges"), heads, rows)
+    if not paid:
+        return table
+    said = _("Tokens and cost are those of the replies that the scores were made from, whenever they were paid for.")
+    if estimated := sum(int(one["usage"].get("estimated") or 0) for one in judges if one.get("usage")):
+        said += " " + _.plural(
+            "The endpoint reported no tokens for {n} reply; they are estimated.",
+            "The endpoint reported no tokens for {n} replies; they are estimated.",
+            estimated,
+        )
+    if unpriced := sum(int(one["usage"].get("unpriced") or 0) for one in judges if one.get("usage")):
+        said += " " + _.plural(
+            "The cost of {n} reply is unknown, and in no sum: no price was set when it was asked for.",
+            "The cost of {n} replies is unknown, and in no sum: no price was set when they were asked for.",
+            unpriced,
+        )
+    return table + html.meta(said)
+
+
+def _usage(material: Material, usage: Facts | None) -> list[str]:
+    _ = material.text
+    if usage is None:
+        return [DASH] * 4
+    counts = [_.integer(int(usage[name])) for name in ("replies", "input_tokens", "output_tokens")]
+    unknown = usage.get("unpriced") and not usage["cost"]
+    return [*counts, DASH if unknown else _.number(float(usage["cost"]), 4)]
+
+
+def _influence(material: Material, judges: Sequence[Facts]) -> Markup:
+    """What each metric's mean becomes without each judge."""
+    _ = material.text
+    lines = [(one["name"], line) for one in judges for line in one.get("influence") or ()]
+    if not lines:
+        return Markup("")
+    heads = (_("metric"), (_("judge"), "rb-word"), _("mean of all"), _("without this judge"), _("change"),
+             _("largest change of one answer"), _("n"))  # fmt: skip
+    order = list(material.metrics)
+    lines.sort(key=lambda pair: order.index(pair[1]["metric"]) if pair[1]["metric"] in order else len(order))
+    rows = []
+    for name, line in lines:
+        metric = str(line["metric"])
+        digits = material.digits(metric) if metric in order else 3
+        values = [
+            _.number(line[key], digits, signed=key == "shift") for key in ("whole", "without", "shift", "largest")
+        ]
+        rows.append([shown(metric), shown(name, 80), *values, _.integer(int(line["n"]))])
+    title = _("What the means become without each judge")
+    return html.heading(title) + html.grid(title, heads, rows)

@@ -1,0 +1,293 @@
+"""Answers besides their scores: who wrote them from what, how long they are, and what was refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, groupby
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.core.language import DASH
+from ragbench.core.measurement import NamedEstimate
+from ragbench.core.types import Estimate
+from ragbench.views.basics.entries import one_by_one
+from ragbench.views.basics.footnotes import Notes
+from ragbench.views.basics.marks import named, spread
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import anchor, clean, shown
+from ragbench.views.sentences import judges, refusing
+from ragbench.views.view import view
+
+ANSWER = 400  # characters of an answer in a list
+Row = Mapping[Any, Any]
+
+
+@view("writers")
+def writers(material: Material, present: frozenset[str]) -> Markup:
+    """Who answered, from what, what a limit on the context cut, what failed."""
+    generators: Mapping[str, Any] = material.facts.get("generators", {})
+    if not generators:
+        return Markup("")
+    lines = [_context(material), *_writer_lines(material, generators), *_left_out(material)]
+    lines += judges.answered(material, "generator", "alias")
+    return html.all(
+        html.heading(material.text("Who answered, and from what"), 2),
+        *(html.p(line, "rb-standin") for line in judges.answered(material, "generator", "other")),
+        html.list([line for line in lines if line], "rb-notes"),
+    )
+
+
+def _context(material: Material) -> str:
+    """What answers were written from, and the stated limit."""
+    _, known = material.text, material.facts
+    if all(one.get("own") for one in known.get("generators", {}).values()):
+        return ""
+    limit = known.get("length_limit")
+    source = {
+        "ideal": _(
+            "Every answer was written from all passages that are marked as relevant to its question, highest grade "
+            "first."
+        ),
+        "none": _("Every answer was written without any passage, to see what is known by heart."),
+        "retrieved": _read(material),
+    }.get(str(known.get("context")), "")
+    stated = _("No limit was set on their length.")
+    if limit is not None:
+        stated = _.plural(
+            "At most {n} character of them was given.", "At most {n} characters of them were given.", limit
+        )
+    return f"{source} {stated}"
+
+
+def _read(material: Material) -> str:
+    """How many of the retrieved passages were read, against what the specification reads."""
+    _, number = material.text, int(material.facts.get("contexts", 0))
+    if number == 1:
+        return _("Every answer was written from the first retrieved passage alone, as in the specification.")
+    said = _.plural(
+        "Every answer was written from the first {n} retrieved passage.",
+        "Every answer was written from the first {n} retrieved passages.",
+        number,
+    )
+    rule = _(
+        "The specification takes the first alone (contexts = 1): numbers of the two are not to be set against each "
+        "other."
+    )
+    return f"{said} {rule}"
+
+
+def _writer_lines(material: Material, generators: Mapping[str, Any]) -> Iterable[Markup]:
+    _ = material.text
+    for system, one in generators.items():
+        said = [_who(material, system, one), _cut(material, system, one)]
+        said += [_failures(material, system), _silent(material, system)]
+        same = material.facts.get("shared", {}).get(system, ())
+        if same:
+            others = _.enumeration([clean(name) for name in same])
+            said.append(_("Would answer alike, with the same generator: {others}.", others=others))
+        yield Markup(" ").join(part for part in said if part)
+
+
+def _who(material: Material, system: str, one: Mapping[str, Any]) -> Markup:
+    _ = material.text
+    places = {"system": named(material, system), "name": shown(one.get("name")), "model": shown(one.get("model"))}
+    if one.get("own"):
+        return _.html("<b>{system}</b> gave its own answers; they were taken as they are.", **places)
+    if one.get("kind") == "extractive":
+        count = int(one.get("sentences", 1))
+        picked = _.plural(
+            "an offline stand-in that picks the {n} sentence of the passages nearest to the question, and refuses "
+            "where none fits",
+            "an offline stand-in that picks up to {n} sentences of the passages nearest to the question, and refuses "
+            "where none fits",
+            count,
+        )
+        return html.all(html.b(places["system"]), ": ", places["name"], f", {picked}.")
+    if one.get("kind") == "openai":
+        return _.html("<b>{system}</b>: {name}, the model {model}, prompt {prompt}.", **places,
+                      prompt=shown(one.get("prompt")))  # fmt: skip
+    return _.html("<b>{system}</b>: {name}, your function {path}.", **places, path=shown(one.get("callable")))
+
+
+def _cut(material: Material, system: str, one: Mapping[str, Any]) -> str:
+    """What a limit cost this system; nothing where nothing was cut."""
+    _ = material.text
+    cut = material.facts.get("cut", {}).get(system, {})
+    own = one.get("max_context_characters")
+    limit = "" if own is None else _("Its own limit is {n} characters of passages.", n=_.integer(int(own)))
+    if not cut.get("answers"):
+        return f"{limit} {_('Nothing was cut.')}" if own is not None or material.facts.get("length_limit") else ""
+    text = _.plural(
+        "{n} answer was written from less than there was; passages shortened or left out: {contexts}, characters lost: "
+        "{characters}.",
+        "{n} answers were written from less than there was; passages shortened or left out: {contexts}, characters "
+        "lost: {characters}.",
+        int(cut["answers"]),
+        contexts=_.integer(int(cut["contexts"])),
+        characters=_.integer(int(cut["characters"])),
+    )
+    return f"{limit} {text}".strip()
+
+
+def _failures(material: Material, system: str) -> str:
+    _ = material.text
+    failed = material.facts.get("failed", {}).get(system, {})
+    if not failed:
+        return ""
+    listed = ", ".join(f"{status} {_.integer(int(n))}" for status, n in failed.items())
+    return _.plural(
+        "{n} answer failed and is unmeasured, not 0: {statuses}.",
+        "{n} answers failed and are unmeasured, not 0: {statuses}.",
+        sum(int(n) for n in failed.values()),
+        statuses=listed,
+    )
+
+
+def _silent(material: Material, system: str) -> str:
+    _ = material.text
+    count = int(material.facts.get("empty", {}).get(system, 0))
+    if not count:
+        return ""
+    return _.plural(
+        "{n} answer is empty: held against a reference it is worth nothing.",
+        "{n} answers are empty: held against a reference they are worth nothing.",
+        count,
+    )
+
+
+def _left_out(material: Material) -> Iterable[Markup]:
+    _ = material.text
+    for system in material.facts.get("left_out_systems", {}):
+        yield _.html(
+            "<b>{system}</b> is not measured here: it answers by itself and cannot be given a context.",
+            system=shown(system),
+        )
+
+
+@view("lengths")
+def lengths(material: Material, present: frozenset[str]) -> Markup:
+    """How long answers, references and contexts are; tokens where a model wrote."""
+    table = material.measurement.estimates_by("of", "probability")
+    if not table:
+        return Markup("")
+    _ = material.text
+    names = {
+        "answer": _("words in an answer that is no refusal"),
+        "reference": _("words in a reference"),
+        "contexts": _("words in the passages given"),
+        "input_tokens": _("tokens read"),
+        "output_tokens": _("tokens written"),
+    }
+    made = quantiles(material, table, "of", names, _("words and tokens"), _number)
+    told = html.meta(refusing.told(_, material.facts.get("refusals")))
+    return html.heading(_.html("<b>How long answers are</b>")) + made + told
+
+
+def quantiles(
+    material: Material,
+    rows: Sequence[NamedEstimate],
+    part: str,
+    names: Mapping[str, str],
+    title: str,
+    value: Callable[[Material, float, float | None, float | None], Markup],
+) -> Markup:
+    """A table of quantiles, a row a part under each system, a column a probability."""
+    _ = material.text
+    probabilities = sorted({float(row.where["probability"]) for row in rows})
+    titles = [_("median") if p == 0.5 else _("{share} are no greater", share=_.percent(p)) for p in probabilities]
+    heads = [title, *titles, _("n")]
+    found: dict[tuple[str, str], dict[float, Estimate]] = {}
+    for row in rows:
+        found.setdefault((row.system, str(row.where[part])), {})[float(row.where["probability"])] = row.estimate
+    made = []
+    for (system, what), by in found.items():
+        values = [value(material, by[p].value, by[p].low, by[p].high) if p in by else DASH for p in probabilities]
+        count = _.integer(next(iter(by.values())).n)
+        made.append((named(material, system), [names.get(what, what), *values, count]))
+    said = _("Quantiles with {level} order-statistic intervals.", level=_.percent(rows[0].estimate.level))
+    return html.grouped(title, heads, made) + html.meta(said)
+
+
+def _number(material: Material, value: float, low: float | None, high: float | None) -> Markup:
+    _ = material.text
+    return spread(f"{_.number(value, 0)} {_.interval(low, high, 0)}")
+
+
+@view("refusals")
+def refusals(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+    """How often each system refused, rightly or wrongly, with `count` examples of each at most."""
+    found = material.measurement.estimates_by("group")
+    if not found:
+        return Markup("")
+    _ = material.text
+    notes = Notes(material, "refusal-note")
+    share = _("share, {level} interval", level=_.percent(found[0].estimate.level))
+    heads = [_("questions"), _("refused"), share, _("n"), _("failed")]
+    rows = [
+        [(named(material, one.system), _refusal_row(material, one, notes)) for one in own]
+        for _system, own in groupby(found, key=lambda one: one.system)
+    ]
+    lede = _(
+        "An answer counts as a refusal when it says, taken as a whole, that there is no answer. Refusing is right "
+        "where the base holds no answer, and wrong where it does."
+    )
+    lede = " ".join(filter(None, [lede, refusing.told(_, material.facts.get("refusals"))]))
+    if material.facts.get("context") == "ideal":
+        lede += " " + _("Questions that the base holds no answer to were asked without a passage.")
+    return html.all(
+        html.heading(_.html("<b>Refusals</b>")),
+        html.lede(lede),
+        one_by_one(_, rows, lambda some: html.grouped(_("Refusals"), heads, list(chain(*some)))),
+        notes.html(),
+        _examples(material, count),
+    )
+
+
+def _refusal_row(material: Material, one: NamedEstimate, notes: Notes) -> list[Markup | str]:
+    _, e = material.text, one.estimate
+    unanswerable = one.where["group"] == "unanswerable"
+    return [
+        _("the base holds no answer") if unanswerable else _("the base holds the answer"),
+        _.integer(round(e.value * e.n) if e.n else 0),
+        spread(f"{_.number(e.value)} {_.interval(e.low, e.high)}") + notes.mark(e) if math.isfinite(e.value) else DASH,
+        _.integer(e.n + e.n_unmeasured),
+        _.integer(e.n_unmeasured),
+    ]
+
+
+def _examples(material: Material, count: int) -> Markup:
+    """For each system the first wrong refusals, and the first answers to what cannot be answered."""
+    _ = material.text
+    table = material.kept("answers")
+    table = table[(table["repeat"] == 0) & (table["status"] == "ok")]
+    blocks = []
+    for system in dict.fromkeys(table["system"]):
+        said = []
+        own = table[table["system"] == system].to_dict("records")
+        unanswerable = {name for name, row in material.question_rows.items() if row.get("answerable") is False}
+        wrong = [row for row in own if row["refused"] and row["sample"] not in unanswerable]
+        invented = [row for row in own if row["refused"] is False and row["response"] and row["sample"] in unanswerable]
+        for rows, title in (
+            (wrong, _.html("<b>{system}</b> refused although there is an answer", system=shown(system))),
+            (invented, _.html("<b>{system}</b> answered although the base holds no answer", system=shown(system))),
+        ):
+            if rows:
+                examples = html.anchored([_example(material, row) for row in rows[:count]])
+                said.append(html.fold(html.all(title, " · ", _.integer(len(rows))), examples))
+        blocks += [html.all(*said)] if said else []
+    return one_by_one(_, blocks)
+
+
+def _example(material: Material, row: Row) -> tuple[str, Markup]:
+    """The question, what was answered, and what the reference says."""
+    question = material.question_rows.get(str(row["sample"]), {})
+    reference = shown(question.get("reference"), ANSWER)
+    made = html.all(
+        html.p(html.b(shown(question.get("text") or row["sample"], ANSWER))),
+        html.p(shown(row["response"], ANSWER)),
+        html.meta(html.all(material.text("Reference"), ": ", reference)) if reference else "",
+    )
+    return anchor(f"refusal{material.systems.index(row['system'])}", str(row["sample"])), made

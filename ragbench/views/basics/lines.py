@@ -1,0 +1,68 @@
+"""Lines with a band for their intervals, one a system: how a share grows with what one spends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ragbench.core.types import Estimate
+from ragbench.views.basics import chart
+from ragbench.views.basics.marks import SYMBOLS, series
+from ragbench.views.basics.material import Material
+
+BAND = 0.16
+
+
+def lines(
+    material: Material,
+    found: Mapping[str, Mapping[int, Estimate]],
+    said: Callable[[int], str],
+    suffix: str = "",
+) -> list[dict[str, Any]]:
+    """Bands below, lines above. found: system → estimates by where they stand. said: the name of such a place.
+
+    suffix: of the axes in a figure of several panels; only the first panel has entries in the legend.
+    """
+    bands, made = [], []
+    axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
+    for system, rows in found.items():
+        number, name = series(material, system), chart.plain(system)
+        colour, common = f"@series-{number}", {"type": "scatter", "name": name, **axes}
+        known = {x: (e.low, e.high) for x, e in rows.items() if e.low is not None and e.high is not None}
+        bands.append(
+            common
+            | {
+                "x": [*known, *reversed(known)],
+                "y": [high for _low, high in known.values()] + [low for low, _high in reversed(known.values())],
+                "fill": "toself", "fillcolor": colour, "opacity": BAND, "line": {"width": 0}, "mode": "lines",
+                "hoverinfo": "skip", "showlegend": False,
+            }
+        )  # fmt: skip
+        made.append(
+            common
+            | {
+                "x": list(rows),
+                "y": [estimate.value for estimate in rows.values()],
+                "mode": "lines+markers",
+                "line": {"color": colour, "width": 2},
+                "marker": {"color": colour, "size": 6, "symbol": SYMBOLS[number]},
+                "text": [f"<b>{name}</b> · {said(x)}<br>{number_of(material, e)}" for x, e in rows.items()],
+                "hovertemplate": "%{text}<extra></extra>",
+                "showlegend": suffix == "",
+            }
+        )
+    return bands + made
+
+
+def scale(found: Iterable[Estimate]) -> dict[str, Any]:
+    """From the tenth below the lowest number up to 1: all panels of a figure have the same."""
+    ends = [end for one in found for end in (one.value, one.low) if end is not None and end == end]
+    least = min(ends, default=0.0)
+    return chart.axis(range=[max(0.0, math.floor(10 * least - 0.2) / 10), 1.01], tickformat=".1f", nticks=6)
+
+
+def number_of(material: Material, estimate: Estimate) -> str:
+    """`0.703 [0.645, 0.758]`."""
+    _ = material.text
+    return f"{_.number(estimate.value)} {_.interval(estimate.low, estimate.high)}"

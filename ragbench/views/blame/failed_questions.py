@@ -1,0 +1,117 @@
+"""The questions behind each part: what was asked and answered, what was read, and why this part is to blame."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.metrics.explanation import reason_in
+from ragbench.views.basics.entries import shortened
+from ragbench.views.basics.marks import named
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import anchor, shown
+from ragbench.views.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed, Row
+from ragbench.views.comparison.worst_questions import instead, relevant, wanted
+from ragbench.views.view import view
+
+ANSWER, REASON = 500, 300
+
+
+@view("blame_questions")
+def questions(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+    """The first `count` questions of every part that failed, with answer, passages and reason."""
+    blamed = Blamed(material)
+    if not blamed.systems:
+        return Markup("")
+    _ = material.text
+    answers = {
+        (row["system"], row["sample"]): row for row in material.kept("answers").to_dict("records") if row["repeat"] == 0
+    }
+    blocks = []
+    for system in blamed.systems:
+        folds = []
+        for part in (*STEPS[ANSWERABLE], *STEPS[UNANSWERABLE], UNMEASURED):
+            rows = [row for row in blamed.rows if row["system"] == system and row["part"] == part]
+            if rows and part not in (GOOD, REFUSED):
+                folds.append(_fold(blamed, system, part, rows, answers, count))
+        if folds:
+            title = _.html("Failures of <b>{system}</b>, part by part", system=named(material, system))
+            blocks += [html.heading(title), *folds]
+    return html.all(*blocks)
+
+
+def _fold(
+    blamed: Blamed, system: str, part: str, rows: list[Row], answers: Mapping[tuple[str, str], Row], count: int
+) -> Markup:
+    _ = blamed.material.text
+    more = _.plural("{n} more question is not shown.", "{n} more questions are not shown.", len(rows) - count)
+    return html.fold(
+        f"{blamed.name(part)} · {_.integer(len(rows))}",
+        html.meta(blamed.meaning(part)),
+        shortened(_, [_item(blamed, row, answers.get((system, row["sample"]), {})) for row in rows[:count]]),
+        html.meta(more) if len(rows) > count else "",
+        id=f"blame{blamed.systems.index(system)}-{part}",
+    )
+
+
+def _item(blamed: Blamed, row: Row, answer: Row) -> Markup:
+    """The question with its answer, reference, reason and passages."""
+    material = blamed.material
+    _ = material.text
+    sample = str(row["sample"])
+    question: Mapping[str, Any] = material.question_rows.get(sample, {})
+    needed = relevant(question)
+    said = [
+        _pair(_("Answer"), answer.get("response"), ANSWER),
+        _pair(_("Reference"), question.get("reference"), ANSWER),
+        _pair(_("Why"), _why(blamed, row), REASON),
+        _pair(_("The judge, or what failed"), reason_in(row["reason"] or "", _), REASON),
+    ]
+    body = html.all(
+        *said,
+        instead(material, sample, row["system"]),
+        wanted(material, sample, needed, question) if needed else "",
+        html.meta(shown(sample, 80)),
+    )
+    place = anchor(f"blame{blamed.systems.index(row['system'])}", sample)
+    return html.entry(place, shown(question.get("text") or sample, 400), None, body)
+
+
+def _pair(title: str, text: Any, limit: int) -> Markup:
+    content = shown(text, limit)
+    return html.p(html.all(html.b(title), " ", content)) if content else Markup("")
+
+
+def _why(blamed: Blamed, row: Row) -> str:
+    """The numbers that the blame was told from."""
+    _, facts = blamed.material.text, blamed.facts
+    said = []
+    if math.isfinite(row["read"]) and row["group"] == ANSWERABLE:
+        read = _.integer(int(row["read"]))
+        if math.isfinite(row["rank"]):
+            rank = _.integer(int(row["rank"]))
+            said.append(_("the first relevant passage is at rank {rank}, {read} were read", rank=rank, read=read))
+        else:
+            said.append(_("no relevant passage was retrieved, {read} were read", read=read))
+    if row["refused"] == 1:
+        said.append(_("the answer is a refusal"))
+    for name, column, limit in (
+        (facts.get("correctness"), "correctness", "right_from"),
+        (facts.get("faithfulness"), "faithfulness", "faithful_from"),
+    ):
+        if math.isfinite(row[column]):
+            said.append(
+                _(
+                    "{metric} {value}, wanted {limit}",
+                    metric=name,
+                    value=_.number(row[column], 2),
+                    limit=_.number(float(facts.get(limit, 0)), 2),
+                )
+            )
+    if row["shown"] == 0:
+        said.append(_("the answer was not shown"))
+    return "; ".join(said)

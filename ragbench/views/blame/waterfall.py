@@ -1,0 +1,315 @@
+"""The waterfall of blame: from all questions step by step down to the good answers, a panel a system."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.views.basics import chart
+from ragbench.views.basics.marks import named, series
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import clean, shown
+from ragbench.views.blame import stacked
+from ragbench.views.blame.parts import ANSWERABLE, GOOD, REFUSED, STEPS, UNANSWERABLE, UNMEASURED, Blamed
+from ragbench.views.sentences import refusing
+from ragbench.views.view import charted, view
+
+ROW, HEAD, FOOT = 27, 34, 30
+WORDS = 34
+SPOKEN_OF = 2
+"""Of so many systems each has its sentence; of more the bars say it."""
+
+
+@view("blame")
+def waterfall(material: Material, present: frozenset[str]) -> Markup:
+    """What failed first: a waterfall from all questions down to the good answers of one system, a bar each of several.
+
+    Empty where nothing was blamed.
+    """
+    blamed = Blamed(material)
+    if not blamed.systems or not blamed.has(ANSWERABLE):
+        return Markup("")
+    _ = material.text
+    if len(blamed.systems) > 1:
+        return html.all(
+            html.heading(_("Which part fails first"), 2),
+            *(html.p(_sentence(blamed, name)) for name in blamed.systems if len(blamed.systems) <= SPOKEN_OF),
+            html.figure(_title(material), None, stacked.bars(blamed)),
+            html.list(standard(blamed), "rb-notes"),
+        )
+    data = figure(blamed)
+    plot = chart.plot(data, _("{title}. The table below holds the same numbers.", title=clean(_title(material))))
+    axis = _(
+        "share of the questions that can be answered; the line is the {level} interval of a step",
+        level=_.percent(_level(blamed)),
+    )
+    return html.all(
+        html.heading(_("Which part fails first"), 2),
+        *(html.p(_sentence(blamed, name)) for name in blamed.systems),
+        html.figure(_title(material), None, plot, axis),
+        html.list(standard(blamed), "rb-notes"),
+    )
+
+
+def _title(material: Material) -> str:
+    return material.text("The first part that failed, for every question that can be answered")
+
+
+def _level(blamed: Blamed) -> float:
+    found = (blamed.share(name, GOOD) for name in blamed.systems)
+    return next((one.level for one in found if one is not None), 0.95)
+
+
+def _sentence(blamed: Blamed, system: str) -> Markup:
+    """How many got a good answer, and what failed most."""
+    _ = blamed.material.text
+    measured, missing = blamed.measured(system, ANSWERABLE)
+    who = named(blamed.material, system)
+    if not measured:
+        return _.html("<b>{system}</b>: nothing of what decides was measured.", system=who)
+    counts = {part: blamed.count(system, part) for part in blamed.parts(ANSWERABLE)}
+    good = counts.pop(GOOD)
+    most = max(counts.values())
+    worst = _.enumeration([blamed.name(part) for part, count in counts.items() if count == most])
+    places = {"system": who, "good": _.integer(good), "n": _.integer(measured), "share": _.percent(good / measured)}
+    said = _.html("<b>{system}</b>: {good} of {n} questions got a good answer ({share}).", **places)
+    if why := blamed.untold(system):
+        said += " " + _.html("Which part fails first cannot be told: {reason}.", reason=shown(why))
+    elif most:
+        lost = {"part": worst, "count": _.integer(most), "lost": _.percent(most / measured)}
+        text = _.html("Most frequent first failure: <b>{part}</b>, {count} ({lost}).", **lost)
+        if sum(count == most for count in counts.values()) > 1:
+            text = _.html("Most frequent first failures: <b>{part}</b>, {count} ({lost}) each.", **lost)
+        said += " " + text
+    if missing:
+        said += " " + _.plural("{n} question was not measured.", "{n} questions were not measured.", missing)
+    return said
+
+
+def standard(blamed: Blamed) -> list[str]:
+    """What was taken as right and as faithful, how deep was read and looked, who decides what is shown."""
+    _, facts = blamed.material.text, blamed.facts
+    said = [
+        _(
+            "Right: {correctness} of at least {right} (scale {right_scale}). Faithful: {faithfulness} of at least "
+            "{faithful} (scale {faithful_scale}). A refusal is not right.",
+            correctness=clean(facts.get("correctness")),
+            right=_value(blamed, "right_from"),
+            right_scale=_scale(blamed, "correctness_scale"),
+            faithfulness=clean(facts.get("faithfulness")),
+            faithful=_value(blamed, "faithful_from"),
+            faithful_scale=_scale(blamed, "faithfulness_scale"),
+        ),
+        _(
+            "A passage holds the answer when it is labelled as relevant; one of them is taken to be enough. The first "
+            "{k} of a ranking were looked at, the first {contexts} were read.",
+            k=_.integer(int(blamed.material.facts.get("k", 0))),
+            contexts=_.integer(int(blamed.material.facts.get("contexts", 0))),
+        ),
+    ]
+    said += filter(None, [refusing.told(_, facts.get("refusals"))])
+    judge = facts.get("production_judge")
+    if judge:
+        said.append(_("{judge} decides which answers are shown.", judge=clean(judge)))
+    elif logged := facts.get("shown_logged"):
+        said.append(
+            _(
+                "Which answers were shown is taken from the log of {systems}.",
+                systems=_.enumeration([clean(name) for name in logged]),
+            )
+        )
+    elif not blamed.is_judged:
+        said.append(_("No production judge was named: every answer counts as shown."))
+    lucky = [row for row in blamed.rows if row["part"] == GOOD and str(row["cause"]).startswith("although")]
+    if lucky:
+        said.append(
+            _.plural(
+                "{n} answer is good although no passage that is labelled as relevant was read: known by heart, or the "
+                "labels are not complete.",
+                "{n} answers are good although no passage that is labelled as relevant was read: known by heart, or "
+                "the labels are not complete.",
+                len(lucky),
+            )
+        )
+    return said
+
+
+def _value(blamed: Blamed, name: str) -> str:
+    value = float(blamed.facts.get(name, 0.0))
+    return blamed.material.text.number(value, 0 if value.is_integer() else 2)
+
+
+def _scale(blamed: Blamed, name: str) -> str:
+    low, high = blamed.facts.get(name) or (0, 1)
+    number = blamed.material.text.number
+    return f"{number(low, 0)}–{number(high, 0)}"
+
+
+@charted("blame")
+def notebook_figure(material: Material) -> dict[str, Any] | None:
+    """The same chart for JupyterLab; None where nothing was blamed."""
+    blamed = Blamed(material)
+    if not blamed.systems or not blamed.has(ANSWERABLE):
+        return None
+    made = figure(blamed)
+    made["layout"]["title"] = {"text": chart.plain(_title(material)), "font": {"size": 15}, "x": 0, "xref": "paper"}
+    made["layout"]["margin"]["t"] += 44
+    made["layout"]["height"] += 44
+    for label in made["layout"]["annotations"]:
+        label["visible"] = label.get("name") == "system"
+    return made
+
+
+def figure(blamed: Blamed) -> dict[str, Any]:
+    """Plotly JSON with named colours."""
+    panels = [(name, _rows(blamed, name)) for name in blamed.systems]
+    heights = [HEAD + ROW * len(rows) for _, rows in panels]
+    inner = sum(heights) + FOOT * (len(panels) - 1)
+    layout = chart.layout(
+        blamed.material.text, inner + FOOT, margin={"l": 8, "r": 20, "t": 0, "b": FOOT, "pad": 0}, bargap=0.28,
+        annotations=[], meta={"narrow": {"bargap": 0.5}, "stretch": 1.7},
+    )  # fmt: skip
+    traces: list[dict[str, Any]] = []
+    top = 1.0
+    for number, ((name, rows), height) in enumerate(zip(panels, heights, strict=True), 1):
+        suffix = "" if number == 1 else str(number)
+        low = max(0.0, top - height / inner)
+        layout[f"xaxis{suffix}"] = chart.axis(
+            range=[-0.012, 1.03], tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1], tickformat=".0%", anchor=f"y{suffix}",
+            automargin=False,
+        )  # fmt: skip
+        layout[f"yaxis{suffix}"] = chart.axis(
+            domain=[round(low, 6), round(top - HEAD / inner, 6)], range=[len(rows) - 0.45, -0.55],
+            tickvals=list(range(len(rows))), ticktext=[chart.plain(row["label"], WORDS) + "  " for row in rows],
+            showgrid=False, anchor=f"x{suffix}",
+        )  # fmt: skip
+        layout["annotations"].append(_system_label(blamed, name, suffix, top - HEAD * 0.55 / inner))
+        layout["annotations"] += [_label(row["label"], place, suffix) for place, row in enumerate(rows)]
+        traces += _traces(blamed, name, rows, suffix)
+        top = low - FOOT / inner
+    return {"data": traces, "layout": layout}
+
+
+def _rows(blamed: Blamed, system: str) -> list[dict[str, Any]]:
+    """The bars from top to bottom: where each begins and ends, as shares of all questions that can be answered."""
+    _ = blamed.material.text
+    measured, missing = blamed.measured(system, ANSWERABLE)
+    total = max(measured + missing, 1)
+
+    def row(part: str, label: str, count: int, start: float, low: float = 0.0, high: float = 0.0) -> dict[str, Any]:
+        text = f"{label} · {_.integer(count)}"
+        share = count / total
+        return {"part": part, "label": text, "start": start, "share": share, "low": low, "high": high, "n": count}
+
+    rows = [row("all", _("questions"), total if measured + missing else 0, 1.0)]
+    left = 1.0
+    if missing:
+        rows.append(row(UNMEASURED, blamed.name(UNMEASURED), missing, left))
+        left -= missing / total
+    for part in blamed.parts(ANSWERABLE):
+        e = blamed.share(system, part)
+        count = blamed.count(system, part)
+        scale = measured / total
+        low, high = (0.0, 0.0) if e is None or e.low is None or e.high is None else (e.low * scale, e.high * scale)
+        rows.append(row(part, blamed.name(part), count, left, low, high))
+        left -= count / total if part != GOOD else 0.0
+    return rows
+
+
+def _traces(blamed: Blamed, system: str, rows: list[dict[str, Any]], suffix: str) -> list[dict[str, Any]]:
+    """A bar for each row: grey for what there was and what nobody knows, pale for losses, full for what is good."""
+    colour = f"@series-{series(blamed.material, system)}"
+    looks = {"all": ("@line", 1.0), UNMEASURED: ("@paper", 1.0), GOOD: (colour, 1.0)}
+    bars = []
+    for place, row in enumerate(rows):
+        fill, opacity = looks.get(row["part"], (colour, 0.42))
+        share = row["share"]
+        has_interval = row["part"] not in ("all", UNMEASURED) and row["high"] > 0
+        below, above = max(share - row["low"], 0.0), max(row["high"] - share, 0.0)
+        is_good = row["part"] == GOOD  # grows from 0, so that its interval is read off the axis
+        bars.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "y": [place],
+                "base": [0.0 if is_good else round(row["start"], 9)],
+                "x": [round(share if is_good else -share, 9)],
+                "xaxis": f"x{suffix}",
+                "yaxis": f"y{suffix}",
+                "marker": {
+                    "color": fill,
+                    "opacity": opacity,
+                    "line": {"width": 1 if row["part"] == UNMEASURED else 0, "color": "@muted"},
+                },
+                "error_x": {
+                    "type": "data",
+                    "symmetric": False,
+                    "visible": has_interval,
+                    "array": [round(above if is_good else below, 9)],
+                    "arrayminus": [round(below if is_good else above, 9)],
+                    "color": "@ink",
+                    "thickness": 1.5,
+                    "width": 0,
+                },
+                "text": [_hover(blamed, system, row)],
+                "textposition": "none",
+                "hovertemplate": "%{text}<extra></extra>",
+                "showlegend": False,
+                "name": chart.plain(system),
+            }
+        )  # fmt: skip
+    return bars
+
+
+def _hover(blamed: Blamed, system: str, row: dict[str, Any]) -> str:
+    _ = blamed.material.text
+    lines = [f"<b>{chart.plain(system)}</b> · {chart.plain(row['label'])}"]
+    e = blamed.share(system, row["part"]) if row["part"] not in ("all", UNMEASURED) else None
+    if e is not None:
+        lines.append(chart.plain(f"{_.number(e.value)} {_.interval(e.low, e.high)}"))
+        lines.append(chart.plain(shortened(blamed.meaning(row["part"]))))
+    return "<br>".join(lines)
+
+
+def shortened(text: str, width: int = 60) -> str:
+    """A sentence for a hover's box."""
+    return text if len(text) <= width else f"{text[: width - 1].rsplit(' ', 1)[0]}…"
+
+
+def _system_label(blamed: Blamed, system: str, suffix: str, height: float) -> dict[str, Any]:
+    return {
+        "name": "system", "text": f"<b>{chart.plain(system, 60)}</b>", "xref": "paper", "yref": "paper", "x": 0,
+        "y": round(height, 6), "xanchor": "left", "yanchor": "middle", "showarrow": False, "visible": True,
+        "font": {"size": 13, "color": f"@series-{series(blamed.material, system)}"},
+    }  # fmt: skip
+
+
+def _label(text: str, row: int, suffix: str) -> dict[str, Any]:
+    """The part's name above its row: what a narrow page shows in place of the axis."""
+    return {
+        "text": chart.plain(text), "xref": "paper", "yref": f"y{suffix}", "x": 0, "y": row - 0.5, "xanchor": "left",
+        "yanchor": "middle", "showarrow": False, "visible": False, "font": {"size": 12, "color": "@ink"},
+        "bgcolor": "@paper",
+    }  # fmt: skip
+
+
+def unanswerable(blamed: Blamed) -> Markup:
+    """A sentence on what became of the questions that the base holds no answer to."""
+    _ = blamed.material.text
+    lines = []
+    for name in blamed.systems:
+        n, missing = blamed.measured(name, UNANSWERABLE)
+        if n + missing:
+            counts = {part: _.integer(blamed.count(name, part)) for part in STEPS[UNANSWERABLE]}
+            text = _.html(
+                "<b>{system}</b>: questions that the base holds no answer to: {n}; rightly refused: {refused}; "
+                "answered all the same: {invented}.",
+                system=shown(name),
+                n=_.integer(n),
+                refused=counts[REFUSED],
+                invented=counts["invented"],
+            )
+            lines.append(text)
+    return html.all(*map(html.p, lines))

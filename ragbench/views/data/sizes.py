@@ -1,0 +1,96 @@
+"""How long the texts of a data set are, and in which languages they are written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from ragbench.views.basics import bars
+from ragbench.views.basics.bars import Bars
+from ragbench.views.basics.entries import rows_of
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.sentences.oddities import language, table
+from ragbench.views.view import charted, view
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_BARS = 15
+LAST = 0.99
+"""Of the texts are in the bars before the last one, which holds all that are longer."""
+STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
+
+
+@view("sizes")
+def sizes(material: Material, present: frozenset[str]) -> Markup:
+    """How many words the texts of each table have, and in which languages they are."""
+    drawn = panels(material)
+    if not drawn:
+        return html.p(material.text("There are no texts to show."))
+    return html.figure(_title(material), None, bars.panels(material, drawn)) + html.list(_tongues(material), "rb-notes")
+
+
+def _title(material: Material) -> str:
+    _, lengths = material.text, material.kept("lengths")
+    halves = {
+        table(name, _): _half(own)
+        for name in ("questions", "passages", "log")
+        if len(own := lengths[lengths["table"] == name])
+    }
+    parts = [
+        _.plural("{texts}: half have {n} word or fewer", "{texts}: half have {n} words or fewer", n, texts=texts)
+        for texts, n in list(halves.items())[:2]
+    ]
+    return "; ".join(parts) or _("How long the texts are")
+
+
+def _half(own: pd.DataFrame) -> int:
+    """The lowest number of words that half of the texts do not exceed."""
+    passed = own["texts"].cumsum() * 2 >= own["texts"].sum()
+    return int(own["words"][passed].iloc[0])
+
+
+def panels(material: Material) -> list[Bars]:
+    """A chart of lengths for each table."""
+    _, lengths = material.text, material.kept("lengths", "words")
+    names = list(dict.fromkeys(lengths["table"])) if len(lengths) else []
+    return [_bars(material, str(name), lengths[lengths["table"] == name]) for name in names]
+
+
+def _bars(material: Material, name: str, own: pd.DataFrame) -> Bars:
+    _, total = material.text, int(own["texts"].sum())
+    reach = int(own["words"][own["texts"].cumsum() >= LAST * total].iloc[0])
+    step = next(step for step in STEPS if reach // step < MOST_BARS)
+    last = reach // step
+    counts: Counter[int] = Counter()
+    for row in rows_of(own):
+        counts[min(int(row["words"]) // step, last + 1)] += int(row["texts"])
+    places = range(min(counts), max(counts) + 1)
+    names = [
+        f"{_.integer(place * step)}+" if place > last
+        else _.integer(place) if step == 1
+        else f"{_.integer(place * step)}–{_.integer(place * step + step - 1)}"
+        for place in places
+    ]  # fmt: skip
+    said = [_.plural("{n} text", "{n} texts", counts[place]) for place in places]
+    return Bars(_("{texts}, words", texts=table(name, _)), names, [counts[place] for place in places], said)
+
+
+def _tongues(material: Material) -> list[str]:
+    """The languages of each table, in words."""
+    _ = material.text
+    by_table: dict[str, list[str]] = {}
+    for row in rows_of(material.kept("tongues")):
+        code = str(row["language"])
+        name = language(code, _) if code else _("too short or unsure to tell")
+        by_table.setdefault(str(row["table"]), []).append(f"{name} {_.integer(int(row['texts']))}")
+    return [f"{table(name, _)}: {', '.join(parts)}" for name, parts in by_table.items()]
+
+
+@charted("sizes", "lengths", "words")
+def notebook_figure(material: Material) -> dict[str, Any]:
+    """The small charts in one figure, for JupyterLab."""
+    return bars.figure(material, _title(material), panels(material))

@@ -1,0 +1,153 @@
+"""What a page's numbers are made of: questions, decisions, answers on trial, turns, passages.
+
+Items fill one kind of table (`ragbench.views.items.table`): one row an item, one column a system for the measure that
+is chosen, and everything that is known of an item below.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ragbench.views.items.claims import Claim
+
+APART = 0.25
+"""The part of a measure's scale by which judges must differ, at the least, to be said to disagree."""
+
+Numbers = Sequence[float | None]
+Row = Mapping[Any, Any]
+
+
+class Entry(NamedTuple):
+    """One text of a list. meta: a line below it. row: the item that it leads to. shared: several items have it.
+
+    mark: what was found of it, in a word. kind: the class of the mark. A list whose entries are marked is a ranking.
+    gain: of a passage that was retrieved, its relevance as people graded it. claims: those that it decides.
+    """
+
+    text: str
+    meta: str = ""
+    row: int | None = None
+    shared: bool = False
+    mark: str = ""
+    kind: str = ""
+    gain: float | None = None
+    claims: tuple[Claim, ...] = ()
+
+
+class Claimed(NamedTuple):
+    """An answer with the claims that judges found in it."""
+
+    text: str
+    claims: tuple[Claim, ...]
+
+
+class Judged(NamedTuple):
+    """What a judge said of an answer: its score in words, why, and its verdicts, each the mark of what it is on."""
+
+    value: str
+    said: str
+    verdicts: Sequence[tuple[str, Sequence[Entry]]]
+
+
+Section = tuple[str, str | Claimed | Sequence[Entry] | Judged]
+"""A heading with a text (none if it is empty), with a text of claims, with a list of texts, or over a judgement."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measure of single items.
+
+    key: its name in addresses; name: for people. values: by system, one an item, None where there is none. words: of a
+    measure that is a kind and no number, whose values are places among these words, the worst first. paired: whether
+    two systems can be compared by it. of: the measures of the page whose numbers are made of these values. missing:
+    items that could not be measured, by system and status. judged: whether judges gave it. apart: by system the items
+    on which the judges of a panel differ by more than APART of its scale, with what each said.
+    """
+
+    key: str
+    name: str
+    values: Mapping[str, Numbers]
+    digits: int = 3
+    lower: bool = False
+    words: Sequence[str] = ()
+    paired: bool = True
+    of: Sequence[str] = ()
+    missing: Mapping[str, Mapping[str, Sequence[int]]] = field(default_factory=dict)
+    judged: bool = False
+    apart: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+
+    @property
+    def known(self) -> bool:
+        """Whether it was measured of any item."""
+        return any(value is not None for values in self.values.values() for value in values)
+
+
+@dataclass(frozen=True)
+class Parting:
+    """A way to part the items. values: of each item, None where it has none; words: what values are called."""
+
+    key: str
+    name: str
+    values: Sequence[str | None]
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What is known of one item: of the item itself, and of it for each system. title: in place of its text."""
+
+    title: str = ""
+    sections: Sequence[Section] = ()
+    sides: Mapping[str, Sequence[Section]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Items:
+    """All items of a page, in the order in which they are first listed.
+
+    title: the heading. read: everything about the item at a place. kind: what the items are, by which their table
+    chooses its words; empty for questions. sort: how they are sorted at first, "order" or "worst". first: the key of
+    the measure that is shown at first, where that is not the first. held: texts below the items, where they are more
+    than the items. listed: whether what is known of each system is short enough for a list. empty: what is said where
+    there is no item.
+    """
+
+    title: str
+    ids: Sequence[str]
+    texts: Sequence[str]
+    measures: Sequence[Measured]
+    partings: Sequence[Parting]
+    read: Callable[[int], Detail]
+    kind: str = ""
+    sort: str = "worst"
+    first: str = ""
+    held: int = 0
+    listed: bool = True
+    empty: str = ""
+
+    @property
+    def chosen(self) -> Measured:
+        """The measure that is shown at first."""
+        return next((one for one in self.measures if one.key == self.first), self.measures[0])
+
+
+def measuring(systems: Sequence[str], items: Sequence[Any]) -> Callable[..., Measured]:
+    """What makes a measure of its key, its name and the value that an item has for a system."""
+
+    def measured(key: str, name: str, value: Callable[[Any, str], float | None], **more: Any) -> Measured:
+        return Measured(key, name, {system: [value(one, system) for one in items] for system in systems}, **more)
+
+    return measured
+
+
+def told(*sections: Section) -> list[Section]:
+    """The sections that have something below their heading."""
+    return [(lead, body) for lead, body in sections if body]
+
+
+def number(value: float | None) -> float | None:
+    """A finite number, else None."""
+    return None if value is None or not math.isfinite(value) else float(value)

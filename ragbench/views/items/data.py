@@ -1,0 +1,207 @@
+"""The data behind a page's table of items, in parts that a browser loads when it needs them.
+
+A part is a JSON value with a name: `table` (every item with its values, column by column), `details-N` (what is known
+of each of a block of items), `texts-N` (texts that several items share, each once) and `search` (all that is known of
+each item as one text, and which shared texts it has). Texts are cleaned and shortened
+here; the page's script writes them as text and never as HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.text import anchor, clean, is_simple, shortened
+from ragbench.views.items.claims import Claim, Sign, placed
+from ragbench.views.items.contents import Claimed, Entry, Items, Judged, Measured, Numbers, Parting, Section
+from ragbench.views.items.kinds import items_of
+
+BLOCK = 200
+TITLE, LONGEST, SHORTEST = 400, 4000, 300
+CHARACTERS = 8_000_000
+
+
+def slug(material: Material) -> str:
+    """The name of the folder of a measurement's parts."""
+    return anchor("of", material.measurement.notebook)
+
+
+def parts(material: Material) -> Iterator[tuple[str, Any]]:
+    """Every part of a measurement, the table first, then blocks of details, then texts that several items share."""
+    items = items_of(material)
+    made = Parts(items, material.systems)
+    yield "table", made.table()
+    for number in range(-(-len(items.ids) // BLOCK)):
+        yield f"details-{number}", made.details(number)
+    for number in range(-(-len(made.texts) // BLOCK)):
+        yield f"texts-{number}", made.block_of_texts(number)
+    yield "search", made.search()
+
+
+class Parts:
+    """The parts of one table of items, each made when it is asked for. texts: those that items shared so far."""
+
+    def __init__(self, items: Items, systems: Sequence[str]) -> None:
+        self._items, self._systems = items, systems
+        self._limit = min(LONGEST, max(SHORTEST, CHARACTERS // max(len(items.ids), items.held, 1)))
+        self._room = 4 * CHARACTERS // max(len(items.ids), 1)
+        self._found: dict[int, tuple[str, list[int]]] = {}
+        self._known: dict[str, int] = {}
+        self.texts: list[str] = []
+
+    def table(self) -> dict[str, Any]:
+        """Items and values by column; rows are named by their place."""
+        items = self._items
+        return {
+            "block": BLOCK,
+            "ids": [clean(one) for one in items.ids],
+            "anchors": {anchor("q", one): place for place, one in enumerate(items.ids) if not is_simple(one)},
+            "texts": [shortened(text, TITLE) for text in items.texts],
+            "systems": [clean(name) for name in self._systems],
+            "metrics": [_measured(one) for one in items.measures],
+            "values": [[_rounded(one, name, len(items.ids)) for name in self._systems] for one in items.measures],
+            "missing": {
+                f"{place}/{self._systems.index(name)}": {clean(key): list(rows) for key, rows in found.items()}
+                for place, one in enumerate(items.measures)
+                for name, found in one.missing.items()
+                if found
+            },
+            "apart": {
+                f"{place}/{self._systems.index(name)}": {str(row): clean(text) for row, text in found.items()}
+                for place, one in enumerate(items.measures)
+                for name, found in one.apart.items()
+                if found
+            },
+            "slices": [_slice(one) for one in items.partings if len(set(one.values)) > 1],
+        }
+
+    def named(self, name: str) -> Any:
+        """The part of a name; raises KeyError for a name that no part has.
+
+        A block of texts holds those of the details that were asked for before.
+        """
+        kind, _dash, number = name.partition("-")
+        made = {"details": self.details, "texts": self.block_of_texts}
+        if name in ("table", "search"):
+            return self.table() if name == "table" else self.search()
+        if kind not in made or not number.isdecimal():
+            raise KeyError(name)
+        return made[kind](int(number))
+
+    def details(self, number: int) -> list[dict[str, Any]]:
+        """What is known of each item of a block; empty beyond the last."""
+        first = number * BLOCK
+        return [self.detail(place) for place in range(first, min(first + BLOCK, len(self._items.ids)))]
+
+    def block_of_texts(self, number: int) -> list[str]:
+        """A block of the texts that several items share; empty beyond the last."""
+        return self.texts[number * BLOCK : (number + 1) * BLOCK]
+
+    def detail(self, place: int) -> dict[str, Any]:
+        """All that is known of one item."""
+        found, text = self._items.read(place), self._items.texts[place]
+        made: dict[str, Any] = {}
+        if found.title or len(clean(text)) > TITLE:
+            made["text"] = shortened(found.title or text, LONGEST)
+        if found.sections:
+            made["sections"] = self._sections(found.sections)
+        if any(found.sides.values()):
+            made["sides"] = [self._sections(found.sides.get(name, ())) for name in self._systems]
+        self._found[place] = self._searched(made)
+        return made
+
+    def search(self) -> dict[str, Any]:
+        """Of every item all that is known of it as one text, cut where all together would be too long for a browser,
+        and the places of its texts among those that are shared."""
+        for place in range(len(self._items.ids)):
+            if place not in self._found:
+                self.detail(place)
+        told = [self._found[place] for place in range(len(self._items.ids))]
+        return {"own": [text for text, _ in told], "shared": [shared for _, shared in told]}
+
+    def _searched(self, made: Mapping[str, Any]) -> tuple[str, list[int]]:
+        own: list[str] = []
+        shared: dict[int, None] = {}
+
+        def take(value: Any) -> None:
+            if isinstance(value, int):
+                shared[value] = None
+            elif isinstance(value, str):
+                own.append(value)
+            elif isinstance(value, Mapping):
+                take(value["text"] if "marks" in value else list(value.values()))
+            else:  # of an entry no address and no class of a mark
+                entry = len(value) > 2 and not isinstance(value[0], list)
+                for one in (value[0], value[1], *value[3:4]) if entry else value:
+                    take(one)
+
+        take(made)
+        return "\n".join(own)[: self._room], list(shared)
+
+    def _sections(self, sections: Sequence[Section]) -> list[Any]:
+        return [[clean(lead), self._body(body)] for lead, body in sections]
+
+    def _body(self, body: str | Claimed | Sequence[Entry] | Judged) -> Any:
+        if isinstance(body, str):
+            return shortened(body, self._limit)
+        if isinstance(body, Claimed):
+            text = shortened(body.text, self._limit)
+            marks, _left = self._marks(text, body.claims)  # those that stand nowhere in it are in the judgements below
+            return {"text": text, "marks": marks} if marks else text
+        if isinstance(body, Judged):
+            said = {"value": body.value, "said": shortened(body.said, self._limit)}
+            return {**said, "verdicts": [[title, self._body(lines)] for title, lines in body.verdicts]}
+        return [self._entry(one) for one in body]
+
+    def _entry(self, one: Entry) -> list[Any]:
+        """[text or its place among those shared, meta, anchor of another item, mark, class of the mark, marks of claims
+        in it, claims that stand nowhere in it], cut short."""
+        made: list[Any] = [self._shared(one.text) if one.shared else shortened(one.text, self._limit)]
+        made += [shortened(one.meta, self._limit), anchor("q", self._items.ids[one.row]) if one.row is not None else ""]
+        made += [clean(one.mark), one.kind, *self._marks(shortened(one.text, self._limit), one.claims)]
+        while len(made) > 1 and not made[-1]:
+            made.pop()
+        return made
+
+    def _marks(self, text: str, claims: Sequence[Claim]) -> tuple[list[Any], list[Any]]:
+        """[start, end, class, signs] of each sentence in which claims stand, and the claims that stand in none; a sign,
+        or a claim, is [sign, class, what is said of it]."""
+        found, left = placed(text, claims)
+        return [[one.start, one.end, one.kind, [*map(self._claim, one.signs)]] for one in found], [
+            *map(self._claim, left)
+        ]
+
+    def _claim(self, one: Claim | Sign) -> list[str]:
+        return [one.sign, one.kind, shortened(one.said, self._limit)]
+
+    def _shared(self, text: str) -> int:
+        if text not in self._known:
+            self._known[text] = len(self.texts)
+            self.texts.append(shortened(text, self._limit))
+        return self._known[text]
+
+
+def _measured(one: Measured) -> dict[str, Any]:
+    of = [clean(name) for name in dict.fromkeys((one.key, *one.of))]
+    made: dict[str, Any] = {"name": clean(one.name), "digits": one.digits, "lower": one.lower, "of": of}
+    made |= ({"words": list(one.words)} if one.words else {}) | ({} if one.paired else {"single": True})
+    return made | ({"judged": True} if one.judged else {})
+
+
+def _rounded(one: Measured, system: str, number: int) -> list[float | None]:
+    values: Numbers = one.values.get(system, [None] * number)
+    return [None if value is None else round(value, one.digits) + 0.0 for value in values]
+
+
+def _slice(one: Parting) -> dict[str, Any]:
+    known = [name for name in one.words if name in set(one.values)]
+    values = [*known, *sorted({value for value in one.values if value is not None} - set(known))]
+    codes: Mapping[str | None, int] = {value: place for place, value in enumerate(values)}
+    return {
+        "key": one.key,
+        "name": clean(one.name),
+        "keys": [clean(value) for value in values],
+        "values": [clean(one.words.get(value, value)) for value in values],
+        "codes": [codes.get(value, -1) for value in one.values],
+    }

@@ -1,0 +1,110 @@
+"""Every decision to show an answer or not: the answer, its label, what each judge decided and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ragbench.metrics.decisions import Cell
+from ragbench.metrics.explanation import reason_in
+from ragbench.views.basics.entries import rows_of
+from ragbench.views.basics.material import Material
+from ragbench.views.items.contents import Detail, Entry, Items, Measured, Parting, Row, Section, measuring, number, told
+
+ORDER = (
+    Cell.FALSE_POSITIVE, Cell.FALSE_NEGATIVE, Cell.FAILED_POSITIVE, Cell.FAILED_NEGATIVE, Cell.TRUE_NEGATIVE,
+    Cell.TRUE_POSITIVE,
+)  # fmt: skip
+"""How a decision can fall, the worst first."""
+
+CELLS = [place.name.lower() for place in ORDER]
+SHARES = ("decision_cost", "balanced_accuracy", "accuracy", "decision_precision", "decision_recall", "f1_score")
+MEASURES = (*SHARES, "avg_latency_ms")
+
+
+def items(material: Material) -> Items:
+    """The labelled answers, in the data set's order."""
+    _ = material.text
+    found: dict[str, dict[str, Row]] = {}
+    for row in rows_of(material.kept("decisions")):
+        found.setdefault(str(row["sample"]), {})[str(row["system"])] = row
+    listed = list(found.values())
+    answers = [next(iter(one.values())) for one in listed]
+    label = {"show": _("show"), "hide": _("don't show")}
+    return Items(
+        title=_("Every decision"),
+        kind="decisions",
+        ids=list(found),
+        texts=[f"{row['question']}\n{row['answer']}" for row in answers],
+        measures=_measures(material, listed),
+        partings=[Parting("label", _("people say"), ["show" if r["label"] else "hide" for r in answers], label)],
+        read=lambda place: _read(material, answers[place], listed[place]),
+    )
+
+
+def cell_link(place: Cell) -> str:
+    """What the column of outcomes is narrowed to for one cell of the matrix."""
+    return f"={ORDER.index(place)}"
+
+
+def _measures(material: Material, listed: Sequence[Mapping[str, Row]]) -> list[Measured]:
+    _, measured = material.text, measuring(material.systems, listed)
+
+    def cell(one: Mapping[str, Row], judge: str) -> int | None:
+        """The place of how it fell among the worst; None where nothing is known."""
+        known = one[judge]["cell"] if judge in one else None
+        return CELLS.index(known) if known in CELLS else None
+
+    def right(one: Mapping[str, Row], judge: str) -> float | None:
+        place = cell(one, judge)
+        return None if place is None else float(CELLS[place] in ("true_positive", "true_negative"))
+
+    def score(one: Mapping[str, Row], judge: str, column: str = "score") -> float | None:
+        return number(one[judge][column]) if judge in one else None
+
+    def distance(one: Mapping[str, Row], judge: str) -> float | None:
+        """|score − label|: near 1 where a judge was sure and wrong; None for a score that is no share."""
+        known = score(one, judge)
+        return None if known is None or not 0 <= known <= 1 else abs(known - float(one[judge]["label"]))
+
+    words = [_outcome(material, place) for place in ORDER]
+    made = [
+        measured("accuracy", _("agrees with the label"), right, digits=0, words=(_("wrong"), _("right")), of=SHARES),
+        measured("outcome", _("decision"), cell, digits=0, words=words, paired=False),
+        measured("score", _("score"), score, paired=False),
+        measured("distance", _("distance of the score from the label"), distance, lower=True),
+        measured("ms", _("milliseconds"), lambda one, judge: score(one, judge, "ms"), digits=1, lower=True,
+                 of=("avg_latency_ms",)),
+    ]  # fmt: skip
+    return [one for one in made if one.known]
+
+
+def _outcome(material: Material, place: Cell) -> str:
+    _ = material.text
+    words = {
+        Cell.FALSE_POSITIVE: _("shown wrongly"),
+        Cell.FALSE_NEGATIVE: _("held back wrongly"),
+        Cell.FAILED_POSITIVE: _("not decided, should be shown"),
+        Cell.FAILED_NEGATIVE: _("not decided, should not be shown"),
+        Cell.TRUE_POSITIVE: _("shown rightly"),
+        Cell.TRUE_NEGATIVE: _("held back rightly"),
+    }
+    return words[place]
+
+
+def _read(material: Material, answer: Row, rows: Mapping[str, Row]) -> Detail:
+    _ = material.text
+    sections = told(
+        (_("Answer"), str(answer["answer"] or "") or _("(empty)")),
+        (_("people say"), _("show") if answer["label"] else _("don't show")),
+        (_("Why people decided so"), str(answer["rationale"] or "")),
+        (_("Passages"), [Entry(str(text), shared=True) for text in answer["contexts"]]),
+    )
+    return Detail(str(answer["question"]), sections, {name: _side(material, row) for name, row in rows.items()})
+
+
+def _side(material: Material, row: Row) -> list[Section]:
+    _, score = material.text, number(row["score"])
+    said = _outcome(material, Cell[str(row["cell"]).upper()]) if row["cell"] else _("unmeasured")
+    if score is not None:
+        said = f"{said} · {_('score')} {_.number(score)}"
+    return told((_("decision"), said), (_("What the judge says"), reason_in(str(row["reason"] or ""), _)))

@@ -1,0 +1,240 @@
+"""What sways a judge: every probe with effect, limit and verdict; the ladder; where judge and people part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.core.types import Estimate
+from ragbench.metrics.explanation import reason_in
+from ragbench.views.basics import chart
+from ragbench.views.basics.entries import entry, rows_of, shortened
+from ragbench.views.basics.links import behind, link
+from ragbench.views.basics.marks import GLYPHS, SYMBOLS
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import anchor, clean, shown
+from ragbench.views.judges import words
+from ragbench.views.judges.replies import calibration
+from ragbench.views.judges.words import CONSTRUCTED, FOUND, OPEN, PASSED, UNMEASURED
+from ragbench.views.view import charted, view
+
+LADDER = ("reference", "paraphrase", "partial", "off_topic", "contradiction")
+SHARES = ("repeats", "blank", "key", "ladder", "disguise")
+"""Probes whose effect is no difference; so are all that count changes."""
+HEIGHT = 220
+MOST_SERIES = 7
+
+
+@view("probes")
+def probes(material: Material, present: frozenset[str]) -> Markup:
+    """What sways each judge: effect, limit and verdict of every probe, those without a fault folded."""
+    judges = words.judges_of(material)
+    if judges and not words.kept(material, "probes"):
+        return html.p(material.text("Nothing was tried."))
+    return html.all(*(_probes(material, present, name, len(judges) > 1) for name in judges))
+
+
+def _probes(material: Material, present: frozenset[str], judge: str, several: bool) -> Markup:
+    _ = material.text
+    tried = {str(row["probe"]) for row in words.kept(material, "effects", judge)}
+    columns: list[words.Column] = [_("probe"), _("effect"), _("limit")]
+    columns += [(_("p (Bonferroni)"), "rb-short", ""), (_("verdict"), "", "rb-word"), _("n")]
+    made: dict[str, list[list[Markup | str]]] = {FOUND: [], OPEN: [], PASSED: [], CONSTRUCTED: []}
+    untried = []
+    for row in words.kept(material, "probes", judge):
+        name, meaning = words.probe(material, row["probe"])
+        effect = material.estimate(judge, "effect", probe=row["probe"])
+        if row["verdict"] == UNMEASURED or effect is None:
+            if not row["probe"].endswith(words.CHANGES):  # for the reason that stands beside the probe itself
+                untried.append(f"{name}: {words.missing(material, row['why'])}")
+            continue
+        made[row["verdict"]].append(
+            [
+                html.all(name, " ", html.small(meaning)),
+                _effect(material, present, row, effect, tried),
+                _limit(material, row),
+                _.p_value(row["p_adjusted"]),
+                words.chip(material, row["verdict"]),
+                _.integer(effect.n),
+            ]
+        )
+    title = _("Probes of {judge}", judge=clean(judge))
+    tables = {
+        verdict: words.table(title, columns, rows, "rb-wide rb-measures") for verdict, rows in made.items() if rows
+    }
+    titles = {
+        OPEN: _("Neither shown nor ruled out ({n})", n=_.integer(len(made[OPEN]))),
+        PASSED: _("Ruled out ({n})", n=_.integer(len(made[PASSED]))),
+        CONSTRUCTED: _("By construction ({n})", n=_.integer(len(made[CONSTRUCTED]))),
+    }
+    first = next(iter(tables), "")
+    return html.all(
+        html.heading(html.b(shown(judge))) if several else "",
+        tables.get(first, ""),
+        *(html.fold(titles[verdict], made_of) for verdict, made_of in tables.items() if verdict != first),
+        html.meta(" ".join((_("Not tried:"), "; ".join(untried) + "."))) if untried else "",
+    )
+
+
+def _effect(material: Material, present: frozenset[str], row: words.Row, effect: Estimate, tried: set[str]) -> Markup:
+    """The effect, leading to the answers that it is made of."""
+    changes = row["probe"].endswith(words.CHANGES)
+    number = words.number(material, effect, signed=not (changes or row["probe"] in SHARES))
+    probe = str(row["probe"]).removesuffix(words.CHANGES)
+    address = link(material, present, metric=probe, system=clean(row["judge"]), sort="worst")
+    return html.link(address if probe in tried else None, number)
+
+
+def _limit(material: Material, row: words.Row) -> str:
+    _ = material.text
+    low, high = row["limit_low"], row["limit_high"]
+    digits = 2 if all(math.isnan(end) or math.isclose(end, round(end, 2)) for end in (low, high)) else 3
+    if not math.isnan(low) and not math.isnan(high):
+        return f"±{_.number(high, digits)}"
+    return (
+        f"≤\N{NO-BREAK SPACE}{_.number(high, digits)}"
+        if math.isnan(low)
+        else f"≥\N{NO-BREAK SPACE}{_.number(low, digits)}"
+    )
+
+
+@view("ladder")
+def ladder(material: Material, present: frozenset[str]) -> Markup:
+    """Scores of answers from the best to the worst, and how the answers were made; empty where none were."""
+    _ = material.text
+    figure = ladder_figure(material)
+    if figure is None:
+        return Markup("")
+    judges = words.judges_of(material)
+    signs = [html.sign(_series(place), GLYPHS[_series(place)], shown(name)) for place, name in enumerate(judges)]
+    said = [
+        _("{judge}: {share}", judge=clean(name), share=_.percent(one.value))
+        for name in judges
+        if (one := material.estimate(name, "in_order", trial="ladder")) is not None and not math.isnan(one.value)
+    ]
+    title = _("All five answers stand in order: {shares} of the questions", shares=_.enumeration(said))
+    legend, axis = html.items(signs if len(judges) > 1 else []), _("mean score as a share of the scale")
+    texts = [
+        html.all(html.b(words.rung(material, row["variant"])), " ", shown(row["text"], 500))
+        for row in rows_of(material.kept("texts", "variant"))
+    ]
+    made = html.fold(_("How the answers are made: those of the first question"), html.list(texts, "rb-hits"))
+    drawn = html.all(html.legend(legend), chart.plot(figure, title), html.p(axis, "rb-axis"))
+    return html.fold(title, drawn, made)
+
+
+@charted("ladder")
+def ladder_figure(material: Material) -> dict[str, Any] | None:
+    """A line a judge over the rungs."""
+    traces = []
+    for place, judge in enumerate(words.judges_of(material)):
+        found = {rung: material.estimate(judge, rung, trial="ladder") for rung in LADDER}
+        points = [(chart.plain(words.rung(material, rung)), one) for rung, one in found.items() if one is not None]
+        if points:
+            line = {"color": f"@series-{_series(place)}", "width": 1.5}
+            traces.append({**_points(place, judge, points, "%{x}: %{y:.3f}"), "mode": "lines+markers", "line": line})
+            traces[-1]["marker"]["size"] = 8
+    if not traces:
+        return None
+    layout = chart.layout(material.text, HEIGHT)
+    layout["xaxis"] = chart.axis(type="category", showgrid=False)
+    layout["yaxis"] = chart.axis(range=[-0.03, 1.03], dtick=0.25)
+    return {"data": traces, "layout": layout}
+
+
+def _points(place: int, judge: str, points: Sequence[tuple[Any, Estimate]], hover: str) -> dict[str, Any]:
+    """Estimates of a judge with their intervals, in its colour and with its sign."""
+    colour = f"@series-{_series(place)}"
+    nan = math.nan
+    highs = [(nan if one.high is None else one.high) - one.value for _x, one in points]
+    lows = [one.value - (nan if one.low is None else one.low) for _x, one in points]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [x for x, _one in points],
+        "y": [one.value for _x, one in points],
+        "error_y": {"type": "data", "symmetric": False, "array": highs, "arrayminus": lows, "color": colour,
+                    "thickness": 1.5, "width": 0},
+        "marker": {"color": colour, "symbol": SYMBOLS[_series(place)]},
+        "name": chart.plain(judge),
+        "hovertemplate": f"{hover}<extra>{chart.plain(judge)}</extra>",
+    }  # fmt: skip
+
+
+@view("reliability")
+def reliability(material: Material, present: frozenset[str]) -> Markup:
+    """Share of answers that people call good by the judge's score, with sensitivity, specificity, Brier score."""
+    _ = material.text
+    figure = reliability_figure(material)
+    if figure is None:
+        return Markup("")  # the view of agreement says why
+    title = _("How many answers people call good, by the judge's score")
+    axis = _("score as a share of the scale; on the line: calibrated")
+    drawn = html.figure(title, None, chart.plot(figure, title), axis)
+    return html.fold(material.text("Calibration"), drawn, calibration(material))
+
+
+@charted("reliability")
+def reliability_figure(material: Material) -> dict[str, Any] | None:
+    """Share of good answers in each bin of scores with its interval, and the line on which a calibrated judge lies."""
+    found = material.measurement.estimates_by("bin", "score")
+    if not found:
+        return None
+    line = {
+        "type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "hoverinfo": "skip",
+        "line": {"color": "@muted", "width": 1, "dash": "dot"},
+    }  # fmt: skip
+    traces: list[dict[str, Any]] = [line]
+    for place, judge in enumerate(words.judges_of(material)):
+        points = [(one.where["score"], one.estimate) for one in found if one.system == judge]
+        if not points:
+            continue
+        counts = [one.n for _x, one in points]
+        trace = _points(place, judge, points, "%{x:.2f} → %{y:.2f}, %{text}")
+        trace["text"] = [chart.plain(material.text.plural("{n} answer", "{n} answers", n)) for n in counts]
+        trace["marker"]["size"] = [7 + min(11.0, math.sqrt(n)) for n in counts]
+        traces.append(trace)
+    layout = chart.layout(material.text, HEIGHT)
+    layout["xaxis"] = chart.axis(range=[-0.04, 1.04], dtick=0.25)
+    layout["yaxis"] = chart.axis(range=[-0.04, 1.04], dtick=0.25)
+    return {"data": traces, "layout": layout}
+
+
+@view("disagreements")
+def disagreements(material: Material, present: frozenset[str], count: int = 5) -> Markup:
+    """The `count` answers on which each judge and people are furthest apart."""
+    _ = material.text
+    parts = []
+    for place, judge in enumerate(words.judges_of(material)):
+        rows = [row for row in words.kept(material, "answers", judge) if not math.isnan(row["people"] - row["score"])]
+        rows.sort(key=lambda row: (-abs(row["people"] - row["score"]), str(row["sample"])))
+        if rows:
+            parts.append(html.heading(_.html("Where <b>{judge}</b> and people disagree most", judge=shown(judge))))
+            parts.append(shortened(_, [_disagreement(material, f"apart{place}", row) for row in rows[:count]]))
+    if parts:
+        parts.append(behind(material, present, _("Every judged answer with its values")))
+    return html.all(*parts)
+
+
+def _disagreement(material: Material, prefix: str, row: words.Row) -> Markup:
+    _ = material.text
+    marks = _("people {people}, judge {score}", people=_.number(row["people"], 2), score=_.number(row["score"], 2))
+    lines = {
+        _("question"): row["question"],
+        _("answer"): row["answer"],
+        _("system"): row["system"],
+        _("reference"): row["reference"],
+        _("people"): words.ratings(material, row["ratings"]),
+        _("the judge's reason"): reason_in(row["reason"] or "", _),
+    }
+    told = [html.lead(name) + html.p(shown(text, 600)) for name, text in lines.items() if text]
+    name, summary = anchor(prefix, str(row["sample"])), shown(row["question"] or row["sample"], 110)
+    return entry(name, summary, html.number(marks), html.list(told, "rb-hits"))
+
+
+def _series(place: int) -> int:
+    return 1 + place % MOST_SERIES

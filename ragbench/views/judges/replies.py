@@ -1,0 +1,314 @@
+"""A judge's replies, repeats, choices and agreement with people, as tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from ragbench.core.language import DASH
+from ragbench.core.types import Comparison, Estimate
+from ragbench.views.basics.entries import shortened
+from ragbench.views.basics.marks import chip
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import clean, shown
+from ragbench.views.judges import words
+from ragbench.views.view import view
+
+AGREEMENT = (
+    "spearman", "accuracy", "cohen_kappa", "bias",
+    "pearson", "kendall", "icc", "krippendorff_alpha", "balanced_accuracy", "gwet_ac1",
+)  # fmt: skip
+AGREEING = 4
+"""So many of them answer the question: order, decision, decision beyond chance, and level; the others are folded."""
+REPEATS = (
+    "exact_agreement", "flip_rate", "smallest_difference",
+    "within_item_deviation", "krippendorff_alpha", "icc",
+)  # fmt: skip
+PROMPTS = ("exact_agreement", "krippendorff_alpha", "icc")
+PAIRWISE = ("consistent", "first_place", "second_place", "tie", "better_wins", "right_over_both_orders",
+            "right_in_both_orders")  # fmt: skip
+CALIBRATION = ("sensitivity", "specificity", "expected_calibration_error", "brier")
+
+
+@view("replies")
+def replies(material: Material, present: frozenset[str]) -> Markup:
+    """How the judges' replies ended: valid, unparseable, refused, cut off, failed; counts add up to all asked."""
+    _ = material.text
+    judges = words.judges_of(material)
+    rows = words.kept(material, "coverage")
+    if not judges:
+        return html.p(
+            _("This data set has neither rated answers nor questions with a reference, so there was nothing to judge.")
+        )
+    if not any(row["asked"] for row in rows):
+        return html.p(_("No scores were asked for."))
+    asked = {str(row["judge"]): _.integer(int(row["asked"])) for row in rows}
+    counts = {(row["judge"], str(row["outcome"])): _.integer(int(row["count"])) for row in rows}
+
+    def cell(judge: str, outcome: str) -> Markup:
+        share = words.number(material, material.estimate(judge, outcome, trial="coverage"))
+        return html.all(counts[judge, outcome], " · ", share)
+
+    body = [
+        [words.statistic(material, outcome), *(cell(name, outcome) for name in judges)]
+        for outcome in dict.fromkeys(outcome for _judge, outcome in counts)
+    ]
+    body.append([_("all that was asked"), *(asked[name] for name in judges)])
+    title = _("Replies")
+    table = words.by_judge(title, _("reply"), [shown(name) for name in judges], body)
+    return _scale(material) + html.fold(title, table)
+
+
+def _scale(material: Material) -> Markup:
+    """δ of consistency_score with the scale that it is on, and whose scores these are."""
+    _ = material.text
+    known = material.facts
+    low, high = ends(material)
+    delta = _.number(float(known.get("delta", 0.5)), 2)
+    text = _("consistency_score: δ = {delta} on a scale from {low} to {high}.", delta=delta, low=low, high=high)
+    if known.get("metric"):
+        text += " " + _("The scores are those of {metric}.", metric=clean(known["metric"]))
+    if known.get("faithfulness"):
+        text += " " + _("avg_faithfulness is by {metric}.", metric=clean(known["faithfulness"]))
+    return html.meta(text)
+
+
+def ends(material: Material) -> tuple[str, str]:
+    """The ends of the judge's scale."""
+    low, high = material.facts.get("judge_scale", (0, 1))
+    return _end(material, low), _end(material, high)
+
+
+def _end(material: Material, value: float) -> str:
+    return material.text.number(value, 0 if float(value).is_integer() else 2)
+
+
+@view("repeatability")
+def repeatability(material: Material, present: frozenset[str]) -> Markup:
+    """How far each judge agrees with itself, asked again and with the prompt in another language, and the smallest
+    difference that means anything."""
+    if not words.judges_of(material):
+        return Markup("")
+    return _repeats(material) + _prompts(material)
+
+
+def _repeats(material: Material) -> Markup:
+    _ = material.text
+    if not words.has(material, "trial", "repeatability"):
+        return html.p(_("Every answer was judged once: how far the judge agrees with itself is not measured."))
+    low, high = ends(material)
+    note = _("Deviation and smallest difference are in units of the scale, from {low} to {high}.", low=low, high=high)
+    return _by_judge(material, "repeatability", REPEATS, _("Repeatability")) + html.meta(note)
+
+
+def _prompts(material: Material) -> Markup:
+    """The same answers judged with the English and with the Russian prompt: a verdict, then the numbers."""
+    _ = material.text
+    if not words.has(material, "trial", "prompts"):
+        return Markup("")  # the view of probes says why
+    judges, title = words.judges_of(material), _("English and Russian prompts")
+    effect = [material.estimate(judge, "effect", probe="prompt_language") for judge in judges]
+    differences = [words.number(material, one, signed=True) for one in effect]
+    row = [_("Russian minus English prompt, as a share of the scale"), *differences]
+    table = _by_judge(material, "prompts", PROMPTS, title, [row])
+    said = [html.p(_verdict(material, judge)) for judge in judges if material.estimate(judge, "icc", trial="prompts")]
+    return html.all(html.heading(title), *said, html.fold(_("The numbers of both prompts"), table))
+
+
+def _verdict(material: Material, judge: str) -> Markup:
+    """Whether scores depend on the prompt's language, as the two probes of it decided."""
+    _ = material.text
+    known = {str(row["probe"]): row for row in words.kept(material, "probes", judge)}
+    mean, moved = known["prompt_language"], known[f"prompt_language{words.CHANGES}"]
+    places = {"judge": shown(judge)}
+    if mean["verdict"] == words.CONSTRUCTED:
+        return _.html("<b>{judge}</b> reads no prompt: its scores agree by construction.", **places)
+    if mean["verdict"] == words.UNMEASURED:
+        why = words.missing(material, mean["why"])
+        return _.html("Whether the scores of <b>{judge}</b> differ cannot be told: {why}.", why=why, **places)
+    effects = [material.estimate(judge, "effect", probe=str(row["probe"])) for row in (mean, moved)]
+    places["difference"] = words.number(material, effects[0], signed=True)
+    if words.FOUND in (mean["verdict"], moved["verdict"]):
+        return _.html(
+            "The scores of <b>{judge}</b> depend on the prompt's language: with the Russian one they differ from those "
+            "with the English one by {difference} of the scale, and a share of {share} by more than {limit}.",
+            share=words.number(material, effects[1]),
+            limit=_.number(mean["limit_high"], 2),
+            **places,
+        )
+    if mean["verdict"] == moved["verdict"] == words.PASSED:
+        return _.html(
+            "The scores of <b>{judge}</b> with the English and with the Russian prompt agree: they differ by "
+            "{difference} of the scale.",
+            **places,
+        )
+    return _.html(
+        "Whether the scores of <b>{judge}</b> with the English and with the Russian prompt agree cannot be told from "
+        "these answers: they differ by {difference} of the scale.",
+        **places,
+    )
+
+
+@view("pairwise")
+def pairwise(material: Material, present: frozenset[str]) -> Markup:
+    """Which of two answers is better, asked in both orders."""
+    _ = material.text
+    if not words.judges_of(material):
+        return Markup("")
+    if not words.has(material, "trial", "pairwise"):
+        return html.p(_("No pairs were compared."))
+    found = {name: material.estimate(name, "consistent", trial="pairwise") for name in words.judges_of(material)}
+    said = [
+        _("{judge}: {n} of {total} pairs have an answer in both orders", judge=clean(name), n=one.n,
+          total=one.n + one.n_unmeasured)
+        for name, one in found.items()
+        if one is not None
+    ]  # fmt: skip
+    title = _("Choices between two answers, in both orders")
+    return html.fold(title, _by_judge(material, "pairwise", PAIRWISE, title), html.meta("; ".join(said) + "."))
+
+
+@view("people")
+def people(material: Material, present: frozenset[str]) -> Markup:
+    """How far each judge agrees with people, beside how far people agree with each other."""
+    _ = material.text
+    if not words.judges_of(material):
+        return Markup("")
+    if not words.has(material, "against"):
+        return html.p(
+            _("Nobody rated these answers, so agreement with people is not measured. 50 to 200 ratings would do.")
+        )
+    title = _("Agreement with people's mean")
+    whole = _agreement(material, "person", _("Agreement with people"))
+    return whole + _few(material) + html.fold(title, _agreement(material, "mean", title))
+
+
+def _agreement(material: Material, against: str, title: str) -> Markup:
+    """One column a judge; before judges with single people also people with each other, the ceiling."""
+    judges = ["people", *words.judges_of(material)]
+    columns = judges if material.estimate("people", "spearman", against=against) else judges[1:]
+    body = [
+        [
+            words.statistic(material, name, "people" if against == "person" else ""),
+            *(
+                words.number(material, material.estimate(judge, name, against=against), 2, signed=name == "bias")
+                for judge in columns
+            ),
+        ]
+        for name in AGREEMENT
+    ]
+    titles = [words.called(material, name) for name in columns]
+    return shortened(
+        material.text, body, lambda rows: words.by_judge(title, material.text("agreement"), titles, rows), AGREEING
+    )
+
+
+def _few(material: Material) -> Markup:
+    """What so few rated answers can tell apart."""
+    _ = material.text
+    found = {
+        one.system: one.estimate
+        for one in material.measurement.estimates_by("against")
+        if one.where["against"] == "mean"
+    }
+    if not found:
+        return Markup("")
+    n = min(one.n for one in found.values())
+    text = _.plural(
+        "{n} answer was rated by people.",
+        "{n} answers were rated by people.",
+        max(one.n + one.n_unmeasured for one in found.values()),
+    )
+    for judge, one in found.items():
+        if one.n_unmeasured:
+            text += " " + _(
+                "Of {judge} {n} of them count: to the others it gave no score.", judge=clean(judge), n=_.integer(one.n)
+            )
+    text += " " + _("Scores and ratings are compared as shares of their scales.")
+    if n < 50:
+        text += " " + _("So few cannot tell a good judge from a fair one: the intervals say how little is known.")
+    return html.meta(text)
+
+
+def calibration(material: Material) -> Markup:
+    """Sensitivity, specificity, calibration error and Brier score."""
+    title = material.text("Calibration")
+    return _by_judge(material, "calibration", CALIBRATION, title)
+
+
+@view("rivals")
+def rivals(material: Material, present: frozenset[str]) -> Markup:
+    """Each judge against the lexical baseline at ordering answers as people do."""
+    _ = material.text
+    found = [one.comparison for one in material.measurement.comparisons_by("trial")]
+    if not found:
+        alone = _("There is no judge beside the baseline to compare with it.")
+        return html.p(alone) if words.has(material, "against") else Markup("")
+    columns: list[words.Column] = [_("judge"), _("concordance with people")]
+    columns += [_("of {baseline}", baseline=shown(material.facts.get("rival"))), _("difference"), _("p (max-T)")]
+    body = [
+        [
+            shown(one.challenger),
+            *(
+                words.number(material, material.estimate(one.challenger, name, trial="rivals"))
+                for name in ("concordance", "baseline")
+            ),
+            words.number(material, _difference(one), signed=True),
+            _.p_value(one.p_adjusted),
+            DASH if math.isnan(one.p) else chip(material, one.verdict),
+        ]
+        for one in found
+    ]
+    note = _(
+        "Concordance: of two answers that people rate differently, the share that the judge puts in the same order; a "
+        "tie counts half, chance is one half."
+    )
+    return words.table(_("Against the baseline"), [*columns, (_("verdict"), "", "rb-word")], body) + html.meta(note)
+
+
+def _difference(one: Comparison) -> Estimate:
+    low, high = (None if math.isnan(end) else end for end in (one.low, one.high))
+    return Estimate(one.difference, low, high, one.level, one.method, one.n, one.n_dropped, one.clusters, note=one.note)
+
+
+@view("panel")
+def panel(material: Material, present: frozenset[str]) -> Markup:
+    """What the panel becomes without each of its judges; empty for a single one."""
+    _ = material.text
+    rows = words.kept(material, "panel")
+    if not rows:
+        return Markup("")
+    columns = {
+        "judge": _("left out"),
+        "whole": _("mean of all"),
+        "without": _("mean without it"),
+        "shift": _("shift"),
+        "largest": _("largest change of an answer"),
+        "concordance": _("concordance with people, of all"),
+        "concordance_without": _("without it"),
+    }
+    body = [
+        [shown(row["judge"]), *(_.number(row[name], signed=name == "shift") for name in list(columns)[1:])]
+        for row in rows
+    ]
+    title = _("The panel without one of its judges")
+    return html.heading(title) + words.table(_("Panel"), list(columns.values()), body)
+
+
+def _by_judge(
+    material: Material, trial: str, names: Sequence[str], title: str, more: Sequence[Sequence[str]] = ()
+) -> Markup:
+    judges = words.judges_of(material)
+    found = {name: [material.estimate(judge, name, trial=trial) for judge in judges] for name in names}
+    body = [
+        [words.statistic(material, name, "repeats"), *(words.number(material, one) for one in own)]
+        for name, own in found.items()
+        if any(own)
+    ]
+    titles = [shown(name) for name in judges]
+    return shortened(
+        material.text, [*more, *body], lambda rows: words.by_judge(title, material.text("statistic"), titles, rows)
+    )

@@ -1,0 +1,190 @@
+"""A page over one measurement: who was compared on what, and what it has to show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from ragbench import metrics
+from ragbench.core import language as languages
+from ragbench.core import terminal
+from ragbench.core.measurement import Measurement
+from ragbench.core.names import meant
+from ragbench.tiers.basics import paired
+from ragbench.tiers.restated import check, recomputed
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.items import chosen, explanation, frames, table
+from ragbench.views.items.explanation import Explanation
+from ragbench.views.items.kinds import items_of
+from ragbench.views.sentences import parts
+from ragbench.views.view import VIEWS, View, style, topic
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ragbench.stats import Paired
+    from ragbench.views.items.widget import QuestionTable
+
+SENTENCES = re.compile(r"(<p[^>]*>[^<]*</p>|\s)*")
+"""What a view is that has nothing to show, or only says why."""
+
+FORMS = ("long", "wide")
+
+
+class Page:
+    """The page of a measurement in one language; its views are the functions of `views.comparison`, `views.retrieval`…
+
+    Its answer speaks of the metric that was measured as the primary one, and of no other: which it is was said before
+    anything was measured, by the parameter `primary` of the tier.
+
+    Raises ValueError for a language without a catalogue.
+    """
+
+    def __init__(self, measurement: Measurement, *, language: str = "en") -> None:
+        self.measurement = measurement
+        self.language = language
+        self.material = Material(measurement, languages.translator(language))
+
+    def view(self, name: str, **options: Any) -> View:
+        """The view of that name; raises ValueError, naming those there are, for any other."""
+        if name not in VIEWS:
+            raise ValueError(f"there is no view {name!r}; there are {', '.join(sorted(VIEWS))}")
+        return VIEWS[name](self, **options)
+
+    @cached_property
+    def shows(self) -> dict[str, list[str]]:
+        """The views with more to show than a sentence, by topic: `{"blame": ["waterfall", …], …}`. Draws them all."""
+        found: dict[str, list[str]] = {}
+        for one in VIEWS.values():
+            if not SENTENCES.fullmatch(one(self).draw(frozenset())):
+                found.setdefault(topic(one), []).append(one.__name__)
+        return {topic: sorted(names) for topic, names in sorted(found.items())}
+
+    def questions(self) -> QuestionTable:
+        """Every question (or other item) in a table to search, filter, sort and open, as reports have it.
+
+        In JupyterLab rows can be chosen, by their boxes or with the space bar, and are a data frame in the next cell:
+
+            found = page.questions()
+            found                # in a cell by itself: search, filter, choose
+            found.selected       # the chosen rows; found.filtered: those that are shown; found.to_pandas(): all
+
+        Works for whatever a page's numbers are made of: questions, decisions, dialogues, judged answers, passages.
+        Raises ValueError for a page that has nothing of the kind.
+        """
+        made = table.widget(self.material)
+        if made is None:
+            raise ValueError(f"{self.measurement.notebook}: this page's numbers are made of no single questions")
+        return made
+
+    def subset(self, which: str | Sequence[str] | pd.Series[Any] | pd.DataFrame) -> Page:
+        """The page of some of the questions, with intervals, p values, families and verdicts of its own.
+
+            page.subset("kind == 'colloquial'")
+            page.subset(["q17", "q18"])
+            page.subset(found.selected)
+
+        Nothing is measured: the tier's own statistics are made anew of the values that are stored, with the level, the
+        draws and the seed of the measurement, and slices with them. What stored values do not give (exact search
+        against an index, lengths of answers, blame, what people's labels correct) is left out, and the page says so.
+        A part that was chosen for its values shows what it was chosen for: choose by what was known before.
+
+        which: a condition in the terms of pandas `query` over the columns of `page.measurement.questions` (`sample`,
+            `text`, `reference`, `kind`, `language`, `cluster`, `answerable`, …); ids; a data frame with ids as its
+            index or in a column `sample`; or a Series of ids, or of true and false, one a question.
+        Raises ValueError for columns and ids that there are not, and where no question is left, with what is legal;
+        BenchError (a ValueError) for pages whose findings are not made of values of single questions: parts can be
+        taken of tiers 1, 2 and 3, of real users, and of tables of answers.
+        """
+        check(self.measurement)
+        samples, said = chosen.questions(self.material, which)
+        return Page(recomputed(self.measurement, samples, condition=said), language=self.language)
+
+    def compare(self, baseline: str, challenger: str) -> Page:
+        """The page of two of the systems, the first as the baseline and the second as the only challenger.
+
+            page.compare("v2", "v3")
+
+        Nothing is measured: the comparisons are made anew of the values that are stored, in families of their own, so
+        that neither p nor intervals pay for systems that are not looked at. Which pair is looked at should not hang on
+        what the whole page has shown.
+        Raises ValueError for systems that the page does not have, with what may be meant, and for one system twice;
+        BenchError as `subset` does.
+        """
+        for name in (baseline, challenger):
+            self._known("system", name, self.material.systems)
+        if baseline == challenger:
+            raise ValueError(f"{baseline!r} is compared with itself; there are {', '.join(self.material.systems)}")
+        return Page(recomputed(self.measurement, systems=(baseline, challenger)), language=self.language)
+
+    def explain(self, item: str) -> Explanation:
+        """All that is known of one question (or other item): what it needed, and of every system side by side what it
+        retrieved (rank, similarity, gain), its answer, values, and judges' verdicts on its claims with their reasons.
+
+            page.explain("q17")
+
+        It shows itself in JupyterLab and prints as plain lines in a terminal.
+        Raises ValueError for an unknown id, with the nearest ones.
+        """
+        return explanation.explanation(self.material, item)
+
+    def to_pandas(self, form: Literal["long", "wide"] = "long") -> pd.DataFrame:
+        """The values of single questions as a data frame, with their texts.
+
+            page.to_pandas().query("status != 'ok'")
+            page.to_pandas("wide").sort_values("v1 mrr@10")
+
+        form: "long": one row a system, metric and question: `system`, `metric`, `sample`, `value` (NaN where it was not
+            measured), `status`, `reason`, `judge`, then of the question `text`, `kind`, `language`, `cluster`,
+            `answerable`, `reference`, and `answer`, the system's first one (None where nothing is kept).
+            "wide": one row a question, or other item of the page, by its id: what is known of it, a column
+            `SYSTEM METRIC` for every value, and `SYSTEM answer` where answers are kept.
+        Raises ValueError for another form.
+        """
+        if form not in FORMS:
+            raise ValueError(f"form = {form!r}: {' or '.join(map(repr, FORMS))} is expected")
+        return frames.long(self.material) if form == "long" else frames.wide(self.material, items_of(self.material))
+
+    def paired_values(self, metric: str, baseline: str, challenger: str) -> Paired:
+        """The values of two systems on a metric, paired by question: what `stats.compare(page, …)` reads.
+
+            stats.compare(page, "mrr@10", "v1", "v2")
+
+        metric: by any name that it goes by here. Raises ValueError for names that the page does not have.
+        """
+        labels = [label for label in self.material.metrics if label in self.material.scored]
+        found = metrics.meant(metric, labels)
+        label = found[0] if len(found) == 1 else self._known("metric", metric, labels)
+        for name in (baseline, challenger):
+            self._known("system", name, self.material.systems)
+        pair = paired.values(self.measurement, baseline, challenger, label)
+        if pair is None:
+            raise ValueError(f"{label} has no values of {baseline!r} and {challenger!r} to pair")
+        return pair
+
+    def _known(self, kind: str, name: str, there: Sequence[str]) -> str:
+        if name not in there:
+            raise ValueError(f"there is no {kind} {name!r}{meant(name, there)}; there are {', '.join(there) or 'none'}")
+        return name
+
+    def _facts(self) -> dict[str, str]:
+        _, material = self.material.text, self.material
+        known = {
+            _("notebook"): self.measurement.notebook,
+            _("data set"): material.facts.get("dataset"),
+            _("systems"): ", ".join(material.systems),
+            _("primary metric"): material.primary,
+            _("language"): self.language,
+            _("part"): parts.sentence(material),
+        }
+        return {name: str(value) for name, value in known.items() if value}
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {terminal.plain(value)}" for name, value in self._facts().items())
+
+    def _repr_html_(self) -> str:
+        said = self._facts() | {f"show.{topic}": ", ".join(names) for topic, names in self.shows.items()}
+        return str(style() + html.div(html.terms(list(said.items()), "rb-facts"), "rb"))

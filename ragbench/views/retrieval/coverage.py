@@ -1,0 +1,239 @@
+"""How sources are used: topics with what was found for them, chunks never retrieved, pages retrieved everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.views.basics import chart
+from ragbench.views.basics.entries import entry, one_by_one, rows_of, shortened
+from ragbench.views.basics.links import behind, left
+from ragbench.views.basics.marks import SYMBOLS, legend, named, series, sign
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import anchor, shown
+from ragbench.views.items.passages import page_id
+from ragbench.views.retrieval.neighbours import name as system_name
+from ragbench.views.retrieval.neighbours import passage
+from ragbench.views.view import charted, view
+
+ROW = 24
+BESIDE = 3
+"""Numbers of so many systems stand beside a topic; of more they are folded with it."""
+NAME = 46
+SUMMARY = 110
+
+
+@view("topics")
+def topics(material: Material, present: frozenset[str]) -> Markup:
+    """Topics of questions, with what was retrieved for each, and which of them are thin."""
+    _ = material.text
+    known = rows_of(material.kept("topics"))
+    if not known:
+        return html.p(_("There are no topics to show."))
+    title = topics_title(material)
+    systems = legend(material) if len(material.systems) > 1 else ""
+    plot = chart.plot(topics_figure(material), shown(title))
+    of = material.population([sum(len(one["samples"]) for one in known)])
+    axis = _("distinct passages found for each question of the topic ({population})", population=of)
+    figure = html.figure(title, systems, plot, axis)
+    return figure + shortened(_, [_topic(material, one) for one in known])
+
+
+def topics_title(material: Material) -> str:
+    """Which topics are thin, by name where they are few."""
+    _ = material.text
+    thin = [row for row in rows_of(material.kept("coverage", "topic_id")) if row["thin"]]
+    names = list(dict.fromkeys(topic_name(material, int(row["topic_id"])) for row in thin))
+    if not names:
+        return _("No topic is thin beside the others")
+    if len(names) <= 3:
+        return _("Thin beside the others: {topics}", topics=_.enumeration([f"“{name}”" for name in names]))
+    return _.plural("{n} topic is thin beside the others", "{n} topics are thin beside the others", len(names))
+
+
+def topic_name(material: Material, number: int) -> str:
+    """A topic's typical words; its number where it has none."""
+    for row in rows_of(material.kept("topics")):
+        if int(row["topic"]) == number and len(row["words"]):
+            return ", ".join(row["words"][:3])
+    return str(number)
+
+
+@charted("topics", "coverage", "topic_id")
+def topics_figure(material: Material) -> dict[str, Any]:
+    """A row a topic, largest topic first; a mark a system."""
+    _ = material.text
+    covered = material.kept("coverage", "topic_id")
+    numbers = sorted({int(number) for number in covered["topic_id"]})
+    layout = chart.layout(material.text, len(numbers) * ROW + 44)
+    layout["annotations"] = [_label(_row_name(material, number), row) for row, number in enumerate(numbers)]
+    layout["xaxis"] = chart.axis(rangemode="tozero", showline=True, linecolor="@muted", nticks=8)
+    layout["yaxis"] = chart.axis(
+        tickvals=list(range(len(numbers))),
+        ticktext=[chart.plain(_row_name(material, number), NAME) + "  " for number in numbers],
+        range=[len(numbers) - 0.4, -0.6],
+        tickfont={"color": "@ink", "size": 12},
+    )
+    traces = []
+    for name in material.systems:
+        own = {int(row["topic_id"]): row for row in rows_of(covered, name)}
+        found = {place: own[number] for place, number in enumerate(numbers) if number in own}
+        mark = series(material, name)
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": chart.plain(name),
+                "x": [round(row["unique_chunks"] / row["question_count"], 6) for row in found.values()],
+                "y": list(found),
+                "marker": {"color": f"@series-{mark}", "size": 9, "symbol": SYMBOLS[mark]},
+                "text": [_hover(material, name, row) for row in found.values()],
+                "hovertemplate": "%{text}<extra></extra>",
+            }
+        )
+    return {"data": traces, "layout": layout}
+
+
+def _label(name: str, row: int) -> dict[str, Any]:
+    """A topic's name above its row: what a narrow page shows in place of the axis."""
+    place = {"xref": "paper", "yref": "y", "x": 0, "y": row - 0.46, "xanchor": "left", "yanchor": "middle"}
+    quiet = {"showarrow": False, "visible": False, "font": {"size": 12, "color": "@ink"}, "bgcolor": "@paper"}
+    return {"text": chart.plain(name, NAME), **place, **quiet}
+
+
+def _row_name(material: Material, number: int) -> str:
+    return f"{number} · {topic_name(material, number)}"
+
+
+def _hover(material: Material, system: str, row: Mapping[str, Any]) -> str:
+    _ = material.text
+    parts = [
+        _.plural("{n} question", "{n} questions", int(row["question_count"])),
+        _.plural("{n} distinct passage", "{n} distinct passages", int(row["unique_chunks"])),
+        _.plural("{n} page", "{n} pages", int(row["unique_urls"])),
+    ]
+    name = topic_name(material, int(row["topic_id"]))
+    return f"<b>{chart.plain(system)}</b> · {chart.plain(name)}<br>" + "<br>".join(map(chart.plain, parts))
+
+
+def _topic(material: Material, one: Mapping[str, Any]) -> Markup:
+    """A topic: its words, its numbers for each system, its questions with those at its centre first."""
+    _, number, samples = material.text, int(one["topic"]), [str(sample) for sample in one["samples"]]
+    covered = material.kept("coverage", "topic_id")
+    found = {name: row for name in material.systems for row in rows_of(covered, name) if int(row["topic_id"]) == number}
+    marks = []
+    for name, row in found.items():
+        passages, pages = (_.integer(int(row[key])) for key in ("unique_chunks", "unique_urls"))
+        said = _("{passages} passages, {pages} pages", passages=passages, pages=pages)
+        marks.append(html.value(shown(name), sign(material, name), said))
+    label = html.all(" ", html.b(_("thin"), "rb-worse")) if any(row["thin"] for row in found.values()) else ""
+    words = shown(", ".join(one["words"]), 80) or number
+    count = html.small(_.plural("{n} question", "{n} questions", len(samples)))
+    asked = []
+    for key in samples:
+        text = shown(material.question_rows.get(key, {}).get("text"), 300)
+        asked.append((anchor("topic-question", key), html.all(text, " ", html.small(shown(key, 80)))))
+    body = html.lead(_("Its questions, the most typical first")) + html.anchored(asked)
+    summary, name = html.all(number, " · ", words, label, " ", count), anchor("topic", str(number))
+    if len(marks) > BESIDE:
+        return entry(name, summary, None, html.p(html.row_of(marks)) + body)
+    return entry(name, summary, html.all(*marks), body)
+
+
+@view("topic_coverage")
+def topic_coverage(material: Material, present: frozenset[str]) -> Markup:
+    """What was retrieved for each topic, as a table: questions, distinct passages, pages, a row a topic and system."""
+    _ = material.text
+    rows = rows_of(material.kept("coverage", "topic_id"))
+    if not rows:
+        return Markup("")
+    several = len(material.systems) > 1
+    heads = [(_("topic"), "rb-word"), *([(_("system"), "rb-word")] if several else []), _("questions"),
+             _("distinct passages"), _("passages a question"), _("pages")]  # fmt: skip
+    body = []
+    for row in sorted(rows, key=lambda one: (int(one["topic_id"]), material.systems.index(str(one["system"])))):
+        number = int(row["topic_id"])
+        thin = html.all(" ", html.b(_("thin"), "rb-worse")) if row["thin"] else ""
+        body.append(
+            [
+                html.all(_row_name(material, number), thin),
+                *([named(material, str(row["system"]))] if several else []),
+                _.integer(int(row["question_count"])),
+                _.integer(int(row["unique_chunks"])),
+                _.number(row["unique_chunks"] / row["question_count"], 1),
+                _.integer(int(row["unique_urls"])),
+            ]
+        )
+    title = _("What was found for each topic")
+    return html.fold(title, html.grid(title, heads, body))
+
+
+@view("unused")
+def unused(material: Material, present: frozenset[str], count: int = 20) -> Markup:
+    """The chunks that were never retrieved; those that a question needs come first."""
+    more = behind(material, present, material.text("Every passage and page with its values"))
+    return html.all(one_by_one(material.text, [_unused(material, name, count) for name in material.systems]), more)
+
+
+def _unused(material: Material, system: str, count: int) -> Markup:
+    _, never = material.text, never_used(material, system)
+    title = _.plural(
+        "<b>{system}</b>: {n} passage is never retrieved",
+        "<b>{system}</b>: {n} passages are never retrieved",
+        len(never),
+        system=system_name(material, system),
+    )
+    made = []
+    for one in never[:count]:
+        needed = _.plural("needed by {n} question", "needed by {n} questions", int(one["needed"]))
+        marks = html.span(needed, "rb-worse") if one["needed"] else Markup("")
+        body = html.passages([passage({**one, "id": one["chunk"]})])
+        identifier = anchor(f"unused{material.systems.index(system)}", str(one["chunk"]))
+        made.append(entry(identifier, shown(one.get("text"), SUMMARY), marks, body))
+    return html.all(
+        html.heading(Markup(title)),  # noqa: S704 - our own text; the name in it is escaped
+        shortened(_, made) if made else html.p(_("Every passage is retrieved at least once.")),
+        left(material, len(never), count),
+    )
+
+
+def never_used(material: Material, system: str) -> list[Mapping[str, Any]]:
+    """Chunks that the system never retrieved, those needed by most questions first."""
+    idle = {str(row["chunk"]) for row in rows_of(material.kept("uses"), system) if row["questions"] == 0}
+    found = [row for row in rows_of(material.kept("chunks")) if str(row["chunk"]) in idle]
+    return sorted(found, key=lambda row: (-int(row["needed"]), str(row["chunk"])))
+
+
+@view("pages")
+def pages(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+    """The pages that are retrieved for most questions."""
+    return one_by_one(material.text, [_pages(material, present, name, count) for name in material.systems])
+
+
+def _pages(material: Material, present: frozenset[str], system: str, count: int) -> Markup:
+    _, rows = material.text, rows_of(material.kept("pages"), system)[:count]
+    named = system_name(material, system)
+    title = html.heading(_.html("<b>{system}</b>: pages retrieved for most questions", system=named))
+    if not rows:
+        return title + html.p(_("The passages of this data set name no pages."))
+    heads = (_("page"), _("retrieved for"), _("labelled for"), _("times its share"), _("passages"))
+    made = [_page(material, present, row) for row in rows]
+    return title + shortened(_, made, lambda some: html.grid(_("Pages"), heads, some))
+
+
+def _page(material: Material, present: frozenset[str], row: Mapping[str, Any]) -> list[Markup | str]:
+    _, asked, questions = material.text, int(material.facts.get("n_questions", 0)), int(row["questions"])
+    share = _.percent(questions / asked) if asked else _.number(None)
+    name = shown(row["title"], 90) or shown(row["page"], 90)
+    address = f"#{anchor('q', page_id(str(row['page'])))}" if "questions" in present else None
+    where = html.all(" ", html.small(shown(row["page"], 90))) if shown(row["title"]) else ""
+    return [
+        html.link(address, name) + where,
+        html.all(_.integer(questions), " ", html.span(share, "rb-interval")),
+        _.integer(int(row["needed"])),
+        f"×{_.number(row['excess'], 1)}",
+        _.integer(int(row["chunks"])),
+    ]

@@ -1,0 +1,198 @@
+"""What is known of real questions: what their label is worth, how long they are, when they came, what they met."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from ragbench.views.basics import bars, entries
+from ragbench.views.basics.bars import Bars
+from ragbench.views.basics.entries import entry, rows_of
+from ragbench.views.basics.marks import spread
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import anchor, clean, shortened, shown
+from ragbench.views.view import charted, view
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_BARS = 36
+LONGEST = 40  # words: all longer questions share the last bar
+SCORES = range(1, 6)
+
+
+@view("proxy")
+def proxy(material: Material, present: frozenset[str]) -> Markup:
+    """What the label of real questions is worth, and how many have none."""
+    _, known = material.text, material.facts
+    keys = ("n_history", "n_without_page", "n_page_gone", "n_without_vector")
+    logged, without, gone, bare = (int(known.get(key, 0)) for key in keys)
+    if not logged:
+        return html.warning(_("This data set has no log of real questions (history), so nothing could be measured."))
+    asked = _.plural("{n} question was logged", "{n} questions were logged", logged)
+    users = int(known.get("n_users") or 0)
+    head = " ".join(filter(None, (asked, _.plural("by {n} user", "by {n} users", users) if users else "")))
+    left = [
+        _.plural("{n} has no page", "{n} have no page", without) if without else "",
+        _.plural("the page of {n} is not in the base any more", "the pages of {n} are not in the base any more", gone)
+        if gone
+        else "",
+        _.plural("{n} has no vector in its table", "{n} have no vector in their table", bare) if bare else "",
+        _.plural("{n} is measured", "{n} are measured", logged - without - gone - bare),
+    ]
+    label = _(
+        "The label is a proxy: the page that was shown to the user. It was thought good enough to be shown; nobody "
+        "checked that it holds the answer, and other pages may hold it too."
+    )
+    personal = _("Personal data are shown as they were logged: keep this page to yourself.")
+    if known.get("masked"):
+        personal = _("Users' ids, e-mail addresses, telephones and long numbers are masked.")
+    counts = f"{head[:1].upper()}{head[1:]}: {'; '.join(filter(None, left))}."
+    return html.warning(" ".join((label, counts, personal)))
+
+
+@view("usage")
+def usage(material: Material, present: frozenset[str]) -> Markup:
+    """How long real questions are, how their answers were scored, and when they were asked."""
+    drawn = panels(material)
+    if not drawn:
+        return html.p(material.text("There are no questions to show."))
+    figure_of_all = html.figure(_title(material), None, bars.panels(material, drawn))
+    return figure_of_all + html.list(habits(material), "rb-notes")
+
+
+def _title(material: Material) -> str:
+    _, half = material.text, material.estimate("", "habit", asked="words", probability=0.5)
+    if half is None or not math.isfinite(half.value):
+        return _("How people ask")
+    return _.plural(
+        "Half of the questions have {n} word or fewer",
+        "Half of the questions have {n} words or fewer",
+        round(half.value),
+    )
+
+
+def habits(material: Material) -> list[Markup]:
+    """Sentences with intervals: lengths, score, languages."""
+    _, made = material.text, material.measurement
+    said = []
+    for one in (*made.estimates_by("asked", "probability"), *made.estimates_by("asked")):
+        found, digits = one.estimate, 1 if "probability" in one.where else 2
+        text = _.plural("mean score of {n} question, 1 to 5", "mean score of {n} questions, 1 to 5", found.n)
+        if "probability" in one.where:
+            share = _.percent(float(one.where["probability"]))
+            text = _("words or fewer in {share} of the questions", share=share)
+        number = f"{_.number(found.value, digits)} {_.interval(found.low, found.high, digits)}"
+        said.append(html.all(spread(number), " ", text))
+    names = {"en": _("English"), "ru": _("Russian")}
+    languages = Counter(row["language"] for row in rows_of(material.kept("asked")))
+    if languages:
+        parts = [f"{names.get(key, key)} {_.integer(count)}" for key, count in languages.most_common()]
+        said.append(html.all(_("language of the questions"), ": ", ", ".join(parts)))
+    return said
+
+
+def panels(material: Material) -> list[Bars]:
+    """Lengths, scores, months, days of the week and hours, as far as they are known."""
+    asked = material.kept("asked")
+    if not len(asked):
+        return []
+    found = [_lengths(material, asked), _scores(material, asked), *_times(material, asked)]
+    return [one for one in found if sum(one.counts)]
+
+
+def _lengths(material: Material, asked: pd.DataFrame) -> Bars:
+    counts = Counter(min(int(words), LONGEST) for words in asked["words"])
+    values = range(min(counts), max(counts) + 1)
+    names = [f"{LONGEST}+" if value == LONGEST else str(value) for value in values]
+    return _bars(material, material.text("words in a question"), names, [counts[value] for value in values])
+
+
+def _scores(material: Material, asked: pd.DataFrame) -> Bars:
+    _, known = material.text, [int(score) for score in asked["score"].dropna()]
+    counts = {str(score): known.count(score) for score in SCORES if known}
+    if known and len(known) < len(asked):
+        counts[_("none")] = len(asked) - len(known)
+    return _bars(material, _("score that the user gave"), list(counts), list(counts.values()))
+
+
+def _times(material: Material, asked: pd.DataFrame) -> list[Bars]:
+    from babel.dates import format_date, get_day_names
+
+    _ = material.text
+    days = [datetime.date.fromisoformat(day) for day in asked["day"] if isinstance(day, str)]
+    if not days:
+        return []
+    months = Counter(day.year * 12 + day.month - 1 for day in days)
+    span = range(min(months), max(months) + 1)[-MOST_BARS:]
+    labels = [format_date(datetime.date(at // 12, at % 12 + 1, 1), "LLL yyyy", locale=_.language) for at in span]
+    short = get_day_names("abbreviated", context="stand-alone", locale=_.language)
+    weekdays, hours = Counter(day.weekday() for day in days), Counter(int(hour) for hour in asked["hour"].dropna())
+    return [
+        _bars(material, _("month"), labels, [months[at] for at in span]),
+        _bars(material, _("day of the week"), [short[day] for day in range(7)], [weekdays[day] for day in range(7)]),
+        _bars(material, _("hour of the day"), [str(hour) for hour in range(24)], [hours[hour] for hour in range(24)]),
+    ]
+
+
+def _bars(material: Material, title: str, names: Sequence[str], counts: Sequence[int]) -> Bars:
+    said = [material.text.plural("{n} question", "{n} questions", count) for count in counts]
+    return Bars(title, names, counts, said)
+
+
+@charted("usage", "asked")
+def notebook_figure(material: Material) -> dict[str, Any]:
+    """The small charts in one figure, two a row, for JupyterLab."""
+    return bars.figure(material, _title(material), panels(material))
+
+
+@view("repeats")
+def repeats(material: Material, present: frozenset[str], count: int = 10) -> Markup:
+    """Questions asked more than once, and the pages shown most."""
+    _ = material.text
+    if not material.facts.get("n_history"):
+        return Markup("")
+    rows = rows_of(material.kept("repeats"))
+    if not rows:
+        return html.p(_("No question was asked twice in the same words.")) + _pages(material, count)
+    text = _.plural(
+        "{n} question was asked more than once in the same words ({asked} times in all)",
+        "{n} questions were asked more than once in the same words ({asked} times in all)",
+        len(rows),
+        asked=_.integer(sum(int(row["count"]) for row in rows)),
+    )
+    asked = [_repeat(material, row) for row in rows[:count]]
+    return html.all(html.heading(text), entries.shortened(_, asked), _pages(material, count))
+
+
+def _repeat(material: Material, row: Any) -> Markup:
+    _, samples = material.text, [str(sample) for sample in row["samples"]]
+    said = [
+        _.plural("{n} user", "{n} users", int(row["users"])),
+        _.plural("{n} page was shown", "{n} pages were shown", int(row["pages"])),
+        ", ".join(shortened(sample, 80) for sample in samples[:20]),
+    ]
+    marks = html.all("×", _.integer(int(row["count"])))
+    return entry(anchor("repeat", samples[0]), shown(row["text"], 300), marks, html.meta(" · ".join(said)))
+
+
+def _pages(material: Material, count: int) -> Markup:
+    _, rows = material.text, rows_of(material.kept("asked_pages"))[:count]
+    if not rows:
+        return Markup("")
+    logged, body = int(material.facts.get("n_history", 0)), []
+    for row in rows:
+        gone = "" if row["in_base"] else _("not in the base any more")
+        where = " · ".join(filter(None, (shortened(row["page"], 90) if clean(row["title"]).strip() else "", gone)))
+        name = shown(row["title"], 90) or shown(row["page"], 90)
+        share = _.percent(row["count"] / logged) if logged else _.number(None)
+        body.append([html.all(name, " ", html.small(where)), _.integer(int(row["count"])), share])
+    heads = (_("page"), _("shown for"), _("share of the log"))
+    listed = entries.shortened(_, body, lambda some: html.grid(_("Pages"), heads, some))
+    return html.heading(_("Pages that were shown most")) + listed

@@ -1,0 +1,61 @@
+"""Judges that decide without looking, and whether a judge is worth more than the better of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import shown
+
+COST = "decision_cost"
+
+
+def is_constant(material: Material, name: str) -> bool:
+    """Whether the system decides without looking."""
+    known: Sequence[Any] = material.facts.get("systems", ())
+    return any(isinstance(one, Mapping) and one.get("name") == name and one.get("kind") == "reference" for one in known)
+
+
+def sentence(material: Material, name: str) -> Markup:
+    """Whether a judge is better or worse than deciding nothing; empty on pages that decide nothing.
+
+    Worse than one constant judge is worse than the better of them; better it is only where it is better than all.
+    """
+    found = [one for one in material.measurement.comparisons_by("constant") if one.comparison.challenger == name]
+    if not found:
+        return Markup("")
+    _ = material.text
+    verdicts, metric = {one.comparison.verdict for one in found}, found[0].metric
+    places = {"judge": shown(name), "metric": shown(metric), **_values(material, name, metric)}
+    if any(one.is_worse for one in verdicts):
+        said = _.html("<b>{judge} is worse than deciding nothing.</b>", **places)
+    elif all(one.is_better for one in verdicts):
+        said = _.html("{judge} is better than deciding nothing.", **places)
+    else:
+        said = _.html("<b>{judge} is not shown to be better than deciding nothing.</b>", **places)
+    more = _.html("Its {metric} is {own}; that of {best} is {value}.", **places)
+    if metric == COST:
+        more += " " + _(
+            "An answer shown wrongly costs {shown}, one held back wrongly {hidden}.",
+            shown=_.number(float(material.facts["cost_shown"]), 2),
+            hidden=_.number(float(material.facts["cost_hidden"]), 2),
+        )
+    return html.more(html.all(said, " ", more))
+
+
+def _values(material: Material, name: str, metric: str) -> dict[str, object]:
+    """The judge's value, the better of the constant judges (both where they are equal), and its value."""
+    _ = material.text
+    found = {each: estimate.value for each in material.systems if (estimate := material.estimate(each, metric))}
+    idle = {each: value for each, value in found.items() if is_constant(material, each)}
+    best = (min if material.lower_is_better(metric) else max)(idle.values())
+    digits = material.digits(metric)
+    return {
+        "own": _.number(found.get(name), digits),
+        "best": shown(_.enumeration([each for each, value in idle.items() if value == best])),
+        "value": _.number(best, digits),
+    }

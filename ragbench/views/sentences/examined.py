@@ -1,0 +1,98 @@
+"""What a page says of a data set that was looked over: what was found, what it does, what was not looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from ragbench.core.language import Translator
+from ragbench.tiers.data.examination import Oddity
+from ragbench.tiers.data.persons import NEEDED
+from ragbench.views.basics.entries import rows_of
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.sentences import oddities
+
+
+def sentences(material: Material) -> list[Markup]:
+    """What changes numbers, each with what it does; in a word what does not."""
+    _, known = material.text, material.facts
+    every = [one for one in looked(material) if one.found]
+    said = []
+    for one in every:
+        if one.kind in oddities.HARMLESS:
+            continue
+        first, *more = told(one, language(material), _)
+        said.append(html.p(html.strong(first)) + html.all(*map(html.more, more)))
+    texts = [
+        _.plural("{n} question", "{n} questions", int(known.get("n_questions") or 0)),
+        _.plural("{n} passage", "{n} passages", int(known.get("n_chunks") or 0)),
+    ]
+    if not said:
+        nothing = _("Nothing was found in {texts} that makes numbers better or worse.", texts=_.enumeration(texts))
+        said.append(html.p(html.strong(nothing)))
+    quiet = dict.fromkeys(oddities.heading(one.kind, _) for one in every if one.kind in oddities.HARMLESS)
+    if quiet:
+        said.append(html.more(_("Also found: {what}.", what="; ".join(quiet))))
+    return said
+
+
+def method(material: Material) -> list[str]:
+    """What was done, in sentences."""
+    _ = material.text
+    return [
+        _(
+            "Texts are compared by their words: case, signs and blanks do not tell two apart. Nearly the same are two "
+            "whose character n-grams are at most 0.03 apart (cosine distance); of questions their numbers must agree."
+        ),
+        _(
+            "A language is told for texts of five words and more (py3langid), another one than the data set's only "
+            "where the model is 90% sure. Telephones are those that phonenumbers holds valid; names are those that "
+            "Slovnet finds in Russian texts, in {n} texts of a table at most.",
+            n=_.integer(int(material.facts.get("sampled", 0))),
+        ),
+    ]
+
+
+def looked(material: Material) -> list[Oddity]:
+    """All that was looked for, in its order, without the texts."""
+    import pandas as pd
+
+    known = {(one["kind"], one["table"]): one for one in material.facts.get("consequences", ())}
+    made = []
+    for row in rows_of(material.kept("oddities")):
+        kind, table = str(row["kind"]), str(row["table"])
+        numbers = {
+            name: float(value)
+            for name, value in known.get((kind, table), {}).items()
+            if name not in ("kind", "table") and value is not None
+        }
+        of = int(row["of"]) if pd.notna(row["of"]) else None
+        made.append(Oddity(kind, table, int(row["found"]), of, (), numbers))
+    return made
+
+
+def language(material: Material) -> str:
+    """The code of the data set's language."""
+    return str(material.facts.get("data_language"))
+
+
+def told(one: Oddity, language: str, _: Translator) -> list[str]:
+    """How many texts were found, then what that does. language: the code of the data set's."""
+    named = oddities.language(language, _)
+    return oddities.Saying(one.kind, one.table, one.found, one.of or 0, one.numbers, named, _).sentences()
+
+
+def absent(every: Sequence[Oddity], _: Translator) -> list[str]:
+    """What was looked for and not found, and what was not looked for, in a sentence each."""
+    there = {one.kind for one in every if one.found}
+    kinds = dict.fromkeys(one.kind for one in every if one.of is not None and one.kind not in there)
+    names = [oddities.heading(kind, _) for kind in kinds]
+    said = [_("Looked for and not found: {what}.", what="; ".join(names))] if names else []
+    unlooked = [one for one in every if one.kind == "name" and one.of is None]
+    if any(one.numbers.get("russian") for one in unlooked):
+        said.append(_("Names of people were not looked for: this needs {command}.", command=NEEDED))
+    elif unlooked:
+        said.append(_("Names of people were looked for only in texts with Russian letters."))
+    return said

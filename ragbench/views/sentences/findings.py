@@ -1,0 +1,207 @@
+"""The answer: a sentence for each challenger, taken from the paired comparison, and the facts it stands on."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from ragbench.core.counts import counted
+from ragbench.core.language import DASH
+from ragbench.core.types import Verdict
+from ragbench.tiers.basics import reasons
+from ragbench.tiers.basics.families import headed
+from ragbench.tiers.basics.verdicts import beside, equal, is_equal
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import shown
+from ragbench.views.sentences import constants, descriptions, judges, repeats
+
+MANY = 4
+
+
+def sentences(material: Material) -> list[Markup]:
+    """One for each challenger; one for a system that stands alone; one that says so if nothing was measured."""
+    _ = material.text
+    metric = material.primary
+    if descriptions.is_described(material):
+        return descriptions.sentences(material)
+    if metric is None:
+        return [html.p(_("Nothing was measured."))]
+    if material.baseline is None:
+        return [_alone(material, system, metric) for system in material.systems]
+    nothing = judges.undecided(material)
+    looking = [
+        name for name in material.challengers if not constants.is_constant(material, name) and name not in nothing
+    ]
+    if material.baseline in nothing:
+        looking = []
+    return [
+        *map(html.p, nothing.values()),
+        constants.sentence(material, material.baseline),
+        *(_challenger(material, name, metric) + constants.sentence(material, name) for name in looking),
+    ]
+
+
+def sentence(material: Material, challenger: str, metric: str) -> Markup:
+    """`On mrr hnsw is better than ivfflat: +0.203 [+0.125, +0.280], p < 0.001.`"""
+    _ = material.text
+    comparison = material.comparison(challenger, metric)
+    if comparison is None:
+        return _.html(
+            "<b>{challenger}</b> was not compared with {baseline} on {metric}.",
+            challenger=shown(challenger),
+            baseline=shown(material.baseline),
+            metric=shown(metric),
+        )
+    if is_equal(comparison):
+        return _.html(
+            "On {metric}, <b>{challenger}</b> and {baseline} are equal on every one of {n} questions.",
+            metric=shown(metric), challenger=shown(comparison.challenger), baseline=shown(comparison.baseline),
+            n=_.integer(comparison.n),
+        )  # fmt: skip
+    p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
+    texts = {
+        Verdict.BETTER: _("On {metric}, <b>{challenger}</b> is better than {baseline}: {difference}, {p}."),
+        Verdict.SLIGHTLY_BETTER: _(
+            "On {metric}, <b>{challenger}</b> is better than {baseline}, by less than matters (±{margin}): "
+            "{difference}, {p}."
+        ),
+        Verdict.WORSE: _("On {metric}, <b>{challenger}</b> is worse than {baseline}: {difference}, {p}."),
+        Verdict.SLIGHTLY_WORSE: _(
+            "On {metric}, <b>{challenger}</b> is worse than {baseline}, by less than matters (±{margin}): "
+            "{difference}, {p}."
+        ),
+        Verdict.SAME: _("On {metric}, <b>{challenger}</b> and {baseline} are the same within ±{margin}: {difference}."),
+        Verdict.NOT_SHOWN: _(
+            "On {metric}, a difference between <b>{challenger}</b> and {baseline} is not shown: {difference}, {p}."
+        ),
+        Verdict.CANNOT_BE_SHOWN: _(
+            "On {metric}, a difference between <b>{challenger}</b> and {baseline} {verdict}: {difference}, {p}."
+        ),
+        Verdict.CANNOT_BE_TOLD: _(
+            "On {metric}, whether <b>{challenger}</b> is better or worse than {baseline} {verdict}; {difference}, {p}."
+        ),
+    }
+    return Markup(texts[comparison.verdict]).format(  # noqa: S704 - our own text; what it is filled with is escaped
+        metric=shown(metric),
+        challenger=shown(comparison.challenger),
+        baseline=shown(comparison.baseline),
+        difference=html.number(material.difference(comparison, metric).removesuffix(f" {DASH}")),
+        p=", ".join(filter(None, [_.p_value(p, relation=True), headed(comparison.family, _)])),
+        margin=_.number(comparison.margin, material.digits(metric)),
+        verdict=material.verdict(comparison),
+    )
+
+
+def finding(material: Material) -> str:
+    """The figure's title: what the verdicts add up to."""
+    _, baseline, challengers = material.text, material.baseline, material.challengers
+    if baseline is None or not material.measurement.comparisons:
+        return _("What was measured")
+    verdicts = {name: list(material.verdicts(name).values()) for name in challengers}
+    better = {name: each.count(Verdict.BETTER) for name, each in verdicts.items()}
+    if len(challengers) > 1:
+        leaders = [_("{name} on {count}", name=name, count=_.integer(n)) for name, n in better.items() if n]
+        if not leaders and any(Verdict.SLIGHTLY_BETTER in each for each in verdicts.values()):
+            return _("No challenger is shown to be better than {baseline} by as much as matters", baseline=baseline)
+        if not leaders:
+            return _("No challenger is shown to be better than {baseline}", baseline=baseline)
+        if len(leaders) > MANY:
+            return _(
+                "Better than {baseline} on at least one of {total} metrics: {n} of {count} challengers",
+                baseline=baseline,
+                total=_.integer(len(material.metrics)),
+                n=_.integer(len(leaders)),
+                count=_.integer(len(challengers)),
+            )
+        return _(
+            "Better than {baseline}: {leaders} of {total} metrics",
+            baseline=baseline,
+            leaders=_.enumeration(leaders),
+            total=_.integer(len({metric for name in challengers for metric in material.verdicts(name)})),
+        )
+    [challenger], [found] = challengers, verdicts.values()
+    worse = found.count(Verdict.WORSE)
+    if better[challenger] and worse:
+        text = _("{challenger} is better than {baseline} on {better}, worse on {worse} of {total} metrics")
+    elif better[challenger]:
+        text = _("{challenger} is better than {baseline} on {better} of {total} metrics")
+    elif worse:
+        text = _("{challenger} is worse than {baseline} on {worse} of {total} metrics")
+    elif all(is_equal(one) for name in material.metrics if (one := material.comparison(challenger, name)) is not None):
+        text = _("{challenger} and {baseline} are equal on every question")
+    elif any(one.is_better or one.is_worse for one in found):
+        text = _("No difference between {challenger} and {baseline} that matters is shown")
+    elif Verdict.CANNOT_BE_TOLD in found:
+        text = _("Whether {challenger} is better or worse than {baseline} cannot be told")
+    else:
+        text = _("No difference between {challenger} and {baseline} is shown")
+    counts = {"better": better[challenger], "worse": worse, "total": len(found)}
+    return text.format(challenger=challenger, baseline=baseline, **{key: _.integer(n) for key, n in counts.items()})
+
+
+def _challenger(material: Material, challenger: str, metric: str) -> Markup:
+    comparison, more = material.comparison(challenger, metric), []
+    if comparison is not None and not is_equal(comparison):
+        said = beside(comparison, material.text, material.digits(metric))
+        more += ["; ".join(said) + "."] * bool(said)
+    more += filter(
+        None,
+        [
+            _judge(material.difference_alone(challenger, metric)),
+            repeats.sentence(material, challenger, metric),
+            _tally(material, challenger),
+        ],
+    )
+    lines = (html.more(line[:1].upper() + line[1:]) for line in more)
+    return html.all(html.p(sentence(material, challenger, metric)), *lines)
+
+
+def _tally(material: Material, challenger: str) -> str:
+    """`Of 4 metrics: better on 3 (…), not shown on 1 (…).` Empty for a page of one metric."""
+    _, verdicts = material.text, material.verdicts(challenger)
+    if len(verdicts) < 2:
+        return ""
+    compared = (material.comparison(challenger, metric) for metric in verdicts)
+    if said := equal((one for one in compared if one is not None), _):
+        return f"{said[:1].upper()}{said[1:]}."
+    parts = []
+    for verdict in Verdict:
+        named = [shown(metric) for metric, word in verdicts.items() if word is verdict]
+        if named:
+            text = _("{verdict} on {count}", verdict=material.verdict(verdict), count=_.integer(len(named)))
+            listed = Markup(" ({})").format(Markup(", ").join(named)) if len(named) <= MANY else ""
+            parts.append(Markup("{}{}").format(text, listed))
+    whole = _.plural("Of {n} metric", "Of {n} metrics", len(verdicts))
+    return Markup("{}: {}.").format(whole, Markup("; ").join(parts))
+
+
+def _alone(material: Material, system: str, metric: str) -> Markup:
+    _, estimate = material.text, material.estimate(system, metric)
+    if estimate is None:
+        return Markup("")
+    if not estimate.n and estimate.n_unmeasured:
+        return html.p(_unmeasured(material, system, metric))
+    number = html.number(material.value(estimate, metric))
+    value = html.all(number, " (", counted(estimate, _, material.digits(metric)), ")")
+    text = _.html(
+        "On {metric}, <b>{system}</b> reaches {value}.", metric=shown(metric), system=shown(system), value=value
+    )
+    more = [_judge(material.judge_alone(system, metric))]
+    more += [repeats.sentence(material, system, metric)] * (len(material.systems) == 1)
+    more += [_("Only one system was measured: nothing is compared here.")] * (len(material.systems) == 1)
+    return html.p(text) + html.more(" ".join(filter(None, more)))
+
+
+def _unmeasured(material: Material, system: str, metric: str) -> Markup:
+    """`v1 was not measured by faithfulness: no reply in time (48)`."""
+    scores = material.measurement.scores
+    missing = scores["reason"][(scores["system"] == system) & (scores["metric"] == metric) & scores["value"].isna()]
+    why = reasons.told(reasons.frequent(missing), material.text)
+    return material.text.html(
+        "On {metric}, <b>{system}</b>: {why}.", metric=shown(metric), system=shown(system), why=shown(why)
+    )
+
+
+def _judge(said: str) -> str:
+    """What the judge alone says, as a sentence."""
+    return f"{said[:1].upper()}{said[1:]}." if said else ""

@@ -1,0 +1,121 @@
+"""What is said of those who judged, wherever their numbers are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from ragbench.core import answered_by
+from ragbench.core.settings import OFFLINE
+from ragbench.core.stand_ins import of
+from ragbench.tiers.scoring import judge_overlap
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+from ragbench.views.basics.text import clean
+
+
+def known(material: Material) -> list[Mapping[str, Any]]:
+    """The judges as the facts list them."""
+    return [one for one in material.facts.get("judges") or () if isinstance(one, Mapping) and one.get("name")]
+
+
+def stand_ins(material: Material) -> list[str]:
+    """The names of judges that only stand in for a model."""
+    return [one.name for one in of(material.facts) if one.part == "judge"]
+
+
+def answered(material: Material, role: answered_by.Role, kinship: answered_by.Kinship) -> list[str]:
+    """What is to be said of the models that answered under another name than they were asked by, and with "other" of
+    those whose replies were imported."""
+    of_role = [one for one in answered_by.of(material.facts) if one.role == role]
+    found = [one for one in of_role if (one.warns if kinship == "other" else not one.warns and one.kinship == kinship)]
+    return [clean(answered_by.sentence(one, material.text)) for one in found]
+
+
+def baseline(material: Material) -> str | Markup:
+    """What is to be said wherever an offline judge's numbers are shown."""
+    if set(stand_ins(material)) - {OFFLINE}:
+        return material.text("Offline judges are a baseline: they ask no model. A model may judge otherwise.")
+    return material.text(
+        "The lexical judge is an offline baseline: it compares words, letters, numbers and negations, and understands "
+        "nothing. A model may judge otherwise."
+    )
+
+
+def uneven(material: Material) -> list[str]:
+    """What is to be said of each mean of a panel whose judges measured different answers."""
+    return judge_overlap.said(judge_overlap.of_facts(material.facts), material.text, material.systems)
+
+
+def incomplete(material: Material) -> Markup:
+    """The warning that some scores of the page are made of fewer judges than its panel has; empty without any."""
+    panels = judge_overlap.of_facts(material.facts).values()
+    few = sum(one.incomplete for one in panels)
+    if not few:
+        return Markup("")
+    text = material.text.plural(
+        "{n} of the judged values is made of fewer judges than the panel has. What a judge failed on is left to the "
+        "others: “Who judged” says whose means that moves.",
+        "{n} of the judged values are made of fewer judges than the panel has. What a judge failed on is left to the "
+        "others: “Who judged” says whose means that moves.",
+        few,
+    )
+    return html.warning(text)
+
+
+def statuses(material: Material, counts: Mapping[str, int]) -> str:
+    """How replies ended that held no score, the most frequent first."""
+    _ = material.text
+    words = {
+        "judge_error": _("no reply"),
+        "parse_error": _("a reply of the wrong shape"),
+        "timeout": _("no reply in time"),
+        "refused": _("refused"),
+        "truncated": _("a reply that was cut off"),
+        "verdict_mismatch": _("verdicts that do not fit the question"),
+        "empty_input": _("nothing to decide by"),
+        "missing_field": _("no decision in the file"),
+    }
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return _.enumeration([f"{words.get(status, status)} ({_.integer(count)})" for status, count in ordered])
+
+
+def undecided(material: Material) -> dict[str, Markup]:
+    """By judge that decided nothing at all a sentence that says so, and how its replies ended; of such a judge nothing
+    else can be said."""
+    _ = material.text
+    found = {}
+    for one in material.facts.get("systems") or ():
+        if isinstance(one, Mapping) and (counts := one.get("undecided")):
+            found[str(one["name"])] = _.html(
+                "<b>{judge} gave no usable decision</b> on any of {n} cases: {statuses}. Nothing else can be said of "
+                "it.",
+                judge=clean(str(one["name"])),
+                n=_.integer(sum(counts.values())),
+                statuses=statuses(material, counts),
+            )
+    return found
+
+
+def corrected(material: Material) -> list[str]:
+    """A sentence for each metric whose means people's labels correct: how, and what the judge alone says."""
+    _ = material.text
+    said = []
+    for metric in material.corrected:
+        digits = material.digits(metric)
+        found = {name: material.estimate(name, metric, mean="judge") for name in material.systems}
+        values = [
+            f"{clean(name)} {_.number(one.value, digits)} {_.interval(one.low, one.high, digits)}"
+            for name, one in found.items()
+            if one is not None
+        ]
+        said.append(
+            _(
+                "{metric}: corrected by people's labels, which n counts; the judge alone: {values}.",
+                metric=clean(metric),
+                values=", ".join(values),
+            )
+        )
+    return said

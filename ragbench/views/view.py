@@ -1,0 +1,176 @@
+"""A view: one part of a page, as an object that JupyterLab shows and a page renders."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from markupsafe import Markup
+
+from ragbench.core import terminal
+from ragbench.core.measurement import Measurement
+from ragbench.core.settings import RUN_FOLDER
+from ragbench.views.basics import chart
+from ragbench.views.basics.material import Material
+from ragbench.views.basics.templates import html
+
+MIME = "application/vnd.ragbench.view+json"
+STYLES = Path(__file__).parents[1] / "report" / "template"
+
+
+@lru_cache(maxsize=2)
+def style(*more: str) -> Markup:
+    """The look of views, for JupyterLab, and more of our style sheets; pages carry it in their own."""
+    texts = [(STYLES / name).read_text(encoding="utf-8") for name in ("views.css", *more)]
+    return html.style(Markup("\n".join(texts)))  # noqa: S704 - our files
+
+
+@dataclass(frozen=True)
+class View:
+    """What `views.comparison.table(page)` and its like return.
+
+    name, options: how to ask the same page for the same view again; a stored notebook carries these instead of HTML
+    that would have to be trusted, and pages are rendered from the measurement that lies beside them.
+    draw: makes the HTML, given the names of the views that the page holds (for links between them).
+    chart: makes the figure that JupyterLab shows instead; None where there is none.
+    widget: makes the widget that JupyterLab shows instead; None where there is none, and in a headless run.
+    """
+
+    name: str
+    options: Mapping[str, Any]
+    language: str
+    measurement: str
+    draw: Callable[[frozenset[str]], Markup]
+    chart: Callable[[], Mapping[str, Any] | None] = field(default=lambda: None, repr=False)
+    widget: Callable[[], Any] = field(default=lambda: None, repr=False)
+
+    @cached_property
+    def figure(self) -> Mapping[str, Any] | None:
+        """The figure as Plotly's JSON; None for a view without one."""
+        return self.chart()
+
+    def html(self, present: frozenset[str] = frozenset()) -> Markup:
+        """The view as HTML; every text from data is escaped."""
+        return html.div(self.draw(present), f"rb rb-view-{self.name}")
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        drawn = self.html()
+        call = {
+            "view": self.name,
+            "options": dict(self.options),
+            "language": self.language,
+            "measurement": self.measurement,
+        }
+        bundle: dict[str, Any] = {MIME: call, "text/plain": terminal.plain(drawn.striptags()[:2000])}
+        if (widget := self.widget()) is not None:
+            bundle = widget._repr_mimebundle_()[0] | bundle
+        elif self.figure is None:
+            bundle["text/html"] = str(style() + drawn)
+        else:
+            bundle["application/vnd.plotly.v1+json"] = dict(self.figure)
+        return bundle
+
+
+class Shown(Protocol):
+    """What a view reads of a page."""
+
+    @property
+    def material(self) -> Material: ...
+    @property
+    def measurement(self) -> Measurement: ...
+    @property
+    def language(self) -> str: ...
+
+
+Options = ParamSpec("Options")
+Drawn = Callable[Concatenate[Material, frozenset[str], Options], Markup]
+Figure = TypeVar("Figure", bound=Callable[..., Mapping[str, Any] | None])
+VIEWS: dict[str, Callable[..., View]] = {}
+"""Every view by the name under which stored notebooks ask for it; whole once `ragbench.views` is imported."""
+CHARTS: dict[str, Callable[..., Mapping[str, Any] | None]] = {}
+COUNTS = ("count", "most")
+"""Options that say how many are listed."""
+
+
+def called(name: str) -> str:
+    """How a notebook asks for the view of that name: `views.blame.waterfall(page)`."""
+    return f"views.{topic(VIEWS[name])}.{VIEWS[name].__name__}(page)"
+
+
+def _in_notebook() -> bool:
+    """Whether somebody looks: a headless run keeps what a page is drawn from, and no widget."""
+    return "ipykernel" in sys.modules and not os.environ.get(RUN_FOLDER)
+
+
+def topic(one: Callable[..., View]) -> str:
+    """The topic that a view belongs to, by the room that it stands in: `blame`."""
+    return one.__module__.split(".")[2]
+
+
+def view(
+    name: str,
+    *,
+    check: Callable[..., None] | None = None,
+    widget: Callable[[Material], Any] | None = None,
+) -> Callable[[Drawn[Options]], Callable[Concatenate[Shown, Options], View]]:
+    """Makes a function of a page, and of its options, from what draws the HTML.
+
+    What is decorated gets the page's material and the names of the views that are present, for links between them.
+    name: what a stored notebook calls the view, whatever the function is called today. check: raises ValueError for
+    options that the page does not have; counts are checked here. widget: see `View.widget`.
+    """
+
+    def decorate(draw: Drawn[Options]) -> Callable[Concatenate[Shown, Options], View]:
+        own = signature(draw)
+        options = list(own.parameters.values())[2:]
+        of_page = own.replace(parameters=options)
+
+        @wraps(draw)
+        def made(page: Shown, *args: Options.args, **named: Options.kwargs) -> View:
+            bound = of_page.bind(*args, **named)
+            bound.apply_defaults()
+            asked = bound.arguments
+            for option in COUNTS:
+                if asked.get(option, 1) < 1:
+                    raise ValueError(f"{name}({asked[option]}): a count is a whole number from 1")
+            if check is not None:
+                check(page.material, **asked)
+            return View(
+                name=name,
+                options=asked,
+                language=page.language,
+                measurement=page.measurement.notebook,
+                draw=lambda present: draw(page.material, present, *args, **named),
+                chart=lambda: CHARTS[name](page.material, **asked) if name in CHARTS else None,
+                widget=lambda: widget(page.material) if widget is not None and _in_notebook() else None,
+            )
+
+        first = Parameter("page", Parameter.POSITIONAL_OR_KEYWORD, annotation="Page")
+        made.__signature__ = own.replace(parameters=[first, *options], return_annotation="View")  # type: ignore[attr-defined]
+        VIEWS[name] = made
+        return made
+
+    return decorate
+
+
+def charted(name: str, *table: str) -> Callable[[Figure], Figure]:
+    """The decorated function makes the Plotly figure that JupyterLab shows in place of the view's HTML.
+
+    table: a table of the measurement, and columns, without which there is no figure.
+    """
+
+    def decorate(make: Figure) -> Figure:
+        def figure(material: Material, *args: Any, **options: Any) -> dict[str, Any] | None:
+            made = make(material, *args, **options) if not table or len(material.kept(*table)) else None
+            return None if made is None else chart.in_notebook(made)
+
+        CHARTS[name] = figure
+        return make
+
+    return decorate

@@ -1,1 +1,0 @@
-"""Work in parts on other processes: a Dask cluster, here or beyond this machine, with the numbers of one process."""

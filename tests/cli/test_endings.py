@@ -1,0 +1,106 @@
+"""Exit codes: one table, made from the code, and commands that end as it says."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ragbench.cli.console import interruption
+from ragbench.core.endings import MEANINGS, WORST, Ending, worst
+from tests import endings_page
+from tests.command_line import ragbench
+from tests.small_project import add
+
+PACKAGE = Path(endings_page.PAGE).parents[2] / "ragbench"
+
+
+def test_the_table_of_the_page_is_that_of_the_code() -> None:
+    assert endings_page.PAGE.read_text(encoding="utf-8") == endings_page.page()
+    assert [code.value for code in MEANINGS] == [0, 1, 2, 3, 4, 5, 130, 143]
+    assert set(interruption.CODES.values()) == {Ending.INTERRUPTED, Ending.TERMINATED}
+
+
+def test_of_several_the_worst_one_is_told() -> None:
+    assert worst() == Ending.HELD
+    for several in itertools.permutations(WORST, 2):
+        assert worst(*several) == min(several, key=WORST.index)
+    assert WORST[0] == Ending.UNMEASURED, "a gate on what was not measured says nothing"
+
+
+def test_no_command_ends_with_a_number_of_its_own() -> None:
+    """Numbers that stand in the code are those of processes that read something for a command."""
+    found = [
+        f"{path.relative_to(PACKAGE)}: {line.strip()}"
+        for path in sorted([*(PACKAGE / "commands").rglob("*.py"), PACKAGE / "__main__.py"])
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if re.search(r"(typer\.Exit|sys\.exit|SystemExit)\(\d+\)", line)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("metrics", "mrr"), 0),
+        (("metrics", "mrrr"), 3),
+        (("nothing",), 3),
+        (("run", "--nothing"), 3),
+        (("run", "tier1_retrieval", "-p", "k=many"), 3),
+        (("run", "nowhere"), 3),
+        (("gate", "nowhere"), 3),
+        (("score", "nowhere.jsonl"), 3),
+        (("score", "a.jsonl", "-m", "exact_match", "--gate", "exact_match"), 3),
+        (("score", "a.jsonl", "-m", "exact_match"), 0),
+        (("score", "a.jsonl", "-m", "exact_match", "--gate", "exact_match>=0.1"), 0),
+        (("score", "a.jsonl", "-m", "exact_match", "--gate", "exact_match>=0.9"), 1),
+        (("score", "a.jsonl", "-m", "exact_match", "--gate", "exact_match>=0.45"), 2),
+        (("score", "b.jsonl", "-m", "faithfulness", "--judge", "lexical"), 4),
+        (("score", "b.jsonl", "-m", "faithfulness", "--judge", "lexical", "--gate", "faithfulness>=0.1"), 4),
+        (("score", "a.jsonl", "-m", "faithfulness", "--judge", "dead"), 4),
+        (("score", "a.jsonl", "-m", "faithfulness", "-m", "exact_match", "--judge", "dead"), 4),
+        (("score", "a.jsonl", "-m", "exact_match", "-m", "faithfulness", "--judge", "dead", "--gate",
+          "exact_match>=0.9"), 4),
+        (("compare", "one", "two"), 3),
+        (("publish", "nowhere", "--to", "site"), 3),
+        (("runs", "send", "nowhere", "--to", "memory://x/y"), 3),
+        (("load", "beir", "nowhere"), 3),
+        (("trec", "eval", "nowhere", "nowhere"), 3),
+    ],
+)  # fmt: skip
+def test_every_command_ends_as_the_table_says(project: Path, words: tuple[str, ...], code: int) -> None:
+    add(project, '[judges.dead]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\nattempts = 1\n')
+    good, bad, none = (
+        f'{{"user_input": "Q?", "response": {given}, "reference": "That.", "retrieved_contexts": ["That."]}}\n'
+        for given in ('"That."', '"This."', '""')
+    )
+    (project / "a.jsonl").write_text((good + bad) * 20, encoding="utf-8")
+    (project / "b.jsonl").write_text(none * 20, encoding="utf-8")
+    done = ragbench(*words)
+    assert done.returncode == code, (done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr
+    if code == Ending.UNMEASURED:
+        assert "nothing was measured" in done.stderr
+
+
+@pytest.mark.fault("disk", tried="a limit on a file's size (ulimit -f), in a command", count=1)
+def test_a_file_that_may_not_grow_ends_in_one_sentence(tmp_path: Path) -> None:
+    rows = '{"user_input": "Q?", "response": "That.", "reference": "That."}\n' * 1000
+    (tmp_path / "a.jsonl").write_text(rows, encoding="utf-8")
+    (tmp_path / "x.json").write_text("old", encoding="utf-8")
+    words = [sys.executable, "-P", "-m", "ragbench", "score", "a.jsonl", "-m", "exact_match", "--json", "x.json"]
+    done = subprocess.run(
+        words, cwd=tmp_path, capture_output=True, text=True, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, 2**14)),
+    )  # fmt: skip
+    assert done.returncode == Ending.REFUSED, done.stderr
+    [said] = [line for line in done.stderr.splitlines() if line.startswith("ragbench: ")]
+    assert said.startswith("ragbench: x.json: File too large; what was there is as it was")
+    assert "ulimit -f" in said
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "x.json").read_text(encoding="utf-8") == "old"

@@ -1,0 +1,241 @@
+"""`ragbench init`: every start there is, from an empty folder, on to the command that it says comes next."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import psycopg
+import pytest
+
+from ragbench.cli.beginnings import Beginning
+from ragbench.core import settings
+from ragbench.core.settings import Settings, schema
+from ragbench.store import server
+from tests.command_line import one_line, ragbench
+from tests.small_project import CHUNKS, RELEVANT, write_lines
+
+ANSWERS = [{"id": "a", "question": "How much?", "answer": "250 roubles.", "ground_truth": "Lunch is 250 roubles."}]
+ASKED = [
+    {
+        "question": f"What of {chunk}?",
+        "ground_truth_answer": chunk,
+        "chunk_id": chunk,
+        "chunk_text": f"This is {chunk}.",
+    }
+    for chunk in CHUNKS
+]
+SEARCH = "from functools import partial\n\ndef retrieve(question, k):\n    return [question.split()[-1].strip('?')]\n"
+
+
+@pytest.fixture
+def empty(tmp_path: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the current one; the database of a run is this session's."""
+    monkeypatch.delenv("RAGBENCH_CONFIG", raising=False)
+    monkeypatch.setenv("RAGBENCH_DATABASE__FOLDER", str(database_folder))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def begun(folder: Path, *words: str, **variables: str) -> list[str]:
+    """The commands that come next, of an init that wrote a file which the loader, editors and the doctor take."""
+    done = ragbench("init", *words, **variables)
+    assert done.returncode == 0, done.stderr
+    text = (folder / "ragbench.toml").read_text(encoding="utf-8")
+    assert text.splitlines()[0] == schema.LINE
+    assert max(map(len, text.splitlines())) <= 160
+    made = json.loads((folder / schema.NAME).read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator(made).validate(tomllib.loads(text))
+    settings.load.cache_clear()
+    assert settings.load().model_fields_set >= {"language"}
+    assert f"✓ {folder / 'ragbench.toml'}: systems" in ragbench("doctor", **variables).stdout
+    said = [line.partition(": ") for line in done.stdout.splitlines()]
+    return [command for word, _, command in said if word in ("Next", "Then")]
+
+
+def ran(command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A command as it was printed, which has to end well."""
+    first, *words = shlex.split(command)
+    assert first == "ragbench"
+    done = ragbench(*words, **variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def bare_set(folder: Path) -> None:
+    """The tables of a data set that nothing describes yet."""
+    folder.mkdir(parents=True)
+    write_lines(folder / "chunks.en.jsonl", [{"id": name, "text": f"Text of {name}."} for name in CHUNKS])
+    asked = [{"id": name, "text": f"What of {name}?", "relevant": relevant} for name, relevant in RELEVANT.items()]
+    write_lines(folder / "questions.en.jsonl", asked)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [(), ("data/small",)])
+def test_a_data_set_that_nothing_describes_is_described_and_measured(empty: Path, words: tuple[str, ...]) -> None:
+    bare_set(empty / "data" / "small")
+    assert begun(empty, *words) == ["ragbench run tier1_retrieval", "ragbench run"]
+    assert settings.load().dataset == "small"
+    assert ragbench("doctor").returncode == 0
+    if words:  # once is enough
+        ran("ragbench run tier1_retrieval")
+        assert (empty / "reports" / "latest" / "tier1_retrieval.html").is_file()
+
+
+def test_a_data_set_elsewhere_is_found_again(empty: Path) -> None:
+    bare_set(empty / "elsewhere" / "mine")
+    begun(empty, "elsewhere/mine")
+    found = settings.load()
+    assert (found.dataset, found.data_folder) == ("mine", Path("elsewhere"))
+    assert (empty / "elsewhere" / "mine" / "dataset.toml").is_file()
+
+
+def test_a_project_without_notebooks_has_ragbenchs(empty: Path) -> None:
+    bare_set(empty / "data" / "small")
+    begun(empty)
+    assert "notebooks_folder" not in (empty / "ragbench.toml").read_text(encoding="utf-8")
+    assert "notebooks: those that come with ragbench, 13 in" in ragbench("doctor").stdout
+
+
+@pytest.mark.parametrize("words", [(), ("my answers.jsonl",)])
+def test_a_table_of_answers_is_scored(empty: Path, words: tuple[str, ...]) -> None:
+    write_lines(empty / "my answers.jsonl", ANSWERS)
+    [scoring] = begun(empty, *words)
+    assert scoring == "ragbench score 'my answers.jsonl'"
+    assert "exact_match" in ran(scoring).stdout
+    assert ragbench("doctor").returncode == 0, "no data set is missed"
+
+
+def test_a_beir_folder_and_an_export_of_traces_are_told_by_what_they_hold(empty: Path) -> None:
+    (empty / "scifact").mkdir()
+    write_lines(empty / "scifact" / "corpus.jsonl", [{"_id": "p", "text": "Zebras."}])
+    write_lines(empty / "scifact" / "queries.jsonl", [{"_id": "q", "text": "Zebras?"}])
+    assert begun(empty) == ["ragbench load beir scifact --name scifact", "ragbench run tier1_retrieval"]
+    write_lines(empty / "prod.jsonl", [{"resourceSpans": []}])
+    assert begun(empty, "prod.jsonl", "--force") == ["ragbench load traces prod.jsonl --name prod"]
+
+
+@pytest.mark.slow
+def test_questions_are_loaded_and_a_function_is_measured_on_them(empty: Path) -> None:
+    write_lines(empty / "Help Desk.jsonl", ASKED)
+    (empty / "mine").mkdir()
+    (empty / "mine" / "search.py").write_text(SEARCH, encoding="utf-8")
+    load, run = begun(empty, "Help Desk.jsonl", "mine.search:retrieve")
+    found = settings.load()
+    assert (found.dataset, found.systems["retrieve"].callable) == ("help-desk", "mine.search:retrieve")
+    assert found.baseline in found.systems
+    assert load == "ragbench load questions 'Help Desk.jsonl' --name help-desk"
+    ran(load)
+    said = ran(run).stdout
+    assert "retrieve" in said
+
+
+@pytest.mark.slow
+def test_a_function_is_measured_on_the_data_that_is_there(empty: Path) -> None:
+    bare_set(empty / "data" / "small")
+    (empty / "search.py").write_text(f"{SEARCH}\nbm25 = retrieve\n", encoding="utf-8")
+    assert begun(empty, "search:retrieve", "search:bm25")[0] == "ragbench run tier1_retrieval"
+    assert list(settings.load().systems) == ["bm25", "retrieve", "search-bm25"], "no name stands twice"
+    begun(empty, "data", "--force")
+    assert list(settings.load().systems) == ["bm25"]
+
+
+@pytest.mark.fault("secrets", tried="a database's address with a password, given to `ragbench init`", count=1)
+def test_a_databases_address_goes_into_no_file_and_on_no_screen(empty: Path) -> None:
+    done = ragbench("init", "postgresql://me:canary-pw@127.0.0.1/x")
+    assert done.returncode == 0
+    assert "canary" not in done.stdout + done.stderr
+    assert "canary" not in "".join(path.read_text(encoding="utf-8") for path in empty.iterdir())
+    assert "Next: export OWN_DATABASE_URL=…" in done.stdout
+    assert settings.load().databases["own"].url_variable == "OWN_DATABASE_URL"
+
+
+def test_the_database_of_the_environment_is_looked_at(empty: Path, database_settings: Settings) -> None:
+    server.start(database_settings)
+    url = server.address(database_settings).set(drivername="postgresql").render_as_string(hide_password=False)
+    look, *_ = begun(empty, RAGBENCH_DATABASE_URL=url)
+    assert look == "ragbench load database own --dry-run"
+    with psycopg.connect(url, autocommit=True) as connection:
+        try:
+            connection.execute("CREATE TABLE public.chunk (id int, confluence_url text, text text, embedding vector)")
+            connection.execute(
+                "CREATE TABLE public.question_answer (id int, question text, answer text, confluence_url text, "
+                "score int, user_id int, embedding vector)"
+            )
+            connection.execute("INSERT INTO public.chunk VALUES (1, 'https://x.example/a', 'Дуб.', '[1, 0]')")
+            assert "1 passage on 1 page" in ran(look, RAGBENCH_DATABASE_URL=url).stdout
+        finally:
+            connection.execute("DROP TABLE IF EXISTS public.chunk, public.question_answer")
+
+
+def other_table(folder: Path) -> None:
+    write_lines(folder / "x.jsonl", [{"item": "a", "value": 1}])
+
+
+def two_tables(folder: Path) -> None:
+    for name in ("one.jsonl", "two.jsonl"):
+        write_lines(folder / name, ANSWERS)
+
+
+@pytest.mark.parametrize(
+    ("before", "words", "expected"),
+    [
+        (None, (), "holds nothing to begin with; put there, or name, a folder of a data set"),
+        (None, ("none.csv",), "none.csv: that is not there; a folder of a data set"),
+        (None, ("mysql://me:canary@h/x",), "that is not there"),
+        (None, ("no_such:retrieve",), "there is no module no_such in"),
+        (Path.touch, ("search:find",), "search.py defines functools"),
+        (other_table, (), "holds nothing to begin with"),
+        (other_table, ("x.jsonl",), "a column question, with response or answer for answers, is expected; it has item"),
+        (two_tables, (), "one.jsonl, two.jsonl: name the one that is meant: ragbench init one.jsonl"),
+        (lambda folder: (folder / "mine").mkdir(), ("mine",), "neither a dataset.toml nor tables of one"),
+        (lambda folder: bare_set(folder / "My Data"), ("My Data",), "name the folder by small letters"),
+    ],
+)
+def test_what_is_not_there_is_refused_and_nothing_is_written(
+    empty: Path, before: Callable[[Path], None] | None, words: tuple[str, ...], expected: str
+) -> None:
+    if before is Path.touch:
+        (empty / "search.py").write_text("import functools\n", encoding="utf-8")
+    elif before is not None:
+        before(empty)
+    there = set(empty.rglob("*"))
+    done = ragbench("init", *words)
+    assert done.returncode == 3
+    assert expected in one_line(done.stderr)
+    assert "canary" not in done.stderr
+    assert set(empty.rglob("*")) == there
+
+
+def test_a_file_that_is_there_stays_unless_it_is_forced(empty: Path) -> None:
+    write_lines(empty / "answers.jsonl", ANSWERS)
+    path = empty / "ragbench.toml"
+    path.write_text("language = 'ru'\n", encoding="utf-8")
+    done = ragbench("init", "answers.jsonl")
+    assert done.returncode == 3
+    assert "--force replaces it" in one_line(done.stderr)
+    assert path.read_text(encoding="utf-8") == "language = 'ru'\n"
+    assert not (empty / schema.NAME).exists()
+    assert ragbench("init", "--schema").returncode == 0
+    assert (empty / schema.NAME).read_text(encoding="utf-8") == schema.text()
+    assert path.read_text(encoding="utf-8") == "language = 'ru'\n"
+    begun(empty, "answers.jsonl", "--force")
+    assert settings.load().language == "en"
+
+
+def test_a_folder_of_documents_leads_to_a_base_with_drafted_questions(tmp_path: Path) -> None:
+    (tmp_path / "Our handbook").mkdir()
+    (tmp_path / "Our handbook" / "a.md").write_text("# Grants\n\nUntil 10 September.\n", encoding="utf-8")
+    for found in (Beginning.there(tmp_path), Beginning.named(["Our handbook"], tmp_path)):
+        assert found.said == ["Our handbook: 1 document"]
+        assert found.next() == [
+            "ragbench load documents 'Our handbook' --name our-handbook",
+            "ragbench draft our-handbook --questions 120",
+            "ragbench run tier1_retrieval",
+        ]
+        assert 'dataset = "our-handbook"' in found.text()

@@ -1,0 +1,210 @@
+"""Settings: typed, closed to unknown keys, secrets from the environment alone."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import jsonschema
+import pytest
+from pydantic import BaseModel
+
+from ragbench.core import settings
+from ragbench.core.settings import ConfigurationError, MetricSettings, MetricsSettings, Settings, schema
+from tests import settings_page
+
+
+def write(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = folder / "other.toml"
+    path.write_text(text, encoding="utf-8")
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(path))
+    settings.load.cache_clear()
+
+
+def test_the_file_is_read_and_the_environment_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(
+        tmp_path,
+        'dataset = "mine"\nlanguage = "en"\n[judges.big]\nbase_url = "http://x/v1"\nmodel = "m"\n',
+        monkeypatch,
+    )
+    monkeypatch.setenv("RAGBENCH_LANGUAGE", "ru")
+    found = settings.load()
+    assert (found.dataset, found.language) == ("mine", "ru")
+    assert found.judges["big"].concurrency == 16
+    assert settings.project_folder() == tmp_path.resolve()
+
+
+def test_the_project_file_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(Path(__file__).parents[3] / "ragbench.toml"))
+    found = settings.load()
+    assert found.baseline in found.systems
+    assert len(found.systems) >= 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("datset = 'x'\n", r"there is no key 'datset'; did you mean dataset\? Legal here: .*baseline, .*language"),
+        ("[systems.a]\nembeder = 'hashing'\n", r"no key 'systems.a.embeder'; did you mean embedder\?.*ef_search"),
+        ("[databases.a.chunks]\nidd = 'x'\n", r"no key 'databases.a.chunks.idd'; did you mean id\?.*embedding, id"),
+        ("[thresholds.mine.mrr]\ngod = 1\n", r"no key 'thresholds.mine.mrr.god'; did you mean good\?"),
+        ("[embedders.hashing]\nkind = 'database'\ndatabase = 'b'\n", "databases are none"),
+        ("language = 'de'\n", "language = 'de'.*'en' or 'ru'"),
+        ("[systems.a]\nembedder = 'none'\n", r"systems\.a\.embedder = 'none': .*embedders are hashing"),
+        ("[systems.a]\n", "one of embedder, retriever, callable, results, url; given: none"),
+        ("[systems.a]\ncallable = 'module.function'\n", "module:function"),
+        ("baseline = 'z'\n", "baseline = 'z': systems are hashing"),
+        ("[judges.lexical]\nbase_url = 'http://x'\nmodel = 'm'\n", "belongs to the offline judge"),
+        ("[judges.a]\nbase_url = 'file:///etc/passwd'\nmodel = 'm'\n", "only http and https"),
+        ("[judges.a]\nbase_url = 'http://x'\nmodel = 'm'\nconcurrency = 0\n", "judges.a.concurrency = 0"),
+        ("[embedders.a]\nkind = 'openai'\nmodel = 'm'\n", "needs `base_url`"),
+        ("database_url = 'postgresql://u:p@h/d'\n", "RAGBENCH_DATABASE_URL instead"),
+        ("dataset = \n", "not a TOML file"),
+    ],
+)
+def test_a_fault_names_the_key_and_what_is_legal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: str
+) -> None:
+    write(tmp_path, text, monkeypatch)
+    with pytest.raises(ConfigurationError, match=expected):
+        settings.load()
+
+
+def test_a_named_file_that_is_missing_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "none.toml"))
+    with pytest.raises(ConfigurationError, match="there is no such file"):
+        settings.load()
+
+
+def test_an_unknown_variable_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "", monkeypatch)
+    monkeypatch.setenv("RAGBENCH_LANGAUGE", "ru")
+    with pytest.raises(ConfigurationError, match=r"RAGBENCH_LANGAUGE; legal: .*RAGBENCH_LANGUAGE"):
+        settings.load()
+
+
+def test_a_judges_key_may_have_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, '[judges.a]\nbase_url = "http://x"\nmodel = "m"\nkey_variable = "RAGBENCH_MY_KEY"\n', monkeypatch)
+    monkeypatch.setenv("RAGBENCH_MY_KEY", "canary")
+    assert "canary" not in repr(settings.load())
+
+
+@pytest.mark.fault("secrets", tried="passwords of database addresses in what commands say", count=1)
+def test_the_database_url_never_prints_its_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "", monkeypatch)
+    monkeypatch.setenv("RAGBENCH_DATABASE_URL", "postgresql://user:canary@host/name")
+    found = settings.load()
+    assert "canary" not in repr(found)
+    assert found.database_url is not None
+    assert found.database_url.get_secret_value().endswith("canary@host/name")
+
+
+def models(kind: Any = Settings) -> Iterator[type[BaseModel]]:
+    """A model of the settings with those of its tables, however deep."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield kind
+        for field in kind.model_fields.values():
+            yield from models(field.annotation)
+        if kind is MetricsSettings:  # the one table with tables of any name beside its keys
+            yield from models(MetricSettings)
+    for inner in get_args(kind):
+        yield from models(inner)
+
+
+def test_every_setting_says_what_it_is() -> None:
+    found = {model.__name__: model for model in models()}
+    assert found.keys() >= {"Settings", "JudgeSettings", "ProviderSettings", "BudgetSettings", "Band", "QuestionTable"}
+    assert [
+        f"{model}.{name}"
+        for model, known in found.items()
+        for name, field in known.model_fields.items()
+        if not field.description or "|" in field.description
+    ] == []
+
+
+def test_the_reference_and_the_schema_are_what_the_models_say() -> None:
+    written = "`python -m tests.settings_page` writes it anew"
+    assert settings_page.PAGE.read_text(encoding="utf-8") == settings_page.page(), written
+    assert settings_page.SCHEMA.read_text(encoding="utf-8") == schema.text(), written
+
+
+def test_the_reference_has_every_key_with_its_type_default_and_bounds() -> None:
+    page = settings_page.page()
+    listed = {line.split("`")[1] for line in page.splitlines() if line.startswith("| `")}
+    assert listed == {name for model in models() for name in model.model_fields} - {"database_url"}
+    assert "| `top_p` | number | not set | above 0 to 1 |" in page
+    assert "| `ngrams` | list of 2 whole numbers | `[3, 5]` |" in page
+    assert "| `base_url` | text | required |" in page.split("## `[providers.NAME]`")[1].split("\n## ")[0]
+    assert "| `band` | text | not set | `good`, `excellent` |" in page
+    assert "## `[databases.NAME.questions]`" in page
+    assert "## `[thresholds.NAME.METRIC]`" in page
+
+
+@pytest.fixture(scope="module")
+def editor() -> jsonschema.Draft7Validator:
+    """What an editor checks a ragbench.toml with."""
+    made = json.loads(schema.text())
+    jsonschema.Draft7Validator.check_schema(made)
+    return jsonschema.Draft7Validator(made)
+
+
+def test_editors_take_the_project_file(editor: jsonschema.Draft7Validator) -> None:
+    text = (Path(__file__).parents[3] / "ragbench.toml").read_text(encoding="utf-8")
+    assert text.splitlines()[0] == schema.LINE
+    assert list(editor.iter_errors(tomllib.loads(text))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("datset = 'x'", ""), ("language = 'de'", "language"), ("quorum = 0", "quorum"),
+        ("database_url = 'postgresql://u:p@h/d'", ""), ("[systems.a]\nembeder = 'hashing'", "systems.a"),
+        ("[judges.a]\nbase_url = 'http://x'", "judges.a"), ("[embedders.a]\nkind = 'other'", "embedders.a.kind"),
+        ("[embedders.a]\nngrams = [3, 4, 5]", "embedders.a.ngrams"), ("[budget]\ncalls = 0.5", "budget.calls"),
+        ("[generators.a]\ntop_p = 0", "generators.a.top_p"), ("[thresholds.a.mrr]\ngod = 1", "thresholds.a.mrr"),
+        ("[databases.a.chunks]\ntable = 3", "databases.a.chunks.table"),
+        ("[smallest_difference.metrics]\nmrr = -1", "smallest_difference.metrics.mrr"),
+    ],
+)  # fmt: skip
+def test_editors_mark_what_the_loader_refuses(
+    editor: jsonschema.Draft7Validator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, place: str
+) -> None:
+    assert place in {".".join(map(str, error.absolute_path)) for error in editor.iter_errors(tomllib.loads(text))}
+    write(tmp_path, text, monkeypatch)
+    with pytest.raises(ConfigurationError):
+        settings.load()
+
+
+JUDGE = '[judges.mine]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "systems", "dataset"),
+    [
+        (JUDGE, ["bm25", "dense", "hybrid"], "campus"),
+        ('language = "ru"\n', ["bm25", "dense", "hybrid"], "campus"),
+        ("", ["bm25", "dense", "hybrid"], "campus"),
+        (f'dataset = "own"\n{JUDGE}', ["hashing"], "own"),
+        (f'data_folder = "elsewhere"\n{JUDGE}', ["hashing"], "campus"),
+        (f'[systems.words]\nretriever = "bm25"\n{JUDGE}', ["words"], "campus"),
+    ],
+)
+def test_a_file_that_names_neither_data_nor_systems_has_the_samples(
+    text: str, systems: list[str], dataset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ragbench.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+    settings.load.cache_clear()
+    found = settings.load()
+    assert (list(found.systems), found.dataset) == (systems, dataset)
+    assert list(found.judges) == (["mine"] if JUDGE in text else [])
+    if len(systems) == 3:
+        assert (found.baseline, found.embedders_of("dense")) == ("bm25", ("sentences",))
+    monkeypatch.setenv("RAGBENCH_DATASET", "other")
+    settings.load.cache_clear()
+    assert list(settings.load().systems) == (["hashing"] if len(systems) == 3 else systems), (
+        "the environment names data"
+    )

@@ -1,0 +1,103 @@
+"""BEIR folders: read strictly, with everything that is left out counted."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+from ragbench import data
+from ragbench.data import DatasetError
+from tests.small_project import write_lines
+
+CORPUS = [
+    {"_id": "p1", "title": "Oak", "text": "Oaks live long.", "metadata": {"url": "https://x.example/oak"}},
+    {"_id": "p2", "title": "", "text": "Pines grow fast.", "metadata": {}},
+]
+QUERIES = [
+    {"_id": "s1::1", "text": "oak age"},
+    {"_id": "s1::2", "text": "pine speed"},
+    {"_id": "s2::1", "text": "fir?"},
+]
+QRELS = "query-id\tcorpus-id\tscore\ns1::1\tp1\t2\ns1::1\tp2\t0\ns1::2\tp2\t1\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "qrels").mkdir()
+    lines(tmp_path / "corpus.jsonl", CORPUS)
+    lines(tmp_path / "queries.jsonl", QUERIES)
+    (tmp_path / "qrels" / "test.tsv").write_text(QRELS, encoding="utf-8")
+    return tmp_path
+
+
+def lines(path: Path, rows: list[dict]) -> None:
+    write_lines(path, rows)
+
+
+def test_a_folder_becomes_chunks_questions_and_grades(folder: Path) -> None:
+    chunks, questions, left_out = data.beir.read(*data.beir.files(folder), clusters=re.compile("^(.+)::"))
+    assert [(c.id, c.title, c.url) for c in chunks] == [("p1", "Oak", "https://x.example/oak"), ("p2", None, None)]
+    assert [(q.id, dict(q.relevant), q.answerable, q.cluster) for q in questions] == [
+        ("s1::1", {"p1": 2.0}, True, "s1"),
+        ("s1::2", {"p2": 1.0}, True, "s1"),
+        ("s2::1", {}, None, "s2"),
+    ]
+    assert left_out == {}
+
+
+def test_gzipped_files_are_the_same(folder: Path) -> None:
+    plain = data.beir.read(*data.beir.files(folder))
+    for path in [*folder.glob("*.jsonl"), *folder.glob("qrels/*.tsv")]:
+        path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    assert data.beir.read(*data.beir.files(folder)) == plain
+
+
+def test_a_judgement_of_a_passage_that_is_not_there_is_left_out_and_counted(folder: Path) -> None:
+    whole = {q.id: q.relevant for q in data.beir.read(*data.beir.files(folder))[1]}
+    with (folder / "qrels" / "test.tsv").open("a", encoding="utf-8") as file:
+        file.write("s1::2\tp9\t1\nzz\tp1\t1\n")
+    _, questions, left_out = data.beir.read(*data.beir.files(folder))
+    assert {q.id: q.relevant for q in questions} == whole
+    assert left_out == {
+        "judged question that is not among the queries": 1,
+        "judgement of a passage that is not in the corpus (its question stays)": 1,
+    }
+    (folder / "qrels" / "test.tsv").write_text(QRELS.split("\n")[0] + "\ns1::2\tp9\t1\ns1::2\tp1\t0\ns2::1\tp9\t0\n")
+    _, questions, left_out = data.beir.read(*data.beir.files(folder))
+    assert [q.id for q in questions] == ["s1::1", "s2::1"], "only an irrelevant passage of s2::1 is missing"
+    assert left_out == {
+        "question none of whose relevant passages is in the corpus": 1,
+        "judgement of a passage that is not in the corpus (its question stays)": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("corpus.jsonl", '{"_id": 5, "text": "x"}\n', r"corpus\.jsonl, line 1: _id = 5: a text is expected"),
+        ("corpus.jsonl", '{"_id": "a", "text": "x"}\n' * 2, "the _id 'a' stands there twice"),
+        ("queries.jsonl", '{"_id": "q"}\n', r"queries\.jsonl, line 1: text = None"),
+        ("qrels/test.tsv", "q\tp1\t1\n", r"test\.tsv, line 1: the header query-id corpus-id score"),
+        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\ns1::1 p1 1\n", r"test\.tsv, line 2: 's1::1 p1 1'"),
+        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\ns1::1\tp1\tnan\n", "a finite score"),
+        ("qrels/test.tsv", QRELS + "s1::1\tp1\t1\n", "were judged otherwise before"),
+    ],
+)
+def test_a_fault_is_named(folder: Path, name: str, text: str, expected: str) -> None:
+    (folder / name).write_text(text, encoding="utf-8")
+    with pytest.raises(DatasetError, match=expected):
+        data.beir.read(*data.beir.files(folder))
+
+
+def test_a_missing_file_is_named_with_those_there_are(folder: Path) -> None:
+    with pytest.raises(DatasetError, match=r"dev\.tsv: there is no such file; the folder holds test\.tsv"):
+        data.beir.files(folder, "dev")
+
+
+def test_a_pattern_that_finds_no_cluster_is_refused(folder: Path) -> None:
+    with pytest.raises(DatasetError, match="finds no cluster"):
+        data.beir.read(*data.beir.files(folder), clusters=re.compile("^(x+)"))

@@ -1,0 +1,274 @@
+"""A folder of documents becomes passages: their text, their place, what is passed over, and what is read again."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from ragbench import data
+from ragbench.__main__ import application
+from ragbench.data import documents
+from ragbench.data.documents import Cutting
+from ragbench.data.files import DatasetError
+from ragbench.tiers.data.copies import near_copies
+
+GUIDE = """---
+title: Guide
+url: https://kb.example/guide
+---
+# Grants
+
+Applications are taken until 10 September.
+
+## Deadlines
+
+A reply comes within two weeks.
+
+```
+# no heading
+```
+
+Halls of residence
+------------------
+
+The warden hands out keys.
+"""
+WORD_XML = (
+    '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>'
+    '<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Library</w:t></w:r></w:p>'
+    "<w:p><w:r><w:t>The reading room opens at nine.</w:t></w:r></w:p></w:body></w:document>"
+)
+STYLES = (
+    '<w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+    '<w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/></w:style></w:styles>'
+)
+PARTS = (
+    '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    '<Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.'
+    'wordprocessingml.document.main+xml"/></Types>'
+)
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def relation(kind: str, target: str) -> str:
+    return (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        f'<Relationship Id="rId1" Type="{OFFICE}/{kind}" Target="{target}"/></Relationships>'
+    )
+
+
+def word_document(path: Path) -> None:
+    """The smallest document after ECMA-376 that has a heading and a paragraph."""
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("[Content_Types].xml", PARTS)
+        packed.writestr("_rels/.rels", relation("officeDocument", "word/document.xml"))
+        packed.writestr("word/_rels/document.xml.rels", relation("styles", "styles.xml"))
+        packed.writestr("word/document.xml", WORD_XML)
+        packed.writestr("word/styles.xml", STYLES)
+
+
+def pdf_document(path: Path, text: str) -> None:
+    """A page with one line, after ISO 32000; offsets of objects as they come to lie."""
+    stream = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode()
+    parts = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
+        b"/Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    made, places = b"%PDF-1.4\n", []
+    for number, part in enumerate(parts, start=1):
+        places.append(len(made))
+        made += b"%d 0 obj\n%s\nendobj\n" % (number, part)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    made += b"xref\n0 6\n0000000000 65535 f \n" + table
+    path.write_bytes(
+        made + b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(made) - len(table) - 29)
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "handbook"
+    (place / "office").mkdir(parents=True)
+    (place / "guide.md").write_text(GUIDE, encoding="utf-8")
+    (place / "canteen.txt").write_bytes("Столовая работает с десяти утра. Обед стоит двести рублей.".encode("cp1251"))
+    (place / "office" / "hours.html").write_text(
+        "<html><head><title>Hours</title><script>alert(1)</script></head><body><h1>Office</h1>"
+        "<p>Open from nine to five.</p></body></html>",
+        encoding="utf-8",
+    )
+    word_document(place / "library.docx")
+    pdf_document(place / "dormitory.pdf", "The dormitory is closed in August.")
+    return place
+
+
+def test_every_kind_of_document_is_read_with_its_title_headings_and_page(folder: Path) -> None:
+    found = documents.read(folder, Cutting(80), "https://kb.example/{path}")
+    told = {(one.document, one.section): one for one in found.chunks}
+    assert [(one.id, one.title, one.url) for one in sorted(found.documents, key=lambda one: one.id)] == [
+        ("canteen.txt", "canteen", "https://kb.example/canteen.txt"),
+        ("dormitory.pdf", "dormitory", "https://kb.example/dormitory.pdf"),
+        ("guide.md", "Guide", "https://kb.example/guide"),
+        ("library.docx", "Library", "https://kb.example/library.docx"),
+        ("office/hours.html", "Hours", "https://kb.example/office/hours.html"),
+    ]
+    assert told["canteen.txt", None].text == "Столовая работает с десяти утра. Обед стоит двести рублей."
+    assert told["dormitory.pdf", None].text == "The dormitory is closed in August."
+    assert told["library.docx", None].text.endswith("The reading room opens at nine.")
+    assert "alert" not in told["office/hours.html", "Office"].text
+    assert told["guide.md", "Grants"].text.endswith("until 10 September.")
+    assert told["guide.md", "Grants › Deadlines"].text.startswith("## Deadlines")
+    assert told["guide.md", "Grants › Halls of residence"].text.endswith("hands out keys.")
+    assert not found.left_out
+
+
+def test_a_passage_says_where_it_stands_in_its_document(folder: Path) -> None:
+    text = GUIDE.split("---\n", 2)[2]
+    for one in documents.read(folder, Cutting(60, 20)).chunks:
+        if one.document == "guide.md":
+            assert text[one.start : one.end] == one.text
+
+
+TEXTS = st.text(st.sampled_from("abc явь\n# .-_`*|<>[]()12"), max_size=400)
+
+
+@settings(deadline=None, max_examples=60)
+@given(text=TEXTS, size=st.integers(5, 60), unit=st.sampled_from(["characters", "words"]))
+def test_whatever_a_document_holds_its_passages_fit_and_lie_where_they_say(
+    tmp_path_factory: pytest.TempPathFactory, text: str, size: int, unit: documents.Unit
+) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    (folder / "a.md").write_text(text, encoding="utf-8")
+    try:
+        found = documents.read(folder, Cutting(size, 0, unit))
+    except DatasetError:
+        return
+    whole = documents._text(folder / "a.md")[0]
+    assert len({one.id for one in found.chunks}) == len(found.chunks)
+    for one in found.chunks:
+        assert one.start is not None
+        assert whole[one.start : one.end] == one.text
+        assert (len(one.text.split()) if unit == "words" else len(one.text)) <= size
+
+
+def test_what_cannot_be_read_is_counted_and_named_and_the_rest_is_there(folder: Path, tmp_path: Path) -> None:
+    (folder / "broken.docx").write_bytes(b"PK no archive")
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 no objects")
+    (folder / "empty.md").write_text("# Only a heading\n", encoding="utf-8")
+    (folder / "picture.png").write_bytes(b"\x89PNG")
+    (folder / ".hidden.md").write_text("secret", encoding="utf-8")
+    (tmp_path / "outside.md").write_text("Not of this folder.", encoding="utf-8")
+    (folder / "link.md").symlink_to(tmp_path / "outside.md")
+    found = documents.read(folder, Cutting(80))
+    assert found.left_out == {
+        "document that cannot be read": 2,
+        "document without a text": 1,
+        "file that is no document (.png)": 1,
+        "link that leads out of the folder": 1,
+    }
+    assert {note.split()[0] for note in found.notes} == {"broken.docx", "broken.pdf", "empty.md"}
+    assert len(found.documents) == 5
+    assert not any("secret" in one.text or "Not of this" in one.text for one in found.chunks)
+
+
+def test_a_packed_document_that_unpacks_to_too_much_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MAX_BYTES", 1000)
+    with zipfile.ZipFile(folder / "bomb.docx", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("word/document.xml", " " * 10_000)
+    assert (folder / "bomb.docx").stat().st_size < 1000
+    found = documents.read(folder, Cutting(80))
+    assert any(note.startswith("bomb.docx cannot be read: more than 1,000 bytes") for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("size", "overlap", "said"),
+    [(0, 0, "--size 0: a whole number from 1"), (10, 10, "--overlap 10: from 0 to below --size 10"), (10, -1, "-1")],
+)
+def test_a_cutting_that_cannot_be_is_refused(size: int, overlap: int, said: str) -> None:
+    with pytest.raises(DatasetError, match=said):
+        Cutting(size, overlap)
+
+
+def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"x")
+    with pytest.raises(DatasetError, match=r"no document with a text.*\.docx; 1 × file that is no document \(\.png\)"):
+        documents.read(tmp_path, Cutting())
+    with pytest.raises(DatasetError, match="there is no such folder"):
+        documents.read(tmp_path / "nowhere", Cutting())
+
+
+def test_only_what_has_changed_is_read_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = documents.read(folder, Cutting(80))
+    known = data.Records(chunks=first.chunks, documents=first.documents)
+    (folder / "canteen.txt").write_text("The canteen has moved.", encoding="utf-8")
+    (folder / "new.md").write_text("A page that was not there.", encoding="utf-8")
+    (folder / "library.docx").unlink()
+    opened: list[str] = []
+    real = documents._text
+    monkeypatch.setattr(documents, "_text", lambda path: opened.append(path.name) or real(path))
+    second = documents.read(folder, Cutting(80), known=known)
+    assert opened == ["canteen.txt", "new.md"]
+    before = {one.id: one for one in first.chunks}
+    after = {one.id: one for one in second.chunks}
+    assert {one.document for one in after.values()} == {
+        "canteen.txt", "dormitory.pdf", "guide.md", "library.docx", "new.md", "office/hours.html",
+    }  # fmt: skip
+    assert all(after[name] == one for name, one in before.items() if one.document != "canteen.txt")
+    assert "3 of 5 documents have not changed, and were not read again" in second.notes
+    assert any(note.startswith("1 documents are not in handbook any more") for note in second.notes)
+    opened.clear()
+    documents.read(folder, Cutting(81), known=known)
+    assert len(opened) == 5, "another size cuts every document anew"
+
+
+def test_texts_that_are_nearly_the_same_are_paired() -> None:
+    long = "The warden hands out keys to the rooms on the first day of term between nine and five o'clock. " * 3
+    texts = [long, "Lunch is served in the canteen from noon.", long.replace("nine", "ten", 1), long]
+    assert [(one, other) for one, other, _ in near_copies(texts)] == [(0, 3), (0, 2), (2, 3)]
+    assert near_copies(["one"]) == []
+
+
+def test_the_command_writes_a_base_that_can_be_added_to_and_drafted_for(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ragbench.toml").write_text('[systems.ngrams]\nembedder = "hashing"\n', encoding="utf-8")
+
+    def ran(*words: str, code: int = 0) -> str:
+        done = CliRunner().invoke(application, list(words))
+        assert done.exit_code == code, done.output
+        return done.output
+
+    assert "nothing was written" in ran("load", "documents", "handbook", "--name", "kb", "--dry-run")
+    assert not (tmp_path / "data").exists()
+    said = ran("load", "documents", "handbook", "--name", "kb", "--size", "80", "-l", "en")
+    assert "5 documents" in said
+    assert "ragbench draft kb --questions 120" in said
+    made = data.load("kb", tmp_path / "data")
+    assert not made.questions
+    assert {one.document for one in made.chunks} == {one.id for one in made.documents}
+    assert "3 known-item questions are in kb" in ran("draft", "kb", "--questions", "3")
+    (folder / "extra.md").write_text("One page more, on parking.", encoding="utf-8")
+    again = ran("load", "documents", "handbook", "--name", "kb", "--size", "80", "--add")
+    assert "5 of 6 documents have not changed" in again
+    made = data.load("kb", tmp_path / "data")
+    assert (len(made.documents), len(made.questions)) == (6, 3)
+    named = {name for one in made.questions for name in one.relevant}
+    changed = next(one.document for one in made.chunks if one.id in named)
+    assert changed is not None
+    (folder / changed).write_text("Another text altogether.", encoding="utf-8")
+    refused = CliRunner().invoke(
+        application, ["load", "documents", "handbook", "--name", "kb", "--size", "80", "--add"]
+    )
+    assert isinstance(refused.exception, DatasetError)
+    assert "labelled with passages that have changed" in str(refused.exception)
+    assert data.load("kb", tmp_path / "data") == made

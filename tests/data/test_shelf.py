@@ -1,0 +1,139 @@
+"""What is read goes by: memory does not grow with the rows, and a part of them can be drawn."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.bench_loading import FORMS, WRITERS
+from ragbench import data
+from ragbench.data import DatasetError, Dialogue, QuestionRecord, TooMuchError
+from ragbench.data.records import Turn
+from ragbench.data.shelf import Shelf
+from ragbench.extras.traces import reading
+
+READERS: Mapping[str, Callable[[Path], Any]] = {
+    "answers": data.answer_tables.read,
+    "questions": lambda path: (data.question_sets.read(path), None),
+    "decisions": lambda path: (data.decision_sets.read(path), None),
+    "dialogues": lambda path: (data.dialogue_sets.read(path), None),
+    "traces": lambda path: reading.read([path]),
+}
+ABOUT = {"title": "t", "licence": "CC0", "source": "s", "language": "en"}
+FAST = ("answers.csv",)
+KEYS = st.text("аbc.-", min_size=1, max_size=4)
+
+
+def made(name: str, folder: Path, rows: int) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{rows}.{name.partition('.')[2]}"
+    WRITERS[path.suffix[1:]](path, FORMS[name](rows, 50))
+    return path
+
+
+def loaded(name: str, path: Path) -> data.Written:
+    found, logged = READERS[name.partition(".")[0]](path)
+    tables = {table: getattr(found, table) for table in found.tables}
+    return data.write(path.stem, path.parent / "data", **ABOUT, **tables, logged=logged)
+
+
+def peak(name: str, path: Path) -> int:
+    """Bytes that Python took at most; what SQLite takes beside it is limited by its cache."""
+    tracemalloc.start()
+    loaded(name, path)
+    try:
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.slow] * (one not in FAST)) for one in FORMS])
+def test_memory_does_not_grow_with_the_rows(name: str, tmp_path: Path) -> None:
+    few, many = made(name, tmp_path, 100), made(name, tmp_path, 600)
+    loaded(name, made(name, tmp_path, 2))  # what is imported, and made once
+    low, high = peak(name, few), peak(name, many)
+    assert high < low + 2**18, f"{low:,} bytes for 100 rows, {high:,} for 600 of {many.stat().st_size:,} bytes"
+
+
+def test_all_forms_of_a_table_make_the_same_data_set(tmp_path: Path) -> None:
+    forms = [name for name in FORMS if name.startswith("answers.")]
+    found = {name: loaded(name, made(name, tmp_path / name.replace(".", "-"), 40)) for name in forms}
+    assert len({one.content_hash for one in found.values()}) == 1
+    assert all(one.counts["questions"] == 40 for one in found.values())
+
+
+def test_what_is_written_is_hashed_as_it_is_loaded(tmp_path: Path) -> None:
+    for name in ("questions.jsonl", "decisions.jsonl", "dialogues.jsonl", "traces.jsonl"):
+        folder = tmp_path / name.replace(".", "-")
+        written = loaded(name, made(name, folder, 30))
+        read = data.load("30", folder / "data")
+        assert written.content_hash == read.content_hash
+        assert written.whole_hash == read.hash_with("dialogues", "decisions")
+
+
+@given(st.lists(st.tuples(KEYS, st.text(max_size=3))))
+def test_a_shelf_is_a_mapping_that_keeps_the_first(given_: list[tuple[str, str]]) -> None:
+    known: dict[str, str] = {}
+    one, sorted_one = Shelf[str](), Shelf[str](by_key=True)
+    for key, record in given_:
+        is_new = key not in known
+        known.setdefault(key, record)
+        assert one.put(key, record) == sorted_one.put(key, record) == is_new
+    assert [*one] == [*known.values()]
+    assert one == list(known.values())
+    assert [*sorted_one.items()] == sorted(known.items())
+    assert (len(one), bool(one)) == (len(known), bool(known))
+    assert one[:2] == [*known.values()][:2]
+    assert all(one.get(key) == record and one.has(key) for key, record in known.items())
+    assert (one.get("none"), one.has("none")) == (None, False)
+    part = one.part({*known} - {given_[0][0]} if given_ else set())
+    assert [*part.items()] == [item for item in known.items() if item[0] != given_[0][0]]
+
+
+def test_a_shelf_without_room_says_where_and_what_helps() -> None:
+    made = Shelf[str]()
+    made._lines.execute("PRAGMA max_page_count = 20")
+    with pytest.raises(DatasetError, match=r"disk is full; .* TMPDIR="):
+        all(made.put(str(number), "x" * 1000) for number in range(1000))
+
+
+def test_a_part_is_drawn_by_ids(tmp_path: Path) -> None:
+    rows = [
+        {"id": f"q{n}", "question": f"{n}?", "answer": "Да.", "contexts": [f"c{n}"], "system": f"s{n % 2}"}
+        for n in range(40)
+    ]
+    found = []
+    for number, order in enumerate((rows, rows[::-1])):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in order), encoding="utf-8")
+        brought, logged = data.answer_tables.read(path)
+        logged = data.drawn(brought, logged, 10) or {}
+        assert brought.left_out == {"questions that were not drawn (--sample 10)": 30}
+        assert len(brought.chunks) == 40, "the base stays whole"
+        asked = {question.id for question in brought.questions}
+        assert {line["id"] for lines in logged.values() for line in lines} == asked
+        found.append(asked)
+    assert found[0] == found[1]
+    assert len(found[0]) == 10
+
+
+def test_lists_are_drawn_as_shelves_are() -> None:
+    asked = [QuestionRecord(id=f"q{n}", text="?") for n in range(9)]
+    found = data.Brought(questions=asked, dialogues=[Dialogue(id="d", turns=(Turn(question="?"),))])
+    assert data.drawn(found, None, 4) is None
+    assert (len(found.questions), len(found.dialogues)) == (4, 1)
+
+
+def test_a_data_set_that_memory_does_not_take_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded("questions.jsonl", made("questions.jsonl", tmp_path, 30))
+    monkeypatch.setattr("ragbench.data.files.MAX_ROWS", 20)
+    with pytest.raises(TooMuchError, match=r"^data set 30, chunks\.en\.jsonl: more than 20 lines.*--sample$"):
+        data.load("30", tmp_path / "data")
+    assert data.folder.check("30", tmp_path / "data").counts["questions"] == 30, "it goes by"

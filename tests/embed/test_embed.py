@@ -1,0 +1,508 @@
+"""Embedders: the offline default, models of sentence-transformers, endpoints over real HTTP."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.utils import murmurhash3_32
+
+from ragbench.core.settings import EmbedderSettings
+from ragbench.core.types import Embedder
+from ragbench.embed import hashing, make, ngrams
+from ragbench.embed.endpoint import EndpointEmbedder
+from ragbench.embed.hashing import Arrays, HashingEmbedder, normalised
+from ragbench.store import EmbeddingError, Store
+from tests.servers import WIDTH, EmbeddingsServer, embeddings_server, vector_of
+
+CORPUS = [
+    "Как восстановить пароль от личного кабинета студента",
+    "Общежитие: заселение первокурсников и стоимость проживания",
+    "Расписание занятий публикуется за неделю до начала семестра",
+    "Ёлка и ёжик стоят у входа в библиотеку",
+    "Стипендия назначается по итогам сессии",
+    "The library is open on weekdays from nine to six",
+]
+PLAIN = EmbedderSettings(tfidf=False, dimensions=0, buckets=4096)
+
+
+def test_it_finds_russian_despite_endings_case_and_misspelling() -> None:
+    embedder = make("hashing", EmbedderSettings(), CORPUS)
+    passages = embedder.embed(CORPUS)
+    questions = ["ВОССТАНОВЛЕНИЕ ПАРОЛЕЙ", "сколько стоит общежитее", "распесание занятия", "елкa ежика", "стипендию"]
+    found = (embedder.embed(questions, kind="query") @ passages.T).argmax(axis=1)
+    assert found.tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [EmbedderSettings(), EmbedderSettings(tfidf=False), PLAIN, EmbedderSettings(dimensions=0, buckets=16_000)],
+)
+def test_vectors_are_float32_of_length_one(settings: EmbedderSettings) -> None:
+    vectors = make("h", settings, CORPUS).embed([*CORPUS, "зачёт", "?!", "x"])
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+
+def test_cosines_of_plain_ngrams_by_hand() -> None:
+    """' ab ' has the 3-grams ' ab', 'ab '; ' abc ' has ' ab', 'abc', 'bc ': cos = 1 / √(2·3)."""
+    settings = EmbedderSettings(ngrams=(3, 3), tfidf=False, dimensions=0, buckets=16_000)
+    one, other = make("h", settings).embed(["ab", "abc"])
+    assert float(one @ other) == pytest.approx(1 / np.sqrt(6), abs=1e-6)
+    assert (one > 0).sum() == 2
+
+
+def test_hashes_are_murmurs_own() -> None:
+    """MurmurHash3_x86_32 with seed 0, of its author's test vectors, as signed numbers; slices of one buffer."""
+    written = np.frombuffer(b"test" + b"Hello, world!" + bytes(4), np.uint8)
+    found = ngrams.murmur3(written, np.array([0, 4, 4, 0]), np.array([4, 17, 4, 3]))
+    assert found.view(np.uint32).tolist()[:3] == [0xBA6BD213, 0xC0363E43, 0]
+    assert found[3] == murmurhash3_32("tes")
+
+
+@given(
+    texts=st.lists(st.lists(st.text("аяЁ zé€😀q", min_size=1).map(lambda t: "".join(t.split()) or "x")), min_size=1),
+    shortest=st.integers(1, 4),
+    more=st.integers(0, 6),
+    buckets=st.integers(2, 2**24),
+)
+def test_ngrams_are_counted_as_scikit_learn_counts_them(
+    texts: list[list[str]], shortest: int, more: int, buckets: int
+) -> None:
+    span = (shortest, shortest + more)
+    peer = HashingVectorizer(analyzer="char_wb", ngram_range=span, n_features=buckets, lowercase=False,
+                             alternate_sign=False, norm=None)  # fmt: skip
+    expected = peer.transform([" ".join(words) for words in texts])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ngrams, "BLOCK", 7)
+        found = ngrams.counts(texts, span, buckets)
+    assert found.shape == expected.shape
+    for part in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+
+
+def test_tfidf_weighs_rare_ngrams_more_by_hand() -> None:
+    """3 texts; 'a' stands in all (idf 1), 'b' in one (idf ln(4/2) + 1): tf-idf of 'a b' is their ratio."""
+    settings = EmbedderSettings(ngrams=(3, 3), tfidf=True, dimensions=0, buckets=16_000)
+    vector = make("h", settings, ["a", "a b", "a c"]).embed(["a b"])[0]
+    weights = np.sort(vector[vector > 0])
+    assert weights[-1] / weights[0] == pytest.approx(np.log(4 / 2) + 1, rel=1e-6)
+
+
+def test_without_reduction_of_rank_svd_keeps_all_cosines() -> None:
+    """Every text of the corpus lies in the span of the axes, so their cosines are those of the weighted n-grams."""
+    wide = make("w", EmbedderSettings(dimensions=0, buckets=16_000), CORPUS).embed(CORPUS)
+    reduced = make("r", EmbedderSettings(dimensions=256, buckets=16_000), CORPUS).embed(CORPUS)
+    assert reduced.shape == (6, 7), "as many axes as the corpus has texts, and the one for strangers"
+    np.testing.assert_allclose(reduced @ reduced.T, wide @ wide.T, atol=1e-6)
+
+
+def test_texts_that_share_nothing_with_the_corpus_are_at_right_angles_not_zero() -> None:
+    embedder = make("h", EmbedderSettings(), CORPUS)
+    stranger = embedder.embed(["漢字", "ωψφ"])
+    np.testing.assert_array_equal(stranger @ embedder.embed(CORPUS).T, 0)
+    np.testing.assert_array_equal(stranger[:, -1], 1)
+
+
+def test_a_large_corpus_is_reduced_by_random_projections_with_nearly_the_same_cosines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = [f"{word} {other}" for word in ["кафедра", "деканат", "сессия", "зачёт", "экзамен"] for other in CORPUS]
+    settings = EmbedderSettings(dimensions=9)
+    exact = make("e", settings, texts).embed(texts)
+    monkeypatch.setattr("ragbench.embed.hashing.EXACT_UP_TO", 0)
+    random = make("r", settings, texts)
+    assert random.embed(texts).shape == exact.shape
+    np.testing.assert_allclose(random.embed(texts) @ random.embed(texts).T, exact @ exact.T, atol=1e-4)
+    assert make("r", settings, texts).identity == random.identity
+
+
+@pytest.mark.fault("determinism", tried="rows in another order", count=1)
+def test_the_fit_knows_no_order_and_no_repetition_of_texts() -> None:
+    one = make("h", EmbedderSettings(), CORPUS)
+    other = make("h", EmbedderSettings(), [*reversed(CORPUS), CORPUS[2]])
+    assert one.identity == other.identity
+    np.testing.assert_array_equal(one.embed(CORPUS), other.embed(CORPUS))
+
+
+@pytest.mark.fault("changed", tried="options of an embedder", count=6)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ngrams": (2, 4)}, {"tfidf": False}, {"buckets": 2**17}, {"dimensions": 4}, {"query_prefix": "q: "},
+        {"passage_prefix": "p: "},
+    ],
+)  # fmt: skip
+def test_identity_covers_every_option_and_the_corpus(change: dict[str, Any]) -> None:
+    base = make("h", EmbedderSettings(), CORPUS).identity
+    assert make("h", EmbedderSettings(**change), CORPUS).identity != base
+    assert make("h", EmbedderSettings(), CORPUS[1:]).identity != base
+    assert make("another name", EmbedderSettings(batch=3), CORPUS).identity == base
+
+
+@pytest.mark.fault("determinism", tried="processes with other hash seeds and numbers of threads", count=1)
+@pytest.mark.slow
+def test_the_same_bytes_in_every_process_and_with_any_threads() -> None:
+    program = (
+        "import hashlib\nfrom ragbench.embed import make\nfrom ragbench.core.settings import EmbedderSettings\n"
+        "texts = [f'{n * 7919 % 1000} слово {n} текст {n * n % 97}' for n in range(400)]\n"
+        "e = make('h', EmbedderSettings(dimensions=64), texts)\n"
+        "print(e.identity, hashlib.sha256(e.embed(texts).tobytes()).hexdigest())"
+    )
+    said = set()
+    for threads, seed in (("1", "0"), ("2", "1"), ("4", "77")):
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": threads,
+            "OPENBLAS_NUM_THREADS": threads,
+            "PYTHONHASHSEED": seed,
+        }
+        said.add(subprocess.check_output([sys.executable, "-c", program], env=environment, text=True))
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "corpus", "said"),
+    [
+        (EmbedderSettings(dimensions=0, buckets=16_001), CORPUS, "set buckets = 16000 or fewer, or dimensions above 0"),
+        (EmbedderSettings(dimensions=0, buckets=16_000), None, "takes its weights from a corpus"),
+        (EmbedderSettings(tfidf=False), [], "takes its weights from a corpus"),
+        (EmbedderSettings(dimensions=1), CORPUS, "dimensions = 1"),
+        (EmbedderSettings(), [*CORPUS, "  "], "1 of 7 texts are empty"),
+    ],
+)
+def test_settings_that_give_no_vectors_are_named(
+    settings: EmbedderSettings, corpus: list[str] | None, said: str
+) -> None:
+    with pytest.raises(EmbeddingError, match=said):
+        make("h", settings, corpus)
+
+
+def test_empty_and_over_long_texts_are_named_with_their_places() -> None:
+    embedder = make("h", PLAIN.model_copy(update={"max_characters": 10}))
+    with pytest.raises(
+        EmbeddingError, match=r"2 of 4 texts are empty and cannot be embedded by h; the first is number 2"
+    ):
+        embedder.embed(["x", "", "y", "\n\t "])
+    with pytest.raises(EmbeddingError, match=r"1 of 2 texts are longer than max_characters = 10") as caught:
+        embedder.embed(["x", "y" * 11])
+    assert caught.value.positions == (1,)
+
+
+@given(st.text(min_size=1, max_size=30))
+def test_what_people_do_not_tell_apart_is_one_text(text: str) -> None:
+    forms = {normalised(unicodedata.normalize(form, text)) for form in ("NFC", "NFD", "NFKC", "NFKD")}
+    assert len(forms) == 1
+    assert normalised(normalised(text)) == normalised(text)
+
+
+def test_normalisation_by_hand() -> None:
+    assert normalised("  ЁЖ \n и\u00a0ёж ") == "еж и еж"
+    assert normalised("ﬁnal Straße ①") == "final strasse 1"
+
+
+# --- endpoints
+
+
+@pytest.fixture
+def served() -> Iterator[EmbeddingsServer]:
+    with embeddings_server() as server:
+        yield server
+
+
+def endpoint(server: EmbeddingsServer, **more: Any) -> EndpointEmbedder:
+    given = {"attempts": 4, "timeout_seconds": 5, **more}
+    return EndpointEmbedder("remote", EmbedderSettings(kind="openai", model="m", base_url=server.url, **given))
+
+
+def test_an_endpoint_is_asked_in_batches_and_put_in_order(served: EmbeddingsServer) -> None:
+    served.change = lambda reply: {**reply, "data": reply["data"][::-1]}
+    texts = [f"text {n}" for n in range(10)]
+    vectors = endpoint(served, batch=4, passage_prefix="passage: ").embed(texts)
+    expected = np.array([vector_of(f"passage: {text}") for text in texts], np.float32)
+    np.testing.assert_array_equal(vectors, expected)
+    assert sorted(len(request["input"]) for request in served.requests) == [2, 4, 4]
+    assert "dimensions" not in served.requests[0]
+
+
+@pytest.mark.parametrize(
+    ("packs", "asked"),
+    [("as_asked", ["base64"] * 3), ("never", ["base64"] * 3), ("refuses", ["base64", "float", "float", "float"])],
+)
+def test_vectors_are_asked_for_packed_and_the_same_however_they_come(
+    served: EmbeddingsServer, packs: Any, asked: list[str]
+) -> None:
+    served.packs = packs
+    texts = [f"text {n}" for n in range(6)]
+    vectors = endpoint(served, batch=2).embed(texts)
+    np.testing.assert_array_equal(vectors, np.array([vector_of(text) for text in texts], np.float32))
+    assert [request["encoding_format"] for request in served.requests] == asked
+
+
+@pytest.mark.parametrize("packed", ["AAAA", "?", "AACAPwAA", "AADAfwAAgD8="])
+def test_a_packed_vector_that_is_none_is_refused(served: EmbeddingsServer, packed: str) -> None:
+    served.change = lambda reply: {**reply, "data": [{"index": 0, "embedding": packed}]}
+    with pytest.raises(EmbeddingError, match=r"gave .* for 1 of 1 texts"):
+        endpoint(served).embed(["x"])
+
+
+def test_requests_go_on_at_the_same_time_within_their_number(served: EmbeddingsServer) -> None:
+    served.seconds = 0.2
+    embedder = endpoint(served, batch=1, concurrency=3)
+    futures = [embedder.begin([f"text {n}", f"more {n}"]) for n in range(4)]
+    assert [future.result(10).tolist() for future in futures] == [
+        [vector_of(f"text {n}"), vector_of(f"more {n}")] for n in range(4)
+    ]
+    assert 2 <= served.most_at_once <= 3
+
+
+def test_a_request_holds_so_many_characters_at_most_or_one_text(served: EmbeddingsServer) -> None:
+    texts = ["aaa", "bbb", "c", "d" * 9, "ee", "ff", "gg"]
+    endpoint(served, batch=3, batch_characters=7).embed(texts)
+    requests = sorted(served.requests, key=lambda request: texts.index(request["input"][0]))
+    assert [request["input"] for request in requests] == [["aaa", "bbb", "c"], ["d" * 9], ["ee", "ff", "gg"]]
+
+
+def test_dimensions_are_asked_for_where_they_are_set(served: EmbeddingsServer) -> None:
+    assert endpoint(served, dimensions=5).embed(["x"]).shape == (1, 5)
+    assert endpoint(served).embed(["x"]).shape == (1, WIDTH)
+    assert endpoint(served, dimensions=5).identity != endpoint(served).identity
+
+
+@pytest.mark.fault("secrets", tried="keys in errors of endpoints", count=1)
+def test_the_key_comes_from_its_variable_and_goes_to_no_error(
+    served: EmbeddingsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "canary-of-another-host")
+    monkeypatch.setenv("MY_KEY", "canary-1234")
+    endpoint(served, key_variable="MY_KEY").embed(["x"])
+    assert served.headers[-1]["authorization"] == "Bearer canary-1234"
+    endpoint(served).embed(["x"])
+    assert "canary" not in json.dumps(served.headers[-1])
+    served.script = [(401, {}, json.dumps({"error": {"message": "the key canary-1234 is not known"}}))]
+    with pytest.raises(EmbeddingError, match="HTTP 401: the key •••• is not known") as caught:
+        endpoint(served, key_variable="MY_KEY").embed(["x"])
+    assert "canary" not in repr(caught.value) + endpoint(served, key_variable="MY_KEY").identity
+    monkeypatch.setenv("MY_KEY", " ")
+    with pytest.raises(EmbeddingError, match="needs its key in the variable MY_KEY, which is not set"):
+        endpoint(served, key_variable="MY_KEY")
+
+
+@pytest.mark.fault("redirects", tried="redirects to another host", count=1)
+def test_a_redirect_to_another_place_is_not_followed(served: EmbeddingsServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "canary-1234")
+    with embeddings_server() as thief:
+        served.script = [(307, {"Location": f"{thief.url}/embeddings"}, "{}")] * 9
+        with pytest.raises(EmbeddingError, match="HTTP 307: a redirect, which is not followed"):
+            endpoint(served, key_variable="MY_KEY").embed(["x"])
+        assert thief.requests == []
+
+
+@pytest.mark.fault("rate-limits", tried="passing faults of an endpoint of embeddings", count=4)
+@pytest.mark.parametrize("status", [429, 500, 502, 503])
+def test_passing_faults_are_tried_again(served: EmbeddingsServer, status: int) -> None:
+    served.script = [(status, {"Retry-After": "0.01"}, "{}"), "reset", (status, {"Retry-After": "0.01"}, "<html>")]
+    np.testing.assert_allclose(endpoint(served).embed(["x"]), [vector_of("x")])
+    assert len(served.requests) == 4
+
+
+@pytest.mark.fault("hang", tried="an endpoint of embeddings that does not recover", count=1)
+def test_lasting_faults_end_in_a_named_error_within_their_limit(served: EmbeddingsServer) -> None:
+    served.script = [(500, {"Retry-After": "0.01"}, "no")] * 9
+    with pytest.raises(EmbeddingError, match="HTTP 500: no; tried 3 times"):
+        endpoint(served, attempts=3).embed(["x"])
+    assert len(served.requests) == 3
+    served.script = ["hang"] * 3
+    begun = time.monotonic()
+    with pytest.raises(EmbeddingError, match=r"no whole response within 0.3 s \(timeout_seconds\); tried 1 times"):
+        endpoint(served, attempts=1, timeout_seconds=0.3).embed(["x"])
+    assert time.monotonic() - begun < 2.3
+    served.script = []
+    closed = EmbeddingsServer(url="http://127.0.0.1:9/v1")
+    with pytest.raises(EmbeddingError, match=r"Cannot connect to host 127\.0\.0\.1:9 .*; tried 1 times"):
+        endpoint(closed, attempts=1).embed(["x"])
+
+
+def _swap(reply: dict[str, Any], **first: Any) -> dict[str, Any]:
+    return {**reply, "data": [{**reply["data"][0], **first}, *reply["data"][1:]]}
+
+
+@pytest.mark.fault("vectors", tried="replies of an endpoint: no numbers, other widths, other counts, no JSON", count=25)
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda reply: {**reply, "data": reply["data"][1:]}, "gave 1 vectors for 2 texts"),
+        (lambda reply: {**reply, "data": [*reply["data"], reply["data"][0]]}, "gave 3 vectors for 2 texts"),
+        (lambda reply: {**reply, "data": []}, "gave 0 vectors for 2 texts"),
+        (lambda reply: {"error": "quota"}, "it has no list of vectors in `data`"),
+        (lambda reply: _swap(reply, index=1), "numbered its vectors"),
+        (lambda reply: _swap(reply, index=None), "numbered its vectors"),
+        (
+            lambda reply: _swap(reply, embedding=[1.0]),
+            r"remote \(m at http.* gave a vector of another dimension for 1 of 2 texts",
+        ),
+        (lambda reply: _swap(reply, embedding=None), "a vector of another dimension"),
+        (lambda reply: _swap(reply, embedding=["1"] * WIDTH), "texts, which are no numbers for 1 of 2"),
+        (lambda reply: _swap(reply, embedding=[None] * WIDTH), "NaN or infinity for 1 of 2"),
+        (lambda reply: _swap(reply, embedding=[True] * WIDTH), "booleans, which are no numbers for 1 of 2"),
+        (lambda reply: _swap(reply, embedding=[1.0] * (WIDTH - 1) + [False]), "booleans, which are no numbers"),
+        (lambda reply: _swap(reply, embedding=[[1.0]] * WIDTH), "something that is no vector"),
+        (lambda reply: _swap(reply, embedding=[{}] * WIDTH), "something that is no number"),
+        (lambda reply: _swap(reply, embedding="AACAPwAAgD8="), "a vector of another dimension"),
+        (lambda reply: _swap(reply, embedding="AACAPwAAgD8"), "something that is no vector"),
+        (lambda reply: _swap(reply, embedding=[math.nan] * WIDTH), "NaN or infinity"),
+        (lambda reply: _swap(reply, embedding=[10**400] * WIDTH), "NaN or infinity"),
+        (lambda reply: _swap(reply, embedding=[0.0] * WIDTH), "a zero vector"),
+        (lambda reply: _swap(reply, index=True), "numbered its vectors"),
+        (lambda reply: {**reply, "data": [1, 2]}, "it has no list of vectors in `data`"),
+        (lambda reply: '{"data": [' + "[]," * 9999 + "[]]}", "it is more than one vector a text"),
+        (lambda reply: "[", "gave a reply that cannot be read: it is not JSON"),
+        (lambda reply: "[" * 900 + "]" * 900, "gave a reply that cannot be read"),
+        (lambda reply: "", "gave a reply that cannot be read: it is not JSON"),
+        (lambda reply: "<html>busy</html>", "gave a reply that cannot be read: it is not JSON"),
+    ],
+)
+def test_replies_that_are_no_vectors_are_named(served: EmbeddingsServer, change: Any, said: str) -> None:
+    served.change = change
+    with pytest.raises(EmbeddingError, match=said):
+        endpoint(served).embed(["x", "y"])
+
+
+def test_nothing_is_sent_for_texts_that_cannot_be_embedded(served: EmbeddingsServer) -> None:
+    with pytest.raises(EmbeddingError, match="1 of 2 texts are empty"):
+        endpoint(served).embed(["x", " "])
+    assert served.requests == []
+
+
+@pytest.mark.fault("redirects", tried="addresses of other schemes", count=4)
+@pytest.mark.parametrize("url", ["ftp://host/v1", "file:///etc/passwd", "host/v1", "http://user:hunter2@host/v1"])
+def test_only_plain_http_addresses_are_spoken_to(url: str) -> None:
+    with pytest.raises(ValueError, match="base_url") as caught:
+        EmbedderSettings(kind="openai", model="m", base_url=url)
+    assert "hunter2" not in str(caught.value)
+
+
+# --- sentence-transformers
+
+
+@pytest.fixture(scope="module")
+def saved_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model made in place: static embeddings over a tokenizer trained on the corpus. No download."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    trainer = trainers.UnigramTrainer(vocab_size=200, special_tokens=["<unk>"], unk_token="<unk>", show_progress=False)
+    tokenizer.train_from_iterator(CORPUS, trainer)
+    generator = torch.Generator().manual_seed(0)
+    weights = torch.randn(tokenizer.get_vocab_size(), 24, generator=generator)
+    folder = tmp_path_factory.mktemp("models") / "static"
+    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=weights.numpy())]).save(str(folder))
+    return folder
+
+
+def model(folder: Path, **more: Any) -> Embedder:
+    return make("model", EmbedderSettings(kind="sentence_transformers", model=str(folder), **more))
+
+
+@pytest.mark.slow
+def test_a_model_is_loaded_from_its_folder(saved_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # as HF_HUB_OFFLINE=1 sets it on import
+    one = model(saved_model)
+    vectors = one.embed(CORPUS)
+    assert vectors.shape == (6, 24)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+    assert (one.embed(CORPUS, kind="query") @ vectors.T).argmax(axis=1).tolist() == list(range(6))
+    prefixed = model(saved_model, query_prefix="расписание ")
+    np.testing.assert_allclose(
+        prefixed.embed(["сессия"], kind="query"), one.embed(["расписание сессия"], kind="passage"), atol=1e-6
+    )
+    with pytest.raises(EmbeddingError, match="1 of 1 texts are empty"):
+        one.embed([""])
+
+
+@pytest.mark.fault("changed", tried="files of a model", count=1)
+@pytest.mark.slow
+def test_a_models_identity_is_its_files(saved_model: Path, tmp_path: Path) -> None:
+    import shutil
+
+    one = model(saved_model).identity
+    copy = tmp_path / "static"
+    shutil.copytree(saved_model, copy)
+    assert model(copy).identity == one, "the same files elsewhere are the same model"
+    weights = next(copy.rglob("*.safetensors"))
+    raw = bytearray(weights.read_bytes())
+    raw[-1] ^= 1
+    weights.write_bytes(raw)
+    assert model(copy).identity != one
+    assert model(saved_model, query_prefix="q: ").identity != one
+
+
+@pytest.mark.slow
+def test_a_model_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # as HF_HUB_OFFLINE=1 sets it on import
+    with pytest.raises(EmbeddingError, match=r"embedders\.model\.model = 'no-such-model-anywhere' cannot be loaded"):
+        make("model", EmbedderSettings(kind="sentence_transformers", model="no-such-model-anywhere"))
+
+
+@pytest.mark.parametrize(
+    ("options", "held"),
+    [
+        ({"dimensions": 4}, {"active", "axes", "weights"}),
+        ({"dimensions": 4, "tfidf": False}, {"active", "axes"}),
+        ({"dimensions": 0, "buckets": 512}, {"weights"}),
+    ],
+)
+def test_a_fit_that_was_kept_gives_the_same_vectors_to_the_last_bit(
+    options: dict[str, Any], held: set[str], store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = EmbedderSettings(kind="hashing", **options)
+    corpus = [f"passage {number} of {number % 7} on {'cats' if number % 2 else 'mats'}" for number in range(40)]
+    alone = HashingEmbedder("hashing", settings, corpus)
+    fits: list[set[str]] = []
+
+    def keep(about: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
+        def made() -> Arrays:
+            found = make()
+            fits.append(set(found))
+            return found
+
+        return store.arrays(about, made)
+
+    few = HashingEmbedder("hashing", settings, corpus, keep)
+    assert not fits, "a small corpus is not kept"
+    monkeypatch.setattr(hashing, "KEPT_FROM", len(corpus))
+    first, second, other = (
+        HashingEmbedder("hashing", one, texts, keep)
+        for one, texts in (
+            (settings, corpus),
+            (settings, corpus[::-1]),
+            (settings, [*corpus[1:], "another"]),
+        )
+    )
+    assert fits == [held, held], "fitted once to each corpus, in whatever order it comes"
+    asked = ["cats on mats", "passage 3", "щётка"]
+    for one in (few, first, second):
+        assert one.identity == alone.identity
+        assert one.embed(asked).tobytes() == alone.embed(asked).tobytes()
+    assert other.identity != alone.identity
+    HashingEmbedder("hashing", settings.model_copy(update={"ngrams": (2, 3)}), corpus, keep)
+    assert len(fits) == 3, "other options are another fit"

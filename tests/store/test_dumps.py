@@ -1,0 +1,181 @@
+"""All that a database keeps leaves in one file and comes back, whole or not at all, whoever wrote the file."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import Engine, create_engine, text
+from typer.testing import CliRunner
+
+from ragbench.cli.database import application
+from ragbench.core import settings as settings_room
+from ragbench.core.settings import DatabaseSettings, Settings
+from ragbench.core.types import Chunk
+from ragbench.store import Store, StoreError, dumps, server
+from ragbench.store.engine import connect
+from ragbench.store.journal import DatabaseJournal
+from ragbench.store.runs import RunRecord, Runs
+from ragbench.store.tables import VERSION, metadata
+from tests.scripted_embedder import ScriptedEmbedder
+from tests.test_journal import row
+
+CHUNKS = [Chunk(f"c{n}", f"Текст номер {n}.", url=f"https://h/{n}") for n in range(40)]
+EMBEDDER = ScriptedEmbedder({f"Текст номер {n}.": np.eye(40)[n].tolist() for n in range(40)})
+
+
+@pytest.fixture
+def databases(store: Store, database_settings: Settings) -> Iterator[Callable[[str], Settings]]:
+    """Empty databases of the session's server by name; only this test uses them."""
+    made: list[str] = []
+    url = server.address(database_settings).set(username="postgres", database="postgres")
+
+    def run(statement: str) -> None:
+        engine = connect(url, DatabaseSettings())
+        with engine.connect() as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT").execute(text(statement))
+        engine.dispose()
+
+    def make(name: str) -> Settings:
+        run(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        run(f'CREATE DATABASE "{name}" OWNER ragbench')
+        made.append(name)
+        own = url.set(database=name, drivername="postgresql").render_as_string()
+        engine = connect(url.set(database=name), DatabaseSettings())
+        with engine.begin() as connection:
+            connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+        engine.dispose()
+        return Settings(database_url=own.replace("postgres@", "ragbench@"))
+
+    yield make
+    for name in made:
+        run(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+def fill(store: Store) -> None:
+    store.load_chunks("hash", "set", CHUNKS)
+    store.embed(EMBEDDER, [chunk.text for chunk in CHUNKS])
+    store.search("hash", EMBEDDER, np.eye(40)[:3], 2, batch=1)
+    DatabaseJournal(store.engine).bring_in([row("dumped", n, text="Ответ \\ \t\n" * 30) for n in range(100)])
+    Runs(store.engine).record(RunRecord("r1", replies=("0" * 64,)))
+
+
+def content(engine: Engine) -> dict[str, list[tuple[object, ...]]]:
+    """All rows of all tables but the copies that are searched."""
+    with engine.connect() as connection:
+        return {
+            table.name: sorted(tuple(map(str, each)) for each in connection.execute(table.select()))
+            for table in metadata.sorted_tables
+            if table.name != "collection"
+        }
+
+
+def test_what_is_dumped_comes_back_in_another_database(databases: Callable[[str], Settings], tmp_path: Path) -> None:
+    file = tmp_path / "all.dump"
+    with Store.open(databases("dump_from")) as first, Store.open(databases("dump_to")) as second:
+        fill(first)
+        dumps.dump(first.engine, file)
+        assert dumps.restore(second.engine, file) == "1 runs, 100 replies, 40 vectors, 1 data sets"
+        assert content(second.engine) == content(first.engine)
+        assert second.load_chunks("hash", "set", CHUNKS) is False
+        assert second.embed(EMBEDDER, [chunk.text for chunk in CHUNKS]) == 0
+        found = second.search("hash", EMBEDDER, np.eye(40)[:3], 2)
+        assert [ids[0] for ids in found.ids] == ["c0", "c1", "c2"]
+        assert second.load_chunks("another", "set", CHUNKS[:3]), "new rows get numbers of their own"
+
+
+def test_a_database_that_keeps_something_is_replaced_only_when_asked(
+    databases: Callable[[str], Settings], tmp_path: Path
+) -> None:
+    file = tmp_path / "all.dump"
+    with Store.open(databases("dump_from")) as first, Store.open(databases("dump_to")) as second:
+        fill(first)
+        dumps.dump(first.engine, file)
+        second.load_chunks("other", "other", CHUNKS[:2])
+        kept = content(second.engine)
+        with pytest.raises(StoreError, match="keeps 1 data sets already; --replace"):
+            dumps.restore(second.engine, file)
+        assert content(second.engine) == kept
+        dumps.restore(second.engine, file, replace=True)
+        assert content(second.engine) == content(first.engine)
+
+
+@pytest.mark.fault("bombs", tried="dumps of the database that are cut, noise or of another version", count=6)
+def test_a_cut_or_foreign_file_changes_nothing(databases: Callable[[str], Settings], tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.dump", tmp_path / "bad.dump"
+    with Store.open(databases("dump_from")) as store:
+        fill(store)
+        dumps.dump(store.engine, good)
+        kept, raw = content(store.engine), good.read_bytes()
+        for cut in (b"", raw[:10], raw[: len(raw) // 2], raw[:-30], os.urandom(1000)):
+            bad.write_bytes(cut)
+            with pytest.raises(StoreError, match=r"pg_restore failed|another version") as caught:
+                dumps.restore(store.engine, bad, replace=True)
+            assert "\n" not in str(caught.value)
+            assert content(store.engine) == kept
+        with store.engine.begin() as connection:
+            connection.execute(text("UPDATE ragbench.version SET number = number + 1"))
+        dumps.dump(store.engine, bad)
+        with pytest.raises(StoreError, match=f"made by another version of ragbench .*version {VERSION + 1}; this one"):
+            dumps.restore(store.engine, bad, replace=True)
+
+
+def test_no_list_of_processes_shows_a_password(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    seen: list[Any] = []
+
+    def run(command: list[str], **how: Any) -> subprocess.CompletedProcess[str]:
+        seen.append((command, how["env"]))
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    engine = create_engine("postgresql+psycopg://me:canary-word@127.0.0.1:1/base")
+    dumps._run(engine, "pg_dump", "--file=x")
+    [(command, environment)] = seen
+    assert "canary-word" not in " ".join(command)
+    assert environment["PGPASSWORD"] == "canary-word"
+    assert "--dbname=postgresql://me@127.0.0.1:1/base" in command
+
+
+def test_the_commands_say_what_they_did(
+    databases: Callable[[str], Settings], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = databases("dump_from"), databases("dump_to")
+    with Store.open(first) as store:
+        fill(store)
+    monkeypatch.setattr(settings_room, "load", lru_cache(lambda: first))
+    cli = CliRunner()
+    old = os.umask(0o027)
+    try:
+        said = cli.invoke(application, ["dump", str(tmp_path / "all.dump")])
+    finally:
+        os.umask(old)
+    assert "All that the database keeps is in" in said.output
+    assert stat.S_IMODE((tmp_path / "all.dump").stat().st_mode) == 0o640
+    assert [path.name for path in tmp_path.iterdir()] == ["all.dump"]
+    size = cli.invoke(application, ["size"]).output
+    assert "replies of models that were paid for" in size
+    assert "in all" in size
+    monkeypatch.setattr(settings_room, "load", lru_cache(lambda: second))
+    assert "100 replies" in cli.invoke(application, ["restore", str(tmp_path / "all.dump")]).output
+    assert "no such file" in str(cli.invoke(application, ["restore", str(tmp_path / "none")]).exception)
+
+
+def test_rows_that_nobody_has_counted_yet_are_not_said_to_be_none(databases: Callable[[str], Settings]) -> None:
+    """PostgreSQL estimates −1 rows of a table that it never looked at."""
+    with Store.open(databases("ragbench_sizes")) as store:
+        fill(store)
+        found = {one.name: one.rows for one in dumps.sizes(store.engine)}
+        kept = {name: len(rows) for name, rows in content(store.engine).items()}
+    assert {name: found[name] for name in kept} == kept
+    assert found["chunk"] == len(CHUNKS)
+
+
+def test_every_table_says_what_it_is_for() -> None:
+    assert set(dumps.MEANT_FOR) == {table.name for table in metadata.sorted_tables}

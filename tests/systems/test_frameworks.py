@@ -1,0 +1,240 @@
+"""Objects of LangChain, LlamaIndex and Haystack as systems: of the same shape as theirs, and real where installed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ragbench.systems.frameworks import adapted
+from ragbench.systems.function import FunctionSystem
+from tests.systems.test_systems import CHUNKS, QUESTIONS, dataset_of, ids
+
+
+def of(module: str, **methods: Any) -> Any:
+    """An object whose class says that it is of a module."""
+    return type("Thing", (), {"__module__": module, **{name: staticmethod(do) for name, do in methods.items()}})()
+
+
+def runnable(reply: Any, schema: Any = None) -> Any:
+    return of(
+        "langchain_core.runnables.base",
+        invoke=reply if callable(reply) else lambda _: reply,
+        get_input_jsonschema=lambda: schema or {"type": "string"},
+    )
+
+
+def document(text: str, **more: Any) -> Any:
+    return SimpleNamespace(page_content=text, metadata=more.pop("metadata", {}), **{"id": None, **more})
+
+
+def node(text: str, score: float | None, **metadata: Any) -> Any:
+    inner = SimpleNamespace(get_content=lambda: text, metadata=metadata, node_id="made-up")
+    return SimpleNamespace(node=inner, score=score)
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("yes", {"answer": "yes"}),
+        (SimpleNamespace(content="yes"), {"answer": "yes"}),
+        (SimpleNamespace(content=["y", {"type": "text", "text": "es"}, {"type": "image"}]), {"answer": "yes"}),
+        ([document("one"), document("two", id="u-2")], [{"text": "one"}, {"id": "u-2", "text": "two"}]),
+        ([(document("one"), 0.5)], [{"text": "one", "score": 0.5}]),
+        (
+            [document("one", id="u", metadata={"id": "c1", "source": "https://a", "title": "A"})],
+            [{"id": "c1", "stored_id": "u", "text": "one", "url": "https://a", "title": "A"}],
+        ),
+        (
+            {"input": "?", "context": [document("one")], "answer": SimpleNamespace(content="yes")},
+            {"answer": "yes", "retrieved": [{"text": "one"}]},
+        ),
+        ({"query": "?", "result": "", "source_documents": []}, {"answer": "", "retrieved": []}),
+        ({"documents": [document("one")]}, [{"text": "one"}]),
+        (5, {"answer": 5}),
+    ],
+)
+def test_what_a_runnable_gives(reply: Any, expected: Any) -> None:
+    assert adapted(runnable(reply))("?", 3) == expected
+
+
+def test_a_runnable_is_asked_as_its_schema_says() -> None:
+    def asked(properties: dict[str, Any], required: list[str] | None = None) -> Any:
+        schema = {"type": "object", "properties": properties, **({"required": required} if required else {})}
+        return adapted(runnable(lambda given: {"answer": repr(given)}, schema))("how?", 3)["answer"]
+
+    assert asked({"input": {}}, ["input"]) == "{'input': 'how?'}"
+    assert asked({"chat_history": {}, "query": {}}, ["query"]) == "{'query': 'how?'}"
+    assert asked({"anything": {}}) == "{'anything': 'how?'}"
+    with pytest.raises(ValueError, match="it takes question, user; besides question nothing is known of user"):
+        asked({"question": {}, "user": {}}, ["question", "user"])
+    with pytest.raises(ValueError, match=r"one of answer, .* is expected; got one with score"):
+        adapted(runnable({"score": 1}))("?", 3)
+
+
+def test_query_engines_and_retrievers_of_llama_index() -> None:
+    nodes = [node("one", 0.5), node("two", None, id="c2", url="https://b")]
+    read = [
+        {"id": "made-up", "text": "one", "score": 0.5},
+        {"id": "c2", "stored_id": "made-up", "text": "two", "url": "https://b"},
+    ]
+    response = SimpleNamespace(response="yes", source_nodes=nodes)
+    whole = {"answer": "yes", "retrieved": read}
+    both = of("llama_index.core.query_engine", query=lambda _: response, retrieve=None)
+    assert adapted(both)("?", 3) == whole
+    streamed = SimpleNamespace(response_gen=iter("yes"), get_response=lambda: response)
+    assert adapted(of("llama_index.core", query=lambda _: streamed))("?", 3) == whole
+    assert adapted(of("llama_index.core.retrievers", retrieve=lambda _: nodes))("?", 3) == read
+
+
+class Pipeline:
+    """As Haystack's: a retriever, a ranker, and at will a generator with an answer builder."""
+
+    __module__ = "haystack.core.pipeline.pipeline"
+
+    def __init__(self, **last: Any) -> None:
+        self.last, self.given = last, {}
+
+    def walk(self) -> Any:
+        return iter([("retriever", 0), ("ranker", 0), ("writer", 0)])
+
+    def inputs(self) -> Any:
+        return {
+            "retriever": {"query": {"is_mandatory": True}, "top_k": {"is_mandatory": False}},
+            "ranker": {"query": {"is_mandatory": False}, "text": {"is_mandatory": False}},
+        }
+
+    def outputs(self, include_components_with_connected_outputs: bool = False) -> Any:
+        return {"retriever": {"documents": {}}, "ranker": {"documents": {}}, "writer": {name: {} for name in self.last}}
+
+    def run(self, data: Any, include_outputs_from: set[str]) -> Any:
+        self.given = data
+        found = [SimpleNamespace(id="h1", content="one", score=0.5, meta={"id": "c1"})]
+        more = {"documents": [*found, SimpleNamespace(id="h2", content="two", score=0.1, meta={})]}
+        kept = {"retriever": more, "ranker": {"documents": found}}
+        return {name: kept[name] for name in include_outputs_from} | ({"writer": self.last} if self.last else {})
+
+
+def test_pipelines_of_haystack() -> None:
+    found = [{"id": "c1", "stored_id": "h1", "text": "one", "score": 0.5}]
+    pipeline = Pipeline(replies=[SimpleNamespace(text="yes")])
+    assert adapted(pipeline)("how?", 3) == {"answer": "yes", "retrieved": found}
+    assert pipeline.given == {"retriever": {"query": "how?"}, "ranker": {"query": "how?"}}
+    assert adapted(Pipeline(answers=[SimpleNamespace(data="yes", documents=[])]))("?", 3)["answer"] == "yes"
+    assert adapted(Pipeline(replies=["yes"]))("?", 3)["answer"] == "yes"
+    assert adapted(Pipeline())("?", 3) == found
+    pipeline.inputs = lambda: {"writer": {"prompt": {"is_mandatory": True}}}  # type: ignore[method-assign]
+    with pytest.raises(ValueError, match="the component writer takes prompt, which nothing gives it"):
+        adapted(pipeline)("?", 3)
+
+
+def test_anything_else_stays_what_it_is() -> None:
+    for thing in (len, of("my_langchain", invoke=len), of("haystack", run=len), SimpleNamespace(query=len), runnable):
+        assert adapted(thing) is thing
+
+
+def test_an_object_of_a_framework_is_a_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ragbench.toml").write_text("")
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+    (tmp_path / "chains.py").write_text(
+        "class Chain:\n    __module__ = 'langchain_core.retrievers'\n"
+        "    def get_input_jsonschema(self):\n        return {'type': 'string'}\n"
+        f"    def invoke(self, question):\n        return [Found({CHUNKS[1].text!r})]\n"
+        "class Found:\n    metadata = {}\n    id = 'made-up'\n"
+        "    def __init__(self, text):\n        self.page_content = text\n"
+        "chain = Chain()\n",
+        encoding="utf-8",
+    )
+    try:
+        system = FunctionSystem("mine", "chains:chain", dataset_of(CHUNKS, QUESTIONS), 5)
+        assert ids(system.retrieve(QUESTIONS, 2)) == [["c2"]] * 3, "a store's own id is passed over for a known text"
+    finally:
+        sys.modules.pop("chains", None)
+
+
+@pytest.mark.slow
+class TestTheRealOnes:
+    """With the packages themselves, offline; skipped where they are not installed."""
+
+    def test_langchain(self) -> None:
+        pytest.importorskip("langchain_core")
+        from langchain_core.documents import Document
+        from langchain_core.language_models import FakeListChatModel
+        from langchain_core.output_parsers import StrOutputParser
+        from langchain_core.prompts import ChatPromptTemplate
+        from langchain_core.retrievers import BaseRetriever
+        from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
+
+        class Retriever(BaseRetriever):
+            def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+                return [Document(page_content=f"on {query}", metadata={"id": "c1"}), Document(page_content="two")]
+
+        found = [{"id": "c1", "text": "on how?"}, {"text": "two"}]
+        assert adapted(Retriever())("how?", 2) == found
+        model = FakeListChatModel(responses=["In August."])
+        prompt = ChatPromptTemplate.from_template("{context} {question}")
+        sources = {"context": Retriever(), "question": RunnablePassthrough()}
+        assert adapted(sources | prompt | model)("how?", 2) == {"answer": "In August."}
+        assert adapted(sources | prompt | model | StrOutputParser())("how?", 2) == {"answer": "In August."}
+        whole = RunnableParallel(sources).assign(answer=prompt | model | StrOutputParser())
+        assert adapted(whole)("how?", 2) == {"answer": "In August.", "retrieved": found}
+        chain = RunnablePassthrough.assign(context=lambda given: Retriever().invoke(given["question"]))
+        asked = ChatPromptTemplate.from_template("{question}") | model
+        assert adapted(asked)("how?", 2) == {"answer": "In August."}
+        assert adapted(RunnableLambda(lambda text: {"answer": text}))("how?", 2) == {"answer": "how?"}
+        assert adapted(chain | asked) is not None
+
+    def test_llama_index(self) -> None:
+        pytest.importorskip("llama_index.core")
+        from llama_index.core import VectorStoreIndex
+        from llama_index.core.embeddings import MockEmbedding
+        from llama_index.core.llms import MockLLM
+        from llama_index.core.schema import TextNode
+
+        nodes = [TextNode(text="one", id_="c1"), TextNode(text="two", id_="n2", metadata={"chunk_id": "c2"})]
+        index = VectorStoreIndex(nodes, embed_model=MockEmbedding(embed_dim=4))
+        found = adapted(index.as_retriever(similarity_top_k=2))("how?", 2)
+        assert {one["id"]: one["text"] for one in found} == {"c1": "one", "c2": "two"}
+        assert all(isinstance(one["score"], float) for one in found)
+        for more in ({}, {"streaming": True}):
+            said = adapted(index.as_query_engine(llm=MockLLM(max_tokens=4), similarity_top_k=2, **more))("how?", 2)
+            assert len(said["retrieved"]) == 2
+            assert said["answer"]
+
+    def test_haystack(self) -> None:
+        pytest.importorskip("haystack")
+        from haystack import Document, Pipeline, component
+        from haystack.components.builders import AnswerBuilder, PromptBuilder
+        from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+        from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+        @component
+        class Writer:
+            @component.output_types(replies=list[str])
+            def run(self, prompt: str) -> dict[str, Any]:
+                return {"replies": [f"said {len(prompt) > 0}"]}
+
+        store = InMemoryDocumentStore()
+        store.write_documents([Document(content="dormitory in August", meta={"id": "c1"}), Document(content="library")])
+        search = Pipeline()
+        search.add_component("retriever", InMemoryBM25Retriever(store, top_k=1))
+        assert [one["id"] for one in adapted(search)("dormitory", 2)] == ["c1"]
+        whole = Pipeline()
+        whole.add_component("retriever", InMemoryBM25Retriever(store, top_k=1))
+        whole.add_component(
+            "prompt", PromptBuilder("{% for d in documents %}{{ d.content }}{% endfor %} {{ question }}",
+                                    required_variables=["question"])
+        )  # fmt: skip
+        whole.add_component("writer", Writer())
+        whole.connect("retriever", "prompt.documents")
+        whole.connect("prompt", "writer")
+        said = adapted(whole)("dormitory", 2)
+        assert (said["answer"], [one["id"] for one in said["retrieved"]]) == ("said True", ["c1"])
+        whole.add_component("answers", AnswerBuilder())
+        whole.connect("writer.replies", "answers.replies")
+        whole.connect("retriever", "answers.documents")
+        said = adapted(whole)("dormitory", 2)
+        assert (said["answer"], [one["id"] for one in said["retrieved"]]) == ("said True", ["c1"])

@@ -1,0 +1,427 @@
+"""Systems over HTTP: what is sent, what of a reply is read, what is kept, and every way to fail."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragbench.core.settings import SystemSettings
+from ragbench.core.settings.addresses import MASK
+from ragbench.core.types import Question
+from ragbench.llm import Budget, BudgetSpent, MemoryJournal, planning
+from ragbench.llm.service import events
+from ragbench.systems import Retrieval, RetrievalError
+from ragbench.systems.remote import RemoteSystem
+from tests.service_server import Asked, Reply, ServiceServer
+from tests.systems.test_systems import CHUNKS, QUESTIONS, ids
+
+HITS = [{"id": "c2", "text": "two", "score": 0.75}, {"id": "c1", "text": "one", "score": 0.5}]
+GOOD = {"data": {"answer": "In August."}, "hits": HITS, "took": 12.5}
+WHOLE = {"answer": "data.answer", "passages": "hits[].text", "ids": "hits[].id", "scores": "hits[].score"}
+SECRET = "s3cret-value-of-the-key"
+SLACK_MS = 250.0
+
+
+def remote(server: ServiceServer, **more: Any) -> RemoteSystem:
+    own = {key: more.pop(key) for key in ("journal", "budget") if key in more}
+    given = {"url": server.url, "attempts": 3, **(more or {"ids": "hits[].id"})}
+    if not given.keys() & {"answer", "passages", "ids"}:
+        given["ids"] = "hits[].id"
+    return RemoteSystem("prod", SystemSettings(**given), CHUNKS, **own)
+
+
+@contextmanager
+def serving(answer: Callable[[Asked], Any] | Any = GOOD) -> Iterator[ServiceServer]:
+    with ServiceServer(answer if callable(answer) else lambda _: answer).running() as server:
+        yield server
+
+
+def retrieved(reply: Any, /, k: int = 2, **more: Any) -> Retrieval:
+    with serving(reply) as server:
+        return remote(server, **more).retrieve(QUESTIONS, k)
+
+
+def unless_first(bad: Any) -> Callable[[Asked], Any]:
+    """Good replies but for the first question, whose every attempt gets another."""
+    return lambda asked: bad if asked.body["question"] == QUESTIONS[0].text else GOOD
+
+
+class TestWhatIsSent:
+    def test_the_body_of_the_default(self) -> None:
+        with serving() as server:
+            remote(server).retrieve([Question("q", 'a "quoted"\n{k} \\ ё')], 7)
+        assert server.asked[0].method == "POST"
+        assert server.asked[0].body == {"question": 'a "quoted"\n{k} \\ ё', "k": 7}
+        assert server.asked[0].headers["content-type"] == "application/json"
+
+    def test_a_body_and_headers_of_ones_own(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PROD_KEY", SECRET)
+        body = '{"query": {"text": "Q: {question}"}, "limit": {k}, "as": "{k}"}'
+        headers = {"Authorization": "Bearer {PROD_KEY}", "content-type": "application/json; x=1", "X-Tenant": "demo"}
+        with serving() as server:
+            remote(server, body=body, headers=headers, method="PUT").retrieve(QUESTIONS[:1], 3)
+        (asked,) = server.asked
+        assert asked.method == "PUT"
+        assert asked.body == {"query": {"text": f"Q: {QUESTIONS[0].text}"}, "limit": 3, "as": "3"}
+        assert asked.headers["authorization"] == f"Bearer {SECRET}"
+        assert asked.headers["content-type"] == "application/json; x=1"
+        assert asked.headers["x-tenant"] == "demo"
+
+    @pytest.mark.parametrize("text", ["как?", "a/b?c=d&e#f", "100 % + {k}", "a%20b", "../x"])
+    def test_a_question_in_the_address_stays_what_it_was(self, text: str) -> None:
+        with serving() as server:
+            more = {"method": "GET", "url": server.url + "/{k}?lang=ru&q={question}"}
+            remote(server, **more).retrieve([Question("q", text)], 4)
+        parts = urlsplit(server.asked[0].path)
+        assert (parts.path, parse_qs(parts.query)) == ("/ask/4", {"lang": ["ru"], "q": [text]})
+        assert server.asked[0].text == ""
+
+    @given(st.text(st.characters(exclude_categories=["Cs"])))
+    def test_any_question_makes_a_body_that_holds_it(self, text: str) -> None:
+        settings = SystemSettings(url="http://h/", ids="@", body='{"a": ["{question}", {k}], "b": "<{question}>"}')
+        assert json.loads(settings.asked(text, 3)[1]) == {"a": [text, 3], "b": f"<{text}>"}
+
+
+class TestWhatIsRead:
+    def test_answer_ids_passages_and_scores(self) -> None:
+        found = retrieved(GOOD, **WHOLE)
+        assert ids(found) == [["c2", "c1"]] * 3
+        assert [hit.similarity for hit in found.hits[0]] == [0.75, 0.5]
+        assert [found.answers[q.id][0].answer for q in QUESTIONS] == ["In August."] * 3
+        assert found.facts["kind"] == "http"
+        assert not found.errors
+
+    def test_passages_alone_are_found_among_the_chunks_or_are_their_own(self) -> None:
+        found = retrieved({"texts": [CHUNKS[3].text, "new"]}, passages="texts")
+        assert ids(found) == [["c4", "new"]] * 3
+        assert found.answers == {}
+
+    def test_more_than_k_and_nothing(self) -> None:
+        found = retrieved(GOOD, 1, **WHOLE)
+        assert ids(found) == [["c2"]] * 3
+        assert found.facts["dropped_beyond_k"] == 3
+        assert ids(retrieved({"hits": []})) == [[]] * 3
+
+    def test_an_answer_without_passages(self) -> None:
+        found = retrieved({"text": ""}, answer="text")
+        assert [found.answers[q.id][0].answer for q in QUESTIONS] == [""] * 3
+        assert ids(found) == [[]] * 3
+        assert found.untold == {"q1", "q2", "q3"}
+        assert not retrieved({"text": "", "hits": []}, answer="text", ids="hits[].id").untold
+
+    @pytest.mark.parametrize(
+        ("reply", "said"),
+        [
+            ({"error": "x"}, r"ids = 'hits\[\].id': a list is expected; got nothing; the reply begins {\"error\": \"x"),
+            ({**GOOD, "data": {"answer": ["a"]}}, "a text is expected; got a list"),
+            ({**GOOD, "hits": "none"}, "a list is expected; got nothing"),
+            ({**GOOD, "hits": [HITS[0], {"id": "c1", "score": 1}]}, "one length are expected; got ids 2, passages 1"),
+            ({**GOOD, "hits": [{**HITS[0], "text": 5}]}, "a list of texts is expected; got a whole number"),
+            ({**GOOD, "hits": [{**HITS[0], "id": 1.5}]}, "an id is text or a whole number; got 1.5"),
+            ({**GOOD, "hits": [{**HITS[0], "score": "high"}]}, "a score is a number; got 'high'"),
+            (b"<html>down for maintenance</html>", "not JSON; it begins <html>down for maintenance"),
+            (b'{"data": {"answer": NaN}}', "not JSON"),
+            (b"[" * 100_000, "not JSON; it begins \\[\\[\\["),
+            (b"", "not JSON; it begins"),
+        ],
+    )
+    @pytest.mark.fault("garbage", tried="replies of a service that are not what its expressions say", count=11)
+    def test_a_reply_that_is_not_what_the_expressions_say_is_a_raised_question(self, reply: Any, said: str) -> None:
+        found = retrieved(unless_first(Reply(reply)), **WHOLE)
+        assert list(found.errors) == ["q1"]
+        assert re.search(said, found.errors["q1"]), found.errors["q1"]
+        assert ids(found) == [[], ["c2", "c1"], ["c2", "c1"]]
+        assert set(found.answers) == {"q2", "q3"}
+        assert len(found.errors["q1"]) < 400
+
+    def test_what_no_database_keeps_is_no_part_of_an_answer(self) -> None:
+        found = retrieved(b'{"text": "a\\u0000b\\ud800"}', answer="text")
+        assert found.answers["q1"][0].answer == "a\N{REPLACEMENT CHARACTER}b?"
+
+
+class TestTheClock:
+    def test_the_latency_is_that_of_the_reply(self) -> None:
+        waits = dict(zip((q.text for q in QUESTIONS), (0.05, 0.2, 0.4), strict=True))
+        found = retrieved(lambda asked: Reply(GOOD, after=waits[asked.body["question"]]), **WHOLE)
+        assert found.search_ms is not None
+        for taken, wait in zip(found.search_ms, waits.values(), strict=True):
+            assert 1000 * wait <= taken < 1000 * wait + SLACK_MS
+        assert found.answers["q2"][0].seconds == pytest.approx(found.search_ms[1] / 1000)
+        assert set(found.logged_ms) == {"call"}
+
+    def test_waiting_in_line_and_failed_attempts_do_not_count(self) -> None:
+        calls: list[int] = []
+
+        def answer(asked: Asked) -> Reply:
+            calls.append(1)
+            return Reply({}, 503, after=0.3) if len(calls) == 1 else Reply(GOOD, after=0.1)
+
+        found = retrieved(answer, **WHOLE)
+        assert found.search_ms is not None
+        assert all(100 <= taken < 100 + SLACK_MS for taken in found.search_ms)
+
+    def test_a_question_that_failed_has_none_and_the_services_own_clock_wins(self) -> None:
+        found = retrieved(unless_first(Reply({}, 400)), ids="hits[].id", latency="took")
+        assert found.search_ms is not None
+        assert math.isnan(found.search_ms[0])
+        assert list(found.search_ms[1:]) == [12.5, 12.5]
+        found = retrieved(unless_first({**GOOD, "took": "long"}), ids="hits[].id", latency="took")
+        assert "latency = 'took': milliseconds from 0 to 86,400,000 is expected; got a text" in found.errors["q1"]
+
+    @pytest.mark.parametrize("concurrency", [1, 3])
+    def test_as_many_are_in_flight_as_the_table_says(self, concurrency: int) -> None:
+        with serving(lambda _: Reply(GOOD, after=0.1)) as server:
+            asked = [Question(str(n), f"question {n}") for n in range(7)]
+            remote(server, concurrency=concurrency).retrieve(asked, 2)
+        assert server.most_in_flight == concurrency
+
+    def test_a_rate_is_kept(self) -> None:
+        with serving() as server:
+            system = remote(server, requests_per_minute=240)
+            begun = time.monotonic()
+            system.retrieve([Question(str(n), f"question {n}") for n in range(44)], 2)
+        assert time.monotonic() - begun >= 0.9, "ten seconds' worth (40) at once, then one each quarter of a second"
+
+
+class TestStreams:
+    PIECES = (
+        b': hello\n\ndata: {"delta": ""}\n\n',
+        b'data: {"delta": "In "}\r\n\r\ndata: {"del',
+        b'ta": "August."}\n\nevent: end\ndata: {"hits": [{"id": "c2"}], "took": 9}\n\n',
+        b"data: [DONE]\n\n",
+    )
+
+    def test_the_first_piece_is_timed_and_all_pieces_are_the_answer(self) -> None:
+        def answer(asked: Asked) -> Reply:
+            return Reply(pieces=zip((0.1, 0.2, 0.3, 0.0), self.PIECES, strict=True))
+
+        with serving(answer) as server:
+            found = remote(server, stream=True, answer="delta", ids="hits[].id").retrieve(QUESTIONS[:2], 2)
+        assert [found.answers[q.id][0].answer for q in QUESTIONS[:2]] == ["In August."] * 2
+        assert ids(found) == [["c2"], ["c2"]]
+        assert server.asked[0].headers["accept"] == "text/event-stream"
+        assert all(300 <= taken < 300 + SLACK_MS for taken in found.logged_ms["first_token"])
+        assert all(600 <= taken < 600 + SLACK_MS for taken in found.logged_ms["call"])
+
+    def test_a_stream_without_an_answer_or_that_breaks_off_is_a_raised_question(self) -> None:
+        with (
+            serving(lambda asked: Reply(b"data: {}\n\n")) as server,
+            pytest.raises(RetrievalError, match="got nothing"),
+        ):
+            remote(server, stream=True, answer="delta").retrieve(QUESTIONS, 2)
+        with (
+            serving(lambda asked: Reply(b'data: {"delta": "In"}\n\n', broken=True)) as server,
+            pytest.raises(RetrievalError, match="tried 3 times"),
+        ):
+            remote(server, stream=True, answer="delta").retrieve(QUESTIONS[:1], 2)
+
+    @given(
+        st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"), min_size=1), max_size=5)
+    )
+    def test_events_come_out_as_they_went_in(self, texts: list[str]) -> None:
+        written = "".join(f"data: {json.dumps(text)}\n\n" for text in texts)
+        assert list(events(written)) == texts
+        assert list(events(written.replace("\n", "\r\n"))) == texts
+
+
+class TestTheJournal:
+    def test_a_reply_is_asked_once_and_a_repeat_anew(self) -> None:
+        journal = MemoryJournal()
+        with serving(lambda asked: Reply(GOOD, after=0.05)) as server:
+            first = remote(server, journal=journal, **WHOLE)
+            runs = [first.retrieve(QUESTIONS, 2), *(first.retrieve(QUESTIONS, 2, fresh=True) for _ in range(2))]
+            assert len(server.asked) == 9
+            later = remote(server, journal=journal, **WHOLE)
+            again = [later.retrieve(QUESTIONS, 2), *(later.retrieve(QUESTIONS, 2, fresh=True) for _ in range(2))]
+            assert len(server.asked) == 9
+            for one, other in zip(runs, again, strict=True):
+                assert one.search_ms is not None
+                assert other.search_ms is not None
+                assert list(one.search_ms) == list(other.search_ms)
+                assert ids(one) == ids(other)
+            later.retrieve(QUESTIONS, 3)
+            assert len(server.asked) == 12, "another k is another body"
+
+    def test_the_key_is_of_address_body_and_names_of_headers(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        journal = MemoryJournal()
+        monkeypatch.setenv("PROD_KEY", SECRET)
+        with serving() as server:
+
+            def calls(**more: Any) -> int:
+                before = len(server.asked)
+                remote(server, journal=journal, **{**WHOLE, **more}).retrieve(QUESTIONS[:1], 2)
+                return len(server.asked) - before
+
+            assert calls() == 1
+            assert calls(latency="took", answer=None, concurrency=4) == 0, "other expressions read the same reply"
+            assert calls(headers={"X-Key": "{PROD_KEY}"}) == 1
+            monkeypatch.setenv("PROD_KEY", "another-value-of-it")
+            assert calls(headers={"X-Key": "{PROD_KEY}"}) == 0, "a new key is no new question"
+            assert calls(body='{"q": "{question}"}') == 1
+            assert calls(url=f"{server.url}?v=2") == 1
+            assert calls(method="PUT") == 1
+        assert SECRET not in json.dumps(list(journal.rows.values()))
+
+    def test_a_reply_that_cannot_be_used_is_not_kept(self) -> None:
+        journal, replies = MemoryJournal(), [{"error": "warming up"}, GOOD]
+        with serving(lambda asked: replies.pop(0)) as server:
+            with pytest.raises(RetrievalError, match="got nothing"):
+                remote(server, journal=journal).retrieve(QUESTIONS[:1], 2)
+            assert ids(remote(server, journal=journal).retrieve(QUESTIONS[:1], 2)) == [["c2", "c1"]]
+
+    def test_calls_are_within_the_budget(self) -> None:
+        journal = MemoryJournal()
+        with serving() as server:
+            with pytest.raises(BudgetSpent, match="calls: 2 of 2"):
+                remote(server, journal=journal, budget=Budget(calls=2)).retrieve(QUESTIONS, 2)
+            assert len(server.asked) == 2
+            remote(server, journal=journal, budget=Budget(calls=3, tokens=1)).retrieve(QUESTIONS, 2)
+            assert len(server.asked) == 3
+
+    def test_a_plan_asks_nobody(self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        journal = MemoryJournal()
+        with serving() as server:
+            remote(server, journal=journal, **WHOLE).retrieve(QUESTIONS[:1], 2)
+            monkeypatch.setenv(planning.PLAN_FOLDER, str(tmp_path))
+            found = remote(server, journal=journal, **WHOLE).retrieve(QUESTIONS, 2)
+            assert len(server.asked) == 1
+        (outlook,) = planning.kept(tmp_path)
+        plan = outlook.plan()
+        assert (plan.judge, plan.calls, plan.journaled, plan.input_tokens, plan.output_tokens) == ("prod", 2, 1, 0, 0)
+        assert outlook.settings.model == "POST /ask"
+        assert ids(found) == [["c2", "c1"], ["c2"], ["c4"]], "in place of a reply stand the relevant chunks"
+
+
+class TestFaults:
+    @pytest.mark.fault("denied", tried="a service that refuses the key", count=1)
+    def test_a_key_that_is_refused_costs_one_call(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PROD_KEY", SECRET)
+        refusal = Reply({"detail": f"unknown key {SECRET}"}, 401)
+        with (
+            serving(refusal) as server,
+            pytest.raises(RetrievalError, match="the service refuses all calls: HTTP 401: unknown key") as raised,
+        ):
+            remote(server, headers={"X-Api-Key": "{PROD_KEY}"}, concurrency=8).retrieve(QUESTIONS, 2)
+        assert len(server.asked) == 1
+        assert "look at `headers`, and at the variables that they name" in str(raised.value)
+        assert SECRET not in str(raised.value)
+        assert MASK in str(raised.value)
+
+    def test_one_refusal_among_good_replies_is_of_its_question(self) -> None:
+        last = QUESTIONS[2].text
+        found = retrieved(lambda asked: Reply({}, 404) if asked.body["question"] == last else GOOD)
+        assert list(found.errors) == ["q3"]
+        assert found.errors["q3"].startswith("HTTP 404")
+
+    @pytest.mark.fault("rate-limits", tried="a service that is busy, then is not", count=1)
+    def test_busy_then_fine(self) -> None:
+        seen: set[str] = set()
+
+        def answer(asked: Asked) -> Any:
+            if asked.text in seen:
+                return GOOD
+            seen.add(asked.text)
+            return Reply({"message": "slow down"}, 429, {"Retry-After": "0.05"})
+
+        found = retrieved(answer)
+        assert ids(found) == [["c2", "c1"]] * 3
+        assert not found.errors
+
+    @pytest.mark.fault("hang", tried="a service that never recovers", count=2)
+    def test_an_error_for_ever_is_its_question_alone(self) -> None:
+        with serving(unless_first(Reply({"oops": "index is gone"}, 500))) as server:
+            found = remote(server).retrieve(QUESTIONS, 2)
+        assert len(server.asked) == 3 + 2
+        said = 'HTTP 500: {"oops": "index is gone"}; tried 3 times (attempts = 3, patience_seconds = 300)'
+        assert found.errors == {"q1": said}
+        with serving(Reply({}, 500)) as server, pytest.raises(RetrievalError, match="for all 12 questions") as raised:
+            remote(server, attempts=1).retrieve([Question(str(n), f"question {n}") for n in range(12)], 2)
+        assert len(server.asked) in (8, 9), "after eight in a row no more begin"
+        assert "HTTP 500" in str(raised.value)
+
+    @pytest.mark.fault("hang", tried="a service that is too slow, breaks off, or is not there", count=3)
+    def test_slow_broken_and_gone(self) -> None:
+        found = retrieved(unless_first(Reply(GOOD, after=3)), ids="hits[].id", timeout_seconds=0.2, attempts=1)
+        said = "no whole response within 0.2 s (timeout_seconds); tried 1 times (attempts = 1, patience_seconds = 300)"
+        assert found.errors == {"q1": said}
+        found = retrieved(unless_first(Reply(GOOD, broken=True)))
+        assert "tried 3 times" in found.errors["q1"]
+        with serving() as server:
+            pass
+        with pytest.raises(
+            RetrievalError, match=r"Cannot connect to host 127\.0\.0\.1.*look whether it runs, and at url"
+        ):
+            remote(server, attempts=1).retrieve(QUESTIONS, 2)
+
+    @pytest.mark.fault("bombs", tried="a reply of a service beyond the limit", count=1)
+    def test_a_huge_body(self) -> None:
+        found = retrieved(unless_first(Reply(b" " * (9 * 2**20))))
+        assert found.errors == {"q1": "the response has more than 8388608 bytes"}
+
+    @pytest.mark.fault("denied", tried="a redirect of a service to another host", count=1)
+    def test_a_redirect_is_not_followed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PROD_KEY", SECRET)
+        with serving() as other, serving(lambda _: Reply({}, 307, {"Location": other.url})) as server:
+            with pytest.raises(RetrievalError, match="HTTP 307: a redirect, which is not followed; set url to"):
+                remote(server, headers={"Authorization": "Bearer {PROD_KEY}"}).retrieve(QUESTIONS, 2)
+            assert other.asked == []
+
+    @pytest.mark.fault("secrets", tried="a service that sends its key back", count=3)
+    def test_a_key_in_a_reply_is_masked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PROD_KEY", SECRET)
+        headers, journal = {"X-Key": "{PROD_KEY}"}, MemoryJournal()
+        echo = {**GOOD, "data": {"answer": f"you sent {SECRET}"}}
+        found = retrieved(echo, **WHOLE, headers=headers, journal=journal)
+        assert found.answers["q1"][0].answer == f"you sent {MASK}"
+        found = retrieved(unless_first({"echo": SECRET}), **WHOLE, headers=headers, journal=journal)
+        assert MASK in found.errors["q1"]
+        stream = Reply(f'data: {{"delta": "{SECRET}"}}\n\n'.encode())
+        found = retrieved(stream, stream=True, answer="delta", headers=headers, journal=journal)
+        assert found.answers["q1"][0].answer == MASK
+        assert SECRET not in json.dumps(list(journal.rows.values())) + str(found)
+
+    def test_a_variable_that_is_not_set(self) -> None:
+        with pytest.raises(RetrievalError, match=r"systems.prod.headers needs its key in the variable NO_SUCH_KEY"):
+            remote(ServiceServer(len, url="http://h/"), headers={"X-Key": "{NO_SUCH_KEY}"})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"url": "ftp://h/", "ids": "@"}, "only http and https"),
+        ({"url": "http://{question}.h/", "ids": "@"}, "to one host"),
+        ({"url": "http://u:p@h/", "ids": "@"}, "holds a user, a password"),
+        ({"url": "http://h/?api_key=abc", "ids": "@"}, "holds a user, a password, a key"),
+        ({"url": "http://h/{user}", "ids": "@"}, r"no slot {user}; slots are {question} and {k}"),
+        ({"url": "http://h/"}, "needs an expression: answer, passages or ids"),
+        ({"url": "http://h/", "answer": "a", "scores": "s"}, "scores are of passages or ids"),
+        ({"url": "http://h/", "ids": "hits["}, "no JMESPath"),
+        ({"url": "http://h/", "ids": "nofunction(@)"}, "no JMESPath"),
+        ({"url": "http://h/", "ids": "@", "stream": True}, "needs `answer`"),
+        ({"url": "http://h/", "ids": "@", "body": '{"q": {question}}'}, "not JSON once it is filled"),
+        ({"url": "http://h/", "ids": "@", "body": '{"k": {k}}'}, "does not send the question"),
+        ({"url": "http://h/", "ids": "@", "method": "GET"}, "does not send the question"),
+        (
+            {"url": "http://h/", "ids": "@", "headers": {"Authorization": "Bearer abcdef"}},
+            "name the environment variable",
+        ),
+        ({"url": "http://h/", "ids": "@", "headers": {"X y": "1"}}, "no name of a header"),
+        ({"url": "http://h/", "ids": "@", "headers": {"X": "a\nb"}}, "no name of a header"),
+        ({"callable": "a:b", "ids": "@"}, "ids: only of a system with a url"),
+        ({"callable": "a:b", "url": "http://h/", "ids": "@"}, "a system is one of"),
+    ],
+)
+def test_a_table_that_cannot_work_is_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said) as raised:
+        SystemSettings(**given)
+    assert "abcdef" not in str(raised.value)

@@ -1,0 +1,360 @@
+"""A whole page about judges: offline, with a real endpoint that fails in every way, and from logged judgements."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from ragbench import tiers, views
+from ragbench.core import settings
+from ragbench.core.measurement import Measurement
+from ragbench.core.types import Verdict
+from ragbench.tiers import BenchError
+from ragbench.views import Page
+from tests import scripted_trial
+from tests.chat_server import ChatServer
+from tests.heard_judges import findings
+from tests.small_project import write_lines
+
+VIEWS = (
+    "answer", "measures", "replies", "repeatability", "people", "classes", "reliability", "rivals", "panel",
+    "disagreements", "probes", "ladder", "pairwise", "method", "provenance", "summary",
+)  # fmt: skip
+QUICK = {"resamples": 200}
+N = 16
+
+
+def made(folder: Path, rows: Callable[[str], dict[str, list[dict[str, Any]]]], *languages: str) -> None:
+    """A data set whose files have these rows, by name, in each language."""
+    folder.mkdir()
+    told = f'title = "Made"\nlicence = "CC0"\nlanguages = {json.dumps(languages)}\n'
+    (folder / "dataset.toml").write_text(told, encoding="utf-8")
+    for language in languages:
+        for name, lines in rows(language).items():
+            write_lines(folder / f"{name}.{language}.jsonl", lines)
+
+
+@pytest.fixture
+def rated(project: Path) -> Path:
+    """Questions with references in two languages, and answers to them that two people rated."""
+    given = {n: {"ann": 5 if n % 2 else 1, "bob": None if n == 3 else 4 if n % 2 else 2} for n in range(N)}
+    texts = {"en": "Hall {0} opens at {1}. Ask at desk {0}.", "ru": "Зал {0} открыт с {1}. Спросите у стойки {0}."}
+
+    def rows(language: str) -> dict[str, list[dict[str, Any]]]:
+        text, places = texts[language], range(N)
+        return {
+            "chunks": [{"id": f"c{n}", "text": text.format(n, n + 7), "url": f"/{n}"} for n in places],
+            "questions": [
+                {"id": f"q{n:02}", "text": f"{n}?", "reference": text.format(n, n + 7), "relevant": {f"c{n}": 1},
+                 "answerable": True} for n in places
+            ],
+            "ratings": [
+                {"id": f"r{n:02}", "question_id": f"q{n:02}", "answer": text.format(n, n + 7 if n % 2 else 5),
+                 "context": [f"c{n}"], "ratings": given[n]} for n in places
+            ],
+        }  # fmt: skip
+
+    made(project / "data" / "help", rows, "en", "ru")
+    return project
+
+
+def judge_at(project: Path, server: ChatServer, model: str, more: str = "") -> None:
+    """A judge called model, whom the server answers."""
+    path = project / "ragbench.toml"
+    table = f'[judges.model]\nbase_url = "{server.url}"\nmodel = "{model}"\nattempts = 2\n{more}\n'
+    path.write_text(path.read_text(encoding="utf-8") + table, encoding="utf-8")
+    settings.load.cache_clear()
+
+
+def logged(project: Path, rows: list[dict[str, Any]], **how: Any) -> Measurement:
+    write_lines(project / "logged.jsonl", rows)
+    return tiers.tier_judge("help", ratings="logged.jsonl", **how, **QUICK)
+
+
+def tried(found: Measurement) -> pd.DataFrame:
+    """The probes by judge and name, each with its effect."""
+    effects = [one.estimate for one in found.estimates_by("probe")]
+    table = found.extra["probes"].assign(value=[e.value for e in effects], n=[e.n for e in effects])
+    return table.set_index(["judge", "probe"])
+
+
+def drawn(measurement: Measurement, language: str = "en") -> str:
+    page = Page(measurement, language=language)
+    return "".join(str(page.view(name).html(frozenset(VIEWS))) for name in VIEWS)
+
+
+def test_offline(rated: Path) -> None:
+    found = tiers.tier_judge("help", **QUICK)
+    values = {each.metric: each.estimate.value for each in found.estimates}
+    assert list(values) == ["consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness"]
+    assert (values["consistency_score"], values["error_rate"]) == (1.0, 0.0)
+    assert 1 < values["avg_faithfulness"] <= 5, "a mean of ratings, on the scale that the name has everywhere"
+    probes = tried(found).loc["lexical"]
+    assert (probes["n"]["language"], probes["value"]["scale_order"]) == (N, 0.0)
+    assert probes["why"]["disguise"] == "is_baseline"
+    assert findings(found, trial="ladder")["value"]["lexical", "reference"] == 1.0
+    coverage = found.extra["coverage"]
+    assert coverage["count"].sum() == coverage["asked"].iloc[0] == 2 * N
+    assert findings(found, against="person")["value"]["people", "accuracy"] == 1.0
+    for language in ("en", "ru"):
+        html = drawn(found, language)
+        assert "0.000" in html or "0,000" in html
+    assert "δ = 0.50 on a scale from 1 to 5" in drawn(found)
+    assert "it is the baseline" in drawn(found)
+
+
+def test_a_page_made_twice_is_the_same_page(rated: Path, tmp_path: Path) -> None:
+    """Latencies are clock readings, and still the same: those of the first time are kept."""
+    first, second = (tiers.tier_judge("help", seed=3, **QUICK) for _ in range(2))
+    assert drawn(first) == drawn(second)
+    first.save(tmp_path / "kept")
+    assert drawn(Measurement.load(tmp_path / "kept")) == drawn(first)
+
+
+def test_one_repeat_and_no_ratings_are_unmeasured_and_said(rated: Path) -> None:
+    for path in (rated / "data" / "help").glob("ratings.*"):
+        path.unlink()
+    found = tiers.tier_judge("help", repeats=1, **QUICK)
+    assert found.facts["constructed"]
+    assert not len(findings(found, trial="repeatability"))
+    assert not len(findings(found, "against"))
+    probes = tried(found)["why"]["lexical"]
+    assert (probes["repeats"], probes["language"], probes["disguise"]) == ("one_repeat", "one_language", "is_baseline")
+    html = drawn(found)
+    assert "how far the judge agrees with itself is not measured" in html
+    assert "Nobody rated these answers" in html
+
+
+def test_a_model_that_fails_in_every_way_is_counted_by_every_way(rated: Path) -> None:
+    broken = {3: "!refusal", 4: "!not_json", 5: "!length", 6: "!500"}
+
+    def reply(body: dict[str, Any]) -> Any:
+        text = body["messages"][-1]["content"]
+        if "Answer B:" in text or "answer_b" in text:
+            chosen = {"choice": "A"}
+            return {"reasoning": "so", "answer": chosen} if "reasoning" in json.dumps(body) else chosen
+        asked = re.search(r"^(\d+)\?$", text, re.MULTILINE)
+        number = int(asked[1]) if asked and "Reference" in text else -1
+        plain = {"reason": "so", "rating": 5}
+        given = {"reasoning": "so", "answer": plain} if "reasoning" in json.dumps(body) else plain
+        return broken.get(number, given) if "Hall" in text else given
+
+    with ChatServer(answer=reply).running() as server:
+        judge_at(rated, server, "gpt-tester")
+        found = tiers.tier_judge("help", "model", modes="direct, reasoned", tempted=N, **QUICK)
+    assert [one["name"] for one in found.facts["judges"]] == ["model, direct", "model, reasoned"]
+    coverage = found.extra["coverage"]
+    for _, own in coverage.groupby("judge"):
+        assert own["count"].sum() == own["asked"].iloc[0] == 2 * N
+        errors = own[own["outcome"] != "valid"]["count"].sum()
+        assert errors > 0
+        [rate] = [e.estimate for e in found.estimates if e.system == own["judge"].iloc[0] and e.metric == "error_rate"]
+        assert rate.value == pytest.approx(errors / (2 * N))
+    rivals = {one.comparison.verdict for one in found.comparisons_by("trial")}
+    assert rivals == {Verdict.NOT_SHOWN}, "a judge that likes everything beats nobody"
+    probes = tried(found)
+    assert probes.loc[("model, direct", "key"), "verdict"] == "found"
+    assert probes.loc[("model, direct", "place"), "verdict"] == "found"
+    assert len(found.extra["panel"]) == 2
+    html = drawn(found)
+    assert "does not clearly beat lexical" in html
+    lost = next(one.estimate for one in found.estimates_by("probe") if one.where["probe"] == "key")
+    assert (lost.n, lost.n_unmeasured) == (13, 3)
+    assert "n 13, 3 unmeasured: " in html, "an effect stands with what it lacks"
+
+
+def test_logged_judgements(rated: Path) -> None:
+    rows = [
+        {"id": f"i{n:02}", "people": {"a": n % 5, "b": min(4, n % 5 + n % 2)}, "system": "gpt-4" if n % 2 else "llama",
+         "cluster": f"q{n // 2}", "judges": {"good": n % 5 / 4, "words": n * n % 7 % 5 / 4},
+         "choices": {"good": ["A", "B"], "first": ["A", "A"]}, "label": "A"}
+        for n in range(40)
+    ]  # fmt: skip
+    found = logged(rated, rows, people_scale="0, 4", rival="words")
+    pairwise = findings(found, trial="pairwise")["value"]
+    assert pairwise["good", "consistent"] == 1.0
+    assert pairwise["first", "first_place"] == 1.0
+    assert pairwise["first", "better_wins"] == 0.5
+    assert pairwise["good", "right_in_both_orders"] == 1.0
+    probes = tried(found)["verdict"]
+    assert probes["first", "place"] == "found"
+    assert probes["good", "place"] == "open", "forty pairs of twenty questions rule nothing out"
+    rivals = {one.comparison.challenger: one.comparison.verdict for one in found.comparisons_by("trial")}
+    assert rivals["good"] == "better"
+    assert {each.metric for each in found.estimates} == {"consistency_score", "error_rate"}
+    for language in ("en", "ru"):
+        assert "good" in drawn(found, language)
+
+
+def test_the_headline_of_pairs_counts_changes_and_uses_their_labels(rated: Path) -> None:
+    """110 of 350 choices change with the order (a published judge's share), to either side as often."""
+    kinds = [["A", "A"]] * 55 + [["B", "B"]] * 55 + [["A", "B"]] * 160 + [["B", "A"]] * 80
+    rows = [{"id": f"i{n:03}", "choices": {"swayed": kind}, "label": "A"} for n, kind in enumerate(kinds)]
+    found = logged(rated, rows, rival="none")
+    probes = tried(found).loc["swayed"]
+    assert (probes["value"]["place"], probes["verdict"]["place"]) == (0.0, "open")
+    assert probes["value"]["place_changes"] == pytest.approx(110 / 350)
+    assert probes["verdict"]["place_changes"] == "found"
+    said = str(views.comparison.answer(Page(found)).html())
+    assert "1 of 2 probes found a fault: choices changed by the order." in said
+    assert "No fault" not in said
+    assert "Neither shown nor ruled out: order of A and B on average." in said
+    assert "Nobody rated" not in said, "the labels are the truth"
+    assert "Pairs whose better answer is labelled: 350." in said
+    assert "0.61" in said, "(2 · 160 + 110) / 700"
+    assert "0.46" in said, "160 / 350"
+    assert "more often than by guessing" in said
+    assert "25.0% may change" in drawn(found)
+
+
+def test_limits_are_the_reader_s_own(rated: Path) -> None:
+    """What is a fault within one limit is none within another, and the page says which limits it used."""
+    rows = [{"id": f"i{n:02}", "people": {"a": n % 5}, "judges": {"j": 0.5, "words": n % 4 / 4},
+             "choices": {"j": ["A", "A" if n % 4 else "B"]}} for n in range(60)]  # fmt: skip
+
+    def placed(**limits: float) -> tuple[dict[str, Any], str]:
+        found = logged(rated, rows, people_scale="0, 4", rival="words", **limits)
+        return {**tried(found).loc[("j", "place")], **found.facts["limits"]}, drawn(found)
+
+    strict, html = placed()
+    assert (strict["verdict"], strict["limit_high"], strict["bias"]) == ("found", 0.05, 0.05)
+    assert "±0.05" in html
+    assert "a score may move by 5.0% of the scale" in html
+    loose, html = placed(bias_limit=0.925, ladder_limit=1)
+    assert (loose["verdict"], loose["limit_low"], loose["ladder"]) == ("passed", -0.925, 1)
+    assert loose["value"] == strict["value"] == 0.75
+    assert "±0.925" in html
+    assert "by 92.5% of the scale" in html
+    assert "100.0% of the pairs" in html
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "own", "why"),
+    [
+        ("gpt-tester", "", "gpt-4o", ""),
+        ("tuned-0425", 'family = "acme"', "acme-7b", ""),
+        ("tuned-0425", "", "acme-7b", "no_judge_family"),
+        ("gpt-tester", "", "claude-3", "no_own_family"),
+    ],
+)
+def test_a_live_judge_that_likes_its_own_family(project: Path, model: str, more: str, own: str, why: str) -> None:
+    """People find both answers equally good; the judge prefers the words of one model."""
+    text, places = "Hall {} opens at nine.", range(24)
+    rows = {
+        "chunks": [{"id": f"c{n}", "text": text.format(n)} for n in places],
+        "questions": [
+            {"id": f"q{n:02}", "text": f"When is {n} open?", "reference": text.format(n), "relevant": {f"c{n}": 1}}
+            for n in places
+        ],
+        "ratings": [
+            {"id": f"r{n:02}{system}", "question_id": f"q{n:02}", "answer": f"{word}, hall {n} opens at nine.",
+             "ratings": {"ann": 3 + n % 2}, "system": system}
+            for n in places for system, word in ((own, "Certainly"), ("mistral-7b", "Well"))
+        ],
+    }  # fmt: skip
+    made(project / "data" / "kin", lambda _language: rows, "en")
+
+    def reply(body: dict[str, Any]) -> Any:
+        text = body["messages"][-1]["content"]
+        return {"reason": "so", "rating": 2 if "Certainly" in text else 1}
+
+    with ChatServer(answer=reply).running() as server:
+        judge_at(project, server, model, more)
+        found = tiers.tier_judge("kin", "model", metric="answer_accuracy", tempted=0, repeats=1, **QUICK)
+    row = tried(found).loc[("model", "own_family")]
+    assert row["why"] == why
+    html = drawn(found)
+    if why:
+        assert row["verdict"] == "unmeasured"
+        said = {"no_judge_family": "name it as “family”", "no_own_family": "the judge&#39;s own model family"}
+        assert said[why] in html
+    else:
+        assert (row["n"], row["verdict"], row["value"]) == (24, "found", 0.5)
+
+
+def test_names_and_texts_from_files_are_shown_as_texts(rated: Path) -> None:
+    hostile = "<img src=x onerror=alert(1)>\u202e\x1b[31m"
+    rows = [
+        {"id": f"{hostile}{n}", "people": {hostile: n % 5}, "judges": {hostile: n % 3 / 2, "b": 0.5},
+         "question": hostile, "answer": hostile, "system": hostile, "choices": {hostile: ["A", "A"]}}
+        for n in range(20)
+    ]  # fmt: skip
+    found = logged(rated, rows, people_scale="0, 4", rival="b")
+    for language in ("en", "ru"):
+        html = drawn(found, language)
+        assert "<img" not in html
+        assert not set(html) & {"\u202e", "\x1b"}
+        assert "&lt;img" in html
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"judges": "gpt"}, "no judge 'gpt'"),
+        ({"metric": "mrr"}, "asks a judge"),
+        ({"metric": "semantic_similarity"}, "asks a judge"),
+        ({"metric": "answer_acuracy"}, "did you mean answer_accuracy"),
+        ({"repeats": 0}, "repeats = 0"),
+        ({"tempted": True}, "tempted = True"),
+        ({"good": 1}, "good = 1"),
+        ({"delta": -1}, "delta = -1"),
+        ({"bias_limit": 1}, r"bias_limit = 1: a number from 0 to 0.99 is expected .* share of the scale"),
+        ({"flips_limit": -0.1}, "flips_limit = -0.1: a number from 0 to 0.99"),
+        ({"changes_limit": 1}, "changes_limit = 1: a number from 0 to 0.99 is expected .the share of choices"),
+        ({"attacks_limit": float("nan")}, "attacks_limit = nan: a number from 0 to 0.99"),
+        ({"ladder_limit": 0}, "ladder_limit = 0: a number from 0.01 to 1"),
+        ({"alike_limit": True}, "alike_limit = True: a number from 0 to 0.99"),
+        ({"alike_limit": "high"}, "alike_limit = 'high': a number"),
+        ({"classes": "good"}, "classes = 'good': at least two names"),
+        ({"classes": "no, perhaps, yes"}, "which is none of the 3 classes"),
+        ({"modes": "loud"}, "direct, reasoned"),
+        ({"people_scale": "1, 4"}, "5 is not on the scale"),
+        (
+            {"aggregate": "loudest"},
+            "aggregate = 'loudest': mean, median, minimum, maximum, majority, binary_majority or consensus",
+        ),
+        ({"ratings": "../../etc/passwd"}, "leads out of the project"),
+        ({"ratings": "none.jsonl"}, "no such file"),
+    ],
+)
+def test_what_cannot_be_asked_is_named(rated: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BenchError, match=message):
+        tiers.tier_judge("help", **{**QUICK, **options})
+
+
+def test_nothing_to_judge_is_said(project: Path, tmp_path: Path) -> None:
+    found = tiers.tier_judge("small", **QUICK)
+    assert not found.estimates
+    found.save(tmp_path / "kept")
+    for measurement in (found, Measurement.load(tmp_path / "kept")):
+        assert "there was nothing to judge" in drawn(measurement)
+
+
+def told(name: str, seed: int) -> bool:
+    """Whether the fault is found by its probe; of the honest judge, whether it passes all and beats the baseline."""
+    found, beats = scripted_trial.tried(name, seed)
+    if name == scripted_trial.HONEST:
+        return "found" not in found.values() and bool(beats)
+    return found[scripted_trial.FAULTS[name]] == "found"
+
+
+FEW = (scripted_trial.HONEST, "likes length", "falls for master keys", "prefers the first answer")
+MORE = [pytest.param(name, marks=pytest.mark.slow) for name in scripted_trial.FAULTS if name not in FEW]
+
+
+@pytest.mark.parametrize("name", [*FEW, *MORE])
+def test_a_scripted_judge(name: str) -> None:
+    assert told(name, 1000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [scripted_trial.HONEST, *scripted_trial.FAULTS])
+def test_a_scripted_judge_twenty_times(name: str) -> None:
+    """A hundred times of each, with the rates of every verdict: `python -m tests.scripted_trial`."""
+    assert sum(told(name, seed) for seed in range(20)) >= 19

@@ -1,0 +1,88 @@
+"""A page that several judges judged says for which judges its words hold, and what they are of judges at large."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ragbench import stats
+from ragbench.core import stand_ins
+from ragbench.core.language import translator
+from ragbench.core.measurement import NamedComparison
+from ragbench.tiers.scoring import other_judges
+from ragbench.tiers.scoring.judged_metrics import JUDGEMENT_COLUMNS
+
+EN, RU = translator("en"), translator("ru")
+
+
+def judgements(judges: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Thirty answers of two systems by so many judges, each of whom likes the second by more or less."""
+    rng = np.random.default_rng(judges)
+    apart = 0.1 + rng.normal(0, 0.1, (30, 1)) + np.linspace(-0.1, 0.2, judges) + rng.normal(0, 0.05, (30, judges))
+    rows = [
+        (system, "faithfulness", f"q{q:02}", f"j{j}", 0.5 + (apart[q, j] if system == "new" else 0), "ok", "", 0.1, "")
+        for system in ("old", "new")
+        for q in range(30)
+        for j in range(judges)
+    ]
+    return pd.DataFrame(rows, columns=list(JUDGEMENT_COLUMNS)), apart
+
+
+def facts(judges: int, corrected: tuple[str, ...] = ()) -> dict[str, Any]:
+    table, apart = judgements(judges)
+    one = stats.compare(np.zeros(30), apart.mean(axis=1), names=("old", "new"), resamples=200)
+    compared = [NamedComparison("faithfulness", one), NamedComparison("mrr", one)]
+    return {
+        "judges": [{"name": f"j{j}", "stand_in": False} for j in range(judges)],
+        "judged": ["faithfulness"],
+        "aggregate": "mean" if judges > 1 else None,
+        "corrected": corrected,
+        **other_judges.facts(table, compared, ["faithfulness"], None, 0.95),
+    }
+
+
+@pytest.mark.parametrize("judges", [3, 5])
+def test_the_difference_is_given_with_judges_as_a_random_factor(judges: int) -> None:
+    known = json.loads(json.dumps(facts(judges)))
+    expected, p = stats.over_judges(judgements(judges)[1])
+    [row] = known["over_judges"]
+    assert (row["metric"], row["baseline"], row["challenger"], row["judges"], row["n"]) == (
+        "faithfulness", "old", "new", judges, 30,
+    )  # fmt: skip
+    assert (row["difference"], row["low"], row["high"], row["p"]) == pytest.approx(
+        (expected.value, expected.low, expected.high, p)
+    )
+    for _, words in (
+        (EN, "hold for these judges ({names}), not for others: judges are no sample in them. With judges as a random"),
+        (RU, "верны для этих судей ({names}), а не для других: судьи в них не выборка. С судьями как случайным"),
+    ):
+        said = stand_ins.caveat(stand_ins.of(known), _)
+        assert words.format(names=", ".join(f"j{j}" for j in range(judges))) in said
+        ends = _.interval(expected.low, expected.high, 3, signed=True)
+        number = f"faithfulness, new − old: {_.number(expected.value, 3, signed=True)} {ends}"
+        assert f"{number}, {_.p_value(p, relation=True)}." in said
+    assert ("So few judges as 3 tell little of others." in stand_ins.caveat(stand_ins.of(known), EN)) == (judges == 3)
+    kept = [one.fact for one in stand_ins.of(known)]
+    again = {"stand_ins": json.loads(json.dumps(kept))}
+    assert stand_ins.caveat(stand_ins.of(again), EN) == stand_ins.caveat(stand_ins.of(known), EN), (
+        "as an index keeps it"
+    )
+
+
+def test_two_judges_are_too_few_and_one_is_no_panel() -> None:
+    known = facts(2)
+    assert known["over_judges"][0]["low"] is None
+    said = stand_ins.caveat(stand_ins.of(known), EN)
+    assert "hold for these judges (j0, j1), not for others" in said
+    assert "Two judges are too few to say anything of others." in said
+    assert "random factor" not in said
+    assert "over_judges" not in facts(1)
+    assert "these judges" not in stand_ins.caveat(stand_ins.of(facts(1)), EN)
+
+
+def test_what_people_correct_is_not_the_judges_word() -> None:
+    assert "these judges" not in stand_ins.caveat(stand_ins.of(facts(3, ("faithfulness",))), EN)
