@@ -399,9 +399,9 @@ def _going_by(name: str) -> tuple[Metric, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def _hint(name: str) -> str:
-    known = sorted({name for each in _registry.values() for name in (each.name, each.published) if name})
-    near = difflib.get_close_matches(name, known, n=3)
-    return f"did you mean {' or '.join(near)}? " if near else ""
+    known = {name.casefold(): name for each in _registry.values() for name in (each.name, each.published) if name}
+    near = difflib.get_close_matches(name.casefold(), sorted(known), n=3)
+    return f"did you mean {' or '.join(known[one] for one in near)}? " if near else ""
 
 
 def _bound(found: Metric, written: notation.Label) -> Metric:
