@@ -54,6 +54,7 @@ def _read(
             "id": sample.id,
             "text": sample.user_input,
             "reference": sample.reference,
+            "references": sample.references,
             "cluster": sample.cluster,
             "relevant": relevant,
             "relevant_urls": {},
@@ -62,7 +63,7 @@ def _read(
         question = checked(QuestionRecord, made, place)
         if not questions.put(question.id, question):
             known = questions.get(question.id) or question
-            if (known.text, known.reference) != (question.text, question.reference):
+            if any(getattr(known, one) != getattr(question, one) for one in ("text", "reference", "references")):
                 raise DatasetError(
                     f"{place}: user_input and reference differ between systems; one question is expected"
                 )

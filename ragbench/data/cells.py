@@ -7,7 +7,7 @@ import functools
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -220,3 +220,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(one) for one in value]
     return {key: _plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value
+
+
+def several(texts: Iterable[str]) -> tuple[str, ...]:
+    """Different texts, each once, those of blanks left out; none where there are fewer than two."""
+    found = tuple(dict.fromkeys(text for text in texts if text.strip()))
+    return found if len(found) > 1 else ()

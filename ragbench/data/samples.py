@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ragbench.core import names
 from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
-from ragbench.data.cells import Form, Forms, held
+from ragbench.data.cells import Form, Forms, held, several
 from ragbench.data.files import DatasetError, parse_json
 from ragbench.data.limits import MAX_ROWS
 from ragbench.data.question_sets import flag
@@ -259,6 +259,7 @@ def _samples(item: Mapping[str, Any], place: str, number: int, forms: Forms | No
             user_input=asked,
             response=answer,
             reference=whole.reference if turn == len(turns) else None,
+            references=whole.references if turn == len(turns) else (),
             cluster=whole.cluster or whole.id,
         )
         for turn, (asked, answer) in enumerate(turns, 1)
@@ -267,8 +268,11 @@ def _samples(item: Mapping[str, Any], place: str, number: int, forms: Forms | No
 
 def _sample(item: Mapping[str, Any], place: str, number: int, forms: Forms | None = None) -> Sample:
     found = {field: _first(item, names) for field, names in NAMES.items()}
-    if found["reference"] is None and found["references"] is not None:
-        found["reference"] = _listed(found["references"], f"{place}, ground_truths") or None
+    given = [
+        text
+        for name in ("reference", "references")
+        for text in (_references(found[name], f"{place}, {name}") if found[name] is not None else ())
+    ]
 
     def text(name: str) -> str | None:
         return _text(found[name], f"{place}, {name}")
@@ -280,7 +284,7 @@ def _sample(item: Mapping[str, Any], place: str, number: int, forms: Forms | Non
         id=str(number) if found["id"] is None else str(found["id"]),
         user_input=text("user_input"),
         response=text("response"),
-        reference=text("reference"),
+        reference=next((one for one in given if one.strip()), given[0] if given else None),
         contexts=contexts_of(found["contexts"], f"{place}, contexts", forms, found["context_ids"]),
         reference_contexts=contexts_of(
             found["reference_contexts"], f"{place}, reference_contexts", forms, found["reference_context_ids"]
@@ -290,7 +294,32 @@ def _sample(item: Mapping[str, Any], place: str, number: int, forms: Forms | Non
         cluster=label("cluster"),
         system=label("system"),
         shown=_flag(found["shown"], place),
+        references=several(given),
     )
+
+
+def _references(value: Any, place: str) -> list[str]:
+    """The right answers of a field: a text, a list of texts, one that stands in a cell, or SQuAD's {"text": […]}."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            found = held(value)
+        except ValueError:
+            found = None
+        value = value if found is None or not _is_of_answers(found[0]) else found[0]
+    if isinstance(value, Mapping) and "text" in value:
+        value = value["text"]
+    if isinstance(value, list | tuple):
+        value = [one["text"] if isinstance(one, Mapping) and "text" in one else one for one in value]
+        return [text for one in value if (text := _text(one, place)) is not None]
+    text = _text(value, place)
+    return [] if text is None else [text]
+
+
+def _is_of_answers(value: Any) -> bool:
+    """Whether what stands in a cell is a list of answers, and not an answer that is written so."""
+    if isinstance(value, Mapping):
+        return isinstance(value.get("text"), list)
+    return bool(value) and all(isinstance(one, str) or (isinstance(one, Mapping) and "text" in one) for one in value)
 
 
 def _flag(value: Any, place: str) -> bool | None:
