@@ -25,7 +25,6 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.tiers.retrieval.tier0_embeddings import tier0_embeddings as tier0_embeddings
     from ragbench.tiers.retrieval.tier1_retrieval import tier1_retrieval as tier1_retrieval
     from ragbench.tiers.scoring.corrections import corrected as corrected
-    from ragbench.tiers.statistics_calibration import statistics_calibration as statistics_calibration
 
 _PLACES = {
     "BenchError": "basics.choices",
@@ -35,7 +34,6 @@ _PLACES = {
     "rag_metrics": "answers.rag_metrics",
     "real_users": "retrieval.real_users",
     "sources": "retrieval.sources",
-    "statistics_calibration": "statistics_calibration",
     "tier0_embeddings": "retrieval.tier0_embeddings",
     "tier1_retrieval": "retrieval.tier1_retrieval",
     "tier2_generation": "answers.tier2_generation",
