@@ -87,8 +87,8 @@ def run(
     from ragbench import report
     from ragbench.core import settings
     from ragbench.report.keeping import manifest
-    from ragbench.tiers import gates as gates
     from ragbench.tiers.basics import session
+    from ragbench.tiers.run import gates
 
     known = settings.load()
     name, note = options.line(manifest.named, name, "--name"), options.line(manifest.noted, note, "--note")
