@@ -185,7 +185,7 @@ def _calls(notebook: Any) -> Iterator[ast.Call]:
         with contextlib.suppress(SyntaxError):
             for node in ast.walk(ast.parse(cell.source)):
                 match node:
-                    case ast.Call(func=ast.Attribute(value=ast.Name(id="bench"))):
+                    case ast.Call(func=ast.Attribute(value=ast.Name(id="tiers"))):
                         yield node
 
 
