@@ -288,7 +288,7 @@ def _require(place: Path, language: str, counts: Mapping[str, int]) -> None:
     """Raises DatasetError for a base table whose file is there and empty, and for a folder without any table."""
     for table in BASE:
         path = place / f"{table}.{language}.jsonl"
-        spared = (*ADDED, "documents") if table == "questions" else ADDED
+        spared = (*ADDED, "documents" if table == "questions" else "questions")
         if path.is_file() and not counts[table] and not any(counts[other] for other in spared):
             raise DatasetError(f"{path.name}: holds no lines; at least one is expected")
     if not any(counts.values()):

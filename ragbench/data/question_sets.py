@@ -253,6 +253,12 @@ def read(path: Path, *, base: Mapping[str, ChunkRecord] | None = None, marked: b
         raise DatasetError(f"{path.name}: no question is left ({cut(reasons)[1:-1]})")
     if marked:
         brought.notes.append(f"{unmarked} of {len(reading.items)} items carry no mark yet; they are kept as they are")
-    if not base:
+    if not brought.chunks:
+        brought.notes.append(
+            "no passages: what a service or a function of yours returns is the knowledge base, as far as it is seen; "
+            "to search passages here, and to measure the search, give them: --chunks-from NAME or db:NAME"
+        )
+        brought.runs.append("tier3_end_to_end")
+    elif not base:
         brought.notes.append("the knowledge base is only the chunks that this file carries: retrieval is easier so")
     return brought
