@@ -12,8 +12,8 @@ need", "please provide", «уточните»). An answer is a refusal when
 
 It is none where it declines and then sets out, in a list, what the sources do give ("The statement provides the
 following: - Capex: $1,075 million - …"): that answers in part, however it closes. A list before it declines is work
-that came to nothing. A sentence that only concedes ("Although the text does not say …, it …") has no sign. Only what
-is said of telling and of sources counts: "We do not provide refunds" and «нельзя сдать экзамен» are answers.
+that came to nothing. A sentence that only concedes ("Although the text does not say …, it …") has no sign. Only what is
+said of telling and of sources counts: "We do not provide refunds" and «нельзя сдать экзамен» are answers.
 """
 
 from __future__ import annotations

@@ -11,8 +11,7 @@ from markupsafe import Markup
 
 from ragbench.core.counts import counted
 from ragbench.core.language import DASH
-from ragbench.core.types import Estimate
-from ragbench.tiers.judges.probes import BY_CONSTRUCTION
+from ragbench.core.types import BY_CONSTRUCTION, Estimate
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.marks import small
 from ragbench.views.basics.material import Material
