@@ -194,6 +194,21 @@ def pair(shift: float, spread: float, n: int = 100) -> Measurement:
     return made("mrr", old=old, new=np.clip(old + shift + noise - noise.mean(), 0, 1))
 
 
+def test_the_interval_of_pairs_that_never_moved_is_as_wide_as_the_scale() -> None:
+    """Two added pairs that moved by the whole scale: on 1 to 5 four times as far as on 0 to 1, whatever was seen."""
+    reach = {}
+    for metric, low, high in (("mrr", 0.0, 1.0), ("faithfulness_rating", 1.0, 5.0)):
+        values = np.random.default_rng(1).uniform(low, high, 30)
+        _, check = decided(made(metric, old=values, new=values), metric=metric, not_worse_by=0.05)
+        assert check.low is not None
+        assert check.high is not None
+        assert check.low == -check.high
+        reach[metric] = check.high
+    expected = 2.045 * math.sqrt(2 / 32) / math.sqrt(32)  # t of 29 degrees of freedom, on 30 pairs and two more
+    assert reach["mrr"] == pytest.approx(expected, rel=0.01)
+    assert reach["faithfulness_rating"] == pytest.approx(4 * reach["mrr"])
+
+
 @pytest.mark.parametrize(
     ("shift", "spread", "code"), [(0.0, 0.02, 0), (0.1, 0.1, 0), (-0.01, 0.02, 0), (-0.1, 0.02, 1), (-0.04, 0.2, 2)]
 )

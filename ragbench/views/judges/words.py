@@ -209,6 +209,7 @@ def statistic(material: Material, name: str, of: str = "") -> str:
         "better_wins": _("the better answer wins"),
         "right_over_both_orders": _("the better answer wins more often than it loses, over both orders"),
         "right_in_both_orders": _("the better answer wins in both orders"),
+        "right_in_first_order": _("the better answer wins in the first order"),
         "valid": _("valid"),
         "unparseable": _("unparseable"),
         "refused": _("refused"),
