@@ -197,6 +197,26 @@ def test_a_sure_interval_of_twenty_labels_is_wide() -> None:
     assert (found.low, found.high) == pytest.approx((0.699, 0.972), abs=5e-4)
 
 
+def test_no_interval_leaves_its_scale() -> None:
+    """Three items of which both raters say the same, and small tables of any kind: a share is from 0 to 1."""
+    rng = np.random.default_rng(2)
+    cases = [(["yes", "yes", "no"], ["yes", "yes", "no"])]
+    cases += [tuple(rng.integers(0, grades, (2, n)).tolist()) for n in (2, 3, 5, 9) for grades in (2, 3, 5)]
+    for first, second in cases:
+        scale = "nominal" if isinstance(first[0], str) else "ordinal"
+        for name, one in stats.agreement(first, second, scale=scale, resamples=200).items():
+            if name == "bias" or one.low is None or one.high is None:
+                continue
+            least = 0.0 if name in ("accuracy", "balanced_accuracy") else -1.0
+            assert least <= one.low <= one.high <= 1.0, (name, first, second, one)
+    for n, raters in ((2, 3), (3, 3), (4, 5), (9, 4)):
+        table = rng.integers(0, 4, (n, raters)).tolist()
+        several = [stats.icc(table, resamples=200), stats.fleiss_kappa(table, resamples=200)]
+        several += [stats.krippendorff_alpha(table, scale=each, resamples=200) for each in ("nominal", "interval")]
+        for one in several:
+            assert one.low is None or one.high is None or -1.0 <= one.low <= one.high <= 1.0, (table, one)
+
+
 def test_perfect_agreement_and_one_category() -> None:
     """Four items on which both agree may be four of many on which they do not always: there is a width. Numbers have
     no cells that could have been seen, and none."""
