@@ -114,7 +114,9 @@ def test_any_text_is_one_or_the_other(answer: str) -> None:
     assert is_refusal(answer) in (True, False)
 
 
-@pytest.mark.parametrize("word", ["i ", "the context ", "не ", "information ", "there is no ", "a, "])
+@pytest.mark.parametrize(
+    "word", ["i ", "the context ", "the text says: ", "- a: : ", "не ", "information ", "there is no ", "a, "]
+)
 def test_long_texts_of_one_word_come_to_an_end(word: str) -> None:
     assert is_refusal(word * 20_000) in (True, False)
 

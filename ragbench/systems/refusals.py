@@ -276,10 +276,8 @@ _FORMULA = re.compile(
     r"|недостаточно (?:данных|информации|сведений)|без ответа|затрудняюсь(?: ответить)?)"
     rf"(?: (?:in|by|from|within|в|во) (?:\w+ ){{0,3}}{_SOURCE}| (?:в|во) (?:\w+ ){{0,2}}{_ANY_READ})?"
 )
-_SETS_OUT = re.compile(
-    rf"^(?=.*{_SOURCE}).*\b(?:{_TELL}s?|holds|says|gives|follow\w*|see|know)\b[^.]*:$"
-    rf"|^(?=.*{_ANY_READ}).*\b(?:{_SAID}|есть|следующ\w+)[^.]*:$"
-)
+_OF_A_SOURCE = re.compile(rf"{_SOURCE}|{_ANY_READ}")
+_HOLDS = re.compile(rf"\b(?:{_TELL}s?|holds|says|gives|follow\w*|see|know)\b|\b(?:{_SAID}|есть|следующ\w+)")
 _ITEM = re.compile(r"^(?:[-*•–—]|\d+[.)])\s.*?:\s*(?:[^\w\s]|[a-zа-я]{1,3}\b|\s){0,4}\d")
 _ENDINGS = re.compile(r"^\W+|\W+$")
 _CLAUSES = re.compile(r"; |: (?=\w+ (?:do|does|is|are)\b)|, (?:but|however|yet|но|однако|зато|а)\b,? ?")
@@ -316,12 +314,13 @@ class _Read(NamedTuple):
         return not self.denies and bool(_GIVES.search(self.text)) and not _SUPPOSES.search(self.text)
 
 
-def _sets_out(read: Sequence[_Read]) -> bool:
-    """Whether the first of these says what a source gives, and two items or more with their figures follow."""
-    head = read[0]
-    if head.denies or head.needs or not _SETS_OUT.search(head.text):
+def _sets_out(head: _Read, *items: _Read) -> bool:
+    """Whether the head says what a source gives, and items with their figures follow."""
+    if head.denies or head.needs or not head.text.endswith(":"):
         return False
-    return len(read) > 2 and all(_ITEM.match(one.text) for one in read[1:3])
+    if not (_OF_A_SOURCE.search(head.text) and _HOLDS.search(head.text)):
+        return False
+    return all(_ITEM.match(one.text) for one in items)
 
 
 class Rule:
@@ -347,7 +346,7 @@ class Rule:
 
     def _decided(self, read: Sequence[_Read]) -> bool:
         first, later = read[0], read[1:]
-        lists = [place for place in range(len(read)) if _sets_out(read[place:])]
+        lists = [place for place in range(len(read) - 2) if _sets_out(*read[place : place + 3])]
         if any(one.declines for one in read[: lists[-1] if lists else 0]):
             return False
         given = [place for place, one in enumerate(later) if one.gives or place + 1 in lists]
