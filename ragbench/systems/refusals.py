@@ -346,8 +346,8 @@ class Rule:
 
     def _decided(self, read: Sequence[_Read]) -> bool:
         first, later = read[0], read[1:]
-        lists = [place for place in range(len(read) - 2) if _sets_out(*read[place : place + 3])]
-        if any(one.declines for one in read[: lists[-1] if lists else 0]):
+        lists = {place for place in range(len(read) - 2) if _sets_out(*read[place : place + 3])}
+        if any(one.declines for one in read[: max(lists, default=0)]):
             return False
         given = [place for place, one in enumerate(later) if one.gives or place + 1 in lists]
         declining = [
