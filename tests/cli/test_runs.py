@@ -545,7 +545,7 @@ def test_pages_and_pairs_that_cannot_be_planned_are_left_out_and_named(project: 
 def test_groups_that_all_differ_alike_plan_nothing_though_their_questions_differ() -> None:
     """Showing all against hiding all, on pairs of a right and a wrong answer: every group differs by 0."""
     report = of_values("hit_rate@1", [f"pair {n // 2}" for n in range(60)], old=[1.0, 0.0] * 30, new=[0.0, 1.0] * 30)
-    said = "tier: new − old on hit_rate@1: all 30 groups differ by 0, and nothing says how others would vary"
+    said = "new − old on hit_rate@1: all 30 groups differ by 0, and nothing says how others would vary"
     with pytest.raises(BenchError, match=re.escape(said)):
         next_study.plan({"tier": report}, next_study.Ask(), DifferenceSettings())
 
