@@ -1,10 +1,12 @@
-"""Where the sentences of an English or Russian text stand, where words do that no blank parts, and their stems."""
+"""What a text tells of itself: its language, where its sentences stand, words that no blank parts, and their stems."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 Span = tuple[int, int]
@@ -27,6 +29,9 @@ _UNSPACED = re.compile(
 )
 """Thai, Lao, Burmese, Khmer, Chinese characters and kana, their digits apart; Korean parts its words by blanks."""
 _CYRILLIC = re.compile("[\u0400-\u052f]")
+_LETTER = re.compile(r"[^\W\d_]")
+MOST_CHARACTERS, MOST_TEXTS = 4_000, 1_000
+"""So much of one text, and of several so many, tells their language."""
 LONGEST_KEPT = 24
 """Letters of the words whose stems are kept: some 20 MB of them."""
 LONGEST = 12
@@ -89,6 +94,19 @@ def apart(text: str) -> str:
         found.append(f" {sign}" if own or held else sign)
         held = own
     return "".join(found)
+
+
+def language_of(texts: str | Iterable[str], otherwise: str = "en") -> str:
+    """ "ru" where more than a third of the letters of a text, or of the first texts, are Cyrillic, else "en".
+
+    Russian texts on technical subjects hold Latin names, so half would be too strict. otherwise: what holds where no
+    letter stands.
+    """
+    text = texts[:MOST_CHARACTERS] if isinstance(texts, str) else " ".join(islice(texts, MOST_TEXTS))
+    letters = sum(1 for _ in _LETTER.finditer(text))
+    if not letters:
+        return otherwise
+    return "ru" if 3 * sum(1 for _ in _CYRILLIC.finditer(text)) > letters else "en"
 
 
 def stem(word: str) -> str:
