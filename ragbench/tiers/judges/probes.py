@@ -145,7 +145,7 @@ def _mean(effect: Effect, sure: Sureness) -> Estimate:
         clusters=found.clusters, note=found.note,
     )  # fmt: skip
     if found.note != "no_spread":
-        return made
+        return stats.kept_within(made, (-1.0, 1.0))  # differences of shares of the scale
     unseen = stats.estimate(np.where(np.isnan(effect.values), np.nan, 0.0), bounds=(0.0, 1.0), **options)
     ends = (max(-1.0, made.value - (unseen.high or 1.0)), min(1.0, made.value + (unseen.high or 1.0)))
     return replace(made, low=ends[0], high=ends[1], method=unseen.method)
