@@ -219,7 +219,7 @@ def _refuse_without_spread(differences: Array, clusters: Sequence[str] | None, a
     """Where questions come in groups, these are what varies: their means may be equal though questions are not."""
     known = ~np.isnan(differences)
     moved, which = differences[known], "differences are"
-    if clusters is not None and known.any():
+    if clusters is not None and known.any() and np.ptp(moved) > 0:
         codes = np.unique(np.array(clusters, dtype=object)[known], return_inverse=True)[1]
         moved, which = np.bincount(codes, weights=moved) / np.bincount(codes), "groups differ by"
     if len(moved) > 1 and not np.ptp(moved) > 1e-12 * np.abs(differences[known]).max():
