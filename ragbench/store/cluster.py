@@ -23,6 +23,7 @@ from pathlib import Path
 
 import psutil
 
+from ragbench.core import folders
 from ragbench.store.errors import StoreError
 
 MAJOR = 18
@@ -217,7 +218,7 @@ class Cluster:
     def last_words(self) -> str:
         """The last lines of the server's log up to what it calls fatal."""
         try:
-            lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+            lines = folders.last_lines(self.log)
         except OSError:
             return "it wrote no log"
         fatal = [place for place, line in enumerate(lines) if "FATAL:" in line or "PANIC:" in line]
@@ -303,7 +304,7 @@ def installation() -> Path:
 
 def _first_number(path: Path) -> int | None:
     try:
-        return int(path.read_text().split("\n", 1)[0])
+        return int(folders.text(path).split("\n", 1)[0])
     except (OSError, ValueError):
         return None
 
@@ -353,7 +354,7 @@ def _reachable_copy(installed: Path, folder: Path) -> Path:
 
     They find their libraries in a folder beside their package's, so both are copied in the same places.
     """
-    version = hashlib.sha256((installed / "bin" / "postgres").read_bytes()).hexdigest()[:16]
+    version = folders.digest(installed / "bin" / "postgres")[:16]
     copy = folder / f"postgresql-{version}"
     inside = Path(installed.parent.name) / installed.name
     if not copy.is_dir():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 from pydantic import Field
 
+from ragbench.core import folders
 from ragbench.core.measurement import Measurement
 from ragbench.tiers.basics import requests
 from ragbench.tiers.basics.choices import BenchError
@@ -47,7 +49,10 @@ def statistics_calibration(request: CalibrationRequest) -> Measurement:
     path = folder / request.table if request.table else places.notebook(beside) or places.own_notebooks() / beside
     if not path.is_file():
         raise BenchError(f"there is no table of simulations at {_named(path, folder)}: run `make calibrate`")
-    frame = pd.read_csv(path, keep_default_na=False, na_values=["", "nan"])
+    try:
+        frame = pd.read_csv(io.StringIO(folders.text(path)), keep_default_na=False, na_values=["", "nan"])
+    except ValueError as error:
+        raise BenchError(f"{_named(path, folder)} is no table of simulations: {error}") from None
     missing = [name for name in COLUMNS if name not in frame.columns]
     if missing:
         raise BenchError(

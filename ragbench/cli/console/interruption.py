@@ -78,7 +78,7 @@ def tell_of_kept(reports: Path | None = None) -> None:
     """Say how many replies the last run in a folder of reports has left in the journal, if it was interrupted."""
     import json
 
-    from ragbench.core import settings
+    from ragbench.core import folders, settings
     from ragbench.llm import uses
     from ragbench.report.keeping import files, results
 
@@ -88,7 +88,7 @@ def tell_of_kept(reports: Path | None = None) -> None:
     if last is None or not last.name.endswith(files.PARTIAL):
         return
     with contextlib.suppress(OSError, ValueError):
-        state = json.loads((last / results.MANIFEST).read_text(encoding="utf-8"))
+        state = json.loads(folders.text(last / results.MANIFEST))
         if state["status"] == "interrupted" and (keys := uses.of_run(last)):
             name = last.name.removesuffix(files.PARTIAL)
             said = f"the journal has the {len(keys):,} replies of models that the interrupted run {name} used"
