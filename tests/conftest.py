@@ -37,7 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background, or by nohup: processes inherit it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.disable()  # until all tests are collected: next to nothing of what is imported is garbage
-    if config.getoption("numprocesses", None) is None:  # this process runs tests, and starts no others that do
+    if not config.getoption("numprocesses", None):  # this process runs tests, and starts no others that do
         from ragbench.report.keeping import files
 
         files.notebook_format()  # by its one door, before a test imports nbformat by itself
