@@ -110,6 +110,19 @@ def _nobody_is_asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _no_database_of_the_users() -> Iterator[None]:
+    """A test that asks for it fails: it would leave its rows there, and pass or fail by what it finds."""
+    from ragbench.store import server
+
+    def refused() -> Path:
+        pytest.fail("the database of who runs the tests is asked for: give this one `project`, or `database_settings`")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server, "of_the_user", refused)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _nobody_waits_for_the_disk() -> Iterator[None]:
     """What tests write need not outlive the power; that it would is held by tests that watch the calls."""
     with pytest.MonkeyPatch.context() as patch:

@@ -22,6 +22,8 @@ CODES = {signal.SIGINT: Ending.INTERRUPTED, signal.SIGTERM: Ending.TERMINATED}
 AGAIN_SECONDS = 0.05
 PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 """Where pydantic has no plugins to find, it does not read what each installed package says of itself."""
+_received: list[int] = []
+"""Exit codes of the signals that have come."""
 YOUNG = 200_000  # objects after which garbage is looked for: imports make more than half, and next to no garbage
 
 
@@ -38,8 +40,10 @@ def program() -> NoReturn:
         try:
             main()
         except Exception:
-            sys.excepthook(*sys.exc_info())
-            sys.exit(Ending.UNMEASURED)
+            if not _received:
+                sys.excepthook(*sys.exc_info())
+                sys.exit(Ending.UNMEASURED)
+            raise
     sys.exit(Ending.HELD)
 
 
@@ -47,16 +51,22 @@ def program() -> NoReturn:
 def resumable() -> Iterator[None]:
     """Around work that goes on where it stopped when it is called again: answered questions are in the journal.
 
-    Meanwhile both signals raise SystemExit, so that what was begun is ended in order.
+    Meanwhile both signals raise SystemExit, so that what was begun is ended in order. A library may make another
+    exception of it, as pydantic does while it writes JSON: the end is the signal's all the same.
     """
+    _received.clear()
     before = {number: signal.signal(number, _raise) for number in CODES}
     hook, sys.unraisablehook = sys.unraisablehook, _raise_again
     try:
         yield
-    except SystemExit as end:
-        if end.code in CODES.values():
-            _say()
-        raise
+    except BaseException as end:
+        is_ours = isinstance(end, SystemExit) and end.code in CODES.values()
+        if not is_ours and not _received:
+            raise
+        _say()
+        if is_ours:
+            raise
+        raise SystemExit(_received[0]) from None
     finally:
         sys.unraisablehook = hook
         for number, handler in before.items():
@@ -108,6 +118,7 @@ def _ignore() -> None:
 
 
 def _raise(number: int, frame: Any) -> NoReturn:
+    _received.append(128 + number)
     raise SystemExit(128 + number)
 
 
