@@ -76,12 +76,10 @@ class Cluster:
 
     @property
     def sockets(self) -> Path:
-        """Where the socket is: beside the data, or in the temporary folder where that path cannot be one."""
-        plain = "," not in str(self.data)  # clients take a comma for the end of a host's name
-        if plain and len(os.fsencode(self.data / f".s.PGSQL.{PORT}")) <= LONGEST_SOCKET_PATH:
-            return self.data
-        name = hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]
-        return Path(tempfile.gettempdir()) / f"ragbench-{name}"
+        """Where the socket is: beside the data, or in the first temporary folder whose path can be one."""
+        name = f"ragbench-{hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]}"
+        *others, last = self.data, Path(tempfile.gettempdir()) / name, Path("/tmp") / name  # noqa: S108 - its owner is asked
+        return next((one for one in others if _holds_a_socket(one)), last)
 
     @property
     def made_by(self) -> int | None:
@@ -300,6 +298,12 @@ def installation() -> Path:
             f"no PostgreSQL {MAJOR} comes with this installation; set RAGBENCH_DATABASE_URL to a server's URL"
         )
     return found
+
+
+def _holds_a_socket(folder: Path) -> bool:
+    """Whether clients can be told of a socket there: they take a comma for the end of a host's name."""
+    path = os.fsencode(folder / f".s.PGSQL.{PORT}")
+    return b"," not in path and len(path) <= LONGEST_SOCKET_PATH
 
 
 def _first_number(path: Path) -> int | None:

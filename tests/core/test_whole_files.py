@@ -120,7 +120,7 @@ def test_the_law_sees_every_way_to_read(source: str) -> None:
     [
         "from ragbench.data.files import read_text\nread_text(path)",
         "from ragbench.data import files\nfiles.read_text(path)",
-        "from ragbench import folders\nfolders.text(path)",
+        "from ragbench.core import folders\nfolders.text(path)",
         "file.read(2**20)",
         "file.readline(LONGEST + 1)",
         "json.loads(text)",
@@ -162,7 +162,7 @@ def test_of_a_log_of_any_length_the_end_is_read(tmp_path: Path) -> None:
 ENDLESS = """
 import resource, sys
 from pathlib import Path
-from ragbench import folders
+from ragbench.core import folders
 path = Path(sys.argv[1])
 try:
     {call}
@@ -181,7 +181,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
     [
         "from ragbench.cli.beginnings import _defined; list(_defined(path))",
         "from ragbench.extras.cluster.address import parse; parse(str(path))",
-        "from ragbench.tiers.overview import _heading; _heading(path)",
+        "from ragbench.tiers.run.overview import _heading; _heading(path)",
         "from ragbench.data.documents import _converted; _converted(path, '.pdf')",
     ],
     ids=["module", "scheduler", "notebook", "document"],
