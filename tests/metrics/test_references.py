@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
+from ragbench.core.language import translator
 from ragbench.core.metric import parse
 from ragbench.core.types import Sample, Score, Status
-from ragbench.core.language import translator
 from ragbench.data import samples, squad
 from ragbench.metrics import catalogue, overlap
 from ragbench.metrics.explanation import explain
