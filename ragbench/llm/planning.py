@@ -139,7 +139,7 @@ class Outlook:
     @property
     def provider(self) -> tuple[str, str | None]:
         """Those with the same one wait in one line."""
-        return str(self.settings.base_url), self.settings.key_variable
+        return self.settings.address, self.settings.key_variable
 
     def plan(self) -> Plan:
         """The numbers of it."""

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 READER_VERSION = 1
 """Part of every key: raised when the reading of replies changes what a journaled reply means."""
 
+_IN_WORDS = "Reply with one JSON object that follows this JSON schema, and with nothing before or after it:"
 Message = tuple[str, str]
 """Role ("system", "user", "assistant") and text."""
 
@@ -38,7 +39,8 @@ class Request:
     """What is asked, independent of where it is asked.
 
     prompt, version: of the prompt that the messages were made from. shape: None asks for free text.
-    repeat: 0, 1, …: the same question asked anew, independently.
+    repeat: 0, 1, …: the same question asked anew, independently. anew: how many runs before this one have asked it in
+    vain, so that it is asked once more.
     """
 
     messages: tuple[Message, ...]
@@ -47,6 +49,7 @@ class Request:
     shape: type[BaseModel] | None = None
     decoding: Decoding = field(default_factory=Decoding)
     repeat: int = 0
+    anew: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """The whole request as plain JSON values: what the journal keeps, and what its key is made from."""
@@ -58,6 +61,7 @@ class Request:
             "decoding": self.decoding.as_json(),
             "repeat": self.repeat,
             "reader": READER_VERSION,
+            **({"anew": self.anew} if self.anew else {}),
         }
 
     def with_budget(self, max_tokens: int) -> Request:
@@ -81,6 +85,11 @@ def schema_of(shape: type[BaseModel]) -> dict[str, Any]:
     schema = shape.model_json_schema()
     _close(schema)
     return schema
+
+
+def in_words(shape: type[BaseModel]) -> str:
+    """How a prompt asks for a reply of the shape where nothing else does."""
+    return f"{_IN_WORDS}\n{json.dumps(schema_of(shape), ensure_ascii=False)}"
 
 
 def _close(node: Any) -> None:
