@@ -26,7 +26,7 @@ def on_a_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., N
 
 @asynccontextmanager
 async def open_client(server: ChatServer | str, name: str = "a", **more: Any) -> AsyncIterator[Client]:
-    own = {key: more.pop(key) for key in ("journal", "budget", "tally", "providers") if key in more}
+    own = {key: more.pop(key) for key in ("journal", "budget", "tally", "official") if key in more}
     client = Client(name, settings(server, **more), **own)
     try:
         yield client

@@ -23,8 +23,8 @@ class OwnJudge:
     """A judge as ragbench.toml would have it, to be named wherever a judge is.
 
     client: an AsyncOpenAI of the user's own that is asked. function: asked instead of an endpoint, with a prompt's
-    text. kept: whether its replies are kept in the journal; of a function only where it says which model answers,
-    since another version of it is not seen.
+    text. kept: whether its replies are kept in the journal; of a function only where it says which model answers, since
+    another version of it is not seen.
     """
 
     name: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ from ragbench.llm.endpoint import Endpoint, Keep, Kept, Received
 from ragbench.llm.errors import CallFailed, ModelError, RepliesUnusable
 from ragbench.llm.journal import Entry, Journal, Ledger, MemoryJournal
 from ragbench.llm.limiter import Turns
+from ragbench.llm.mechanism import Asked
 from ragbench.llm.pricing import Amount, Price, Replies, Tally, Used
 from ragbench.llm.reply import MalformedError, Reply, read
 from ragbench.llm.request import Request, in_words, key_of
@@ -26,6 +28,8 @@ from ragbench.llm.transport import read_key
 
 BLOCK = 32
 """So many questions are prepared together, while as many as are in flight already wait for their turn."""
+UNREAD_SECONDS = 0.2
+"""So long after the last reply came it has been read, or nobody reads it."""
 _REPAIR = (
     "Your reply could not be used: {fault}. Reply again to the same task with exactly one JSON object of the required "
     "shape, and nothing else.\n\n{shape}"
@@ -49,7 +53,8 @@ class Completion:
     seconds: the model's own time, all requests of this answer together, also when they came out of the journal.
     calls: requests that were sent and answered for it now; 0 if the journal had everything.
     input_tokens, output_tokens: read and written by all of them together, as reported or estimated.
-    answered_by: the model's name that the last reply gave as its own, None where it gave none.
+    answered_by: the model's name that the last reply gave as its own, None where it gave none. unsent: what the last
+    reply was asked without, because the endpoint is known to refuse it, parted by blanks.
     """
 
     value: Any
@@ -62,6 +67,7 @@ class Completion:
     input_tokens: int = 0
     output_tokens: int = 0
     answered_by: str | None = None
+    unsent: str = ""
 
 
 class Sender(Protocol):
@@ -113,6 +119,8 @@ class Client:
         )
         self._paid: dict[str, Reply] = {}
         self._unusable, self._ever_used = 0, False
+        self._sent, self._in_flight = 0, 0
+        self._heard = asyncio.Event()
         self._stopped: RepliesUnusable | None = None
         self._turns = Turns(2 * settings.concurrency, 2 * settings.concurrency + BLOCK)
         self._flying: dict[str, _Flight] = {}
@@ -155,11 +163,6 @@ class Client:
             self.tally.add(failed=1)
         return completion
 
-    @property
-    def refused(self) -> tuple[str, ...]:
-        """What the endpoint has refused of what it was asked with, and is asked without since."""
-        return self._sender.refused if isinstance(self._sender, Endpoint) else ()
-
     async def _answer(self, request: Request, entries: list[tuple[Entry, bool]]) -> Completion:
         """What the endpoint says; where earlier runs have asked it in vain, it is asked once more."""
         vain: CallFailed | None = None
@@ -187,6 +190,7 @@ class Client:
             entry = await self._exchange(request, entries)
         self._complete(entry)
         if request.shape is None:
+            self._used(entry, Status.OK)
             return _total(entry.text, Status.OK, "", entries)
         try:
             value = self._read(entry, request.shape, is_first=True)
@@ -227,8 +231,9 @@ class Client:
 
     def _used(self, entry: Entry, status: Status, reason: str = "") -> None:
         """Count what came of a reply. Raises RepliesUnusable where none of the first ones could be used."""
-        if status is Status.OK:
+        if status is Status.OK and not self._ever_used:
             self._ever_used = True
+            self._heard.set()
         if self._ever_used or entry.key not in self._paid:
             return
         self._unusable += 1
@@ -243,6 +248,7 @@ class Client:
                     mend=_MENDS[status] if self.settings.replies != "text" else _MENDS[Status.REFUSED],
                 )
             )
+            self._heard.set()
             raise self._stopped
 
     async def _exchange(self, request: Request, entries: list[tuple[Entry, bool]]) -> Entry:
@@ -258,7 +264,13 @@ class Client:
             flight.task.add_done_callback(lambda _: self._flying.pop(key, None))
         entry, fresh = await flight.join()
         self.used.by_key[key] = Used(
-            entry.input_tokens, entry.output_tokens, entry.cost, entry.estimated, entry.served_model, entry.imported
+            entry.input_tokens,
+            entry.output_tokens,
+            entry.cost,
+            entry.estimated,
+            entry.served_model,
+            entry.imported,
+            entry.unsent,
         )
         entries.append((entry, fresh and flight.claim()))
         return entry
@@ -278,10 +290,30 @@ class Client:
                 self._ledger.release(key)
 
         try:
-            return await self._sender.send(request, keep), True
+            await self._admitted()
+            self._in_flight += 1
+            try:
+                return await self._sender.send(request, keep), True
+            except CallFailed:  # it is no reply
+                self._sent -= 1
+                raise
+            finally:
+                self._in_flight -= 1
         except Exception:  # one who is cancelled leaves a call behind that goes on to be kept
             self._ledger.release(key)
             raise
+
+    async def _admitted(self) -> None:
+        """Until one reply could be used no more are asked for than may all be unusable."""
+        while not self._ever_used and self._sent >= self.settings.unusable_replies and self._stopped is None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._heard.wait(), UNREAD_SECONDS)
+                break
+            if self._in_flight == 0:  # those who asked went away without reading
+                break
+        if self._stopped is not None:
+            raise self._stopped
+        self._sent += 1
 
     def _entry(self, key: str, request: Request, plain: Mapping[str, Any], received: Received) -> Entry:
         reply = received.reply
@@ -303,6 +335,7 @@ class Client:
             cost=received.cost,
             seconds=received.seconds,
             served_model=reply.served_model,
+            unsent=reply.asked.unsent if isinstance(reply.asked, Asked) else "",
         )
 
     async def close(self) -> None:
@@ -361,4 +394,5 @@ def _total(value: Any, status: Status, reason: str, entries: list[tuple[Entry, b
         input_tokens=sum(entry.input_tokens for entry, _ in entries),
         output_tokens=sum(entry.output_tokens for entry, _ in entries),
         answered_by=entries[-1][0].served_model if entries else None,
+        unsent=entries[-1][0].unsent if entries else "",
     )

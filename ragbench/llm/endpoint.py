@@ -75,8 +75,8 @@ class Endpoint:
         self._journal, self._budget, self._tally = journal, budget, tally
         self._price = Price(settings.input_price, settings.output_price)
         known = frozenset(settings.without)
-        auto = settings.replies == "auto"
-        self._dialect = Dialect(without=known) if auto else Dialect(settings.replies, fixed=True, without=known)
+        rung = settings.replies
+        self._dialect = Dialect(without=known) if rung == "auto" else Dialect(rung, fixed=True, without=known)
         self._transport: Transport | None = None
         self._stopped: ModelError | None = None
         self._failures = 0
@@ -201,11 +201,6 @@ class Endpoint:
         """Whether a first reply to a question could be read as what was asked for."""
         if isinstance(reply.asked, Asked):
             self._dialect.heard(reply.asked, is_readable)
-
-    @property
-    def refused(self) -> tuple[str, ...]:
-        """The parameters and ways of asking that it has refused, or not heard, and that are left out since."""
-        return tuple(self._dialect.refused)
 
     def _stop_if_silent(self) -> None:
         """End the run before a call that would meet the silence that others have waited through, all together."""

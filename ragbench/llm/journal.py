@@ -32,7 +32,8 @@ class Entry:
     key: see `ragbench.llm.request.key_of`. judge: the name in ragbench.toml; endpoint: its base URL.
     request: `Request.as_json`. text, finish, refusal: the reply. seconds: what the model took.
     input_tokens, output_tokens: as reported or, where the endpoint does not report, estimated (`estimated`). imported:
-    whether it came in a file, from somebody who says that a model gave it.
+    whether it came in a file, from somebody who says that a model gave it. unsent: what the endpoint is known to
+    refuse, so that it was asked without, parted by blanks.
     """
 
     key: str
@@ -53,6 +54,7 @@ class Entry:
     seconds: float
     served_model: str | None = None
     imported: bool = False
+    unsent: str = ""
 
     def as_row(self) -> Row:
         """The entry as plain values by column name."""

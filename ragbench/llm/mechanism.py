@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from ragbench.llm.request import Request, in_words, schema_of
@@ -12,7 +12,7 @@ from ragbench.llm.request import Request, in_words, schema_of
 Mechanism = Literal["json_schema", "json_object", "tool", "text"]
 LADDER: tuple[Mechanism, ...] = ("json_schema", "json_object", "tool", "text")
 PARAMETERS = ("temperature", "top_p", "max_tokens", "seed")
-SYSTEM = "system"
+SYSTEM, SHAPE = "system", "json_schema"
 IGNORED_AFTER = 2
 """So many replies in a row that are not of a shape that was asked for say that the asking is not heard."""
 _ABOUT_SHAPES = re.compile(
@@ -37,6 +37,12 @@ class Asked:
     length_parameter: str
     without: frozenset[str]
 
+    @property
+    def unsent(self) -> str:
+        """What was left out, as the journal keeps it."""
+        shape = {SHAPE} if self.mechanism not in (None, LADDER[0]) else set()
+        return " ".join(sorted(self.without | shape))
+
 
 @dataclass
 class Dialect:
@@ -44,14 +50,13 @@ class Dialect:
 
     mechanism: the present rung of the ladder. fixed: it was configured, and is never left. length_parameter:
     `max_tokens`, or the name by which newer models call it. without: parameters that are not sent, "system" for the
-    role. refused: those of them, and rungs, that the endpoint itself has refused or not heard, in that order.
+    role.
     """
 
     mechanism: Mechanism = "json_schema"
     fixed: bool = False
     length_parameter: str = "max_tokens"
     without: frozenset[str] = frozenset()
-    refused: list[str] = field(default_factory=list)
     _unheard: int = 0
 
     def asked(self, request: Request) -> Asked:
@@ -101,15 +106,14 @@ class Dialect:
         if not named and SYSTEM not in asked.without and _ABOUT_ROLES.search(reason):
             named = [SYSTEM]
         if named:
-            self._leave(*named)
+            self.without |= frozenset(named)
             return True
         if asked.mechanism is None or not _ABOUT_SHAPES.search(reason) or self.fixed:
             return False
         return asked.mechanism != self.mechanism or self._step_down()
 
     def heard(self, asked: Asked, is_readable: bool) -> None:
-        """Learn of a first reply whether what it was asked with is heard: some endpoints take a schema and ignore
-        it."""
+        """Learn of a first reply whether the asking is heard: some endpoints take a schema and ignore it."""
         if asked.mechanism != self.mechanism or self.fixed:
             return
         self._unheard = 0 if is_readable else self._unheard + 1
@@ -120,13 +124,8 @@ class Dialect:
         rung = LADDER.index(self.mechanism) + 1
         if rung == len(LADDER):
             return False
-        self.refused.append(self.mechanism)
         self.mechanism, self._unheard = LADDER[rung], 0
         return True
-
-    def _leave(self, *names: str) -> None:
-        self.refused += [name for name in names if name not in self.refused]
-        self.without |= frozenset(names)
 
 
 def _names(reason: str, parameter: str, asked: Asked) -> bool:

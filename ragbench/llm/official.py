@@ -85,8 +85,8 @@ def _azure(settings: WebSettings, given: dict[str, Any]) -> openai.AsyncAzureOpe
 async def posted(
     client: openai.AsyncOpenAI, path: str, body: Mapping[str, Any], seconds: float, hide: Mask
 ) -> Response:
-    """What a client gets for what it posts, of whatever status, within so many seconds. Raises Fault for no
-    response."""
+    """What a client gets for what it posts, of whatever status, within so many seconds. Raises Fault where it is
+    nothing."""
     try:
         async with asyncio.timeout(seconds + 1):  # a client of the user's own may count each of its waits alone
             response: httpx2.Response = await client.post(

@@ -210,6 +210,12 @@ def _spelled(found: dict[str, Any], error: ValidationError) -> bool:
     return True
 
 
+def _status(code: Any) -> int | None:
+    """The HTTP status that the code of an error is, None for any other code."""
+    digits = str(code)
+    return int(digits) if re.fullmatch(r"[45]\d\d", digits) else None
+
+
 def _text_of(message: Mapping[str, Any]) -> str:
     calls = message.get("tool_calls")
     if isinstance(calls, list) and len(calls) == 1 and isinstance(calls[0], dict):

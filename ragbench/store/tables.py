@@ -114,6 +114,7 @@ journal = Table(
     *_columns(Double, "cost", "seconds"),
     Column("served_model", Text),
     Column("imported", Boolean, nullable=False),
+    Column("unsent", Text, nullable=False),
     _now("recorded_at"),
 )
 

@@ -128,6 +128,7 @@ def _generation(completion: Completion) -> Generation:
         "input_tokens": completion.input_tokens,
         "output_tokens": completion.output_tokens,
         "answered_by": completion.answered_by,
+        "unsent": completion.unsent,
     }
     if completion.status is not Status.OK:
         return Generation.failed(completion.status, completion.reason, **used)

@@ -289,9 +289,11 @@ class Settings(BaseSettings):
 
     def _providers_filled_in(self) -> None:
         """Embedders and rerankers are used as they stand here; judges and generators by `judge` and `generator`."""
-        for table in (self.embedders, self.rerankers):
-            for name, one in table.items():
-                table[name] = self._with_provider(one).model_copy(update={"provider": None})  # type: ignore[assignment]
+        own = {"provider": None}
+        for name, embedder in self.embedders.items():
+            self.embedders[name] = self._with_provider(embedder).model_copy(update=own)
+        for name, reranker in self.rerankers.items():
+            self.rerankers[name] = self._with_provider(reranker).model_copy(update=own)
 
     def _strange_names(self) -> Iterator[str]:
         for table, field, there in NAMED:

@@ -74,8 +74,9 @@ class Patience(Table):
 Headers = Annotated[
     dict[str, str],
     Field(
+        default={},
         description='sent with every call; the values of environment variables by their names: "{PROXY_KEY}". A secret '
-        "stands in no other way"
+        "stands in no other way",
     ),
 ]
 
@@ -90,7 +91,7 @@ class WebSettings(Patience):
         description="instead of an address: your own AsyncOpenAI or AsyncAzureOpenAI, as module:name, taken as it is; "
         "or your function that makes one",
     )
-    headers: Headers = {}
+    headers: Headers
     query: dict[str, str] = Field(default={}, description="put behind the address of every call: {api-version = …}")
     api_version: str | None = Field(
         default=None, description="of Azure, whose deployments are then asked: `model` is the deployment's name"
@@ -291,6 +292,12 @@ class JudgeSettings(EndpointSettings):
     seed: Seed = None
     input_price: InputPrice = 0.0
     output_price: OutputPrice = 0.0
+
+    @property
+    def own_decoding(self) -> dict[str, float | int]:
+        """What the table itself says of how words are chosen: it holds for every prompt, whatever that asks for."""
+        own = {name: getattr(self, name) for name in ("temperature", "top_p", "max_tokens", "seed")}
+        return {name: value for name, value in own.items() if name in self.model_fields_set and value is not None}
 
     @model_validator(mode="after")
     def _one_address(self) -> JudgeSettings:
