@@ -45,7 +45,7 @@ _PLACES = {
     "ProviderRefused": "errors",
     "ProviderUnreachable": "errors",
     "Received": "endpoint",
-    "Rehearsal": "rehearsal",
+    "Rehearsal": "dry_run",
     "Replies": "pricing",
     "RepliesUnusable": "errors",
     "Request": "request",
