@@ -108,12 +108,12 @@ CASES: dict[str, Case] = {
     ),
     "replies that nobody can use": Case(
         f"{WHO} was asked no further: none of its first 20 replies could be used; the last: the reply is not one JSON "
-        'object: Expecting value: line 1 column 1 (char 0); set replies = "text" in its table of ragbench.toml, so that '
-        "the shape is asked for in words alone, or name another model. They are in the journal, and are asked anew by "
-        "the next run",
+        'object: Expecting value: line 1 column 1 (char 0); set replies = "text" in its table of ragbench.toml, so '
+        "that the shape is asked for in words alone, or name another model. They are in the journal, and are asked "
+        "anew by the next run",
         JUDGED,
         JUDGE,
-        judge("not_json"),
+        judge(answer=lambda body: "It is polite."),
     ),
     "429 for ever": Case(in_a_row("HTTP 429: planned 429"), JUDGED, JUDGE, judge("429")),
     "asked to wait for long": Case(

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragbench.core.settings import JudgeSettings
 from ragbench.core.types import Answer, Prompt, Status
 from ragbench.core.waves import gather
 from ragbench.judge import Choice, LexicalJudge, ModelJudge, compare
@@ -145,6 +146,16 @@ class TestAsking:
             with_judge(server, lambda judge: judge.ask(prompt, {"text": "x"}), temperature=None)
         assert [r.body.get("temperature") for r in server.requests] == [0.1, None]
         assert server.requests[0].body["max_tokens"] == 77
+
+    def test_what_the_table_says_wins_over_what_a_prompt_wants(self) -> None:
+        prompt = Prompt("warm", 1, Claims, {"en": "{text}"}, temperature=0.1, max_tokens=2000)
+        with ChatServer().running() as server:
+            for own in ({"temperature": 0.5}, {"max_tokens": 1000}, {"temperature": 0.0}, {}):
+                with_judge(server, lambda judge: judge.ask(prompt, {"text": "x"}), **own)
+        sent = [(one.body["temperature"], one.body["max_tokens"]) for one in server.requests]
+        assert sent == [(0.5, 2000), (0.1, 1000), (0.0, 2000), (0.1, 2000)]
+        table = JudgeSettings(base_url="http://h", model="m", max_tokens=1000, temperature=0.5, concurrency=3)
+        assert table.own_decoding == {"temperature": 0.5, "max_tokens": 1000}
 
     def test_claims_of_a_text_are_asked_for_once_and_repeats_anew(self) -> None:
         async def work(judge: ModelJudge) -> list[Answer[Claims]]:

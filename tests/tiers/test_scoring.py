@@ -226,6 +226,14 @@ class TestJudges:
         assert "1 / 2 = 0,500" in russian
         assert "    ни то ни другое · «A.» · because 1" in russian
 
+    def test_one_judges_claims_and_reasons_are_explained_as_those_of_several(self) -> None:
+        kind = ScriptedJudge(claims=claims("A.", "B."), entailment=entailment(0, 1))
+        found = ragbench.score(ROWS[0], ["faithfulness"], kind)
+        said = found.explain("good").splitlines()
+        assert said[0].startswith("faithfulness: 0.500. ")
+        assert said[1:] == ["  neither · “A.” · because 1", "  supported · “B.” · because 2"]
+        assert "  ни то ни другое · «A.» · because 1" in found.explain("good", "ru")
+
     def test_claims_of_both_sides_are_explained_under_their_names(self) -> None:
         row = {**ROWS[0], "reference": "A. C."}
         judges = [ScriptedJudge(claims=claims("A."), entailment=entailment(1)) for _ in range(2)]

@@ -71,16 +71,6 @@ class Patience(Table):
         return self
 
 
-Headers = Annotated[
-    dict[str, str],
-    Field(
-        default={},
-        description='sent with every call; the values of environment variables by their names: "{PROXY_KEY}". A secret '
-        "stands in no other way",
-    ),
-]
-
-
 class WebSettings(Patience):
     """Where an endpoint is, and how long anything may take. The key is in the variable that it names."""
 
@@ -91,7 +81,11 @@ class WebSettings(Patience):
         description="instead of an address: your own AsyncOpenAI or AsyncAzureOpenAI, as module:name, taken as it is; "
         "or your function that makes one",
     )
-    headers: Headers
+    headers: dict[str, str] = Field(
+        default={},
+        description='sent with every call; the values of environment variables by their names: "{PROXY_KEY}". A secret '
+        "stands in no other way",
+    )
     query: dict[str, str] = Field(default={}, description="put behind the address of every call: {api-version = …}")
     api_version: str | None = Field(
         default=None, description="of Azure, whose deployments are then asked: `model` is the deployment's name"
