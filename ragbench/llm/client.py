@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Protocol
-
-from pydantic import BaseModel
 
 from ragbench.core.settings import JudgeSettings
 from ragbench.core.settings.secrets import excerpt
@@ -28,8 +25,6 @@ from ragbench.llm.transport import read_key
 
 BLOCK = 32
 """So many questions are prepared together, while as many as are in flight already wait for their turn."""
-UNREAD_SECONDS = 0.2
-"""So long after the last reply came it has been read, or nobody reads it."""
 _REPAIR = (
     "Your reply could not be used: {fault}. Reply again to the same task with exactly one JSON object of the required "
     "shape, and nothing else.\n\n{shape}"
@@ -119,7 +114,7 @@ class Client:
         )
         self._paid: dict[str, Reply] = {}
         self._unusable, self._ever_used = 0, False
-        self._sent, self._in_flight = 0, 0
+        self._asking = 0
         self._heard = asyncio.Event()
         self._stopped: RepliesUnusable | None = None
         self._turns = Turns(2 * settings.concurrency, 2 * settings.concurrency + BLOCK)
@@ -170,86 +165,84 @@ class Client:
             began = len(entries)
             try:
                 return await self._asked(replace(request, anew=anew), entries)
+            except RepliesUnusable:
+                raise
             except ModelError:
                 if vain is None:
                     raise
                 raise vain from None
             except CallFailed as failure:
-                ours = any(entry.key in self._paid or entry.imported for entry, _ in entries[began:])
-                if failure.status is not Status.PARSE_ERROR or ours:
-                    raise (vain or failure) from None
+                is_read = failure.status is Status.PARSE_ERROR
+                if not is_read or any(entry.key in self._paid or entry.imported for entry, _ in entries[began:]):
+                    raise (failure if is_read or vain is None else vain) from None
                 vain = failure
         raise AssertionError("a run asks once more, and no oftener")
 
     async def _asked(self, request: Request, entries: list[tuple[Entry, bool]]) -> Completion:
+        """`_value`, counted. Raises RepliesUnusable where none of the first replies could be used."""
+        most, began = self.settings.unusable_replies, len(entries)
+        if isinstance(self._sender, Endpoint):
+            while not self._ever_used and self._asking and self._unusable + 2 * (self._asking + 1) > most:
+                await self._heard.wait()
+        self._asking += 1
+        try:
+            value = await self._value(request, entries)
+            self._ever_used = True
+            return _total(value, Status.OK, "", entries)
+        except CallFailed as failure:
+            if not self._ever_used and failure.status in _MENDS:
+                self._unusable += sum(fresh for _, fresh in entries[began:])
+                if self._unusable >= most:
+                    self._stopped = self._stopped or self._nothing_usable(failure)
+                    raise self._stopped from None
+            raise
+        finally:
+            self._asking -= 1
+            self._heard.set()
+            self._heard.clear()
+
+    def _nothing_usable(self, last: CallFailed) -> RepliesUnusable:
+        return RepliesUnusable(
+            Reason(
+                "{who} was asked no further: none of its first {count} replies could be used; the last: {said}; "
+                "{mend}. They are in the journal, and are asked anew by the next run",
+                who=self._who,
+                count=self._unusable,
+                said=last.reason,
+                mend=_MENDS[last.status] if self.settings.replies != "text" else _MENDS[Status.REFUSED],
+            )
+        )
+
+    async def _value(self, request: Request, entries: list[tuple[Entry, bool]]) -> Any:
         """A truncated reply is asked for with twice the length, a malformed one once more, with its fault named."""
         entry = await self._exchange(request, entries)
         if entry.finish == "length":
-            self._used(entry, Status.TRUNCATED, Reason("the reply was cut off"))
             request = request.with_budget(2 * request.decoding.max_tokens)
             entry = await self._exchange(request, entries)
-        self._complete(entry)
+        _readable(entry)
         if request.shape is None:
-            self._used(entry, Status.OK)
-            return _total(entry.text, Status.OK, "", entries)
+            return entry.text
         try:
-            value = self._read(entry, request.shape, is_first=True)
+            value = read(entry.text, request.shape)
         except MalformedError as fault:
+            self._learn(entry, is_readable=False)
             said = ("assistant", entry.text or "(nothing)")
             repair = _REPAIR.format(fault=fault, shape=in_words(request.shape))
             entry = await self._exchange(request.followed_by(said, ("user", repair)), entries)
-            self._complete(entry)
+            _readable(entry)
             try:
-                value = self._read(entry, request.shape)
+                return read(entry.text, request.shape)
             except MalformedError as second:
                 told = Reason("two replies were not of the shape; the second: {said}", said=reason_of(second))
                 raise CallFailed(Status.PARSE_ERROR, told) from None
-        return _total(value, Status.OK, "", entries)
-
-    def _read(self, entry: Entry, shape: type[BaseModel], is_first: bool = False) -> Any:
-        """The value; the endpoint learns whether it was understood. Raises MalformedError."""
-        paid = self._paid.get(entry.key)
-        try:
-            value = read(entry.text, shape)
-        except MalformedError as fault:
-            if paid is not None and is_first and isinstance(self._sender, Endpoint):
-                self._sender.read(paid, False)
-            self._used(entry, Status.PARSE_ERROR, reason_of(fault))
-            raise
-        if paid is not None and is_first and isinstance(self._sender, Endpoint):
-            self._sender.read(paid, True)
-        self._used(entry, Status.OK)
+        self._learn(entry, is_readable=True)
         return value
 
-    def _complete(self, entry: Entry) -> None:
-        """Raises CallFailed for a reply that is none, or not a whole one."""
-        try:
-            _readable(entry)
-        except CallFailed as failure:
-            self._used(entry, failure.status, failure.reason)
-            raise
-
-    def _used(self, entry: Entry, status: Status, reason: str = "") -> None:
-        """Count what came of a reply. Raises RepliesUnusable where none of the first ones could be used."""
-        if status is Status.OK and not self._ever_used:
-            self._ever_used = True
-            self._heard.set()
-        if self._ever_used or entry.key not in self._paid:
-            return
-        self._unusable += 1
-        if self._unusable >= self.settings.unusable_replies:
-            self._stopped = self._stopped or RepliesUnusable(
-                Reason(
-                    "{who} was asked no further: none of its first {count} replies could be used; the last: {said}; "
-                    "{mend}. They are in the journal, and are asked anew by the next run",
-                    who=self._who,
-                    count=self._unusable,
-                    said=reason,
-                    mend=_MENDS[status] if self.settings.replies != "text" else _MENDS[Status.REFUSED],
-                )
-            )
-            self._heard.set()
-            raise self._stopped
+    def _learn(self, entry: Entry, *, is_readable: bool) -> None:
+        """Tell the endpoint whether its first reply to a question was of the shape that was asked for."""
+        paid = self._paid.get(entry.key)
+        if paid is not None and isinstance(self._sender, Endpoint):
+            self._sender.read(paid, is_readable)
 
     async def _exchange(self, request: Request, entries: list[tuple[Entry, bool]]) -> Entry:
         """One reply, shared by all who ask for the same at the same time."""
@@ -290,30 +283,10 @@ class Client:
                 self._ledger.release(key)
 
         try:
-            await self._admitted()
-            self._in_flight += 1
-            try:
-                return await self._sender.send(request, keep), True
-            except CallFailed:  # it is no reply
-                self._sent -= 1
-                raise
-            finally:
-                self._in_flight -= 1
+            return await self._sender.send(request, keep), True
         except Exception:  # one who is cancelled leaves a call behind that goes on to be kept
             self._ledger.release(key)
             raise
-
-    async def _admitted(self) -> None:
-        """Until one reply could be used no more are asked for than may all be unusable."""
-        while not self._ever_used and self._sent >= self.settings.unusable_replies and self._stopped is None:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._heard.wait(), UNREAD_SECONDS)
-                break
-            if self._in_flight == 0:  # those who asked went away without reading
-                break
-        if self._stopped is not None:
-            raise self._stopped
-        self._sent += 1
 
     def _entry(self, key: str, request: Request, plain: Mapping[str, Any], received: Received) -> Entry:
         reply = received.reply
