@@ -28,7 +28,7 @@ from ragbench.llm.loop import USUAL, background_loop, run
 from ragbench.llm.reply import refuse_error
 from ragbench.llm.request import estimate_tokens
 from ragbench.llm.shares import line_of
-from ragbench.llm.transport import Transport, own_client, patiently, read_key
+from ragbench.llm.transport import Transport, loaded, own_client, patiently, read_key
 
 LOOP = "ragbench-embedding"
 """For who waits for vectors on the loop that asks the judges, and would wait there for ever."""
@@ -129,6 +129,7 @@ class EndpointEmbedder:
     async def _reply(self, texts: list[str]) -> bytes:
         """The body of a good response, within the settings' attempts and patience (waiting in line does not count)."""
         loop = asyncio.get_running_loop()
+        await loaded()
         try:
             if loop not in self._transports:
                 own = own_client(f"embedders.{self.name}", self.settings)

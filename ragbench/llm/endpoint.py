@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import SecretStr
 
 from ragbench.core.settings import JudgeSettings
-from ragbench.core.settings.secrets import masker_of
+from ragbench.core.settings.secrets import masker_of, value_of
 from ragbench.core.types import Status
 from ragbench.core.types.reason import Reason, rounded, short
 from ragbench.llm.budget import Budget
@@ -23,7 +23,7 @@ from ragbench.llm.pricing import Amount, Price, Tally
 from ragbench.llm.reply import Reply, parse_envelope
 from ragbench.llm.request import Request, estimate_tokens
 from ragbench.llm.shares import line_of
-from ragbench.llm.transport import Transport, own_client, patiently, secret
+from ragbench.llm.transport import Transport, loaded, own_client, patiently
 
 SILENT = ("timeout", "connection")
 """Kinds of faults that an endpoint has which says nothing at all."""
@@ -70,7 +70,7 @@ class Endpoint:
     ) -> None:
         self._who, self._settings, self._key, self._client = who, settings, key, client
         # a key that was sent back is to be in no journal, and in nothing that is made of one
-        self._hide = masker_of(*map(secret, settings.variables))
+        self._hide = masker_of(*map(value_of, settings.variables))
         self._limiter: Limiter | None = None
         self._journal, self._budget, self._tally = journal, budget, tally
         self._price = Price(settings.input_price, settings.output_price)
@@ -92,6 +92,7 @@ class Endpoint:
         Raises CallFailed for this request alone; ProviderRefused, ProviderUnreachable, BudgetSpent for the whole run.
         """
         read_tokens = self._tokens(request)
+        await self._loaded()
         try:
             kept = await patiently(
                 self._settings,
@@ -173,6 +174,11 @@ class Endpoint:
         self._under_way.discard(sent)
         if not sent.cancelled():
             sent.exception()  # looked at, so that asyncio does not report it where nobody waits any more
+
+    async def _loaded(self) -> None:
+        """Load what asks, so that it is no part of the first call's time."""
+        if self._transport is None:
+            await loaded()
 
     def _tokens(self, request: Request) -> int:
         """About how many are read."""

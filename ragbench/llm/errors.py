@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 from ragbench.core.types import Status
+from ragbench.core.types.reason import Reason, short
 
 
 class ModelError(RuntimeError):
@@ -60,3 +64,19 @@ class Fault(Exception):  # noqa: N818 - caught inside the room
     def passes(self) -> bool:
         """Whether another attempt may do."""
         return self.kind in PASSING
+
+
+class Response(NamedTuple):
+    """A response as it came, whole and unpacked."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+def late(seconds: float, is_whole: bool) -> Fault:
+    """No whole response came in time. is_whole: whether the time was all that an attempt may take."""
+    where = "timeout_seconds" if is_whole else Reason("what patience_seconds left of timeout_seconds")
+    return Fault(
+        "timeout", Reason("no whole response within {seconds} s ({said})", seconds=short(seconds, 3), said=where)
+    )

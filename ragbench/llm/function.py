@@ -47,6 +47,9 @@ class FunctionEndpoint(Endpoint):
         self._function = function
         self._dialect = Dialect("text", fixed=True)
 
+    async def _loaded(self) -> None:
+        """Nothing asks but the function."""
+
     async def _ask(self, request: Request, seconds: float) -> Reply:
         messages = self._dialect.body(self._settings.model, request)["messages"]
         said = "\n\n".join(str(one["content"]) for one in messages)

@@ -13,8 +13,8 @@ Mechanism = Literal["json_schema", "json_object", "tool", "text"]
 LADDER: tuple[Mechanism, ...] = ("json_schema", "json_object", "tool", "text")
 PARAMETERS = ("temperature", "top_p", "max_tokens", "seed")
 SYSTEM, SHAPE = "system", "json_schema"
-IGNORED_AFTER = 2
-"""So many replies in a row that are not of a shape that was asked for say that the asking is not heard."""
+IGNORED_AFTER, LOST_AFTER = 2, 5
+"""So many first replies in a row, or so many later ones, that are not of the shape say that the asking is not heard."""
 _ABOUT_SHAPES = re.compile(
     r"response_format|json_object|json[ _-]?mode|json[ _-]?schema|structured|tool_choice|tool use|\btools?\b|"
     r"function call|schema|grammar|guided|no endpoints found",
@@ -58,6 +58,7 @@ class Dialect:
     length_parameter: str = "max_tokens"
     without: frozenset[str] = frozenset()
     _unheard: int = 0
+    _ever_heard: bool = False
 
     def asked(self, request: Request) -> Asked:
         """How a request is put now."""
@@ -117,14 +118,15 @@ class Dialect:
         if asked.mechanism != self.mechanism or self.fixed:
             return
         self._unheard = 0 if is_readable else self._unheard + 1
-        if self._unheard >= IGNORED_AFTER:
+        self._ever_heard = self._ever_heard or is_readable
+        if self._unheard >= (LOST_AFTER if self._ever_heard else IGNORED_AFTER):
             self._step_down()
 
     def _step_down(self) -> bool:
         rung = LADDER.index(self.mechanism) + 1
         if rung == len(LADDER):
             return False
-        self.mechanism, self._unheard = LADDER[rung], 0
+        self.mechanism, self._unheard, self._ever_heard = LADDER[rung], 0, False
         return True
 
 

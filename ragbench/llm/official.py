@@ -6,7 +6,7 @@ It knows deployments and versions of Azure's, headers and queries; how often a c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,12 +17,11 @@ from pydantic import SecretStr
 from ragbench.core import trust
 from ragbench.core.expectations import kind
 from ragbench.core.settings import WebSettings, project_folder
-from ragbench.core.settings.secrets import Mask
+from ragbench.core.settings.secrets import Mask, value_of
 from ragbench.core.settings.tables import filled
 from ragbench.core.trust import modules
 from ragbench.core.types.reason import Reason
-from ragbench.llm.errors import Fault
-from ragbench.llm.transport import Response, Transport, late, secret
+from ragbench.llm.errors import Fault, Response, late
 
 OWN_HOST = "api.openai.com"
 """OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS are meant for it, and sent nowhere else."""
@@ -35,24 +34,28 @@ _NOT_KEPT = frozenset({"set-cookie", "content-encoding", "content-length", "tran
 _KEYS = frozenset({"authorization", "api-key"})
 
 
+Send = Callable[[str, str, bytes, Mapping[str, str], float], Awaitable[Response]]
+"""Sends method, address, body and headers, and gets the whole response within so many seconds."""
+
+
 class Wire(httpx2.AsyncBaseTransport):
     """Sends what the client has made through our transport. unsent: names of headers, in small letters."""
 
-    def __init__(self, transport: Transport, unsent: frozenset[str]) -> None:
-        self._transport, self._unsent = transport, _OF_THE_WAY | unsent
+    def __init__(self, send: Send, unsent: frozenset[str]) -> None:
+        self._send, self._unsent = send, _OF_THE_WAY | unsent
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """The response, whole."""
         headers = {name: value for name, value in request.headers.items() if name not in self._unsent}
         seconds = request.extensions["timeout"]["pool"]
-        response = await self._transport.whole(request.method, str(request.url), request.content, headers, seconds)
+        response = await self._send(request.method, str(request.url), request.content, headers, seconds)
         kept = [(name, value) for name, value in response.headers.items() if name.lower() not in _NOT_KEPT]
         return httpx2.Response(response.status, headers=kept, content=response.content)
 
 
-def client(settings: WebSettings, key: SecretStr | None, transport: Transport) -> openai.AsyncOpenAI:
+def client(settings: WebSettings, key: SecretStr | None, send: Send) -> openai.AsyncOpenAI:
     """The client that settings describe; nothing of this process's environment goes to others than it is meant for."""
-    values = {name: secret(name) for name in settings.variables}
+    values = {name: value_of(name) for name in settings.variables}
     headers = {name: filled(value, values) for name, value in settings.headers.items()}
     own = {name.lower(): value for name, value in headers.items()}
     unsent = frozenset() if key else _KEYS - set(own)
@@ -65,7 +68,7 @@ def client(settings: WebSettings, key: SecretStr | None, transport: Transport) -
         "default_query": {name: filled(value, values) for name, value in settings.query.items()},
         "max_retries": 0,
         "http_client": httpx2.AsyncClient(
-            transport=Wire(transport, unsent), headers={"Accept-Encoding": "identity"}, trust_env=False
+            transport=Wire(send, unsent), headers={"Accept-Encoding": "identity"}, trust_env=False
         ),
     }
     made = _azure(settings, given) if settings.api_version else openai.AsyncOpenAI(**given)

@@ -99,13 +99,14 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str, refusal: Refus
 
 
 def refuse_error(content: bytes, refusal: Refusal) -> None:
-    """Raises Fault where a response of a good status holds an error."""
+    """Raises Fault where a response of a good status holds an error, with the status that it would have had."""
     try:
-        document = json.loads(content)
-    except (ValueError, RecursionError):
+        error = json.loads(content)["error"]
+        status = _status(error["code"])
+    except (ValueError, RecursionError, KeyError, TypeError):
         return
-    if isinstance(document, dict):
-        _refuse(document, str, refusal)
+    if status is not None:
+        raise refusal(status, {}, content)
 
 
 def _refuse(document: Mapping[str, Any], hide: Callable[[str], str], refusal: Refusal | None) -> None:

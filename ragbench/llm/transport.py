@@ -14,13 +14,15 @@ import os
 import re
 import secrets
 import ssl
+import sys
 import time
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import partial
+from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
 
@@ -28,10 +30,10 @@ from pydantic import SecretStr
 
 from ragbench.core.settings import ConfigurationError, WebSettings, project_folder
 from ragbench.core.settings.endpoints import Patience
-from ragbench.core.settings.secrets import Mask, excerpt, masker_of
+from ragbench.core.settings.secrets import Mask, excerpt, masker_of, value_of
 from ragbench.core.types.reason import Reason, joined, short
 from ragbench.data.remotes import sockets
-from ragbench.llm.errors import Fault
+from ragbench.llm.errors import Fault, Response, late
 
 MAX_BYTES = 8 * 1024 * 1024
 """Of a response, packed and unpacked."""
@@ -71,14 +73,6 @@ _random = secrets.SystemRandom()
 Result = TypeVar("Result")
 
 
-class Response(NamedTuple):
-    """A response as it came, whole and unpacked."""
-
-    status: int
-    headers: Mapping[str, str]
-    content: bytes
-
-
 class Transport:
     """One endpoint's answers to what is sent to it; to be made, used and closed on one event loop.
 
@@ -106,7 +100,7 @@ class Transport:
         web = endpoint if isinstance(endpoint, WebSettings) else None
         self._mended = mended or {**MENDED, 401: _place(web.key_variable if web else None)}
         self._address, self._whole_seconds = address, endpoint.timeout_seconds
-        self._hide = hide or masker_of(*(secret(name) for name in (web.variables if web else ())))
+        self._hide = hide or masker_of(*(value_of(name) for name in (web.variables if web else ())))
         taken = {name.lower() for name in headers or {}}
         self._headers = {name: value for name, value in _HEADERS.items() if name.lower() not in taken} | {
             **(headers or {})
@@ -132,7 +126,7 @@ class Transport:
         if web is not None:
             from ragbench.llm import official
 
-            self._client = official.client(web, key, self)
+            self._client = official.client(web, key, self.whole)
 
     async def post(self, path: str, body: Mapping[str, Any], seconds: float) -> bytes:
         """The body of a good response to what is posted to a path of the endpoint, by its client. Raises Fault."""
@@ -277,14 +271,6 @@ class Transport:
         return Fault("request", Reason("the response has more than {count} bytes", count=self._max_bytes))
 
 
-def late(seconds: float, is_whole: bool) -> Fault:
-    """No whole response came in time. is_whole: whether the time was all that an attempt may take."""
-    where = "timeout_seconds" if is_whole else Reason("what patience_seconds left of timeout_seconds")
-    return Fault(
-        "timeout", Reason("no whole response within {seconds} s ({said})", seconds=short(seconds, 3), said=where)
-    )
-
-
 def _trusting(ca_file: Path | None) -> dict[str, Any]:
     if ca_file is None:
         return {}
@@ -322,9 +308,10 @@ def own_client(who: str, settings: Patience) -> Any:
         raise Fault("fatal", f"{who}: client = {settings.client!r}: {excerpt(error, 200)}") from None
 
 
-def secret(variable: str) -> str:
-    """What a variable holds, "" for nothing."""
-    return os.environ.get(variable, "").strip()
+async def loaded() -> None:
+    """Load the client of models, which takes a second or two, without holding up anybody else on this loop."""
+    if "ragbench.llm.official" not in sys.modules:
+        await asyncio.to_thread(import_module, "ragbench.llm.official")
 
 
 def read_key(who: str, settings: WebSettings) -> SecretStr | None:
@@ -336,7 +323,7 @@ def read_key(who: str, settings: WebSettings) -> SecretStr | None:
 
 def key_in(who: str, variable: str) -> SecretStr:
     """The key in a variable. Raises ConfigurationError where there is none."""
-    key = SecretStr(secret(variable))  # no traceback that shows variables shows it
+    key = SecretStr(value_of(variable))  # no traceback that shows variables shows it
     if not key:
         raise ConfigurationError(
             f"{who} needs its key in the variable {variable}, which is not set: export {variable}=…"

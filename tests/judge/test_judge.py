@@ -316,11 +316,16 @@ class TestPairs:
         assert server.calls == 2
 
     @pytest.mark.fault("garbage", tried="words that are no choice of a pair", count=6)
-    @pytest.mark.parametrize("said", ["a", "Both", "А", "A.", "tie", ""])
+    @pytest.mark.parametrize("said", ["AB", "Both", "А", "A.", "none", ""])
     def test_any_other_word_is_no_choice(self, said: str) -> None:
         with self.prefers(lambda a, b: said).running() as server:
             duel = with_judge(server, lambda judge: compare(judge, "Q?", "x", "y"))
         assert (duel.choice, duel.consistent, duel.status) == (None, None, Status.PARSE_ERROR)
+
+    def test_a_choice_in_other_letters_is_one(self) -> None:
+        with self.prefers(lambda a, b: "tie").running() as server:
+            duel = with_judge(server, lambda judge: compare(judge, "Q?", "x", "y"))
+        assert (duel.choice, duel.consistent) == (Choice.TIE, True)
 
     def test_offline_the_answer_closer_to_the_reference_wins(self) -> None:
         judge = LexicalJudge()

@@ -137,7 +137,7 @@ class TestHostileReplies:
             return hostile[body["messages"][1]["content"]]
 
         with ChatServer(answer=answer).running() as server:
-            found = ask(server, list(hostile))
+            found = ask(server, list(hostile), unusable_replies=1000)
         wrong = [
             HOSTILE[n][:60] for n, c in enumerate(found) if c.value is not None or c.status is not Status.PARSE_ERROR
         ]

@@ -188,7 +188,7 @@ def test_presets_are_providers_without_a_table() -> None:
     )  # fmt: skip
     assert known.rerankers["r"].base_url == "http://localhost:8000/v1"
     assert len(PRESETS) == 12
-    with pytest.raises(ValueError, match=r"there is no \[providers\.mistrel\]; did you mean mistral"):
+    with pytest.raises(ValueError, match=r"there is no \[providers\.mistrel\]; did you mean 'mistral'"):
         Settings(judges={"a": {"provider": "mistrel", "model": "m"}})
 
 
@@ -217,7 +217,7 @@ def test_judges_and_embedders_of_one_provider_wait_in_one_line() -> None:
         async def work() -> None:
             async with open_client(server, "a", concurrency=2) as client:
                 await client.complete(request("first"))
-                vectors = asyncio.wrap_future(embedder.begin([f"t{n}" for n in range(12)]))
+                vectors = asyncio.to_thread(embedder.embed, [f"t{n}" for n in range(12)])
                 await asyncio.gather(*(client.complete(request(f"{n}")) for n in range(12)), vectors)
 
         run(work())
@@ -275,7 +275,7 @@ def test_an_error_inside_of_a_good_response_of_vectors_is_waited_out() -> None:
 
 def test_nothing_of_the_client_is_loaded_before_it_is_needed() -> None:
     code = (
-        "import sys, ragbench\nfrom ragbench import settings\nsettings.load()\n"
+        "import sys, ragbench\nfrom ragbench.core import settings\nsettings.load()\n"
         "print([name for name in ('openai', 'httpx2', 'aiohttp') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ})
