@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 SCHEMA = "ragbench"
-VERSION = 3
+VERSION = 4
 """Of these tables; a database of another version is refused, so whatever changes them raises it."""
 metadata = MetaData(schema=SCHEMA)
 
