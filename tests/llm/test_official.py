@@ -126,6 +126,7 @@ def test_a_client_of_ones_own_is_taken_as_it_is() -> None:
         client = made(server, default_query={"mine": "2"}, organization="org-3")
         judge = ragbench.judge(client=client, model="m", name="mine")
         assert judge.settings.address == server.url
+        assert judge in {judge}, "it stands in sets of judges, whatever tables its settings have"
         (completion,) = ask(server, ["x"], official=judge.client)
     assert completion.status is Status.OK
     (served,) = server.requests

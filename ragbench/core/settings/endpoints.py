@@ -113,6 +113,10 @@ class WebSettings(Patience):
             return {**given, "base_url": address.partition("?")[0], "query": {**pairs, **(given.get("query") or {})}}
         return given
 
+    def __hash__(self) -> int:
+        """Headers and queries are tables, which have no hash of their own."""
+        return hash(self.model_dump_json())
+
     @property
     def address(self) -> str:
         """Who is asked, in one word: the address, or the client that knows it."""
