@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Probe = tuple["Role", str, str, Callable[[], str | None]]
 """What is asked, its name in ragbench.toml, its model's name there, and a call that gives the name of its reply."""
-QUESTION, RULES = "Answer with the word yes.", "Give a reason, in a few words, and the answer."
+QUESTION, RULES = "Answer with the word yes.", "Give a reason, in a few words, and the verdict."
 SHORT: dict[str, Any] = {"attempts": 2, "patience_seconds": 30.0, "timeout_seconds": 20.0, "max_tokens": 16}
 AT_ONCE = 8
 NOWHERE, PATIENCE = "Cannot connect to host", "patience_seconds ="
@@ -164,7 +164,7 @@ def _judge(name: str, settings: JudgeSettings) -> str | None:
 
     class Said(BaseModel):
         reason: str
-        answer: Literal["yes", "no"]
+        verdict: Literal["yes", "no"]
 
     brief = {key: value for key, value in SHORT.items() if key != "max_tokens"}
     client = llm.Client(name, settings.model_copy(update=brief))
