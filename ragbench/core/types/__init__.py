@@ -523,7 +523,8 @@ class Prompt(Generic[Shape]):
 class Answer(Generic[Shape]):
     """A judge's reply: the checked value, or why there is none (`value` is None exactly when `status` is not `ok`).
 
-    suspected_injection: "slot: pattern" for every text that seems to address the judge; the value stands all the same.
+    suspected_injection: "slot: pattern" for every text with a flag of `judge.injections`, which most attacks lack; the
+    value stands all the same.
     seconds: what the model took (also for a reply out of the journal); None if nothing was asked.
     """
 
