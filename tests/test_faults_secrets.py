@@ -224,7 +224,7 @@ def test_every_door_to_a_file_masks(project: Path, monkeypatch: pytest.MonkeyPat
     entry: dict[str, Any] = {
         "judge": "j", "endpoint": "e", "model": "m", "prompt": "p", "version": 1, "repeat": 0, "request": row,
         "text": KEY, "finish": "stop", "refusal": None, "input_tokens": 1, "output_tokens": 1, "estimated": False,
-        "cost": 0.0, "seconds": 0.1, "served_model": KEY, "imported": False, "unsent": "",
+        "cost": 0.0, "seconds": 0.1, "served_model": KEY, "imported": False,
     }  # fmt: skip
     entry["key"] = key_of({name: entry[name] for name in ("judge", "endpoint", "model")}, row)
     assert lines.write(out / "journal.jsonl", [entry]) == 1

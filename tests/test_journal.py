@@ -51,7 +51,6 @@ def row(judge: str, number: int, **more: Any) -> Row:
         "key": key, "judge": judge, "endpoint": "http://h/v1", "model": "m", "prompt": "p", "version": 1, "repeat": 0,
         "request": asked, "text": '{"score": 3}', "finish": "stop", "refusal": None, "input_tokens": 10,
         "output_tokens": 5, "estimated": False, "cost": 0.001, "seconds": 0.5, "served_model": None, "imported": False,
-        "unsent": "",
     }  # fmt: skip
     return Entry.from_row({**values, **more}).as_row()
 

@@ -20,7 +20,7 @@ from ragbench.llm.limiter import Turns
 from ragbench.llm.mechanism import Asked
 from ragbench.llm.pricing import Amount, Price, Replies, Tally, Used
 from ragbench.llm.reply import MalformedError, Reply, read
-from ragbench.llm.request import Request, in_words, key_of
+from ragbench.llm.request import UNSENT, Request, in_words, key_of
 from ragbench.llm.transport import read_key
 
 BLOCK = 32
@@ -290,6 +290,7 @@ class Client:
 
     def _entry(self, key: str, request: Request, plain: Mapping[str, Any], received: Received) -> Entry:
         reply = received.reply
+        unsent = reply.asked.unsent if isinstance(reply.asked, Asked) else ""
         return Entry(
             key=key,
             judge=self.name,
@@ -298,7 +299,7 @@ class Client:
             prompt=request.prompt,
             version=request.version,
             repeat=request.repeat,
-            request=plain,
+            request={**plain, UNSENT: unsent} if unsent else plain,
             text=reply.text,
             finish=reply.finish,
             refusal=reply.refusal,
@@ -308,7 +309,6 @@ class Client:
             cost=received.cost,
             seconds=received.seconds,
             served_model=reply.served_model,
-            unsent=reply.asked.unsent if isinstance(reply.asked, Asked) else "",
         )
 
     async def close(self) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+UNSENT = "unsent"
+"""In a request that is kept: what of it was left out when it was sent, which is no part of what was meant."""
 READER_VERSION = 1
 """Part of every key: raised when the reading of replies changes what a journaled reply means."""
 
@@ -75,7 +77,8 @@ class Request:
 
 def key_of(identity: Mapping[str, Any], request: Mapping[str, Any]) -> str:
     """The journal's key: SHA-256 over who is asked (`identity`) and what (`Request.as_json`), as hexadecimal digits."""
-    text = json.dumps([dict(identity), dict(request)], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    meant = {name: value for name, value in request.items() if name != UNSENT}
+    text = json.dumps([dict(identity), meant], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

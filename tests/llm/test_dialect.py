@@ -64,7 +64,7 @@ def test_what_is_refused_is_left_out_from_then_on(name: str, is_refused: Any, st
     assert server.calls in (11, 12), "the lesson is learnt once"
     assert not any(is_refused(one.body) for one in server.requests[2:])
     assert "Judge." in server.requests[-1].body["messages"][0]["content"], "what the rules say is still said"
-    assert all(name in row["unsent"].split() for row in journal.rows.values())
+    assert all(name in row["request"]["unsent"].split() for row in journal.rows.values())
 
 
 def test_a_question_that_is_too_long_teaches_nothing() -> None:
