@@ -308,10 +308,15 @@ def own_client(who: str, settings: Patience) -> Any:
         raise Fault("fatal", f"{who}: client = {settings.client!r}: {excerpt(error, 200)}") from None
 
 
+def load() -> None:
+    """Load the client of models, which takes a second or two."""
+    import_module("ragbench.llm.official")
+
+
 async def loaded() -> None:
-    """Load the client of models, which takes a second or two, without holding up anybody else on this loop."""
+    """The same without holding up anybody else on this loop."""
     if "ragbench.llm.official" not in sys.modules:
-        await asyncio.to_thread(import_module, "ragbench.llm.official")
+        await asyncio.to_thread(load)
 
 
 def read_key(who: str, settings: WebSettings) -> SecretStr | None:
