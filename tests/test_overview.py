@@ -203,7 +203,7 @@ def test_a_verdict_away_from_its_page_names_the_stand_in_that_alone_judged(
     [row] = [row for row in standing(Measurements(tmp_path), text).rows if row[2] == "b"]
     sentence = views.about.standing(page).html()
     outputs = (sentence, views.about.overview(page).html(), views.about.differences(page).html(), row[4],
-               articles.markdown_table(made, text), Page(made, language=language).view("across").html())  # fmt: skip
+               articles.markdown_table(made, text))  # fmt: skip
     assert [said in str(output) for output in outputs] == [alone] * len(outputs)
     whole = summary(Measurements(tmp_path))
     judges = {one.get("judged_by") for one in (*whole["estimates"], *whole["comparisons"]) if one["metric"] == "mrr"}
