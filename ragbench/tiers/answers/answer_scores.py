@@ -21,7 +21,7 @@ from ragbench.tiers.basics import findings, frames
 from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.session import Session
-from ragbench.tiers.scoring import groups, measure, other_judges, own_metrics, repeats
+from ragbench.tiers.scoring import groups, other_judges, own_metrics, repeats
 from ragbench.tiers.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, judged
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ REPEATED = ("response_exact_match_rate", "response_semantic_consistency")
 ONCE = Reason("every question was answered once: repeats = 2 or more are needed")
 Findings = tuple[Sequence[NamedEstimate], Sequence[NamedComparison]]
 LOGGED = Reason("fewer answers than repeats were given: nothing can be compared")
+COUNTS = corpora.TABLE
 TEXTS = ("rouge1_f", "rouge2_f", "rougeL_f", "bleu", "corpus_bleu")
 
 
@@ -193,6 +194,15 @@ def find(
     return found(worth.scores, aligned, asked, metrics, sureness, primary)
 
 
+def counted(
+    answered: Answered, asked: Sequence[Question], metrics: Sequence[Metric], systems: Sequence[str]
+) -> dict[str, pd.DataFrame]:
+    """What each answer adds to the page's corpus measures, as a side table; nothing where it has none."""
+    asked = sorted(asked, key=lambda question: question.id)
+    aligned = {name: _aligned(answered, asked, name) for name in systems if any(map(corpora.is_corpus, metrics))}
+    return {corpora.TABLE: corpora.counts(aligned, metrics)} if aligned else {}
+
+
 def found(
     scores: pd.DataFrame,
     aligned: Mapping[str, Sequence[Sample]],
@@ -287,7 +297,7 @@ def _embedder(
     session: Session, turns: Mapping[Any, Sequence[Sample]], metrics: Sequence[Metric], judging: Judging
 ) -> Embedder:
     """The first of the embedders asked for; one that embeds nothing where no metric needs it."""
-    name = parted(judging.embedder or measure.DEFAULT_EMBEDDER)[0]
+    name = parted(judging.embedder or session.settings.metric_embedder)[0]
     known = session.settings.embedders
     if name not in known:
         raise BenchError(f"there is no embedder {name!r}; there are {', '.join(sorted(known))}")
