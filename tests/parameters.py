@@ -12,11 +12,12 @@ from typing import Any
 import nbformat
 
 from ragbench import tiers
+from ragbench.data.places import NO_PAGES
 from ragbench.tiers.basics.requests import Request, legal
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "parameters.md"
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted(path for path in (ROOT / "notebooks").glob("*.ipynb") if path.name not in NO_PAGES)
 HEAD = """# Parameters of the notebooks
 
 Set them in a notebook's first code cell, by name for the function of `ragbench.tiers` that is named like the notebook,

@@ -11,10 +11,14 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from ragbench.data import places
+from ragbench.data.places import NO_PAGES
 from tests import parameters as generated
 
 FOLDER = Path(__file__).parent.parent / "notebooks"
-NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+ALL = sorted(FOLDER.glob("*.ipynb"))
+NOTEBOOKS = [path for path in ALL if path.name not in NO_PAGES]
+QUICKSTART = FOLDER / "quickstart.ipynb"
 FORBIDDEN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.While, ast.If, ast.Lambda, ast.IfExp)
 
 
@@ -107,6 +111,17 @@ def test_it_begins_with_its_question_and_ends_with_provenance(notebook: nbformat
     assert "provenance" in notebook.cells[-1].source
 
 
+def test_the_first_notebook_is_as_short_and_as_empty_as_the_others() -> None:
+    found = nbformat.read(QUICKSTART, as_version=4)
+    nbformat.validate(found)
+    for law in (test_it_holds_no_logic, test_it_holds_no_outputs, test_its_cells_have_readable_ids,
+                test_prose_states_no_result):  # fmt: skip
+        law(found)
+    assert len(found.cells) <= 16
+    assert all(len(cell.source.splitlines()) <= 8 for cell in code_cells(found))
+    assert QUICKSTART not in places.notebooks(), "it is worked in, and no page of a report"
+
+
 def test_prose_states_no_result(notebook: nbformat.NotebookNode) -> None:
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -116,7 +131,7 @@ def test_prose_states_no_result(notebook: nbformat.NotebookNode) -> None:
 
 def test_nothing_is_left_for_nbstripout() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "nbstripout", "--keep-id", "--verify", *map(str, NOTEBOOKS)],
+        [sys.executable, "-m", "nbstripout", "--keep-id", "--verify", *map(str, ALL)],
         capture_output=True,
         text=True,
     )

@@ -16,6 +16,7 @@ from ragbench.core import settings
 from ragbench.core.language import translator
 from ragbench.core.types import Sample
 from ragbench.data import DatasetError
+from ragbench.data.places import NO_PAGES
 from ragbench.report.execution import parameters
 from ragbench.tiers import BenchError, readiness
 from ragbench.tiers.basics.needs import Lack, Need, Needed, number, read
@@ -28,7 +29,11 @@ from tests.command_line import ragbench
 from tests.servers import embeddings_server
 from tests.small_project import NOTEBOOKS, add, write_lines
 
-TIERS = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb") if path.stem != "statistics_calibration")
+TIERS = sorted(
+    path.stem
+    for path in NOTEBOOKS.glob("*.ipynb")
+    if path.stem != "statistics_calibration" and path.name not in NO_PAGES
+)
 
 
 def requests_of(*names: str, **given: Any) -> dict[str, list[Request]]:
@@ -455,7 +460,7 @@ def test_calls_that_nobody_can_foresee_are_not_checked(project: Path) -> None:
     cells = [
         cell("k = 3", metadata={"tags": ["parameters"]}),
         cell("%time 1"),
-        cell("tiers.tier1_retrieval(systems=names(), k=k)\nbench.tier1_retrieval(**every)\nbench.nothing(k=k)"),
+        cell("tiers.tier1_retrieval(systems=names(), k=k)\ntiers.tier1_retrieval(**every)\ntiers.nothing(k=k)"),
         cell("tiers.tier1_retrieval(systems='good', k=k)"),
     ]
     notebook = nbformat.v4.new_notebook(cells=cells)

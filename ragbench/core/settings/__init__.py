@@ -5,6 +5,7 @@ Environment variables (`RAGBENCH_LANGUAGE=ru`) win over the file. Secrets are re
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import re
@@ -13,7 +14,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -192,6 +202,25 @@ class Settings(BaseSettings):
     )
     gate: dict[str, GateSettings] = Field(default={}, description="conditions on a report")
     metrics: MetricsSettings = Field(default=MetricsSettings.model_validate({}), description="metrics of your own")
+
+    _data: Any = PrivateAttr(default=None)
+    _answers: Any = PrivateAttr(default=None)
+
+    @property
+    def data(self) -> Any:
+        """The data set that a caller gave in place of a name; None without one."""
+        return self._data
+
+    @property
+    def answers(self) -> Any:
+        """The table of answers that a caller gave in place of a file; None without one."""
+        return self._answers
+
+    def holding(self, data: Any, answers: Any) -> Settings:
+        """The same settings with data that a caller has in memory."""
+        made = self.model_copy()
+        made._data, made._answers = data, answers
+        return made
 
     @classmethod
     def settings_customise_sources(
@@ -454,6 +483,19 @@ def hold(given: Settings, folder: Path) -> None:
     _held = given
     os.environ["RAGBENCH_CONFIG"] = str(folder / "ragbench.toml")
     load.cache_clear()
+
+
+@contextlib.contextmanager
+def held(given: Settings) -> Iterator[None]:
+    """Let `load` give these for a while, in this process."""
+    global _held
+    before, _held = _held, given
+    load.cache_clear()
+    try:
+        yield
+    finally:
+        _held = before
+        load.cache_clear()
 
 
 def of_environment() -> dict[str, Any]:

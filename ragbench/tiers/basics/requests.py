@@ -29,7 +29,7 @@ from ragbench.core.settings.endpoints import Aggregate
 from ragbench.core.types import Question
 from ragbench.core.types.reason import kept as apart
 from ragbench.core.types.reason import reason_of
-from ragbench.tiers.basics.choices import BenchError, illegal, parted
+from ragbench.tiers.basics.choices import BenchError, Reads, illegal, parted
 
 if TYPE_CHECKING:
     from ragbench.core.measurement import Measurement
@@ -133,6 +133,11 @@ class Request(BaseModel):
     """Whether the systems' generators write answers for it."""
 
     notebook: str = ""
+
+    reads: ClassVar[Reads] = "retrievers"
+    """What an object in place of a system's name is asked for."""
+    reads_table: ClassVar[str] = "questions"
+    """What a table in place of a data set's name is."""
 
     @property
     def asks_judges(self) -> bool:
@@ -257,16 +262,22 @@ def _without_folder(name: str) -> str:
 def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callable[P, Measurement]]:
     """Makes what measures a request a function of the request's parameters, which a headless run calls once.
 
-    The function knows its model as `request`, and tells the parameters to whoever asks for its signature or its help.
+    Objects may stand in the place of names (`ragbench.tiers.basics.objects`). The function knows its model as
+    `request`, and tells the parameters to whoever asks for its signature or its help.
     What was asked for is the fact `request` of what it measures.
     """
     model = cast("type[Request]", asked)
 
     def made(measure: Callable[[R], Measurement]) -> Callable[P, Measurement]:
         def measured(*args: P.args, **kwargs: P.kwargs) -> Measurement:
-            from ragbench.tiers.basics.session import kept, part
+            from ragbench.tiers.basics.objects import in_place
 
-            request = cast(R, model(**dict(zip(model.parameters(), args, strict=False)), **kwargs))
+            given = dict(zip(model.parameters(), args, strict=False)) | kwargs
+            with in_place(given, model.reads, model.reads_table) as named:
+                return asked_by_name(cast(R, model(**named)))
+
+        def asked_by_name(request: R) -> Measurement:
+            from ragbench.tiers.basics.session import kept, part
 
             def asked_for() -> Measurement:
                 found = measure(request)
