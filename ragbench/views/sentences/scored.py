@@ -1,0 +1,23 @@
+"""What scores of a table of answers say first: the verdict on the primary metric, in the sentence that a page has."""
+
+from __future__ import annotations
+
+from ragbench.core.language import translator
+from ragbench.core.measurement import Measurement, NamedEstimate
+from ragbench.tiers.scoring.result import NOTEBOOK, Scores
+from ragbench.views.basics.material import Material
+from ragbench.views.sentences.findings import sentences
+
+
+def said(scores: Scores, language: str = "") -> list[str]:
+    """A sentence for each challenger, or for a system that stands alone, as plain text."""
+    estimates = tuple(NamedEstimate(*place, one) for place, one in scores.means.items())
+    facts = {
+        "level": scores.level,
+        "primary": scores.leading,
+        "baseline": scores.systems[0] if len(scores.systems) > 1 else None,
+        "systems": [{"name": name} for name in scores.systems],
+    }
+    numbers = Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=scores.differences)
+    found = sentences(Material(numbers, translator(language or scores.language)))
+    return [" ".join(one.striptags().split()) for one in found if one.striptags().strip()]
