@@ -98,8 +98,8 @@ class TestAFile:
         lines = (project / table).read_text(encoding="utf-8").splitlines()
         scored = ragbench.score([json.loads(line) for line in lines], ["faithfulness"], "lexical", resamples=200)
         found = tiers.rag_metrics(table, metrics="faithfulness", **QUICK)
-        assert {(e.system, e.metric): e.estimate for e in found.estimates} == dict(scored.estimates)
-        assert found.comparisons == scored.comparisons
+        assert {(e.system, e.metric): e.estimate for e in found.estimates} == dict(scored.means)
+        assert found.comparisons == scored.differences
         assert list(found.scores["reason"]) == [row.score.reason for row in scored.rows]
 
     @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
@@ -221,7 +220,7 @@ async def measure(
             *panel((_name(one) for one in judges), judged),
             *(StandIn("embedder", one.name) for one in embedders if getattr(one, "is_stand_in", False)),
         ),
-        asked.primary, heard, of_sets,
+        asked.primary, heard, of_sets, tuple(map(_name, judges)), asked.rule, tuple(one.name for one in embedders),
     )  # fmt: skip
 
 
@@ -230,9 +229,8 @@ def _name(judge: AnyJudge) -> str:
 
 
 def live_line(progress: Progress) -> Callable[[Tally], None]:
-    """Keeps the calls' line beside a bar: answered, in flight, failed, cost, time left."""
-    began = time.monotonic()
-    return lambda tally: progress.say(lambda: tally.describe(time.monotonic() - began))
+    """Keeps the calls' line beside a bar, which tells the time left itself: answered, in flight, failed, cost."""
+    return lambda tally: progress.say(tally.describe)
 
 
 def _embedders(
