@@ -292,6 +292,7 @@ def _criteria(given: Sequence[str], scale: str) -> list[Metric]:
 
 def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
     from ragbench.cli.console import outputs
+    from ragbench.core.language import translator
     from ragbench.tiers.scoring.result import FILED
 
     if json_file is not None:
@@ -304,3 +305,5 @@ def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
         out.mkdir(parents=True, exist_ok=True)
         outputs.write(out / "summary.json", found.as_parts())
         csv_files.write_rows(out / "scores", found.filed(), FILED)
+        told = [found.caveat("en"), *found.said_of_models("en"), *found.said_of_injections("en")]
+        csv_files.write_readme(out, {"scores": told}, translator("en"))

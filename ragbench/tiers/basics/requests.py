@@ -10,7 +10,7 @@ import collections.abc
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import PurePosixPath, PureWindowsPath
 from types import NoneType
@@ -115,6 +115,10 @@ Resamples = Annotated[int, Field(description="bootstrap and randomization draws"
 Seed = Annotated[int, Field(description="of every random draw", ge=0, le=MOST_SEED)]
 Language = Annotated[Literal["en", "ru"], Field(description='of the page: "en" or "ru"')]
 
+FIRST = ("answers", "dataset", "systems", "embedders", "metrics", "judges", "baseline", "k", "labels")
+MOST_FIRST = 6
+"""Which parameters come first in notebooks, and how many."""
+
 P = ParamSpec("P")
 R = TypeVar("R", bound="Request")
 T = TypeVar("T")
@@ -170,6 +174,17 @@ class Request(BaseModel):
     def take(self, of: type[T]) -> T:
         """The part of what is asked for that a data class of these names holds."""
         return of(**{each.name: getattr(self, each.name) for each in fields(cast(Any, of)) if hasattr(self, each.name)})
+
+    @classmethod
+    def first(cls) -> tuple[str, ...]:
+        """The parameters on a notebook's first screen: at most six, those that most people set."""
+        known = cls.parameters()
+        if len(known) <= MOST_FIRST:
+            return tuple(known)
+        asked = [name for name in FIRST if name in known][: MOST_FIRST - 1]
+        rest = [name for name in known if name not in (*FIRST, *Draws.model_fields)]
+        asked += rest[: MOST_FIRST - 1 - len(asked)]
+        return tuple(name for name in known if name in (*asked, "language"))
 
     @classmethod
     def parameters(cls) -> dict[str, FieldInfo]:
@@ -297,7 +312,17 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
         known = [f"{name}: {field.description}. Legal: {legal(field)}." for name, field in model.parameters().items()]
         measured = functools.wraps(measure)(measured)
         measured.__doc__ = "\n".join([inspect.cleandoc(measure.__doc__ or ""), "", *known])
-        vars(measured).update(request=model, __signature__=model.signature())
+
+        def of(names: Mapping[str, Any]) -> Measurement:
+            """The same with the values that variables of the parameters' names have: `globals()` of a notebook. Raises
+            BenchError for a parameter that none is called like."""
+            if lacking := [name for name in model.parameters() if name not in names]:
+                raise BenchError(
+                    f"there is no variable {lacking[0]!r}: run the cells of parameters first, both of them"
+                )
+            return cast("Any", measured)(**{name: names[name] for name in model.parameters()})
+
+        vars(measured).update(request=model, __signature__=model.signature(), of=of)
         return measured
 
     return made
