@@ -196,6 +196,7 @@ class Table:
     def latex(self, name: str, *, grouped: bool = False) -> str:
         """The table for an article, as wide as its text (booktabs, tabularx, siunitx), its notes as the caption.
 
+        name: its label, as it is where it has a colon (`tab:mine`), else behind `tab:`.
         grouped: the first column stands above the rows that share it, in a row of its own.
         """
         groups, columns = [row[0] for row in self.rows] if grouped else [], self.columns[1 if grouped else 0 :]
@@ -206,11 +207,12 @@ class Table:
                 body += [r"\addlinespace"] if place else []
                 body.append(rf"\multicolumn{{{len(columns)}}}{{@{{}}l}}{{{row[0]}}} \\")
             body.append(" & ".join(row[1:] if grouped else row) + r" \\")
+        label = name if ":" in name else f"tab:{re.sub('[^A-Za-z0-9-]', '-', name)}"
         mark = r"\sisetup{output-decimal-marker={,}}" if translator(self.language).number(0.5, 1) == "0,5" else ""
         return (
             "% needs \\usepackage{booktabs,tabularx,siunitx}\n\\begin{table}\n"
             f"  \\centering\\footnotesize\\sloppy\\setlength{{\\tabcolsep}}{{4pt}}{mark}\n"
-            f"  \\caption{{{latex(' '.join(self.notes))}}}\n  \\label{{tab:{re.sub('[^A-Za-z0-9-]', '-', name)}}}\n"
+            f"  \\caption{{{latex(' '.join(self.notes))}}}\n  \\label{{{label}}}\n"
             f"  \\begin{{tabularx}}{{\\linewidth}}{{@{{}}{''.join(map(_sides, columns))}@{{}}}}\n"
             f"    \\toprule\n    {' & '.join(titles)} \\\\\n    \\midrule\n"
             + "".join(f"    {row}\n" for row in body)

@@ -20,8 +20,8 @@ from ragbench.views import Page
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
 
-MOST = 6
-"""Metrics that a paper's column has room for."""
+MOST, LINE = 6, 12
+"""Metrics that a paper has room for, and signs of a line of their names."""
 LONGEST = 300
 """Signs of a caption: three lines of a paper's text."""
 _TYPST = re.compile(r"([\\#*_`$<>@\[\]~])")
@@ -53,7 +53,7 @@ def latex(
     r"""See `ragbench.Page.latex`. What is decorated stands in braces, so that no version of siunitx parses it."""
     made, name = _made(page, metrics, intervals, caption), label or page.measurement.notebook
     columns = "".join(_column([row[place] for _, row in made.rows]) for place in range(len(made.heads)))
-    heads = [escaped(made.system), *(rf"{{{escaped(title)}{_arrow(way)}}}" for title, way in made.heads)]
+    heads = [escaped(made.system), *(_head(title, way) for title, way in made.heads)]
     body = [" & ".join([escaped(system), *map(_latex_cell, cells)]) + r" \\" for system, cells in made.rows]
     mark = r"\sisetup{output-decimal-marker={,}}" if page.material.text.number(0.5, 1) == "0,5" else ""
     return (
@@ -94,6 +94,18 @@ def typst(
 _MARKDOWN = ("**{}**", "{}†", " \\[{}, {}\\]")
 _OF_TYPST = ("*{}*", "{}#super[†]", " #linebreak() \\[{}, {}\\]")
 """How what is best, what differs, and ends of an interval are written."""
+
+
+def _head(title: str, way: str) -> str:
+    """A metric's name over its column, a long one in several lines."""
+    lines = [""]
+    for part in re.findall(r"[^_(]+_?|\(.*", title):
+        if lines[-1] and len(lines[-1]) + len(part) > LINE:
+            lines.append("")
+        lines[-1] += part
+    arrow = {"↑": r" $\uparrow$", "↓": r" $\downarrow$"}.get(way, "")
+    text = r"\\".join(escaped(line).replace(r"\allowbreak{}", "") for line in lines) + arrow
+    return f"{{{text}}}" if len(lines) == 1 else rf"{{\begin{{tabular}}[b]{{@{{}}c@{{}}}}{text}\end{{tabular}}}}"
 
 
 def _typst(text: str) -> str:
@@ -137,7 +149,7 @@ def _cells(material: Material, metric: str, intervals: bool) -> dict[str, _Cell]
     found = {name: material.estimate(name, metric) for name in material.systems}
     written = {name: _number(one, digits) for name, one in found.items()}
     values = [float(text) for text in written.values() if text]
-    best = None if not way or len(values) < 2 else (min if way == "lower" else max)(values)
+    best = None if not way or len(set(values)) < 2 else (min if way == "lower" else max)(values)
     return {
         name: _Cell(
             text, _ends(found[name], digits) if intervals else None, bool(text) and float(text) == best,
@@ -188,10 +200,6 @@ def _column(cells: Sequence[_Cell]) -> str:
     whole = max((len(part[0].removeprefix("-")) for part in parts), default=1)
     minus = "-" if any(part[0].startswith("-") for part in parts) else ""
     return f"S[table-format={minus}{whole}.{max((len(part[2]) for part in parts), default=0)}]"
-
-
-def _arrow(way: str) -> str:
-    return {"↑": r" $\uparrow$", "↓": r" $\downarrow$"}.get(way, "")
 
 
 def _caption(material: Material, chosen: Sequence[str], columns: dict[str, dict[str, _Cell]]) -> str:

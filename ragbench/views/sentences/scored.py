@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
+from markupsafe import Markup
+
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.tiers.scoring.result import NOTEBOOK, Scores
 from ragbench.views.basics.material import Material
 from ragbench.views.sentences.findings import sentences
+
+_ENDS = re.compile(r"(</(?:p|div|li)>)")
+"""Where one sentence of a page ends and the next begins."""
 
 
 def said(scores: Scores, language: str = "") -> list[str]:
@@ -20,4 +27,4 @@ def said(scores: Scores, language: str = "") -> list[str]:
     }
     numbers = Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=scores.differences)
     found = sentences(Material(numbers, translator(language or scores.language)))
-    return [" ".join(one.striptags().split()) for one in found if one.striptags().strip()]
+    return [said for one in found if (said := " ".join(Markup(_ENDS.sub(r"\1 ", str(one))).striptags().split()))]  # noqa: S704
