@@ -93,8 +93,11 @@ class View:
         return pd.DataFrame(chart.numbers(self.figure))
 
     def without_script(self) -> Markup:
-        """The view as HTML that needs no script: its figures are drawn already, in colours of both schemes."""
-        return without_script(self.html(), chart.in_notebook)
+        """The view as HTML that needs no script: its figures are drawn already, in colours of both schemes; of a table
+        that a script makes, what tells most of it."""
+        other = VIEWS[INSTEAD[self.name]](self.page) if self.name in INSTEAD and self.page is not None else None
+        told = other.html() if other is not None and other.draw(frozenset()).strip() else self.html()
+        return without_script(told, chart.in_notebook)
 
     def __repr__(self) -> str:
         return terminal.brief(str(self))
@@ -137,6 +140,8 @@ NUMBERS: dict[str, Callable[[Any], pd.DataFrame]] = {
     "table": lambda page: page.estimates, "forest": lambda page: page.comparisons,
 }  # fmt: skip
 """Of views that draw by style sheets alone, what they draw."""
+INSTEAD = {"questions": "worst"}
+"""Of a view that is nothing without a script, which other one stands for it there."""
 FRONT_ENDS = ("JPY_SESSION_NAME", "VSCODE_PID", "COLAB_RELEASE_TAG")
 """Variables that Jupyter's server, VS Code and Colab set for the kernels that somebody works with."""
 VIEWS: dict[str, Callable[..., View]] = {}

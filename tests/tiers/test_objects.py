@@ -227,7 +227,7 @@ def test_what_is_no_data_is_refused(given: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize(
     ("systems", "said"),
     [
-        ({"v1": "bm52"}, r"v1 = 'bm52': that is neither a file of results nor one of .*did you mean bm25"),
+        ({"v1": "bm52"}, r"v1 = 'bm52': that is neither a file of results nor one of .*did you mean 'bm25'"),
         ({"v1": lambda: 1}, r"v1: it takes \(\), and is called with \(question, k\)"),
         ({"v1": 5}, "v1: that is a whole number, not a function"),
         ({"a,b": asked}, "the name 'a,b' holds a comma"),
