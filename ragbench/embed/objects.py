@@ -71,5 +71,5 @@ def _ways(given: Any) -> tuple[Way | None, Way | None]:
     queries = of(QUERIES)
     for one in ("embed_query", "get_query_embedding"):
         if queries is None and callable(alone := getattr(given, one, None)):
-            return plain, lambda texts, alone=alone: [alone(text) for text in texts]  # type: ignore[misc]
+            return plain, lambda texts, alone=alone: [alone(text) for text in texts]
     return plain, queries or plain

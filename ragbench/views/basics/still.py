@@ -68,7 +68,7 @@ def _n(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
 
 
-def _node(tag: str, inner: str = "", **given: Any) -> str:
+def _node(tag: str, inner: str = "", /, **given: Any) -> str:
     said = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{escape(_n(value) if isinstance(value, float) else str(value))}"'
         for name, value in given.items()
