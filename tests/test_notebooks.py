@@ -104,8 +104,8 @@ def test_its_parameters_are_those_of_its_request_and_each_is_used(path: Path) ->
 
 def test_what_is_measured_is_in_the_pages_language(notebook: nbformat.NotebookNode) -> None:
     for cell in code_cells(notebook):
-        if re.search(r"^measurement = bench\.\w+\(", cell.source, re.MULTILINE):
-            assert "language" not in cell.source.partition("views.Page")[0], "overview and calibration have no data"
+        if re.search(r"^measurement = tiers\.\w+\(", cell.source, re.MULTILINE):
+            assert "language" not in cell.source.partition("views.Page")[0], "the overview has no data"
 
 
 def test_the_reference_of_all_parameters_is_up_to_date() -> None:

@@ -13,13 +13,12 @@ from ragbench.core.measurement import Measurement
 from ragbench.core.stand_ins import caveat, of
 from ragbench.data import tables
 from ragbench.data.tables import Column, Found, Table
-from ragbench.extras.publishing import papers
 from ragbench.metrics.explanation import reason_in, spoken
-from ragbench.report import captions
+from ragbench.report import captions, papers
 from ragbench.report.keeping import files
 from ragbench.tiers.basics import needs
 from ragbench.tiers.basics.verdicts import decision
-from ragbench.tiers.gates import ALONE
+from ragbench.tiers.run.gates import ALONE
 from ragbench.views import Page
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean

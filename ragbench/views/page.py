@@ -22,7 +22,7 @@ from ragbench.core.measurement import (
 )
 from ragbench.core.names import meant
 from ragbench.tiers.basics import paired
-from ragbench.tiers.restated import check, recomputed
+from ragbench.tiers.run.restated import check, recomputed
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.templates import html
 from ragbench.views.items import chosen, explanation, frames, table
@@ -265,6 +265,6 @@ class Page:
 
     def _repr_html_(self) -> str:
         """The page's answer, and which views there are to show."""
-        said = self._facts() | {f"show.{topic}": ", ".join(names) for topic, names in self.shows.items()}
+        said = self._facts() | {f"views.{topic}": ", ".join(names) for topic, names in self.shows.items()}
         answer = VIEWS["answer"](self).without_script() if "answer" in VIEWS else ""
         return str(style() + answer + html.div(html.terms(list(said.items()), "rb-facts"), "rb"))

@@ -153,7 +153,7 @@ COUNTS = ("count", "most")
 
 def called(name: str) -> str:
     """How a notebook asks for the view of that name: `views.blame.waterfall(page)`."""
-    return f"views.{topic(VIEWS[name])}.{VIEWS[name].__name__}(page)"
+    return f"{room(VIEWS[name])}.{VIEWS[name].__name__}(page)"
 
 
 def _in_notebook() -> bool:
@@ -163,9 +163,14 @@ def _in_notebook() -> bool:
     return asked and any(os.environ.get(name) for name in FRONT_ENDS)
 
 
-def topic(one: Callable[..., View]) -> str:
-    """The topic that a view belongs to, by the room that it stands in: `blame`."""
-    return one.__module__.split(".")[2]
+def room(drawn: Callable[..., View]) -> str:
+    """The room that a view stands in, as people write it: `views.blame`, or `extras.runs.views` of an annex."""
+    return drawn.__module__.removeprefix("ragbench.").rpartition(".")[0]
+
+
+def topic(drawn: Callable[..., View]) -> str:
+    """The topic that a view belongs to: `blame`; of an annex its name."""
+    return room(drawn).removeprefix("views.").removeprefix("extras.").removesuffix(".views")
 
 
 def view(

@@ -29,11 +29,7 @@ from tests.command_line import ragbench
 from tests.servers import embeddings_server
 from tests.small_project import NOTEBOOKS, add, write_lines
 
-TIERS = sorted(
-    path.stem
-    for path in NOTEBOOKS.glob("*.ipynb")
-    if path.stem != "statistics_calibration" and path.name not in NO_PAGES
-)
+TIERS = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb") if path.name not in NO_PAGES)
 
 
 def requests_of(*names: str, **given: Any) -> dict[str, list[Request]]:

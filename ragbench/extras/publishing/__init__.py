@@ -7,9 +7,9 @@ OFFERS = {
     },
     "page": {
         "save": "ragbench.extras.publishing.pages:save",
-        "latex": "ragbench.extras.publishing.papers:latex",
-        "markdown": "ragbench.extras.publishing.papers:markdown",
-        "typst": "ragbench.extras.publishing.papers:typst",
+        "latex": "ragbench.report.papers:latex",
+        "markdown": "ragbench.report.papers:markdown",
+        "typst": "ragbench.report.papers:typst",
     },
     "scores": {"page": "ragbench.extras.publishing.pages:page_of", "said": "ragbench.views.sentences.scored:said"},
 }

@@ -1,6 +1,6 @@
 """ragas: the samples of an EvaluationDataset, of one turn or of several, as `to_jsonl` and `to_csv` write them.
 
-Source: ragas 0.4.3 (SingleTurnSample, MultiTurnSample); the names of older tables are those of `datasets.samples`.
+Source: ragas 0.4.3 (SingleTurnSample, MultiTurnSample); the names of older tables are those of `data.samples`.
 """
 
 from __future__ import annotations

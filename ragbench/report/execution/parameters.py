@@ -159,13 +159,13 @@ def checked(notebook: Any, values: Mapping[str, Any]) -> None:
     from ragbench import tiers
 
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    for name in re.findall(r"\bbench\.(\w+)(?:\.of)?\(", code):
+    for name in re.findall(r"\btiers\.(\w+)(?:\.of)?\(", code):
         if request := getattr(getattr(tiers, name, None), "request", None):
             request(**{key: value for key, value in values.items() if key in request.parameters()})
 
 
 def requests(notebook: Any, values: Mapping[str, Any]) -> list[Request]:
-    """What the notebook will ask of the bench with these values; none of a call that names anything but a parameter or
+    """What the notebook will ask of the tiers with these values; none of a call that names anything but a parameter or
     a literal, since nobody knows before it is made."""
     from ragbench import tiers
 
@@ -189,7 +189,7 @@ def requests(notebook: Any, values: Mapping[str, Any]) -> list[Request]:
 
 
 def _calls(notebook: Any) -> Iterator[tuple[ast.Call, str]]:
-    """Calls `bench.something(…)` and `bench.something.of(globals())`, each with its name; of a cell that is no Python
+    """Calls `tiers.something(…)` and `tiers.something.of(globals())`, each with its name; of a cell that is no Python
     none."""
     for cell in notebook.cells:
         if cell.cell_type != "code":
@@ -197,9 +197,9 @@ def _calls(notebook: Any) -> Iterator[tuple[ast.Call, str]]:
         with contextlib.suppress(SyntaxError):
             for node in ast.walk(ast.parse(cell.source)):
                 match node:
-                    case ast.Call(func=ast.Attribute(value=ast.Name(id="bench"), attr=name)):
+                    case ast.Call(func=ast.Attribute(value=ast.Name(id="tiers"), attr=name)):
                         yield node, name
-                    case ast.Call(func=ast.Attribute(ast.Attribute(ast.Name(id="bench"), attr=name), attr="of")):
+                    case ast.Call(func=ast.Attribute(ast.Attribute(ast.Name(id="tiers"), attr=name), attr="of")):
                         yield node, name
 
 
