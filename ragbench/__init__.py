@@ -167,6 +167,7 @@ def judge(function: Callable[[str], Any] | None = None, *, name: str = "", **tab
 
     rb.judge(model="some-model", base_url="https://api.example.com/v1", key_variable="MY_KEY"), with all that a table
     [judges.NAME] may say besides.
+    rb.judge(client=AsyncOpenAI(…), model="some-model"): a client of your own, AsyncAzureOpenAI too, is taken as it is.
     function: is given a prompt as a text and returns the reply, a text or an object for JSON, plain or as a coroutine.
         What it raises leaves one value unmeasured. With `model`, which says what answers, its replies are kept in the
         journal; without it only for the call. `timeout_seconds` and `concurrency` hold for it too.

@@ -95,7 +95,7 @@ def test_its_parameters_are_those_of_its_request_and_each_is_used(path: Path) ->
     made = {next(iter({TAG, MORE} & set(cell.metadata.tags))): cell.source for cell in parameters(notebook)}
     assert made == generated.cells(path), "run `python -m tests.parameters`"
     own = code_cells(notebook)
-    if any(f"bench.{path.stem}.of(globals())" in cell.source for cell in own):
+    if any(f"tiers.{path.stem}.of(globals())" in cell.source for cell in own):
         return  # by name, all of them
     read = {node.id for cell in own for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Name)
             if isinstance(node.ctx, ast.Load)}  # fmt: skip

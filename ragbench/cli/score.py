@@ -16,6 +16,7 @@ from ragbench.core import terminal
 from ragbench.core.endings import Ending, worst
 
 if TYPE_CHECKING:
+    from ragbench.core.measurement import Measurement
     from ragbench.core.metric import Metric
     from ragbench.core.settings import GateSettings, Settings
     from ragbench.tiers.run.gates import Decision
@@ -194,8 +195,8 @@ def score(
         plans.show(outlooks, known.budget)
         return
     is_taken = outputs.is_screen(json_file)
-    for line in () if is_taken else (*verdicts(found, "en"), f"{found.counted('en')}."):
-        terminal.say(line)
+    for told in () if is_taken else (*verdicts(found, "en"), f"{found.counted('en')}."):
+        terminal.say(told)
     for made in () if is_taken else found.tables("en", 4, None if every else MOST):
         made.say()
     for identifier in explain or ():
@@ -247,15 +248,20 @@ def _tell_nothing(found: Scores) -> bool:
 
 def _decided(found: Scores, known: Settings) -> Decision:
     """By the numbers alone."""
-    from ragbench.core.measurement import Measurement, NamedEstimate
     from ragbench.tiers.run.gates import decide
+
+    return decide(_numbers(found), known)
+
+
+def _numbers(found: Scores) -> dict[str, Measurement]:
+    """What gates and flat tables are made of, by its page."""
+    from ragbench.core.measurement import Measurement, NamedEstimate
     from ragbench.tiers.scoring import judge_overlap
     from ragbench.tiers.scoring.result import NOTEBOOK
 
     estimates = tuple(NamedEstimate(*place, one) for place, one in found.means.items())
     facts = {"attendance": judge_overlap.facts(found.attendances)}
-    numbers = Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=found.differences)
-    return decide({NOTEBOOK: numbers}, known)
+    return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=found.differences)}
 
 
 def _columns(given: Sequence[str]) -> dict[str, str]:
@@ -307,3 +313,4 @@ def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
         csv_files.write_rows(out / "scores", found.filed(), FILED)
         told = [found.caveat("en"), *found.said_of_models("en"), *found.said_of_injections("en")]
         csv_files.write_readme(out, {"scores": told}, translator("en"))
+        csv_files.write_findings(out, _numbers(found))

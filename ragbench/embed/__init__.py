@@ -28,7 +28,7 @@ def make(
 
         return ObjectEmbedder(name, settings.given, settings.batch)
     if settings.kind == "auto":
-        from ragbench.data.russian import language_of
+        from ragbench.core.segmentation import language_of
         from ragbench.embed import wheels
 
         settings = wheels.suiting(settings, language_of(corpus or ()))

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragbench import llm
+from ragbench.core import segmentation
 from ragbench.core.settings import GeneratorSettings, JudgeSettings
 from ragbench.core.types import Status
 from ragbench.core.waves import gather
-from ragbench.judge import words
 from ragbench.llm import Budget, Client, Completion, Decoding, Journal, Outlook, Request, planning
 from ragbench.llm.dry_run import Rehearsal
 from ragbench.llm.reply import without_thought
@@ -49,7 +49,8 @@ class ChatGenerator(BaseGenerator):
     def description(self) -> Mapping[str, Any]:
         settings = self.settings
         known = settings.model_dump(
-            include={"model", "base_url", "temperature", "top_p", "max_tokens", "seed", "language"}, exclude_none=True
+            include={"model", "base_url", "client", "temperature", "top_p", "max_tokens", "seed", "language"},
+            exclude_none=True,
         )
         prompt = "built-in" if self._own is None else hashlib.sha256(self._own.encode()).hexdigest()[:12]
         return {"kind": "openai", **known, "prompt": prompt, "max_context_characters": settings.max_context_characters}
@@ -74,7 +75,7 @@ class ChatGenerator(BaseGenerator):
         )
 
     def _spoken(self, text: str, language: str | None) -> str:
-        wanted = self.settings.language or language or words.language_of(text, self._language)
+        wanted = self.settings.language or language or segmentation.language_of(text, self._language)
         return wanted if wanted in templates.BUILT_IN else "en"
 
     def rehearse(self, tasks: Sequence[Task]) -> tuple[list[Generation | None], Outlook]:
@@ -127,6 +128,7 @@ def _generation(completion: Completion) -> Generation:
         "input_tokens": completion.input_tokens,
         "output_tokens": completion.output_tokens,
         "answered_by": completion.answered_by,
+        "unsent": completion.unsent,
     }
     if completion.status is not Status.OK:
         return Generation.failed(completion.status, completion.reason, **used)

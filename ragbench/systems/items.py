@@ -84,7 +84,7 @@ class ItemReader:
             return item, How.ID if item.chunk.passage in self.passages.by_id else How.UNKNOWN
         if isinstance(item, Chunk):
             return self._found([item.id], item.text, item.url, item.title, wanted, item)
-        if isinstance(item, Integral) and not isinstance(item, bool) and abs(int(item)) < LARGEST_INTEGER:
+        if not isinstance(item, bool) and isinstance(item, Integral) and abs(int(item)) < LARGEST_INTEGER:
             item = str(int(item))
         if isinstance(item, str):
             return self._found([item], item, item, None, wanted)

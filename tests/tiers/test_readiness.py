@@ -422,6 +422,18 @@ def test_models_that_refuse_or_are_not_there_are_asked_once_and_all_named(projec
     assert "gave no vectors: HTTP 401: bad key" in said
 
 
+def test_a_judge_whose_replies_nobody_can_use_is_named_before_a_run(project: Path) -> None:
+    """It is asked for a shape, and once more in words; one that understands the words is no fault."""
+    with ChatServer(answer=lambda body: "Yes. The passage says so.").running() as server:
+        add(project, JUDGE.format(server.url, "prose"))
+        with pytest.raises(BenchError) as refused:
+            checked("tier3_end_to_end", systems="ngrams")
+        assert server.calls == 2
+    said = str(refused.value)
+    assert "answers, but not in a shape that can be read" in said
+    assert 'set replies = "text" in [judges.one], or name another model' in said
+
+
 def test_a_model_that_answers_or_is_merely_busy_is_no_fault(project: Path) -> None:
     for fault in ({}, {"429": 1.0}):
         with ChatServer(faults=fault).running() as server:

@@ -32,7 +32,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from ragbench.core import names
+from ragbench.core import folders, names
 from ragbench.core.expectations import expectation
 from ragbench.core.language import Language
 from ragbench.core.settings import shipped, thresholds, urls
@@ -48,6 +48,7 @@ from ragbench.core.settings.endpoints import (
 )
 from ragbench.core.settings.metrics import MetricSettings, MetricsSettings
 from ragbench.core.settings.parts import ChunkerSettings, RerankerSettings, RetrieverSettings, RewriterSettings
+from ragbench.core.settings.presets import PRESETS, preset_of
 from ragbench.core.settings.systems import SystemSettings
 from ragbench.core.settings.tables import (
     PARTS,
@@ -70,7 +71,7 @@ MOST_BYTES = 2**22
 PREFIX = "RAGBENCH_"
 OWN_TABLES = "db:"
 """The name of a data set begins so where it is a user's own tables: `db:NAME` is [databases.NAME]."""
-Model = TypeVar("Model", JudgeSettings, GeneratorSettings)
+Model = TypeVar("Model", JudgeSettings, GeneratorSettings, EmbedderSettings, RerankerSettings)
 RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
 """Names to a notebook's process the folder of the run that it belongs to."""
 CLUSTER = "RAGBENCH_CLUSTER"
@@ -98,7 +99,7 @@ NAMED = (
     ("rewriters", "generator", "generators"),
     *(("embedders", "database", "databases"), ("embedders", "queries", "embedders")),
     ("judges", "provider", "providers"),
-    ("generators", "provider", "providers"),
+    *((table, "provider", "providers") for table in ("generators", "embedders", "rerankers")),
 )
 """Which fields of which tables name one of which others."""
 
@@ -171,7 +172,9 @@ class Settings(BaseSettings):
     systems: dict[str, SystemSettings] = Field(
         default={"hashing": SystemSettings(embedder="hashing")}, description="the systems under test"
     )
-    providers: dict[str, ProviderSettings] = Field(default={}, description="endpoints that several models share")
+    providers: dict[str, ProviderSettings] = Field(
+        default={}, description="endpoints that several models share; " + ", ".join(PRESETS) + " need no table"
+    )
     databases: dict[str, SourceSettings] = Field(default={}, description="your own databases, read and never written")
     judges: dict[str, JudgeSettings] = Field(default={}, description="language models that judge")
     quorum: int | None = Field(
@@ -263,6 +266,14 @@ class Settings(BaseSettings):
     def _offline_one_is_always_there(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         return {**cls.model_fields[str(info.field_name)].default, **given}
 
+    @field_validator("providers", mode="before")
+    @classmethod
+    def _presets_filled_in(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        told = {name: {**preset_of(name, one), **one} if isinstance(one, dict) else one for name, one in given.items()}
+        return {**{name: preset for name, preset in PRESETS.items() if "base_url" in preset}, **told}
+
     @model_validator(mode="after")
     def _names_are_names(self) -> Settings:
         for table in dict.fromkeys(name for field in NAMED for name in (field[0], field[2])):
@@ -283,6 +294,7 @@ class Settings(BaseSettings):
         faults = [*self._strange_names(), *self._strange_parts()]
         if faults:
             raise ValueError("\n".join(faults))
+        self._providers_filled_in()
         self._parts_fit()
         for name, metric in self.metrics.named.items():
             for judge in metric.judges:
@@ -303,6 +315,14 @@ class Settings(BaseSettings):
         if OFFLINE in self.judges:
             raise ValueError(f"judges.{OFFLINE}: this name belongs to the offline judge; choose another")
         return self
+
+    def _providers_filled_in(self) -> None:
+        """Embedders and rerankers are used as they stand here; judges and generators by `judge` and `generator`."""
+        own = {"provider": None}
+        for name, embedder in self.embedders.items():
+            self.embedders[name] = self._with_provider(embedder).model_copy(update=own)
+        for name, reranker in self.rerankers.items():
+            self.rerankers[name] = self._with_provider(reranker).model_copy(update=own)
 
     def _strange_names(self) -> Iterator[str]:
         for table, field, there in NAMED:
@@ -401,8 +421,10 @@ class Settings(BaseSettings):
         if model.provider is None:
             return model
         shared = self.providers[model.provider]
-        own = model.model_fields_set & set(EndpointSettings.model_fields)
-        return model.model_copy(update=shared.model_dump(exclude=own))
+        both = set(type(model).model_fields) & set(EndpointSettings.model_fields)
+        filled: dict[str, Any] = {name: getattr(shared, name) for name in both - model.model_fields_set}
+        merged = {name: {**getattr(shared, name), **getattr(model, name)} for name in ("headers", "query")}
+        return model.model_copy(update=filled | merged)
 
 
 class _Sample(TomlConfigSettingsSource):
@@ -417,10 +439,15 @@ def _of_the_sample(cls: type[BaseSettings], named: Set[str]) -> tuple[PydanticBa
     return () if named & {*MEASURED, "data_folder"} else (_Sample(cls, shipped.CONFIGURATION),)
 
 
+def preset(name: str) -> ProviderSettings | None:
+    """The provider of that name as it is without a table; None where there is none."""
+    return ProviderSettings(**PRESETS[name]) if "base_url" in PRESETS.get(name, {}) else None
+
+
 def key_variables(found: Settings) -> set[str]:
     """The variables that these settings name as holding keys."""
     tables = (found.judges, found.generators, found.providers, found.embedders, found.rerankers)
-    named = {one.key_variable for table in tables for one in table.values() if one.key_variable}
+    named = {name for table in tables for one in table.values() for name in one.variables}
     return named | {name for one in found.systems.values() for name in one.header_variables}
 
 
@@ -523,10 +550,10 @@ def _refuse_secrets(path: Path) -> None:
 
     if not path.is_file():
         return
-    if path.stat().st_size > MOST_BYTES:
-        raise ConfigurationError(f"{path}: more than {MOST_BYTES:,} bytes; settings have fewer")
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(folders.text(path, MOST_BYTES))
+    except folders.TooLargeError as error:
+        raise ConfigurationError(str(error)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigurationError(f"{path}: not a TOML file: {error}") from None
     if "database_url" in table:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from ragbench.core import settings
+from ragbench.core import folders, settings
 from ragbench.core.settings import shipped, urls
 
 Kind = Literal["code", "notebook", "server", "database", "storage", "folder", "model", "address"]
@@ -45,7 +45,11 @@ def named(*keys: str) -> tuple[Item, ...]:
     known = settings.load()
     given = {f"systems.{name}" for name, one in known.systems.items() if one.is_given}
     given |= {f"generators.{name}" for name, one in known.generators.items() if one.is_given}
-    every = _of_table(known.model_dump(mode="json", exclude_unset=True), settings.of_environment())
+    told = known.model_dump(mode="json", exclude_unset=True)
+    told["providers"] = {
+        name: known.providers[name].model_dump(mode="json", exclude_unset=True) for name in _met(known)
+    }
+    every = _of_table(told, settings.of_environment())
     found = [one for one in every if one.name.rpartition(".")[0] not in given]
     data = _place(known.data_folder)
     there = [*data.glob("*"), *data.glob("*/*")] if _is_inside(data) else []
@@ -82,12 +86,10 @@ def _of_table(table: Mapping[str, Any], by_user: Any, *place: str) -> Iterator[I
             yield from _of_table(one, said, *place, key)
         elif not one:
             continue
-        elif key == "callable" or name in ("metrics.modules", "metrics.listeners"):
+        elif key in ("callable", "client") or name in ("metrics.modules", "metrics.listeners"):
             yield item("code", name, f"runs {one if isinstance(one, str) else ', '.join(one)}")
         elif key == "base_url" or (key == "url" and place[0] != "databases"):
-            sent = [*filter(None, [table.get("key_variable")]), *_SLOT.findall(json.dumps(table.get("headers") or ""))]
-            what = f"texts and the value of {', '.join(sent)}" if sent else "texts"
-            yield item("address", here, f"sends {what} to {one}", _host(one))
+            yield item("address", here, _sends(table, one), _host(one))
         elif key == "model" and table.get("kind") in ("sentence_transformers", "cross_encoder"):
             yield item("model", here, f"loads the model {one}", "" if _place(one).is_dir() else HUB)
         elif name == "database.folder" and settings.load().database_url is None:
@@ -102,6 +104,20 @@ def _of_table(table: Mapping[str, Any], by_user: Any, *place: str) -> Iterator[I
             yield item("folder", name, f"{does} {_place(one).resolve()}")
 
 
+def _met(known: settings.Settings) -> list[str]:
+    """The providers that a model names, or that the project has said anything of: the others are ragbench's own."""
+    used = {one.provider for one in known.judges.values()} | {one.provider for one in known.generators.values()}
+    shipped_ones = {name for name, one in known.providers.items() if one == settings.preset(name)}
+    return sorted(name for name in known.providers if name in used or name not in shipped_ones)
+
+
+def _sends(table: Mapping[str, Any], address: str) -> str:
+    slots = _SLOT.findall(json.dumps([table.get("headers"), table.get("query")]))
+    sent = [*filter(None, [table.get("key_variable")]), *slots]
+    what = f"texts and the value of {', '.join(sent)}" if sent else "texts"
+    return f"sends {what} to {address}"
+
+
 @lru_cache(maxsize=1)
 def _of_ragbench() -> frozenset[tuple[str, ...] | None]:
     return frozenset(map(_code, shipped.NOTEBOOKS.glob("*.ipynb")))
@@ -111,9 +127,7 @@ def _code(path: Path) -> tuple[str, ...] | None:
     """The cells that run: texts, outputs and an editor's notes run nothing. None where the file is no notebook of the
     present format."""
     try:
-        if path.stat().st_size > MOST_BYTES:
-            return None
-        notebook = json.loads(path.read_bytes())
+        notebook = json.loads(folders.content(path, MOST_BYTES))
         running = [cell for cell in notebook["cells"] if cell["cell_type"] not in ("markdown", "raw")]
         return tuple("".join(cell["source"]) for cell in running) if notebook["nbformat"] == 4 else None
     except (OSError, ValueError, TypeError, KeyError, RecursionError):

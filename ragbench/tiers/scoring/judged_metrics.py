@@ -177,7 +177,8 @@ def _described(settings: Settings, names: Sequence[str]) -> list[dict[str, Any]]
             found.append({"name": name, "stand_in": True})
             continue
         one = settings.judge(name)
-        found.append({"name": name, "model": one.model, "mode": one.mode, "stand_in": False})
+        own = {"set": one.own_decoding} if one.own_decoding else {}
+        found.append({"name": name, "model": one.model, "mode": one.mode, "stand_in": False, **own})
     return found
 
 

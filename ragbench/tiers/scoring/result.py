@@ -246,8 +246,8 @@ class Scores:
     def explain(self, identifier: str, language: str | None = None) -> str:
         """Every metric's explanation of one sample by every system that answered it, a line each.
 
-        Below a panel's line stands one for each judge, and below that what it ruled on each statement, passage or
-        question, with its reason and what it cites. Raises ValueError for an unknown id.
+        Below it stands what the judge ruled on each statement, passage or question, with its reason and what it cites;
+        below a panel's line one for each judge, and below that the same. Raises ValueError for an unknown id.
         """
         rows = self.rows.of(identifier) if isinstance(self.rows, Ledger) else self.rows
         own = [row for row in rows if row.sample.id == identifier]
@@ -260,7 +260,10 @@ class Scores:
         for row in own:
             name = f"{system_name(row.sample)} {row.metric.label}" if several else row.metric.label
             lines.append(_explained(name, row.score, speaker, anew=bool(language)))
-            for judge, single in row.score.detail.get("judges", {}).items():
+            panel = row.score.detail.get("judges", {})
+            if not panel:
+                lines += [f"  {line}" for line in rulings.told(row.score.detail, speaker)]
+            for judge, single in panel.items():
                 one = Score(single["value"], Status(single["status"]), read(single["reason"]), single["detail"])
                 lines.append("  " + _explained(judge, one, speaker, anew=bool(language)))
                 lines += [f"    {line}" for line in rulings.told(one.detail, speaker)]
@@ -273,7 +276,8 @@ class Scores:
         answers, how many values are made of fewer judges than the panel has, and each judge's mean over its own answers
         and over those that all measured. `sets`, of metrics of whole sets: system, metric, value, status, reason,
         resamples (how many were drawn), left_out (how often it was called without a question), lacking (questions
-        without the fields that it needs).
+        without the fields that it needs). `statistics`: level, resamples, seed, baseline and primary, with which every
+        interval and p of single scores is made anew from them.
         """
         return {key: list(value) if key == "samples" else value for key, value in self.as_parts().items()}
 
@@ -288,6 +292,11 @@ class Scores:
         return {
             "estimates": estimates,
             "comparisons": comparisons,
+            "statistics": {
+                **{name: getattr(self, name) for name in ("level", "resamples", "seed")},
+                "baseline": self.systems[0] if len(self.systems) > 1 else None,
+                "primary": self.leading,
+            },
             "attendance": facts(self.attendances),
             "suspected_injections": self.suspected_injections,
             "answered_by": {NOTEBOOK: [one.fact for one in self.answered_by]} if self.answered_by else {},

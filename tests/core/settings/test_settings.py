@@ -137,7 +137,7 @@ def test_the_reference_has_every_key_with_its_type_default_and_bounds() -> None:
     assert listed == {name for model in models() for name in model.model_fields} - {"database_url"}
     assert "| `top_p` | number | not set | above 0 to 1 |" in page
     assert "| `ngrams` | list of 2 whole numbers | `[3, 5]` |" in page
-    assert "| `base_url` | text | required |" in page.split("## `[providers.NAME]`")[1].split("\n## ")[0]
+    assert "| `model` | text | required |" in page.split("## `[judges.NAME]`")[1].split("\n## ")[0]
     assert "| `band` | text | not set | `good`, `excellent` |" in page
     assert "## `[databases.NAME.questions]`" in page
     assert "## `[thresholds.NAME.METRIC]`" in page
