@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from ragbench.core.language import LANGUAGES
+from ragbench.core.segmentation import language_of
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought
 from ragbench.data.cells import held
@@ -17,7 +18,6 @@ from ragbench.data.folder import MODELS, Dataset, Records, of_records
 from ragbench.data.question_sets import flag
 from ragbench.data.records import ChunkRecord, QuestionRecord, Record
 from ragbench.data.rows import checked, cut, rows_of
-from ragbench.data.russian import language_of
 from ragbench.data.samples import NAMES, turns_of
 
 NAME = "given"
