@@ -220,7 +220,8 @@ async def measure(
             *panel((_name(one) for one in judges), judged),
             *(StandIn("embedder", one.name) for one in embedders if getattr(one, "is_stand_in", False)),
         ),
-        asked.primary, heard, of_sets, tuple(map(_name, judges)), asked.rule, tuple(one.name for one in embedders),
+        asked.primary, heard, of_sets, tuple(map(_name, judges)), asked.rule,
+        tuple(one.name for one in embedders if not isinstance(one, _NoEmbedder)),
     )  # fmt: skip
 
 

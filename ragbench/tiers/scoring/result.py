@@ -448,7 +448,8 @@ class Scores:
             f"{system} {label}: {_.number(one.value)} {_.interval(one.low, one.high)}, {said_of_n(one, _)}"
             for (system, label), one in means
         ]
-        head = [*self.said()[:3], self.counted()]
+        missing = reasons.told(reasons.frequent(self.columns.missing.elements()), _)
+        head = [*self.said()[:3], self.counted(), *filter(None, [missing])]
         room = terminal.LINES - len(head) - bool(caveat)
         if len(lines) > room or len(means) < len(self.means):
             kept = lines[: room - 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from markupsafe import Markup
@@ -26,5 +27,8 @@ def said(scores: Scores, language: str = "") -> list[str]:
         "systems": [{"name": name} for name in scores.systems],
     }
     numbers = Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=scores.differences)
+    if all(math.isnan(scores.means[name, scores.leading].value) for name in scores.systems
+           if (name, scores.leading) in scores.means):  # fmt: skip
+        return [translator(language or scores.language)("Nothing was measured.")]
     found = sentences(Material(numbers, translator(language or scores.language)))
     return [said for one in found if (said := " ".join(Markup(_ENDS.sub(r"\1 ", str(one))).striptags().split()))]  # noqa: S704
