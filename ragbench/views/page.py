@@ -194,7 +194,7 @@ class Page:
 
         name: that of its view. Raises ValueError for another name, and for a figure that this page has not.
         """
-        there = {one: made.figure for one in sorted(CHARTS) if (made := self.view(one)).figure is not None}
+        there = [one for one in sorted(CHARTS) if (self.view(one).figure or {}).get("data")]
         if name not in there:
             raise ValueError(
                 f"this page has no figure {name!r}{meant(name, there)}; there are {', '.join(there) or 'none'}"

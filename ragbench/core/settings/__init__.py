@@ -14,16 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
-from pydantic import (
-    BaseModel,
-    Field,
-    PrivateAttr,
-    SecretStr,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -206,23 +197,18 @@ class Settings(BaseSettings):
     gate: dict[str, GateSettings] = Field(default={}, description="conditions on a report")
     metrics: MetricsSettings = Field(default=MetricsSettings.model_validate({}), description="metrics of your own")
 
-    _data: Any = PrivateAttr(default=None)
-    _answers: Any = PrivateAttr(default=None)
+    _memory: Any = (None, None)
 
     @property
-    def data(self) -> Any:
-        """The data set that a caller gave in place of a name; None without one."""
-        return self._data
-
-    @property
-    def answers(self) -> Any:
-        """The table of answers that a caller gave in place of a file; None without one."""
-        return self._answers
+    def in_memory(self) -> tuple[Any, Any]:
+        """The data set, and the table of answers, that a caller gave in place of a name; None without one."""
+        found: tuple[Any, Any] = self._memory
+        return found
 
     def holding(self, data: Any, answers: Any) -> Settings:
         """The same settings with data that a caller has in memory."""
         made = self.model_copy()
-        made._data, made._answers = data, answers
+        made._memory = (data, answers)
         return made
 
     @classmethod

@@ -66,8 +66,8 @@ def find_answers(answers: str, dataset: str, settings: Settings, language: str =
     Raises BenchError or DatasetError, each with what is legal.
     """
     project = configuration.project_folder()
-    if settings.answers is not None and answers == in_memory.NAME:
-        return of_samples(settings.answers, in_memory.NAME)
+    if settings.in_memory[1] is not None and answers == in_memory.NAME:
+        return of_samples(settings.in_memory[1], in_memory.NAME)
     if answers.startswith(FROM_RUN):
         return _of_run(answers.removeprefix(FROM_RUN), project / settings.reports_folder)
     if urls.is_url(answers):
