@@ -64,10 +64,11 @@ TIERS = {
 
 
 def _paged(name: str, tier: str) -> Callable[..., Page]:
-    def measured(systems: Any = "", dataset: Any = "", documents: Any = None, **parameters: Any) -> Page:
-        given = {"systems": systems, "dataset": dataset, **({} if documents is None else {"documents": documents})}
-        found: Measurement = getattr(tiers, tier)(**{**given, **parameters})
-        return Page(found, language=str(parameters.get("language", "en")))
+    def measured(*args: Any, **given: Any) -> Page:
+        named = measured.__signature__.bind_partial(*args, **given).arguments  # type: ignore[attr-defined]
+        asked = {key: one for key, one in named.items() if key != "documents" or one is not None}
+        found: Measurement = getattr(tiers, tier)(**asked)
+        return Page(found, language=str(named.get("language", "en")))
 
     request = getattr(tiers, tier).request
     first = inspect.cleandoc(getattr(tiers, tier).__doc__).partition("\n")[0]

@@ -216,7 +216,9 @@ def inject(notebook: Any, values: Mapping[str, Any]) -> None:
     if not values:
         return
     place = next(i for i, cell in enumerate(notebook.cells) if TAG in cell.metadata.get("tags", ()))
-    cell = nbformat.v4.new_code_cell(source(values), id=INJECTED, metadata={"tags": [INJECTED]})
+    known = list(defaults(notebook, ""))  # in the notebook's order, in whatever order they were given
+    ordered = sorted(values.items(), key=lambda item: known.index(item[0]) if item[0] in known else len(known))
+    cell = nbformat.v4.new_code_cell(source(dict(ordered)), id=INJECTED, metadata={"tags": [INJECTED]})
     notebook.cells.insert(place + 1, cell)
 
 
