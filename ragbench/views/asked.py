@@ -65,7 +65,9 @@ TIERS = {
 
 def _paged(name: str, tier: str) -> Callable[..., Page]:
     def measured(*args: Any, **given: Any) -> Page:
-        named = measured.__signature__.bind_partial(*args, **given).arguments  # type: ignore[attr-defined]
+        if len(args) > 2:
+            raise TypeError(f"{name} takes systems and dataset by their places, everything else by name")
+        named = dict(zip(("systems", "dataset"), args, strict=False)) | given
         asked = {key: one for key, one in named.items() if key != "documents" or one is not None}
         found: Measurement = getattr(tiers, tier)(**asked)
         return Page(found, language=str(named.get("language", "en")))
