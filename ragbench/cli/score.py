@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ragbench.core.measurement import Measurement
     from ragbench.core.metric import Metric
     from ragbench.core.settings import GateSettings, Settings
+    from ragbench.core.types import Sample
     from ragbench.tiers.run.gates import Decision
     from ragbench.tiers.scoring.result import Scores
 
@@ -53,7 +55,9 @@ def score(
             help="A judge of ragbench.toml, or lexical; METRIC=JUDGE judges that metric alone. Repeat it for a panel.",
         ),
     ] = None,
-    embedder: Annotated[str, typer.Option(help="An embedder of ragbench.toml.")] = "hashing",
+    embedder: Annotated[
+        str, typer.Option(help="An embedder of ragbench.toml; as it says if not set, else a model on this machine.")
+    ] = "",
     language: Annotated[Literal["en", "ru"] | None, typer.Option(help="Of prompts and explanations.")] = None,
     aggregate: Annotated[
         str | None,
@@ -98,6 +102,7 @@ def score(
         list[str] | None,
         typer.Option("--column", help="Which column is a field, where two could be it: response=output. Repeat it."),
     ] = None,
+    limit: options.Limit = None,
     confidence: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
@@ -129,6 +134,7 @@ def score(
     from ragbench.tiers.basics.choices import parted
     from ragbench.tiers.basics.families import check_baseline, leading
     from ragbench.tiers.basics.requests import Draws
+    from ragbench.tiers.scoring.answer_tables import sample_of
     from ragbench.tiers.scoring.judged_metrics import Judging
     from ragbench.tiers.scoring.measure import Asked, applicable, in_parts, live_line, measure, passes
     from ragbench.tiers.scoring.replies import kept_replies
@@ -139,12 +145,14 @@ def score(
     if plan:
         context.with_resource(trust.planned())
     known = settings.load()
+    embedder = embedder or known.metric_embedder
     consent.required(trust.named("metrics"), trusted)
     try:
         bounds = _bounds(gates) if gates else {}
         forms, columns = Forms(), _columns(named_columns or ())
-        survey = surveyed(file, forms, columns) if not plan and is_large(file) else None
-        samples = read_samples(file, forms, columns) if survey is None else []
+        survey = surveyed(file, forms, columns) if not plan and limit is None and is_large(file) else None
+        samples: Sequence[Sample] = read_samples(file, forms, columns) if survey is None else []
+        samples, taken = (samples, None) if limit is None else sample_of(samples, limit)
         ids = survey.ids if survey is not None else tuple(sample.id for sample in samples)
         if not ids:
             raise ValueError(f"{file.name}: holds no samples; at least one is expected")
@@ -185,7 +193,7 @@ def score(
 
         asked = Asked(
             named, embedder, language, rule, confidence, resamples, seed, journal, progress, heard,
-            outlooks.extend if plan else None, baseline, primary,
+            outlooks.extend if plan else None, baseline, primary, sampled=taken,
         )  # fmt: skip
         scoring = in_parts(survey.parts(), chosen, asked, survey) if survey else measure(samples, chosen, asked)
         found = run(scoring)
@@ -213,6 +221,7 @@ def score(
         from ragbench.tiers.scoring.answer_tables import of_samples
 
         answers, spoken = of_samples(survey or samples, file.name), language or known.language
+        answers = replace(answers, facts={**answers.facts, **({"part_of_all": taken} if taken else {})})
         request = request_of(found, answers, spoken, judges or names)
         parameters = {name: getattr(request, name) for name in request.parameters() if name in request.model_fields_set}
         # nobody else has the measurement: it goes as soon as it is written, and is read again

@@ -109,7 +109,7 @@ def test_every_need_is_counted(project: Path) -> None:
     }  # fmt: skip
     asked = replace(data.questions[0], reference="It is.", relevant={}, relevant_urls={"/a": 1.0})
     changed = replace(data, questions=(asked,), history=data.history)
-    assert [number(one, changed) for one in (Need.RELEVANT, Need.PAGES, Need.REFERENCES, Need.IDEAL)] == [0, 1, 1, 0]
+    assert [number(one, changed) for one in (Need.RELEVANT, Need.PAGES, Need.REFERENCES)] == [0, 1, 1]
 
 
 def test_systems_limit_pages_of_embedders_and_tables_that_name_systems(project: Path) -> None:
@@ -390,7 +390,7 @@ def test_names_of_parts_that_there_are_not_are_named_all_at_once_with_what_was_m
         settings.load()
     assert str(refused.value).splitlines() == [
         "ragbench.toml: systems.a.embedder = 'minni': there is no [embedders.minni]; did you mean 'mini'? "
-        "embedders are hashing, mini",
+        "embedders are auto, hashing, mini",
         "ragbench.toml: systems.b.retriever = 'bm52': there is no [retrievers.bm52]; did you mean 'bm25'? "
         "retrievers are bm25, h",
         "ragbench.toml: systems.c.reranker = 'ce': there is no [rerankers.ce]; rerankers are none: write that table",

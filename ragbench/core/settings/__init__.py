@@ -9,7 +9,7 @@ import contextlib
 import difflib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
@@ -82,7 +82,7 @@ PROCESS_VARIABLES = frozenset(
 MEASURED = frozenset(
     {"dataset", "baseline", "embedders", "retrievers", "chunkers", "rewriters", "rerankers", "systems"}
 )
-"""What says which data are measured, and by which systems; a file that names none of it gets the sample's."""
+"""What says which data are measured, and by which systems; who names no systems gets those of the sample."""
 NAMED = (
     *(("systems", "embedder", "embedders"), ("systems", "generator", "generators")),
     *(("systems", "retriever", "retrievers"), ("retrievers", "embedder", "embedders")),
@@ -152,7 +152,13 @@ class Settings(BaseSettings):
         default=DatabaseSettings(), description="that ragbench writes: its folder, and how long anything may take"
     )
     embedders: dict[str, EmbedderSettings] = Field(
-        default={"hashing": EmbedderSettings()}, description="how texts become vectors"
+        default={"hashing": EmbedderSettings(), "auto": EmbedderSettings(kind="auto")},
+        description="how texts become vectors; hashing and auto are there without a table",
+    )
+    embedder: str | None = Field(
+        default=None,
+        description="the NAME of [embedders.NAME] that metrics embed with where a page, a command or a call names "
+        "none, several comma-separated; not set: the first model that a system searches with, else auto",
     )
     retrievers: dict[str, RetrieverSettings] = Field(
         default={"bm25": RetrieverSettings()}, description="how passages are found"
@@ -161,7 +167,7 @@ class Settings(BaseSettings):
     rewriters: dict[str, RewriterSettings] = Field(default={}, description="what is searched for")
     rerankers: dict[str, RerankerSettings] = Field(default={}, description="who looks at a ranking again")
     systems: dict[str, SystemSettings] = Field(
-        default={"hashing": SystemSettings(embedder="hashing")}, description="the systems under test"
+        default={}, description="the systems under test; none named: bm25, dense and hybrid, as the sample has them"
     )
     providers: dict[str, ProviderSettings] = Field(
         default={}, description="endpoints that several models share; " + ", ".join(PRESETS) + " need no table"
@@ -221,7 +227,12 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         read = TomlConfigSettingsSource(settings_cls, read_path())
-        return (init_settings, env_settings, read, *_of_the_sample(settings_cls, {*read(), *env_settings()}))
+        return (
+            init_settings,
+            env_settings,
+            read,
+            *_of_the_sample(settings_cls, {**read(), **env_settings(), **init_settings()}),
+        )
 
     @field_validator("encoding", mode="after")
     @classmethod
@@ -295,6 +306,13 @@ class Settings(BaseSettings):
                     f"embedders.{name}.queries = {embedder.queries!r}: it takes its vectors from tables, too; "
                     "name a model that embeds any text"
                 )
+        for name in filter(None, map(str.strip, (self.embedder or "").split(","))):
+            if name not in self.embedders:
+                meant = names.meant(name, self.embedders) or ";"
+                raise ValueError(
+                    f"embedder = {name!r}: there is no [embedders.{name}]{meant} embedders are "
+                    f"{', '.join(sorted(self.embedders))}"
+                )
         if self.baseline is not None and self.baseline not in self.systems:
             raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
         thresholds.bands(self)  # refuses the name of a set that there is not
@@ -357,6 +375,14 @@ class Settings(BaseSettings):
         """The names of the systems as they are listed, the baseline first."""
         return sorted(self.systems, key=lambda name: name != self.baseline)
 
+    @property
+    def metric_embedder(self) -> str:
+        """The NAMEs of embedders, comma-separated, that metrics embed with where nobody names one: any text, so none
+        that takes its vectors from tables; `hashing`, which knows no meaning, only where it is what is set."""
+        used = [name for system in self.systems_in_order for name in self.embedders_of(system)]
+        models = [name for name in used if self.embedders[name].kind not in ("hashing", "database")]
+        return self.embedder or next(iter(models), "auto")
+
     def retriever(self, system: str) -> RetrieverSettings | None:
         """How that system finds passages; None for one that does it itself."""
         one = self.systems[system]
@@ -414,15 +440,25 @@ class Settings(BaseSettings):
 
 
 class _Sample(TomlConfigSettingsSource):
-    """Of the file that comes with ragbench what says which data are measured, and by which systems."""
+    """Of the file that comes with ragbench what says which data are measured, and by which systems: but for the tables
+    of the same name that a project has, which are its own whole."""
+
+    def __init__(self, cls: type[BaseSettings], named: Mapping[str, Any]) -> None:
+        self._named = named  # it is read while the source is made
+        super().__init__(cls, shipped.CONFIGURATION)
 
     def __call__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__call__().items() if name in MEASURED}
+        found = {name: value for name, value in super().__call__().items() if name in MEASURED}
+        for name, value in found.items():
+            if isinstance(value, Mapping) and isinstance(own := self._named.get(name), Mapping):
+                found[name] = {table: one for table, one in value.items() if table not in own}
+        return found
 
 
-def _of_the_sample(cls: type[BaseSettings], named: Set[str]) -> tuple[PydanticBaseSettingsSource, ...]:
-    """The sample's data and systems, where nobody has named any: a file with a judge alone, or a language."""
-    return () if named & {*MEASURED, "data_folder"} else (_Sample(cls, shipped.CONFIGURATION),)
+def _of_the_sample(cls: type[BaseSettings], named: Mapping[str, Any]) -> tuple[PydanticBaseSettingsSource, ...]:
+    """The sample's systems with their parts, and its data, where nobody has named systems: there is one set of defaults
+    for a file with a judge alone, or a language, or a data set."""
+    return () if "systems" in named else (_Sample(cls, named),)
 
 
 def preset(name: str) -> ProviderSettings | None:
@@ -468,10 +504,9 @@ def load() -> Settings:
     """
     if _held is not None:
         return _held
-    path = config_path()
-    if os.environ.get("RAGBENCH_CONFIG") and not path.is_file():
-        raise ConfigurationError(f"RAGBENCH_CONFIG = {path}: there is no such file")
     path = read_path()
+    if os.environ.get("RAGBENCH_CONFIG") and not config_path().is_file():
+        raise ConfigurationError(f"RAGBENCH_CONFIG = {config_path()}: there is no such file")
     _refuse_secrets(path)
     try:
         found = Settings()
@@ -534,18 +569,12 @@ def metric_table(name: str, table: Mapping[str, Any]) -> MetricSettings:
 def _refuse_secrets(path: Path) -> None:
     import tomllib
 
-    if not path.is_file():
-        return
     try:
         table = tomllib.loads(folders.text(path, MOST_BYTES))
-    except folders.TooLargeError as error:
-        raise ConfigurationError(str(error)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path}: not a TOML file: {error}") from None
     if "database_url" in table:
-        raise ConfigurationError(
-            f"{path.name}: database_url may hold a password: set the variable RAGBENCH_DATABASE_URL instead"
-        )
+        raise ConfigurationError(f"{path.name}: database_url may hold a password: set RAGBENCH_DATABASE_URL instead")
 
 
 def _explain(fault: Mapping[str, Any]) -> str:

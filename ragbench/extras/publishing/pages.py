@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from ragbench import views
@@ -29,5 +30,7 @@ def save(page: views.Page, folder: Path | str) -> Path:
 def page_of(scores: Scores, language: str = "") -> views.Page:
     """The page of scores, as `ragbench run rag_metrics` makes it of the same answers."""
     spoken = language or scores.language
-    made = measured_scores(scores, of_samples(scores.samples, in_memory.NAME), spoken)
+    answers = of_samples(scores.samples, in_memory.NAME)
+    part = {"part_of_all": dict(scores.part_of_all)} if scores.part_of_all else {}
+    made = measured_scores(scores, replace(answers, facts={**answers.facts, **part}), spoken)
     return views.Page(told(made), language=spoken)

@@ -115,7 +115,7 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
     metrics, judging = judging.on(metrics)
     named, names = judging.named(session.settings), judging.asking(session.settings, metrics)
     rule = judging.rule(names)
-    embedder = judging.embedder or measure.DEFAULT_EMBEDDER
+    embedder = judging.embedder or session.settings.metric_embedder
     for name in parted(embedder):
         if name not in session.settings.embedders:
             raise BenchError(

@@ -63,6 +63,7 @@ class Scores:
     listeners: what became of those that were told of calls, scores and samples.
     sets: what metrics of all that a system answered gave; they have no rows.
     judges, rule, embedders: whose scores they are, by name, and how several judges became one.
+    part_of_all: of how many questions these are a sample; None: they are all.
     """
 
     rows: Sequence[Row]
@@ -79,6 +80,7 @@ class Scores:
     judges: tuple[str, ...] = ()
     rule: Rule = field(default_factory=Rule)
     embedders: tuple[str, ...] = ()
+    part_of_all: Mapping[str, Any] | None = None
 
     def page(self, language: str = "") -> Any:
         """The page of these scores, as `ragbench run rag_metrics` makes it: its views are those of `rb.views`, and
