@@ -203,8 +203,8 @@ def score(
         plans.show(outlooks, known.budget)
         return
     is_taken = outputs.is_screen(json_file)
-    for told in () if is_taken else (*verdicts(found, "en"), f"{found.counted('en')}."):
-        terminal.say(told)
+    for sentence in () if is_taken else (*verdicts(found, "en"), f"{found.counted('en')}."):
+        terminal.say(sentence)
     for made in () if is_taken else found.tables("en", 4, None if every else MOST):
         made.say()
     for identifier in explain or ():
