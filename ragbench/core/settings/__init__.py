@@ -5,6 +5,7 @@ Environment variables (`RAGBENCH_LANGUAGE=ru`) win over the file. Secrets are re
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import re
@@ -201,6 +202,20 @@ class Settings(BaseSettings):
     )
     gate: dict[str, GateSettings] = Field(default={}, description="conditions on a report")
     metrics: MetricsSettings = Field(default=MetricsSettings.model_validate({}), description="metrics of your own")
+
+    _memory: Any = (None, None)
+
+    @property
+    def in_memory(self) -> tuple[Any, Any]:
+        """The data set, and the table of answers, that a caller gave in place of a name; None without one."""
+        found: tuple[Any, Any] = self._memory
+        return found
+
+    def holding(self, data: Any, answers: Any) -> Settings:
+        """The same settings with data that a caller has in memory."""
+        made = self.model_copy()
+        made._memory = (data, answers)
+        return made
 
     @classmethod
     def settings_customise_sources(
@@ -507,6 +522,19 @@ def hold(given: Settings, folder: Path) -> None:
     _held = given
     os.environ["RAGBENCH_CONFIG"] = str(folder / "ragbench.toml")
     load.cache_clear()
+
+
+@contextlib.contextmanager
+def held(given: Settings) -> Iterator[None]:
+    """Let `load` give these for a while, in this process."""
+    global _held
+    before, _held = _held, given
+    load.cache_clear()
+    try:
+        yield
+    finally:
+        _held = before
+        load.cache_clear()
 
 
 def of_environment() -> dict[str, Any]:

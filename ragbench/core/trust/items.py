@@ -44,11 +44,14 @@ class Item:
 def named(*keys: str) -> tuple[Item, ...]:
     """What the settings name, under these keys and the tables below them; under all keys if none is given."""
     known = settings.load()
+    given = {f"systems.{name}" for name, one in known.systems.items() if one.is_given}
+    given |= {f"generators.{name}" for name, one in known.generators.items() if one.is_given}
     told = known.model_dump(mode="json", exclude_unset=True)
     told["providers"] = {
         name: known.providers[name].model_dump(mode="json", exclude_unset=True) for name in _met(known)
     }
-    found = list(_of_table(told, settings.of_environment()))
+    every = _of_table(told, settings.of_environment())
+    found = [one for one in every if one.name.rpartition(".")[0] not in given]
     data = _place(known.data_folder)
     there = [*data.glob("*"), *data.glob("*/*")] if _is_inside(data) else []
     out = [link for link in there if link.is_symlink() and not _is_inside(link)]
