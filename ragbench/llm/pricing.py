@@ -45,6 +45,7 @@ class Used(NamedTuple):
     estimated: bool
     served_model: str | None
     imported: bool = False
+    unsent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Usage:
     estimated: replies whose endpoint reported no tokens, so that they were estimated. model: the one that was asked.
     answered_by: how many replies gave each model's name as their own; those that gave none are not counted.
     unpriced: replies whose cost, 0 here, is unknown: no price was set when they were asked for. imported: those that
-    came in a file.
+    came in a file. unsent: how many were asked without what their endpoint refuses, by its name.
     """
 
     replies: int = 0
@@ -67,6 +68,7 @@ class Usage:
     answered_by: Mapping[str, int] = field(default_factory=dict)
     unpriced: int = 0
     imported: int = 0
+    unsent: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class Replies:
         """What they took."""
         used = self.by_key.values()
         named = Counter(one.served_model for one in used if one.served_model)
+        unsent = Counter(name for one in used for name in one.unsent.split())
         return Usage(
             replies=len(used),
             input_tokens=sum(one.input_tokens for one in used),
@@ -94,6 +97,7 @@ class Replies:
             model=self.model,
             answered_by=dict(sorted(named.items())),
             imported=sum(one.imported for one in used),
+            unsent=dict(sorted(unsent.items())),
             unpriced=0 if self.free else sum(not e.cost and e.input_tokens + e.output_tokens > 0 for e in used),
         )
 
@@ -135,14 +139,17 @@ class Tally:
         left = (total or self.asked) - self.done - self.failed
         return left * seconds_so_far / paid if paid > 0 else None
 
-    def describe(self, seconds_so_far: float, total: int | None = None) -> str:
-        """One line for a progress bar: answered, in flight, failed, cost, time left (a dash while unknown)."""
-        left = self.seconds_left(seconds_so_far, total)
-        rest = "—" if left is None else f"{left // 60:.0f} min {left % 60:02.0f} s"
-        return (
+    def describe(self, seconds_so_far: float | None = None, total: int | None = None) -> str:
+        """One line beside a progress bar: answered, in flight, failed, cost; with the seconds so far also the time left
+        (a dash while unknown), where no bar tells it."""
+        said = (
             f"{self.done} of {total or self.asked} answered ({self.journaled} from the journal), "
-            f"{self.in_flight} in flight, {self.failed} failed, cost {self.money}, left {rest}"
+            f"{self.in_flight} in flight, {self.failed} failed, cost {self.money}"
         )
+        if seconds_so_far is None:
+            return said
+        left = self.seconds_left(seconds_so_far, total)
+        return f"{said}, left {'—' if left is None else f'{left // 60:.0f} min {left % 60:02.0f} s'}"
 
     @property
     def money(self) -> str:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
 import json
 import sys
 from collections.abc import Awaitable, Callable
-from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +15,7 @@ from ragbench.core import settings, trust, waves
 from ragbench.core.expectations import kind
 from ragbench.core.folders import write
 from ragbench.core.settings.secrets import excerpt
+from ragbench.core.trust import modules
 from ragbench.llm.loop import run
 from ragbench.systems.frameworks import adapted
 from ragbench.systems.function_thread import Hands, OutOfTimeError
@@ -47,6 +45,13 @@ def find(
             offered = [word for word in dir(found) if not word.startswith("_") and callable(getattr(found, word))]
             raise ValueError(f"there is no {part}; there are {', '.join(offered) or 'no functions'}")
         found = getattr(found, part)
+    return limited(found, parameters, seconds, limit, adapt)
+
+
+def limited(
+    found: Any, parameters: str, seconds: float, limit: str, adapt: Callable[[Any], Any] = lambda found: found
+) -> Callable[..., Any]:
+    """The function that is found, or that `adapt` makes of it, with a limit on its time; see `find`."""
     found = adapt(found)
     if not callable(found):
         raise ValueError(f"that is {kind(found)}, not a function of {parameters}")
@@ -96,7 +101,7 @@ def module(name: str) -> ModuleType:
     Raises ValueError where it cannot be imported.
     """
     try:
-        return Hands.shared().do(lambda: _imported(name, str(settings.project_folder())))
+        return Hands.shared().do(lambda: modules.imported(name, str(settings.project_folder())))
     except (Exception, SystemExit) as error:
         said = f"{error}; put it beside ragbench.toml, or install it"
         if not isinstance(error, ModuleNotFoundError):
@@ -106,16 +111,37 @@ def module(name: str) -> ModuleType:
 
 def of_table(
     table: str, path: str, parameters: str, seconds: float, refused: type[ValueError],
-    adapt: Callable[[Any], Any] = lambda found: found,
+    adapt: Callable[[Any], Any] = lambda found: found, given: Any = None,
 ) -> Callable[..., Any]:  # fmt: skip
     """`find` of the `callable` of a table of ragbench.toml, such as `systems.mine`, and of its `timeout_seconds`.
 
+    given: the object itself, which is looked for nowhere: a caller has handed it over; one that takes no more than a
+    question is asked nothing else.
     Raises `refused`, naming table and value, where `find` raises ValueError.
     """
+    limit = f"{table}.timeout_seconds"
     try:
-        return find(path, parameters, seconds, f"{table}.timeout_seconds", adapt)
+        if given is None:
+            return find(path, parameters, seconds, limit, adapt)
+        return limited(given, parameters, seconds, limit, lambda found: asked(found, adapt))
     except ValueError as error:
         raise refused(f"{table}.callable = {path!r}: {error}") from error
+
+
+def asked(given: Any, adapt: Callable[[Any], Any] = adapted) -> Any:
+    """What `adapt` makes of an object, or a function of two values that asks it by the first, where it takes no
+    more."""
+    found = adapt(given)
+    if not callable(found) or _takes(found, 2) or not _takes(found, 1):
+        return found
+    return lambda question, _: found(question)
+
+
+def named(given: Any) -> str:
+    """What a page calls an object that has no name of its own: `my_package.search:retrieve`."""
+    own = given if hasattr(given, "__qualname__") else getattr(given, "func", type(given))
+    own = own if hasattr(own, "__qualname__") else type(own)
+    return f"{getattr(own, '__module__', None) or 'builtins'}:{own.__qualname__}"
 
 
 def tell_missing() -> None:
@@ -148,26 +174,3 @@ def told(raised: Exception) -> str:
     error = waves.first(raised)
     name = "" if type(error).__module__.startswith("ragbench.") else f"{type(error).__name__}: "
     return excerpt(f"{name}{error}", SHOWN_CHARACTERS)
-
-
-def _imported(name: str, folder: str) -> ModuleType:
-    """The module. The project's folder is looked into last: else a file `json.py` there would be run by whoever reads
-    JSON. A module there whose name is found before it is refused, so that nobody measures another one."""
-    trust.join_path()
-    first = name.partition(".")[0]
-    mine = _origin(PathFinder.find_spec(first, [folder]))
-    if mine is not None and _origin(find_spec(first)) != mine == _origin(PathFinder.find_spec(first)):
-        _forget(first)  # a module of another project, which this process has left
-    other = _origin(find_spec(first))
-    if mine is not None and mine != (other or mine):
-        raise ValueError(f"{first} is also the name of a module that is found first ({other}): rename yours")
-    return importlib.import_module(name)
-
-
-def _origin(spec: ModuleSpec | None) -> Path | None:
-    return Path(spec.origin).resolve() if spec and spec.origin else None
-
-
-def _forget(package: str) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
-        del sys.modules[name]

@@ -19,6 +19,7 @@ from ragbench.core.settings import EmbedderSettings, Settings, secrets
 from ragbench.core.types import Chunk, Sample, Score
 from ragbench.data.files import DatasetError
 from ragbench.data.samples import read_samples
+from ragbench.embed import hashing
 from ragbench.llm import run
 from ragbench.metrics.vectors import Batch
 from ragbench.report import csv_files
@@ -185,8 +186,8 @@ def test_a_ledger_is_the_sequence_of_its_rows(tmp_path: Path) -> None:
     assert [row.sample.id for row in passed.rows[3:40:9]] == [row.sample.id for row in held.rows[3:40:9]]
     with pytest.raises(IndexError):
         passed.rows[len(held.rows)]
-    assert passed.estimates == held.estimates
-    assert [repr(one) for one in passed.comparisons] == [repr(one) for one in held.comparisons]
+    assert passed.means == held.means
+    assert [repr(one) for one in passed.differences] == [repr(one) for one in held.differences]
     for form in ("long", "wide"):
         one, other = passed.to_pandas(form), held.to_pandas(form)
         pd.testing.assert_frame_equal(one.drop(columns="seconds", errors="ignore"),
@@ -221,7 +222,7 @@ def test_an_embedder_is_fitted_to_so_many_texts_at_most_the_same_in_any_order(mo
     whole = measure._corpus(samples)
     assert whole == sorted({text for one in samples for text in measure._texts([one])})
     assert len(whole) == 140
-    monkeypatch.setattr(measure, "MOST_FITTED", 30)
+    monkeypatch.setattr(hashing, "MOST_FITTED", 30)
     drawn = measure._corpus(samples)
     assert len(drawn) == 30
     assert set(drawn) < set(whole)

@@ -5,10 +5,11 @@ Environment variables (`RAGBENCH_LANGUAGE=ru`) win over the file. Secrets are re
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
@@ -38,6 +39,7 @@ from ragbench.core.settings.endpoints import (
 )
 from ragbench.core.settings.metrics import MetricSettings, MetricsSettings
 from ragbench.core.settings.parts import ChunkerSettings, RerankerSettings, RetrieverSettings, RewriterSettings
+from ragbench.core.settings.presets import PRESETS, filled_in
 from ragbench.core.settings.systems import SystemSettings
 from ragbench.core.settings.tables import (
     PARTS,
@@ -60,7 +62,7 @@ MOST_BYTES = 2**22
 PREFIX = "RAGBENCH_"
 OWN_TABLES = "db:"
 """The name of a data set begins so where it is a user's own tables: `db:NAME` is [databases.NAME]."""
-Model = TypeVar("Model", JudgeSettings, GeneratorSettings)
+Model = TypeVar("Model", JudgeSettings, GeneratorSettings, EmbedderSettings, RerankerSettings)
 RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
 """Names to a notebook's process the folder of the run that it belongs to."""
 CLUSTER = "RAGBENCH_CLUSTER"
@@ -80,7 +82,7 @@ PROCESS_VARIABLES = frozenset(
 MEASURED = frozenset(
     {"dataset", "baseline", "embedders", "retrievers", "chunkers", "rewriters", "rerankers", "systems"}
 )
-"""What says which data are measured, and by which systems; a file that names none of it gets the sample's."""
+"""What says which data are measured, and by which systems; who names no systems gets those of the sample."""
 NAMED = (
     *(("systems", "embedder", "embedders"), ("systems", "generator", "generators")),
     *(("systems", "retriever", "retrievers"), ("retrievers", "embedder", "embedders")),
@@ -88,7 +90,7 @@ NAMED = (
     ("rewriters", "generator", "generators"),
     *(("embedders", "database", "databases"), ("embedders", "queries", "embedders")),
     ("judges", "provider", "providers"),
-    ("generators", "provider", "providers"),
+    *((table, "provider", "providers") for table in ("generators", "embedders", "rerankers")),
 )
 """Which fields of which tables name one of which others."""
 
@@ -150,7 +152,13 @@ class Settings(BaseSettings):
         default=DatabaseSettings(), description="that ragbench writes: its folder, and how long anything may take"
     )
     embedders: dict[str, EmbedderSettings] = Field(
-        default={"hashing": EmbedderSettings()}, description="how texts become vectors"
+        default={"hashing": EmbedderSettings(), "auto": EmbedderSettings(kind="auto")},
+        description="how texts become vectors; hashing and auto are there without a table",
+    )
+    embedder: str | None = Field(
+        default=None,
+        description="the NAME of [embedders.NAME] that metrics embed with where a page, a command or a call names "
+        "none, several comma-separated; not set: the first model that a system searches with, else auto",
     )
     retrievers: dict[str, RetrieverSettings] = Field(
         default={"bm25": RetrieverSettings()}, description="how passages are found"
@@ -159,9 +167,11 @@ class Settings(BaseSettings):
     rewriters: dict[str, RewriterSettings] = Field(default={}, description="what is searched for")
     rerankers: dict[str, RerankerSettings] = Field(default={}, description="who looks at a ranking again")
     systems: dict[str, SystemSettings] = Field(
-        default={"hashing": SystemSettings(embedder="hashing")}, description="the systems under test"
+        default={}, description="the systems under test; none named: bm25, dense and hybrid, as the sample has them"
     )
-    providers: dict[str, ProviderSettings] = Field(default={}, description="endpoints that several models share")
+    providers: dict[str, ProviderSettings] = Field(
+        default={}, description="endpoints that several models share; " + ", ".join(PRESETS) + " need no table"
+    )
     databases: dict[str, SourceSettings] = Field(default={}, description="your own databases, read and never written")
     judges: dict[str, JudgeSettings] = Field(default={}, description="language models that judge")
     quorum: int | None = Field(
@@ -193,6 +203,20 @@ class Settings(BaseSettings):
     gate: dict[str, GateSettings] = Field(default={}, description="conditions on a report")
     metrics: MetricsSettings = Field(default=MetricsSettings.model_validate({}), description="metrics of your own")
 
+    _memory: Any = (None, None)
+
+    @property
+    def in_memory(self) -> tuple[Any, Any]:
+        """The data set, and the table of answers, that a caller gave in place of a name; None without one."""
+        found: tuple[Any, Any] = self._memory
+        return found
+
+    def holding(self, data: Any, answers: Any) -> Settings:
+        """The same settings with data that a caller has in memory."""
+        made = self.model_copy()
+        made._memory = (data, answers)
+        return made
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -203,7 +227,12 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         read = TomlConfigSettingsSource(settings_cls, read_path())
-        return (init_settings, env_settings, read, *_of_the_sample(settings_cls, {*read(), *env_settings()}))
+        return (
+            init_settings,
+            env_settings,
+            read,
+            *_of_the_sample(settings_cls, {**read(), **env_settings(), **init_settings()}),
+        )
 
     @field_validator("encoding", mode="after")
     @classmethod
@@ -234,6 +263,11 @@ class Settings(BaseSettings):
     def _offline_one_is_always_there(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         return {**cls.model_fields[str(info.field_name)].default, **given}
 
+    @field_validator("providers", mode="before")
+    @classmethod
+    def _presets_filled_in(cls, given: Any) -> Any:
+        return filled_in(given) if isinstance(given, dict) else given
+
     @model_validator(mode="after")
     def _names_are_names(self) -> Settings:
         for table in dict.fromkeys(name for field in NAMED for name in (field[0], field[2])):
@@ -254,6 +288,7 @@ class Settings(BaseSettings):
         faults = [*self._strange_names(), *self._strange_parts()]
         if faults:
             raise ValueError("\n".join(faults))
+        self._providers_filled_in()
         self._parts_fit()
         for name, metric in self.metrics.named.items():
             for judge in metric.judges:
@@ -268,12 +303,26 @@ class Settings(BaseSettings):
                     f"embedders.{name}.queries = {embedder.queries!r}: it takes its vectors from tables, too; "
                     "name a model that embeds any text"
                 )
+        for name in filter(None, map(str.strip, (self.embedder or "").split(","))):
+            if name not in self.embedders:
+                meant = names.meant(name, self.embedders) or ";"
+                raise ValueError(
+                    f"embedder = {name!r}: there is no [embedders.{name}]{meant} embedders are "
+                    f"{', '.join(sorted(self.embedders))}"
+                )
         if self.baseline is not None and self.baseline not in self.systems:
             raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
         thresholds.bands(self)  # refuses the name of a set that there is not
         if OFFLINE in self.judges:
             raise ValueError(f"judges.{OFFLINE}: this name belongs to the offline judge; choose another")
         return self
+
+    def _providers_filled_in(self) -> None:
+        """Embedders and rerankers are used as they stand here; judges and generators by `judge` and `generator`."""
+        for name, embedder in self.embedders.items():
+            self.embedders[name] = self._with_provider(embedder).model_copy(update={"provider": None})
+        for name, reranker in self.rerankers.items():
+            self.rerankers[name] = self._with_provider(reranker).model_copy(update={"provider": None})
 
     def _strange_names(self) -> Iterator[str]:
         for table, field, there in NAMED:
@@ -321,6 +370,14 @@ class Settings(BaseSettings):
     def systems_in_order(self) -> list[str]:
         """The names of the systems as they are listed, the baseline first."""
         return sorted(self.systems, key=lambda name: name != self.baseline)
+
+    @property
+    def metric_embedder(self) -> str:
+        """The NAMEs of embedders, comma-separated, that metrics embed with where nobody names one: any text, so none
+        that takes its vectors from tables; `hashing`, which knows no meaning, only where it is what is set."""
+        used = [name for system in self.systems_in_order for name in self.embedders_of(system)]
+        models = [name for name in used if self.embedders[name].kind not in ("hashing", "database")]
+        return self.embedder or next(iter(models), "auto")
 
     def retriever(self, system: str) -> RetrieverSettings | None:
         """How that system finds passages; None for one that does it itself."""
@@ -372,26 +429,38 @@ class Settings(BaseSettings):
         if model.provider is None:
             return model
         shared = self.providers[model.provider]
-        own = model.model_fields_set & set(EndpointSettings.model_fields)
-        return model.model_copy(update=shared.model_dump(exclude=own))
+        both = set(type(model).model_fields) & set(EndpointSettings.model_fields)
+        filled: dict[str, Any] = {name: getattr(shared, name) for name in both - model.model_fields_set}
+        merged = {name: {**getattr(shared, name), **getattr(model, name)} for name in ("headers", "query")}
+        return model.model_copy(update=filled | merged)
 
 
 class _Sample(TomlConfigSettingsSource):
-    """Of the file that comes with ragbench what says which data are measured, and by which systems."""
+    """Of the file that comes with ragbench what says which data are measured, and by which systems: but for the tables
+    of the same name that a project has, which are its own whole."""
+
+    def __init__(self, cls: type[BaseSettings], named: Mapping[str, Any]) -> None:
+        self._named = named  # it is read while the source is made
+        super().__init__(cls, shipped.CONFIGURATION)
 
     def __call__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__call__().items() if name in MEASURED}
+        found = {name: value for name, value in super().__call__().items() if name in MEASURED}
+        for name, value in found.items():
+            if isinstance(value, Mapping) and isinstance(own := self._named.get(name), Mapping):
+                found[name] = {table: one for table, one in value.items() if table not in own}
+        return found
 
 
-def _of_the_sample(cls: type[BaseSettings], named: Set[str]) -> tuple[PydanticBaseSettingsSource, ...]:
-    """The sample's data and systems, where nobody has named any: a file with a judge alone, or a language."""
-    return () if named & {*MEASURED, "data_folder"} else (_Sample(cls, shipped.CONFIGURATION),)
+def _of_the_sample(cls: type[BaseSettings], named: Mapping[str, Any]) -> tuple[PydanticBaseSettingsSource, ...]:
+    """The sample's systems with their parts, and its data, where nobody has named systems: there is one set of defaults
+    for a file with a judge alone, or a language, or a data set."""
+    return () if "systems" in named else (_Sample(cls, named),)
 
 
 def key_variables(found: Settings) -> set[str]:
     """The variables that these settings name as holding keys."""
     tables = (found.judges, found.generators, found.providers, found.embedders, found.rerankers)
-    named = {one.key_variable for table in tables for one in table.values() if one.key_variable}
+    named = {name for table in tables for one in table.values() for name in one.variables}
     return named | {name for one in found.systems.values() for name in one.header_variables}
 
 
@@ -426,10 +495,9 @@ def load() -> Settings:
     """
     if _held is not None:
         return _held
-    path = config_path()
-    if os.environ.get("RAGBENCH_CONFIG") and not path.is_file():
-        raise ConfigurationError(f"RAGBENCH_CONFIG = {path}: there is no such file")
     path = read_path()
+    if os.environ.get("RAGBENCH_CONFIG") and not config_path().is_file():
+        raise ConfigurationError(f"RAGBENCH_CONFIG = {config_path()}: there is no such file")
     _refuse_secrets(path)
     try:
         found = Settings()
@@ -456,6 +524,19 @@ def hold(given: Settings, folder: Path) -> None:
     load.cache_clear()
 
 
+@contextlib.contextmanager
+def held(given: Settings) -> Iterator[None]:
+    """Let `load` give these for a while, in this process."""
+    global _held
+    before, _held = _held, given
+    load.cache_clear()
+    try:
+        yield
+    finally:
+        _held = before
+        load.cache_clear()
+
+
 def of_environment() -> dict[str, Any]:
     """What variables say, in the form of tables: it wins over what ragbench.toml says under the same key."""
     return EnvSettingsSource(Settings)()
@@ -479,18 +560,12 @@ def metric_table(name: str, table: Mapping[str, Any]) -> MetricSettings:
 def _refuse_secrets(path: Path) -> None:
     import tomllib
 
-    if not path.is_file():
-        return
     try:
         table = tomllib.loads(folders.text(path, MOST_BYTES))
-    except folders.TooLargeError as error:
-        raise ConfigurationError(str(error)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path}: not a TOML file: {error}") from None
     if "database_url" in table:
-        raise ConfigurationError(
-            f"{path.name}: database_url may hold a password: set the variable RAGBENCH_DATABASE_URL instead"
-        )
+        raise ConfigurationError(f"{path.name}: database_url may hold a password: set RAGBENCH_DATABASE_URL instead")
 
 
 def _explain(fault: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from ragbench.core.settings import Settings
 from ragbench.core.types import Chunk, Hit, Sample
 from ragbench.judge import Rule
 from ragbench.tiers.basics import frames, requests
-from ragbench.tiers.basics.choices import BenchError, parted
+from ragbench.tiers.basics.choices import BenchError, Reads, parted
 from ragbench.tiers.basics.families import leading
 from ragbench.tiers.basics.findings import Sureness, bounds
 from ragbench.tiers.basics.needs import Need, Needed
@@ -43,6 +43,8 @@ CORRELATION_RESAMPLES = 2000
 class RagMetricsRequest(Draws):
     """Which answers are scored, by what and by whom."""
 
+    reads: ClassVar[Reads] = "answers"
+
     answers: str = Field(
         "",
         description='a table of answers (JSON Lines, JSON, CSV, Parquet), or "run:latest/NOTEBOOK"; empty: the data '
@@ -50,7 +52,7 @@ class RagMetricsRequest(Draws):
     )
     dataset: str = Field(
         "",
-        description="whose logged, rated or ideal answers are taken if `answers` is empty; empty: as in ragbench.toml",
+        description="whose logged or rated answers are taken if `answers` is empty; empty: as in ragbench.toml",
     )
     systems: requests.Names = Field(
         "",
@@ -75,19 +77,28 @@ class RagMetricsRequest(Draws):
     )
     prompts: str = Field("", description='language in which judges are asked: "en" or "ru"; empty: that of each answer')
     labels: requests.Labels = ""
+    limit: requests.Limit = None
     notebook: str = NOTEBOOK
 
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
         """Answers: the data set's own, where no table of them was named."""
         if self.answers or logged_answers(self.dataset, settings):
             return ()
-        return (Needed.of(Need.LOGGED, Need.RATINGS, Need.IDEAL),)
+        return (Needed.of(Need.LOGGED, Need.RATINGS),)
 
     @property
     def asks_judges(self) -> bool:
         """Whether a metric that was named needs one; without names it depends on the answers."""
+        return self._needs("judge")
+
+    @property
+    def embeds(self) -> bool:
+        """Likewise of embedders."""
+        return self._needs("embedder")
+
+    def _needs(self, what: str) -> bool:
         named = [parse(label) for label in parted(self.metrics)]
-        return not named or any("judge" in each.needs for each in named)
+        return not named or any(what in each.needs for each in named)
 
 
 @tier(RagMetricsRequest)
@@ -95,12 +106,13 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
     """Score a table of answers by all metrics that its fields allow, or by those named.
 
     answers: a file as `ragbench score` reads it; `run:FOLDER` for the answers that a stored run has kept; empty: what
-    is logged beside the data set, else its rated answers, else its ideal ones.
+    is logged beside the data set, else its rated answers.
 
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """
     known = configuration.load()
     found = find_answers(request.answers, request.dataset, known, request.language).of(parted(request.systems))
+    found = found if request.limit is None else found.drawn(request.limit)
     samples = tuple(found.samples)
     metrics = scoring.applicable(samples, parted(request.metrics) or None)
     _ = leading(request.primary, metrics)
@@ -109,7 +121,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
             f"baseline = {request.baseline!r} is not among the systems of the table: {', '.join(found.systems)}"
         )
     metrics, judging = request.take(judged_metrics.Judging).on(metrics)
-    embedder = request.embedder or scoring.DEFAULT_EMBEDDER
+    embedder = request.embedder or known.metric_embedder
     named, names = judging.named(known), judging.asking(known, metrics)
     rule = judging.rule(names)
     total = len(samples) * sum(request.repeats if "judge" in metric.needs else 1 for metric in metrics)
@@ -143,6 +155,29 @@ class Made:
     embedders: tuple[str, ...]
 
 
+def request_of(scores: Scores, answers: AnswerTable, language: str, judges: Sequence[str] = ()) -> RagMetricsRequest:
+    """What the notebook would have been asked for to make these scores. judges: as they were named, where they were."""
+    given: dict[str, Any] = {
+        "answers": str(answers.facts["dataset"]),
+        "metrics": ", ".join(metric.label for metric in scores.metrics),
+        "judges": ", ".join(judges or scores.judges),
+        "aggregate": scores.rule.how,
+        "tolerance": scores.rule.tolerance,
+        "quorum": scores.rule.quorum,
+        "embedder": ", ".join(scores.embedders) or scoring.DEFAULT_EMBEDDER,
+        **{name: getattr(scores, name) for name in ("baseline", "primary", "level", "resamples", "seed")},
+        "language": language,
+        "limit": (answers.facts.get("part_of_all") or {}).get("n"),
+    }
+    return RagMetricsRequest(**given)
+
+
+def measured_scores(scores: Scores, answers: AnswerTable, language: str, judges: Sequence[str] = ()) -> Measurement:
+    """Scores of a table of answers as the notebook would have measured them; judges: see `request_of`."""
+    made = measurement_of(scores, answers, Made(scores.judges, scores.rule, scores.embedders))
+    return replace(made, facts={**made.facts, "request": request_of(scores, answers, language, judges).told()})
+
+
 def measurement_of(
     scores: Scores,
     found: AnswerTable,
@@ -173,15 +208,15 @@ def measurement_of(
     clusters = {sample: cluster if cluster and isinstance(cluster, str) else sample for sample, cluster in pairs}
     facts = _facts(scores, found, made, len(questions))
     judged = judged_metrics.judged_labels(scores.metrics)
-    facts |= other_judges.facts(judgements, scores.comparisons, judged, clusters, scores.level)
+    facts |= other_judges.facts(judgements, scores.differences, judged, clusters, scores.level)
     return Measurement(
         notebook=notebook,
         facts=facts if listed is None else {**facts, "listing": listed.fact},
         scores=table,
         questions=questions,
         retrieved=_retrieved(answered, labelled),
-        estimates=tuple(NamedEstimate(*place, estimate) for place, estimate in scores.estimates.items()),
-        comparisons=scores.comparisons,
+        estimates=tuple(NamedEstimate(*place, estimate) for place, estimate in scores.means.items()),
+        comparisons=scores.differences,
         extra={
             "judgements": judgements,
             "answers": _answers(answered),
@@ -219,9 +254,9 @@ def _repeated(scores: Scores) -> dict[str, pd.DataFrame]:
         return {}
     table = judged_metrics.repeated(scores)
     table["system"] = table["system"].fillna(SYSTEM)
-    means = [NamedEstimate(*place, estimate) for place, estimate in scores.estimates.items()]
+    means = [NamedEstimate(*place, estimate) for place, estimate in scores.means.items()]
     clusters = frames.clusters(scores.samples)
-    return {"repeated": table, "variance": repeats.variance(table, means, scores.comparisons, clusters)}
+    return {"repeated": table, "variance": repeats.variance(table, means, scores.differences, clusters)}
 
 
 def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, Any]:
@@ -245,7 +280,7 @@ def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, 
         "judged": judged_metrics.judged_labels(scores.metrics),
         "listeners": progress_events.facts(scores.listeners),
         "embedder": ", ".join(made.embedders) if embedding else None,
-        "stand_ins": [one.fact for one in scores.stand_ins if one.part not in ("people", "order", "panel")],
+        "stand_ins": [one.fact for one in scores.stand_ins if one.part not in ("people", "order", "panel", "sample")],
         "commit": commit(),
         "versions": versions(),
     }

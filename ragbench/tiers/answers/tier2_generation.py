@@ -17,13 +17,12 @@ from ragbench.core.types import Hit, Question
 from ragbench.tiers.answers import answer_scores, profiles
 from ragbench.tiers.answers.written_answers import Answered, Own, answered, generator_name, ideal_contexts
 from ragbench.tiers.basics import frames, requests, slices
-from ragbench.tiers.basics.choices import BenchError, parted
+from ragbench.tiers.basics.choices import BenchError, Reads, parted
 from ragbench.tiers.basics.families import Sureness, leading
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import Session, described
 from ragbench.tiers.scoring.judged_metrics import Judging
-from ragbench.tiers.scoring.measure import DEFAULT_EMBEDDER
 
 METRICS = (
     "faithfulness_rating", "answer_relevance", "answer_correctness_rating", *answer_scores.TEXTS,
@@ -35,6 +34,8 @@ KEYS = ("faithfulness_rating", "answer_relevance", PRIMARY, "rougeL_f")
 
 class Tier2Request(Draws):
     """What is answered and measured, by whom, and how sure one wants to be of it."""
+
+    reads: ClassVar[Reads] = "writers"
 
     writes: ClassVar[bool] = True
 
@@ -56,6 +57,7 @@ class Tier2Request(Draws):
     slice_by: requests.SliceBy = "kind, language, source"
     refusals: profiles.Decider = profiles.RULE
     labels: requests.Labels = ""
+    limit: requests.Limit = None
     notebook: str = "tier2_generation"
 
     def check(self) -> None:
@@ -95,7 +97,7 @@ def embedding_stand_ins(session: Session, metrics: Sequence[Metric], facts: Mapp
     """The embedders that stand in for models, of those that these metrics needed."""
     if not any("embedder" in each.needs for each in metrics):
         return []
-    names = parted(str(facts.get("embedder") or DEFAULT_EMBEDDER))
+    names = parted(str(facts.get("embedder") or session.settings.metric_embedder))
     return stand_ins.facts("embedder", [name for name in names if session.settings.is_stand_in(name)])
 
 
@@ -110,7 +112,8 @@ def tier2_generation(request: Tier2Request) -> Measurement:
     Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a provider refuses
     altogether.
     """
-    session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    named = (request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    session = Session.begin(*named, sampled=request.drawn)
     profiles.check(request.refusals, session.settings)
     ideal = ideal_contexts(session, session.dataset.questions)
     scored = [q for q in session.dataset.questions if ideal[q.id] and q.answerable is not False]

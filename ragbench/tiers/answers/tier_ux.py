@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -22,6 +22,7 @@ from ragbench.metrics.dialogue import answer_consistency, context_preservation, 
 from ragbench.metrics.vectors import Batch, cosine, embedded
 from ragbench.tiers.answers import caching
 from ragbench.tiers.basics import frames, requests
+from ragbench.tiers.basics.choices import Reads
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
@@ -47,6 +48,9 @@ Sessions = Literal["auto", "dialogues", "history"]
 class TierUxRequest(Draws):
     """What the cache is asked with, and where it serves."""
 
+    reads: ClassVar[Reads] = "embedders"
+    reads_table: ClassVar[str] = "history"
+
     dataset: requests.Dataset = ""
     systems: requests.OfSystems = ""
     embedders: requests.Embedders = ""
@@ -59,7 +63,13 @@ class TierUxRequest(Draws):
     )
     cached_score: int = Field(5, description="the user's score that a past answer must have had to be in the cache")
     mask: requests.Mask = True
+    limit: requests.Limit = None
     notebook: str = "tier_ux"
+
+    @property
+    def sampled_tables(self) -> tuple[str, ...]:
+        """Dialogues, and the questions that a cache is asked; what it holds stays whole."""
+        return ("questions", "dialogues")
 
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
         """Sessions, or a log that a cache is made of; and somebody who embeds them."""
@@ -184,7 +194,8 @@ def tier_ux(request: TierUxRequest) -> Measurement:
     """
     import pandas as pd
 
-    session = Session.begin(request.notebook, request.dataset, request.systems, "", request.language)
+    named = (request.notebook, request.dataset, request.systems, "", request.language)
+    session = Session.begin(*named, sampled=request.drawn)
     dataset = session.dataset
     kind, sessions = talks(dataset, request.sessions)
     cache = caching.cached(dataset, request.cached_score)

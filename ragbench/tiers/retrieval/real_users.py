@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -42,11 +42,18 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 class RealUsersRequest(tier1.RankingRequest):
     """What is asked of a log of questions."""
 
+    reads_table: ClassVar[str] = "history"
+
     cluster_by: Literal["user", "none"] = Field(
         "user", description='"user": questions of one user are drawn together; "none": all independent'
     )
     mask: requests.Mask = True
     notebook: str = "real_users"
+
+    @property
+    def sampled_tables(self) -> tuple[str, ...]:
+        """What users asked."""
+        return ("history",)
 
     def check(self) -> None:
         """Refuse what Tier 1 refuses."""
@@ -83,7 +90,8 @@ def real_users(request: RealUsersRequest) -> Measurement:
     A data set without a log gives a measurement of nothing, which says so.
     Raises BenchError, DatasetError or StoreError, each with what is legal.
     """
-    session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    named = (request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    session = Session.begin(*named, sampled=request.drawn)
     history = session.dataset.history
     masker = Masker(dict.fromkeys(past.user for past in history if past.user is not None))
     titles = {chunk.url: chunk.title for chunk in reversed(session.dataset.chunks) if chunk.url}

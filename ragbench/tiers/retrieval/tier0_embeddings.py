@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -19,7 +19,7 @@ from ragbench.embed.threads import one_thread
 from ragbench.metrics.distances import Distance
 from ragbench.metrics.embedding_space import Geometry
 from ragbench.tiers.basics import requests
-from ragbench.tiers.basics.choices import BenchError, parted
+from ragbench.tiers.basics.choices import BenchError, Reads, parted
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
@@ -41,6 +41,9 @@ KEYS = ["effective_dimensionality", "avg_nn_distance", "avg_spread", "avg_pairwi
 
 class Tier0Request(Draws):
     """What is embedded and how its space is looked at."""
+
+    reads: ClassVar[Reads] = "embedders"
+    reads_table: ClassVar[str] = "documents"
 
     dataset: requests.Dataset = ""
     systems: requests.OfSystems = ""
@@ -131,14 +134,14 @@ def needed_embedders(given: requests.Names, systems: requests.Names, settings: S
 
 
 def chosen_embedders(given: requests.Names, systems: requests.Names, settings: Settings) -> list[str]:
-    """Names as asked for; else the embedders of the systems that were named; else of all; else all there are.
+    """Names as asked for; else the embedders of the systems that were named; else of all; else that of metrics.
 
     Raises BenchError for one that is not there, and for systems of which none has one.
     """
     used = [one for name in parted(systems) or settings.systems for one in settings.embedders_of(name)]
     if needed_embedders(given, systems, settings):
         raise BenchError(f"systems = {systems!r}: none of them has an embedder; name some: embedders")
-    names = list(parted(given)) or list(dict.fromkeys(used)) or list(settings.embedders)
+    names = list(parted(given)) or list(dict.fromkeys(used)) or list(parted(settings.metric_embedder))
     for name in names:
         if name not in settings.embedders:
             raise BenchError(f"there is no embedder {name!r}; there are {', '.join(settings.embedders)}")

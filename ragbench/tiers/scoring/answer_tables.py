@@ -1,4 +1,4 @@
-"""Where a table of answers comes from: a file of a user's, a data set's logged, rated or ideal ones, a stored run."""
+"""Where a table of answers comes from: a file of a user's, a data set's logged or rated ones, a stored run."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragbench.core import settings as configuration
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import Settings, urls
 from ragbench.core.types import Chunk, Question, Sample
-from ragbench.data import Dataset, places
+from ragbench.data import Dataset, in_memory, places
 from ragbench.data.samples import read_samples
+from ragbench.data.subsets import drawn
+from ragbench.llm import planning
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.requests import MOST_RETRIEVED
 from ragbench.tiers.basics.session import dataset_of
 from ragbench.tiers.scoring.ledger import SYSTEM, system_name
+
+if TYPE_CHECKING:
+    from ragbench.systems import System
 
 FROM_RUN = "run:"
 
@@ -53,16 +58,33 @@ class AnswerTable:
             raise BenchError(f"systems = {', '.join(systems)!r}: the answers are of {', '.join(self.systems)}")
         return replace(self, samples=kept)
 
+    def drawn(self, limit: int) -> AnswerTable:
+        """Only the answers to so many questions, of every system the same (`ragbench.data.subsets`)."""
+        kept, taken = sample_of(tuple(self.samples), limit)
+        planning.stand_for(taken)
+        given = [one for one in self.people if one[1] in {sample.id for sample in kept}]
+        more = {"part_of_all": taken} if taken else {}
+        return AnswerTable(kept, {**self.facts, **more}, {place: self.people[place] for place in given})
+
+
+def sample_of(samples: Sequence[Sample], limit: int) -> tuple[tuple[Sample, ...], dict[str, Any] | None]:
+    """The answers to so many questions, in proportion by language, and what is said of that; None where it is all."""
+    kept = tuple(drawn(samples, limit, lambda one: one.id, lambda one: one.language))
+    n, whole = (len({one.id for one in rows}) for rows in (kept, samples))
+    return kept, {"n": n, "of": whole, "table": "questions"} if n < whole else None
+
 
 def find_answers(answers: str, dataset: str, settings: Settings, language: str = "") -> AnswerTable:
     """The answers named: a file or its URL, `run:FOLDER` or `run:FOLDER/NOTEBOOK`; if empty, those that the data set
-    has: logged ones, else rated ones, else ideal ones.
+    has: logged ones, else rated ones. References are nobody's answers.
 
     language: of the page, see `ragbench.tiers.basics.session.dataset_of`.
 
     Raises BenchError or DatasetError, each with what is legal.
     """
     project = configuration.project_folder()
+    if settings.in_memory[1] is not None and answers == in_memory.NAME:
+        return of_samples(settings.in_memory[1], in_memory.NAME)
     if answers.startswith(FROM_RUN):
         return _of_run(answers.removeprefix(FROM_RUN), project / settings.reports_folder)
     if urls.is_url(answers):
@@ -74,6 +96,8 @@ def find_answers(answers: str, dataset: str, settings: Settings, language: str =
             raise BenchError(f"answers = {answers!r}: there is no such file; give a table of answers, or {FROM_RUN}RUN")
         return of_samples(read_samples(path), path.name)
     data = dataset_of(dataset or settings.dataset, settings, language)
+    if asked := [name for name, one in settings.systems.items() if one.is_given]:
+        return _of_systems(data, asked, settings)
     return _of_log(data, logged_answers(data.name, settings)) or _of_dataset(data)
 
 
@@ -113,25 +137,48 @@ def _fields(sample: Sample) -> dict[str, Any]:
     }
 
 
+def _of_systems(data: Dataset, systems: Sequence[str], settings: Settings) -> AnswerTable:
+    """What systems that a caller has given answer to the questions of a data set, each asked once.
+
+    Raises BenchError where none of them answers.
+    """
+    from ragbench.store import Store
+    from ragbench.systems import make
+
+    with Store.open(settings) as store:
+        found = _answered(data, [make(name, settings, store, data) for name in systems], named=True)
+    if found is None:
+        raise BenchError(f"systems: {', '.join(systems)} retrieve, and answer nothing: there is nothing to score")
+    return replace(found, facts={**found.facts, "answers": "answers of the systems"})
+
+
 def _of_log(data: Dataset, files: Sequence[Path]) -> AnswerTable | None:
     """What systems are logged to have answered, in files beside the tables of the data set, with what people thought
-    of these very answers; None where none answered. Passages whose text nobody knows are left out.
-    """
+    of these very answers; None where none answered."""
     from ragbench.systems.logged import LoggedSystem
 
+    start = data.name.rpartition("/")[2]
+    named = {f"{start}-{path.name.removeprefix('answers.').removesuffix('.jsonl')}": path for path in files}
+    return _answered(data, [LoggedSystem(name, path, data) for name, path in named.items()])
+
+
+def _answered(data: Dataset, systems: Sequence[System], *, named: bool = False) -> AnswerTable | None:
+    """What systems answer by themselves; None where none does. Passages whose text nobody knows are left out.
+
+    named: whether the answers of one system alone name it, too.
+    """
     chunks = {chunk.id: chunk for chunk in data.chunks}
     rated = {(each.question_id, each.answer): each.ratings.values() for each in data.ratings}
     samples, people = [], {}
-    for path in files:
-        name = f"{data.name.rpartition('/')[2]}-{path.name.removeprefix('answers.').removesuffix('.jsonl')}"
-        found = LoggedSystem(name, path, data).retrieve(data.questions, MOST_RETRIEVED)
+    for system in systems:
+        name, found = system.name, system.retrieve(data.questions, MOST_RETRIEVED)
         for question, hits in zip(data.questions, found.hits, strict=True):
             answer = next((one.answer for one in found.answers.get(question.id, ())), None)
             if answer is None:
                 continue
             contexts = tuple(hit.chunk for hit in hits if hit.chunk.text) or None
             one = replace(_asked(question, chunks), response=answer, contexts=contexts)
-            samples.append(one if len(files) == 1 else replace(one, system=name))
+            samples.append(replace(one, system=name) if named or len(systems) > 1 else one)
             given = [score for score in rated.get((question.id, answer), ()) if score is not None]
             if given:
                 people[system_name(samples[-1]), question.id] = statistics.fmean(given)
@@ -142,33 +189,24 @@ def _of_log(data: Dataset, files: Sequence[Path]) -> AnswerTable | None:
 
 
 def _of_dataset(data: Dataset) -> AnswerTable:
-    """The rated answers of a data set with what people thought of them; else its ideal answers."""
+    """The rated answers of a data set with what people thought of them. Raises BenchError where there are none."""
+    if not data.ratings:
+        raise BenchError(f'{data.label} has no logged or rated answers; name a file: answers = "answers.jsonl"')
     questions = {question.id: question for question in data.questions}
     chunks = {chunk.id: chunk for chunk in data.chunks}
-    facts = {
-        "dataset": data.label,
-        "dataset_title": data.title,
-        "licence": data.licence,
-        "data_hash": data.content_hash,
-    }
-    if data.ratings:
-        rated = tuple(
-            replace(
-                _asked(questions[each.question_id], chunks),
-                id=each.id,
-                response=each.answer,
-                contexts=tuple(chunks[name] for name in each.context),
-            )
-            for each in data.ratings
+    rated = tuple(
+        replace(
+            _asked(questions[each.question_id], chunks),
+            id=each.id,
+            response=each.answer,
+            contexts=tuple(chunks[name] for name in each.context),
         )
-        given = {each.id: [one for one in each.ratings.values() if one is not None] for each in data.ratings}
-        people = {(SYSTEM, name): statistics.fmean(ratings) if ratings else math.nan for name, ratings in given.items()}
-        return AnswerTable(rated, {**facts, "answers": "rated answers"}, people)
-    asked = [_asked(question, chunks) for question in data.questions if question.reference and question.relevant]
-    if not asked:
-        raise BenchError(f'{data.label} has no logged, rated or ideal answers; name a file: answers = "answers.jsonl"')
-    ideal = tuple(replace(each, response=each.reference, contexts=each.reference_contexts) for each in asked)
-    return AnswerTable(ideal, {**facts, "answers": "ideal answers"})
+        for each in data.ratings
+    )
+    given = {each.id: [one for one in each.ratings.values() if one is not None] for each in data.ratings}
+    people = {(SYSTEM, name): statistics.fmean(ratings) if ratings else math.nan for name, ratings in given.items()}
+    facts = {"dataset_title": data.title, "licence": data.licence, "answers": "rated answers"}
+    return AnswerTable(rated, {"dataset": data.label, "data_hash": data.content_hash, **facts}, people)
 
 
 def _asked(question: Question, chunks: Mapping[str, Chunk]) -> Sample:
