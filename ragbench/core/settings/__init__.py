@@ -39,7 +39,7 @@ from ragbench.core.settings.endpoints import (
 )
 from ragbench.core.settings.metrics import MetricSettings, MetricsSettings
 from ragbench.core.settings.parts import ChunkerSettings, RerankerSettings, RetrieverSettings, RewriterSettings
-from ragbench.core.settings.presets import PRESETS, preset_of
+from ragbench.core.settings.presets import PRESETS, filled_in
 from ragbench.core.settings.systems import SystemSettings
 from ragbench.core.settings.tables import (
     PARTS,
@@ -266,10 +266,7 @@ class Settings(BaseSettings):
     @field_validator("providers", mode="before")
     @classmethod
     def _presets_filled_in(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        told = {name: {**preset_of(name, one), **one} if isinstance(one, dict) else one for name, one in given.items()}
-        return {**{name: preset for name, preset in PRESETS.items() if "base_url" in preset}, **told}
+        return filled_in(given) if isinstance(given, dict) else given
 
     @model_validator(mode="after")
     def _names_are_names(self) -> Settings:
@@ -322,11 +319,10 @@ class Settings(BaseSettings):
 
     def _providers_filled_in(self) -> None:
         """Embedders and rerankers are used as they stand here; judges and generators by `judge` and `generator`."""
-        own = {"provider": None}
         for name, embedder in self.embedders.items():
-            self.embedders[name] = self._with_provider(embedder).model_copy(update=own)
+            self.embedders[name] = self._with_provider(embedder).model_copy(update={"provider": None})
         for name, reranker in self.rerankers.items():
-            self.rerankers[name] = self._with_provider(reranker).model_copy(update=own)
+            self.rerankers[name] = self._with_provider(reranker).model_copy(update={"provider": None})
 
     def _strange_names(self) -> Iterator[str]:
         for table, field, there in NAMED:
@@ -459,11 +455,6 @@ def _of_the_sample(cls: type[BaseSettings], named: Mapping[str, Any]) -> tuple[P
     """The sample's systems with their parts, and its data, where nobody has named systems: there is one set of defaults
     for a file with a judge alone, or a language, or a data set."""
     return () if "systems" in named else (_Sample(cls, named),)
-
-
-def preset(name: str) -> ProviderSettings | None:
-    """The provider of that name as it is without a table; None where there is none."""
-    return ProviderSettings(**PRESETS[name]) if "base_url" in PRESETS.get(name, {}) else None
 
 
 def key_variables(found: Settings) -> set[str]:

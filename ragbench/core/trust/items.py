@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from ragbench.core import folders, settings
 from ragbench.core.settings import shipped, urls
+from ragbench.core.settings.presets import PRESETS
 
 Kind = Literal["code", "notebook", "server", "database", "storage", "folder", "model", "address"]
 HUB = "huggingface.co"
@@ -107,7 +108,9 @@ def _of_table(table: Mapping[str, Any], by_user: Any, *place: str) -> Iterator[I
 def _met(known: settings.Settings) -> list[str]:
     """The providers that a model names, or that the project has said anything of: the others are ragbench's own."""
     used = {one.provider for one in known.judges.values()} | {one.provider for one in known.generators.values()}
-    shipped_ones = {name for name, one in known.providers.items() if one == settings.preset(name)}
+    shipped_ones = {
+        name for name, one in known.providers.items() if one.model_dump(exclude_unset=True) == PRESETS.get(name)
+    }
     return sorted(name for name in known.providers if name in used or name not in shipped_ones)
 
 
