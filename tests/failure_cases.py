@@ -268,14 +268,14 @@ CASES: dict[str, Case] = {
     ),
     "an answers table without answers": Case(
         "faithfulness needs response, which no sample has; they have user_input, contexts",
-        'from ragbench import tiers\nbench.rag_metrics(answers="a.jsonl", notebook="own", metrics="faithfulness, '
+        'from ragbench import tiers\ntiers.rag_metrics(answers="a.jsonl", notebook="own", metrics="faithfulness, '
         'rouge1_f")\n',
         "",
         files(a__jsonl='{"id": "q", "question": "What?", "contexts": ["c"]}\n'),
     ),
     "an empty answers table": Case(
         "a.jsonl holds no answers",
-        'from ragbench import tiers\nbench.rag_metrics(answers="a.jsonl", notebook="own")\n',
+        'from ragbench import tiers\ntiers.rag_metrics(answers="a.jsonl", notebook="own")\n',
         "",
         files(a__jsonl=""),
     ),

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from ragbench.extras.traces.elements import LeftOut, records
 
 from ragbench.data import DatasetError
 from ragbench.extras.traces import elements, reading
-from ragbench.extras.traces.elements import LeftOut, records
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**12), 10**12) | st.text(max_size=8),

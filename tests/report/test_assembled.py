@@ -63,7 +63,7 @@ def test_the_notebooks_own_views_and_words(notebooks: Path, tmp_path: Path) -> N
 
 def test_nothing_of_the_notebook_is_executed(notebooks: Path, tmp_path: Path) -> None:
     trace = tmp_path / "trace"
-    write(notebooks, f"open({str(trace)!r}, 'w')\nshow.comparison.answer(page)", "import does_not_exist")
+    write(notebooks, f"open({str(trace)!r}, 'w')\nviews.comparison.answer(page)", "import does_not_exist")
     assert shown(assemble(tmp_path / "out", measurement(notebook="tries"), {}, "en", VIEWS)) == ["answer"]
     assert not trace.exists()
 

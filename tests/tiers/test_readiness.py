@@ -455,7 +455,7 @@ def test_calls_that_nobody_can_foresee_are_not_checked(project: Path) -> None:
     cells = [
         cell("k = 3", metadata={"tags": ["parameters"]}),
         cell("%time 1"),
-        cell("tiers.tier1_retrieval(systems=names(), k=k)\nbench.tier1_retrieval(**every)\nbench.nothing(k=k)"),
+        cell("tiers.tier1_retrieval(systems=names(), k=k)\ntiers.tier1_retrieval(**every)\ntiers.nothing(k=k)"),
         cell("tiers.tier1_retrieval(systems='good', k=k)"),
     ]
     notebook = nbformat.v4.new_notebook(cells=cells)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragbench.extras.traces.payloads import count, label, message_text, number, opened, passages_of, role_of
+from ragbench.data.payloads import count, label, message_text, number, opened, passages_of, role_of
 from ragbench.extras.traces.spans import Passage, Span, Trace
 
 NAME = "DeepEval"
