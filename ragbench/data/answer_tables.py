@@ -18,10 +18,7 @@ from ragbench.data.shelf import RECENT, Shelf
 SYSTEM = "logged"
 LOGGED = "-s {dataset}-logged"
 UNLABELLED = "no reference_contexts: nothing says which chunks are relevant, so retrieval has no labels"
-NO_PASSAGES = (
-    "no passages: what was retrieved cannot be measured. Give them in a column (--column contexts=COLUMN), or the "
-    "knowledge base by --chunks-from"
-)
+NO_PASSAGES = "no passages: what was retrieved cannot be measured. Give them in a column: --column contexts=COLUMN"
 
 
 def read(path: Path, columns: Given | None = None) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:

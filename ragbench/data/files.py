@@ -40,6 +40,8 @@ from ragbench.data.limits import (
 _ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 """How a packed file begins."""
+PACKINGS = ("", ".gz", ".bz2", ".xz", ".zst")
+"""Endings of packed files."""
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
 
 

@@ -28,6 +28,8 @@ SCORES = ("score", "document.score", "similarity", "relevance_score", "similarit
 ADDRESSES = ("url", "source_url", "page_url", "source", "link", "uri", "doc_uri", "confluence_url", "file_path", "path",
              "file_name")  # fmt: skip
 TITLES = ("title", "document_title", "page_title")
+SAYS = ("content", "message.content", "parts", "contents", "message.contents", "text", "value")
+"""Under which the words of a message stand."""
 PEOPLE = ("user", "human", "person", "HumanMessage", "пользователь")
 MODELS = (
     "assistant",

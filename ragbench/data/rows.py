@@ -56,8 +56,8 @@ EXCEL = {".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"}
 TABLES = (".json", *sorted(LINES), ".csv", ".tsv", ".parquet", *sorted(EXCEL))
 """Endings of files that hold rows."""
 WRAPPERS = ("data", "traces", "runs", "spans", "examples", "observations", "scores", "goldens", "testCases",
-            "test_cases", "samples", "documents", "results", "rows", "records", "items", "instances", "dialogues", "predictions",
-            "outputs")  # fmt: skip
+            "test_cases", "samples", "documents", "results", "rows", "records", "items", "instances", "dialogues",
+            "predictions", "outputs")  # fmt: skip
 """Names under which an object that is no row itself holds a list of rows."""
 STREAMED = ("resourceSpans", "resource_spans")
 """Names of a list whose elements are rows only with the name."""
@@ -147,13 +147,8 @@ def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) 
 def _json(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:
     if _is_of_lines(path):
         yield from _json_lines(path, held, left_out, spread)
-    elif held and left_out is None:
-        content = parse_json(read_text(path), path.name)
-        table = rows_in(content) if spread else None
-        content = [content] if table is None and isinstance(content, dict) else content if table is None else table
-        if not isinstance(content, list):
-            raise DatasetError(f"{path.name}: {cut(content)}: a JSON list of objects is expected")
-        yield from _placed(path, content, held, left_out)
+    elif held and left_out is None and _starts_with(path, "["):
+        yield from _placed(path, parse_json(read_text(path), path.name), held, left_out)
     else:
         values = Values(path, normalised(text_blocks(path)), STRICT if left_out is None else LENIENT)
         yield from _placed(path, _streamed(values, spread), held, left_out, values)
@@ -254,9 +249,9 @@ def rows_in(value: Any) -> list[Any] | None:
     inner = list(value.values())
     if "columns" in value and isinstance(value.get("data"), list):  # pandas, orient="split"
         return [dict(zip(value["columns"], row, strict=False)) for row in value["data"]]
-    if all(isinstance(one, list) and one and all(isinstance(row, dict) for row in one) for one in inner):
-        if not _is_record(value):
-            return [{"system": name, **row} for name, rows in value.items() for row in rows]
+    of_systems = all(isinstance(one, list) and one and all(isinstance(row, dict) for row in one) for one in inner)
+    if of_systems and not _is_record(value):
+        return [{"system": name, **row} for name, rows in value.items() for row in rows]
     if all(isinstance(one, list) for one in inner) and len({len(one) for one in inner}) == 1 and _is_columns(value):
         return columns_to_rows(value)
     if all(isinstance(one, Mapping) for one in inner) and len(inner[0]) > 0:  # pandas, orient="columns" or "index"
@@ -281,10 +276,13 @@ def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(names, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
 
 
+def _starts_with(path: Path, sign: str) -> bool:
+    return next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "").startswith(sign)
+
+
 def _is_of_lines(path: Path) -> bool:
     """Whether the first line that is not blank is an object by itself."""
-    start = next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")
-    if not start.startswith("{"):
+    if not _starts_with(path, "{"):
         return False
     text = next((text for _, text in text_lines(path) if text != ""), None)
     try:

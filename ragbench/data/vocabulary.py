@@ -27,35 +27,39 @@ _WRITERS = (
     "model bot chatbot chat llm ai rag system assistant agent generated predicted actual candidate student final our"
 )
 _TRUTHS = "gold golden gt ground_truth groundtruth truth expected reference ref correct ideal true right target"
-_SAID_OF_IT = ("correct", "true", "right")
-"""Words for a truth that alone are people's marks."""
 _SAID = "answer response reply output completion"
-_FOUND = "retrieved retrieval source search found rag"
+_FOUND = "retrieved retrieval source search found"
 _PASSAGES = "context document doc passage chunk content evidence snippet node"
 _JUDGED = f"{_TRUTHS} relevant positive supporting oracle"
 
+_ALONE = tuple(one for one in _TRUTHS.split() if one not in ("correct", "true", "right"))
+"""Words for a truth; the others are people's marks where they stand alone."""
+_FOUND_ALONE = tuple(one for one in _PASSAGES.split() if one != "evidence")
+
 FIELDS: dict[str, tuple[str, ...]] = {
     "id": (
-        "id", "sample_id", "question_id", "query_id", "qid", "item_id", "item", "example_id", "row_id", "record_id", "uid",
-        "ид", "идентификатор", "номер", "номер_вопроса", "id_вопроса", "код_вопроса",
+        "id", "sample_id", "question_id", "query_id", "qid", "item_id", "item", "example_id", "row_id", "record_id",
+        "uid", "ид", "идентификатор", "номер", "номер_вопроса", "id_вопроса", "код_вопроса",
     ),
     "user_input": (
         "user_input", "question", "query", "input", *_each("user input", "question query message"), "question_text",
         "query_text", "utterance", "вопрос", "запрос", "вопрос_пользователя", "запрос_пользователя", "текст_вопроса",
     ),
     "response": (
-        "response", "answer", "output", "prediction", "pred", "result", "reply", "completion", "generation", "hypothesis",
-        *_each(_WRITERS, f"{_SAID} text result"), "ответ", "ответ_бота", "ответ_чат_бота", "ответ_модели",
+        "response", "answer", "output", "prediction", "pred", "result", "reply", "completion", "generation",
+        "hypothesis", *_each(_WRITERS, f"{_SAID} text result"), "ответ", "ответ_бота", "ответ_чат_бота", "ответ_модели",
         "ответ_системы", "ответ_ассистента", "ответ_ии", "ответ_llm", "ответ_rag", "ответ_нейросети",
         "ответ_помощника", "сгенерированный_ответ", "полученный_ответ", "фактический_ответ", "предсказание",
     ),
     "reference": (
-        "reference", *(one for one in _TRUTHS.split() if one not in _SAID_OF_IT), *_each(_TRUTHS, f"{_SAID} text result"), "answers", "best_answer", "solution",
+        "reference", *_ALONE,
+        *_each(_TRUTHS, f"{_SAID} text result"), "answers", "best_answer", "solution",
         "эталон", "эталонный_ответ", "правильный_ответ", "верный_ответ", "ожидаемый_ответ", "идеальный_ответ",
         "ожидание", "ответ_эксперта", "ответ_эталон", "правильные_ответы", "эталонные_ответы",
     ),
     "contexts": (
-        "retrieved_contexts", *(one for one in _PASSAGES.split() if one != "evidence"), *_each(_FOUND, f"{_PASSAGES} result text"), "контекст", "контексты",
+        "retrieved_contexts", *_FOUND_ALONE,
+        *_each(_FOUND, f"{_PASSAGES} result text"), *_each("rag", _PASSAGES), "контекст", "контексты",
         "фрагмент", "фрагменты", "документ", "документы", "пассажи", "источники", "найденный_контекст",
         "найденные_фрагменты", "найденные_документы", "найденный_текст", "извлечённый_контекст",
         "извлечённые_фрагменты", "извлечённые_документы",
@@ -83,8 +87,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "id_диалога", "id_сессии",
     ),
     "system": (
-        "system", "model", "model_name", "generation_model_name", "system_name", "provider", "bot", "pipeline", "variant",
-        "система", "модель", "бот",
+        "system", "model", "model_name", "generation_model_name", "system_name", "provider", "bot", "pipeline",
+        "variant",        "система", "модель", "бот",
     ),
     "shown": ("shown", "show", "ground_truth_show", "should_show", "показан", "показать", "показывать"),
     "rationale": ("rationale", "justification", "explanation", "обоснование", "пояснение"),
@@ -129,7 +133,8 @@ OWN = {name: names_[0] for name, names_ in FIELDS.items()}
 def key(name: Any) -> str:
     """A name without what does not tell two apart: `Ground Truths`, `groundTruth` and `ground-truth` are one."""
     text = re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", str(name)).casefold().replace("ё", "е"))
-    return text[:-1] if len(text) > 3 and text[-1] == "s" and text[-2] not in "su" and text not in _PLURALS else text
+    is_plural = len(text) > 3 and text[-1] == "s" and text[-2] not in "su" and not text.endswith("ids")
+    return text[:-1] if is_plural and text not in _PLURALS else text
 
 
 _PLURALS = {"answers", "questions", "expectedanswers"}
@@ -367,7 +372,7 @@ class Columns:
     def _wide(self, row: Mapping[Any, Any], found: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         """System → field → column, of a table with a column of answers for each system."""
         columns = [str(name) for name in row]
-        given = [name for name in map(lambda one: _in(one, columns), self._given.get("response", ())) if name]
+        given = [name for name in (_in(one, columns) for one in self._given.get("response", ())) if name]
         wide: dict[str, dict[str, str]] = {}
         if len(given) > 1:
             return {name: {"response": name} for name in given}

@@ -23,7 +23,8 @@ Item = tuple[str, str]
 class Columns:
     """Where a rating stands; None for a column that the file's form tells.
 
-    item, rater: "item" and "rater"; of labels "id" with "system", and "annotator"; without a column for raters each of
+    item, rater, value: "item", "rater" and "value", or what else the vocabulary of fields calls them; of labels "id"
+    with "system", and "annotator"; without a column for raters each of
     several files is one rater's. metric: of labels on several metrics, the one that is meant.
     """
 
@@ -117,16 +118,17 @@ def _file(
 ) -> list[tuple[str, Item, str, Any, str | None]]:
     """Place, item, rater, rating and group of each row."""
     is_labels = "item" not in table.columns and set(table.columns) >= LABELS
-    item = columns.item or ("id" if is_labels else "item")
-    rater = columns.rater or ("annotator" if is_labels else "rater")
+    item = columns.item or ("id" if is_labels else "item" if "item" in table.columns else table.called("id"))
+    rater = columns.rater or ("annotator" if is_labels else table.called("rater"))
+    value = columns.value if columns.value in table.columns or columns.value != "value" else table.called("value")
     is_file = columns.rater is None and not alone and rater not in table.columns
-    wanted = [item, columns.value, *([] if is_file else [rater]), *filter(None, [columns.metric and "metric"])]
+    wanted = [item, value, *([] if is_file else [rater]), *filter(None, [columns.metric and "metric"])]
     table.require([*wanted, *([columns.cluster] if columns.cluster else [])])
     nothing = [None] * len(table.rows)
     items, systems = table.labels(item), table.labels("system") if is_labels and columns.item is None else nothing
     people = [table.name] * len(table.rows) if is_file else table.labels(rater)
     groups = table.labels(columns.cluster) if columns.cluster else nothing
-    cells = _cells(table, columns.value, numeric, categories)
+    cells = _cells(table, value, numeric, categories)
     found = []
     for row in _of_metric(table, columns.metric) if is_labels or columns.metric else range(len(table.rows)):
         one, who = items[row], people[row]

@@ -277,8 +277,8 @@ class Assembly:
             notes.append(f"scores that are not taken for users' (--rating NAME says which are): {what}")
         if not self._passages.chunks:
             notes.append(
-                "no passage has a text: what was retrieved cannot be measured. Give the knowledge base, as documents in "
-                "a further FILE or by --chunks-from"
+                "no passage has a text: what was retrieved cannot be measured. Give the knowledge base, as documents "
+                "in a further FILE or by --chunks-from"
             )
         if not self._is_labelled:
             notes.append("nothing says which passages are relevant, so retrieval has no labels")

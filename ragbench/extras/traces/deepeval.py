@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragbench.data.payloads import count, label, message_text, number, opened, passages_of, role_of
-from ragbench.extras.traces.spans import Passage, Span, Trace
+from ragbench.data.payloads import Passage, count, label, message_text, number, opened, passages_of, role_of
+from ragbench.extras.traces.spans import Span, Trace
 
 NAME = "DeepEval"
 MARKS = (

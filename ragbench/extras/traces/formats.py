@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ragbench.data.files import DatasetError
+from ragbench.data.payloads import Passage
 from ragbench.data.rows import cut_list
 from ragbench.extras.traces import deepeval, langchain, langfuse, langsmith, mlflow, opentelemetry, phoenix, tables
-from ragbench.extras.traces.spans import Passage, Trace
+from ragbench.extras.traces.spans import Trace
 
 
 class Reader(Protocol):
