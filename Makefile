@@ -55,12 +55,11 @@ check: $(READY)
 	$(BIN)/nbstripout --keep-id --verify notebooks/*.ipynb
 
 bench: $(READY)
-	@for file in benchmarks/bench_*.py; do echo "== $$file"; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python $$file; done
+	@for file in benchmarks/bench_*.py; do echo "== $$file"; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.$$(basename $$file .py); done
 
 calibrate: $(READY)
-	$(BIN)/python -m tests.calibration --simulations $(CALIBRATION_SIMULATIONS)
+	$(BIN)/python -m benchmarks.calibration --simulations $(CALIBRATION_SIMULATIONS)
 	$(BIN)/python -m tests.statistics_page
-	$(BIN)/ragbench run statistics_calibration
 
 docs: $(READY)
 	rm -rf docs/_build
@@ -88,7 +87,7 @@ audit: $(READY)
 		exit $${failed:-0}
 
 soak: $(READY)
-	$(BIN)/python benchmarks/soak.py $(SOAKING)
+	$(BIN)/python -m benchmarks.soak $(SOAKING)
 
 smoke:
 	$(PYTHON) -m tests.smoke $(SMOKE) $(PYTHONS)

@@ -1,6 +1,6 @@
 """What do a budget and limits that processes share cost a call? 1, 2 and 4 processes with both, against none.
 
-Run: python benchmarks/bench_accounts.py [--calls 2000] [--latency 0.5]. All ask one real HTTP server, 16 calls in
+Run: python -m benchmarks.bench_accounts [--calls 2000] [--latency 0.5]. All ask one real HTTP server, 16 calls in
 flight together; without limits that hold over processes each has its part of the 16 by itself. The journal is in a
 PostgreSQL of the benchmark's own, which writes to the disk as yours does.
 """

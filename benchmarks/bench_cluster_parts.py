@@ -1,6 +1,6 @@
 """What does a cluster cost besides its work? Parts a second that the process which asks can hand out and take back.
 
-Run: python benchmarks/bench_cluster_parts.py [--workers 2] [--parts 2000]. Processes of this machine, with TLS;
+Run: python -m benchmarks.bench_cluster_parts [--workers 2] [--parts 2000]. Processes of this machine, with TLS;
 the parts have no work in them, and carry, and bring back, so many bytes each.
 """
 

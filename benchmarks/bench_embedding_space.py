@@ -1,6 +1,6 @@
 """Tier 0 beside scikit-learn, CPU seconds and peak memory on one thread.
 
-Run `python benchmarks/bench_embedding_space.py`. Each measurement is a process of its own, so that peaks do not
+Run `python -m benchmarks.bench_embedding_space`. Each measurement is a process of its own, so that peaks do not
 mix. scikit-learn is shown twice: in double precision, which is as exact as ours, and on the vectors as they come.
 """
 

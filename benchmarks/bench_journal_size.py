@@ -1,6 +1,6 @@
 """Does a journal stay quick as it grows? Look-ups and records at sizes up to --gigabytes (default 0.2; 10 on demand).
 
-Run: python benchmarks/bench_journal_size.py [--gigabytes 10]. A server of its own is filled by the server itself
+Run: python -m benchmarks.bench_journal_size [--gigabytes 10]. A server of its own is filled by the server itself
 with rows of about 3 kB that hardly compress, then asked as a run asks: 64 keys a look-up, half of them absent, 16 new
 replies a record. The page cache is warm: on a larger journal than memory a look-up also reads the disk.
 """

@@ -1,4 +1,4 @@
-"""14 ranking metrics beside pytrec_eval: `python benchmarks/bench_ranking.py` (CPU seconds, medians, one thread).
+"""14 ranking metrics beside pytrec_eval: `python -m benchmarks.bench_ranking` (CPU seconds, medians, one thread).
 
 pytrec_eval starts from its dictionaries, whose making is not counted. Ours starts from lists of names and grades by
 name, or, as "numbers", from the columns that a search gives: numbers of documents.

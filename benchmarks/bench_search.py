@@ -1,6 +1,6 @@
 """Search in PostgreSQL: batches against a loop of single queries, HNSW against exact, blocks against the database.
 
-    python benchmarks/bench_search.py [--chunks 100000] [--questions 10000] [--width 384] [--folder DIR]
+    python -m benchmarks.bench_search [--chunks 100000] [--questions 10000] [--width 384] [--folder DIR]
 
 Vectors are drawn around 1,000 centres, so that neighbourhoods exist, as they do in real embeddings. The peer, a loop of
 single queries as an application sends them (psycopg with pgvector's own adapter, binary and prepared), runs in the

@@ -1,6 +1,6 @@
 """What it costs to start: CPU and wall seconds of commands that compute next to nothing.
 
-Run `python benchmarks/bench_start.py [PEER]`. PEER is the folder of another checkout, such as the parent's
+Run `python -m benchmarks.bench_start [PEER]`. PEER is the folder of another checkout, such as the parent's
 (`git worktree add PEER HEAD~1`), whose package is measured in turn with this one's by the same interpreter; the ratio
 is what to look at, since other work on the machine slows both.
 

@@ -1,6 +1,6 @@
 """Intervals and tests beside SciPy: CPU seconds and peak memory on one thread, each workload in a process of its own.
 
-Run `python benchmarks/bench_stats.py`. Medians of three (one for SciPy's slow ones), and the first of them: it
+Run `python -m benchmarks.bench_stats`. Medians of three (one for SciPy's slow ones), and the first of them: it
 draws what later calls share. SciPy's paired test runs on three of the fourteen metrics and is counted 14 / 3 times.
 Peak memory is the process's, without the interpreter with the libraries loaded.
 """

@@ -1,6 +1,6 @@
 """Five runs of TREC CAsT 2021, every pair: which wins survive the correction, which vanish when dialogues count.
 
-Run `python benchmarks/bench_stats_trec.py [FOLDER] [--json FILE]`. Turns of one conversation share their subject,
+Run `python -m benchmarks.bench_stats_trec [FOLDER] [--json FILE]`. Turns of one conversation share their subject,
 so questions are not independent; clusters are conversations. Average precision (grade 1 and up) and NDCG over the
 whole list come from pytrec_eval; documents beyond the run's list count as not retrieved, judged turns that a run
 lacks as zero, as trec_eval -c counts them.

@@ -1,6 +1,6 @@
 """`ragbench trec` beside the trec_eval binary, as whole processes on the same files.
 
-Run `python benchmarks/bench_trec.py TREC_EVAL [--queries N]`, built from github.com/usnistgov/trec_eval.
+Run `python -m benchmarks.bench_trec TREC_EVAL [--queries N]`, built from github.com/usnistgov/trec_eval.
 Both read the files and compute all of their measures; ours also their intervals. Seconds of CPU, of children too, and
 the peak of memory.
 """

@@ -1,7 +1,7 @@
 """How often 95 % intervals hold the truth: means and differences over unequal clusters, shares of places that a judge
 chooses, Krippendorff's α over clusters. Methods of the literature stand beside the interval that is printed.
 
-Run `python benchmarks/cluster_coverage.py [means|differences|places|alphas] [simulations] [design]`; a design is
+Run `python -m benchmarks.cluster_coverage [means|differences|places|alphas] [simulations] [design]`; a design is
 the beginning of a line, such as "20 clusters of 1-30". With 2,000 simulations a share near .95 is known to ± .01, and a
 line takes some ten seconds.
 

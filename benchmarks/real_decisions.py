@@ -1,6 +1,6 @@
 """Real answers with human labels of groundedness (BEGIN, 2022): the offline judge's show / don't show against them.
 
-`python benchmarks/real_decisions.py FOLDER` makes a small project in FOLDER out of ../shared/data, measures the
+`python -m benchmarks.real_decisions FOLDER` makes a small project in FOLDER out of ../shared/data, measures the
 four numbers with intervals, a three-class confusion matrix whose thresholds are chosen on one source and scored on the
 other, the same classes as the page of `tier_judge` has them, and how often a mean corrected by 50 or 100 labels covers
 the mean of all labels. Pages over the same data: `RAGBENCH_CONFIG=FOLDER/ragbench.toml ragbench run

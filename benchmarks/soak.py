@@ -1,6 +1,6 @@
 """Hours of work on one database: do memory, open files or connections of long-lived processes grow?
 
-Run: python benchmarks/soak.py [--minutes 120] (`make soak`). Processes that live as long as the soak ask a server
+Run: python -m benchmarks.soak [--minutes 120] (`make soak`). Processes that live as long as the soak ask a server
 that spoils 5 % of its replies, by every fault that a client goes on after, in rounds of a client each; every fourth
 question is one of before, out of the journal. A line a minute says what all of them take; at the end a straight line
 through the minutes after the first fifth says whether it is flat: growing is what grows by more than the bound with

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "statistics.md"
-SIMULATED = ROOT / "notebooks" / "statistics_calibration.csv"
+SIMULATED = ROOT / "benchmarks" / "calibration" / "table.csv"
 
 Row = Mapping[str, str]
 

@@ -25,7 +25,7 @@ from ragbench.core.types import Estimate, Sample, Score, Status
 from ragbench.metrics import catalogue
 from ragbench.report import articles
 from ragbench.report.keeping import results
-from ragbench.tiers.overview import over
+from ragbench.tiers.run.overview import over
 from ragbench.tiers.scoring.ledger import Row
 from ragbench.tiers.scoring.result import Scores
 from ragbench.views import Page

@@ -32,7 +32,7 @@ from ragbench.tiers.answers.rag_metrics import Made, measurement_of
 from ragbench.tiers.basics import frames, slices
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.data import copies
-from ragbench.tiers.run_record import recorded
+from ragbench.tiers.run.record import recorded
 from ragbench.tiers.scoring import listing, measure, survey
 from ragbench.tiers.scoring.answer_tables import of_samples
 from ragbench.tiers.scoring.result import Scores

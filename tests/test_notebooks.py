@@ -86,7 +86,7 @@ def test_its_parameters_are_those_of_its_request_and_each_is_used(path: Path) ->
 
 def test_what_is_measured_is_in_the_pages_language(notebook: nbformat.NotebookNode) -> None:
     for cell in code_cells(notebook):
-        if re.search(r"^measurement = bench\.\w+\(\n", cell.source, re.MULTILINE):
+        if re.search(r"^measurement = tiers\.\w+\(\n", cell.source, re.MULTILINE):
             assert "\n    language=language,\n" in cell.source, "else a Russian page is of English data"
 
 

@@ -22,7 +22,7 @@ from ragbench.report.keeping.results import scores as all_scores
 from ragbench.report.keeping.results import summary
 from ragbench.report.pages.assembly import Measurements
 from ragbench.tiers import BenchError
-from ragbench.tiers.overview import NAME, keep, over, overview
+from ragbench.tiers.run.overview import NAME, keep, over, overview
 from ragbench.views import Page
 from ragbench.views.about.overview import Overview, cost, measured
 from ragbench.views.comparison.bands import limits, reached

@@ -22,8 +22,8 @@ from ragbench.llm.budget import Budget
 from ragbench.llm.pricing import Amount
 from ragbench.metrics.explanation import reason_in
 from ragbench.report import articles, captions
-from ragbench.tiers import gates as gate
 from ragbench.tiers.basics import tabulation
+from ragbench.tiers.run import gates as gate
 from ragbench.views import Page
 from ragbench.views.basics.entries import FIRST, SYSTEMS, one_by_one, shortened
 from ragbench.views.basics.footnotes import Notes

@@ -18,8 +18,8 @@ from ragbench.core import settings
 from ragbench.core.settings import GateSettings, JudgeSettings, Settings, SystemSettings
 from ragbench.core.types import Score, Status
 from ragbench.judge import Rule, attendance
-from ragbench.tiers.gates import Outcome, decide
-from ragbench.tiers.overview import over
+from ragbench.tiers.run.gates import Outcome, decide
+from ragbench.tiers.run.overview import over
 from ragbench.tiers.scoring.judge_overlap import facts, of_facts
 from ragbench.views import Page
 from tests.chat_server import ChatServer

@@ -252,11 +252,11 @@ SAME = {
 }  # fmt: skip
 WHERE = {
     "pytrec_eval": ("test_trec.py", "test_1000_random_rankings_against_pytrec_eval"),
-    "ragas 0.4.3": ("test_ragas_values.py", "test_equal_to_ragas"),
-    "rouge-score": ("test_metrics_overlap.py", "test_identical_to_the_libraries_on_random_texts"),
-    "sacrebleu": ("test_metrics_strings.py", "test_chrf_is_the_librarys"),
-    "scikit-learn": ("test_metrics_decisions.py", "test_they_are_scikit_learns"),
-    "SciPy": ("test_metrics_embedding_space.py", "test_pairs_against_scipy"),
+    "ragas 0.4.3": ("metrics/test_ragas_values.py", "test_equal_to_ragas"),
+    "rouge-score": ("metrics/test_overlap.py", "test_identical_to_the_libraries_on_random_texts"),
+    "sacrebleu": ("metrics/test_strings.py", "test_chrf_is_the_librarys"),
+    "scikit-learn": ("metrics/test_decisions.py", "test_they_are_scikit_learns"),
+    "SciPy": ("metrics/test_embedding_space.py", "test_pairs_against_scipy"),
 }
 """The tests that the statements rest on."""
 

@@ -29,7 +29,7 @@ from ragbench.metrics import catalogue, declaration
 from ragbench.report import RunResult, articles, csv_files
 from ragbench.report.keeping import kept, results
 from ragbench.tiers.basics import bands
-from ragbench.tiers.overview import over
+from ragbench.tiers.run.overview import over
 from ragbench.views import Page
 from ragbench.views.sentences import declared
 from tests import answer_project, kept_runs

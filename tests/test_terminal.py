@@ -224,7 +224,7 @@ def test_what_python_prints_itself_goes_through_the_door(capsys: pytest.CaptureF
     import subprocess
 
     program = (
-        "import logging, os, threading, warnings\nfrom ragbench import terminal\nterminal.guard()\n"
+        "import logging, os, threading, warnings\nfrom ragbench.core import terminal\nterminal.guard()\n"
         "warnings.warn('w\\x1b[41m ' + os.environ['OWN_API_KEY'])\n"
         "logging.getLogger('x').error('l\\x1b[41m ' + os.environ['OWN_API_KEY'])\n"
         "t = threading.Thread(target=lambda: 1 / int('t\\x1b[41m' + os.environ['OWN_API_KEY']))\nt.start(); t.join()\n"

@@ -11,7 +11,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ragbench import views
 from ragbench.core import language, settings
 from ragbench.core.measurement import Measurement
 from ragbench.core.metric import registered
@@ -167,16 +166,6 @@ def test_the_russian_pages_of_a_run_agree(tmp_path: Path) -> None:
     assert drawing.draw(folder, kept.manifest_of(folder), "ru") == {}
     for path in folder.rglob("*.html"):
         assert agreement.disagreeing(pseudo.visible(path.read_text(encoding="utf-8"))) == [], path.name
-
-
-@pytest.mark.usefixtures("marks")
-def test_the_simulated_situations_are_translated() -> None:
-    from ragbench import tiers
-
-    settings.load.cache_clear()
-    page = Page(tiers.statistics_calibration(), language="ru")
-    drawn = views.about.simulations(page).html() + views.about.promise(page).html()
-    assert list(pseudo.left(drawn, known())) == []
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ is no longer said, and prints what is left to translate.
 from __future__ import annotations
 
 import ast
-import csv
 import functools
 import importlib
 import io
@@ -105,18 +104,9 @@ def texts_of_requests() -> Iterator[tuple[str, str]]:
                 yield f"{name}: {parameter}", field.description
 
 
-def texts_of_simulations() -> Iterator[tuple[str, str]]:
-    """The simulated situations, their topics, and the textbook's way beside each."""
-    path = ROOT / "notebooks" / "statistics_calibration.csv"
-    for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
-        for column in ("topic", "cell", "textbook"):
-            if row[column]:
-                yield f"{path.name}: {column}", row[column]
-
-
 def all_texts(*grains: str) -> list[tuple[str, str | tuple[str, str]]]:
-    """Texts of code, of notebooks, of parameters, of simulations, and of metrics (of these grains; all if none)."""
-    others = (*texts_of_notebooks(), *texts_of_requests(), *texts_of_simulations())
+    """Texts of code, of notebooks, of parameters, and of metrics (of these grains; all if none)."""
+    others = (*texts_of_notebooks(), *texts_of_requests())
     return [*texts_of_code(), *others, *texts_of_metrics(*grains)]
 
 

@@ -16,7 +16,7 @@ import pytest
 from ragbench import report
 from ragbench.core.measurement import Measurement
 from ragbench.report.keeping import results
-from ragbench.tiers.overview import keep
+from ragbench.tiers.run.overview import keep
 from ragbench.views import Page
 
 CHROMIUM = os.environ.get("RAGBENCH_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")

@@ -12,7 +12,7 @@ from ragbench.core import terminal
 
 if TYPE_CHECKING:
     from ragbench.core.endings import Ending
-    from ragbench.tiers.gates import Decision
+    from ragbench.tiers.run.gates import Decision
 
 JSON = "gate.json"
 
@@ -24,7 +24,7 @@ def gate(name: options.Run) -> None:
     """
     from ragbench.core import settings
     from ragbench.report.keeping import kept
-    from ragbench.tiers import gates as room
+    from ragbench.tiers.run import gates as room
 
     room.check_gates(settings.load())
     code = hold(kept.pages_of(name))
@@ -38,7 +38,7 @@ def hold(folder: Path) -> Ending:
     from ragbench.core import settings, stand_ins
     from ragbench.report.keeping import results
     from ragbench.report.pages import assembly
-    from ragbench.tiers import gates as room
+    from ragbench.tiers.run import gates as room
 
     kept = assembly.Measurements(folder)
     measured = {name: kept[name] for name in kept.names()}
@@ -57,7 +57,7 @@ def hold(folder: Path) -> Ending:
 
 def tell(found: Decision) -> Ending:
     """Say every check on the error channel."""
-    from ragbench.tiers.gates import ALONE, line
+    from ragbench.tiers.run.gates import ALONE, line
 
     for check in found.checks:
         colour = {"holds": "green", "fails": "red"}.get(str(check.outcome), "yellow")

@@ -15,8 +15,6 @@ from ragbench.core.endings import Ending, worst
 if TYPE_CHECKING:
     from ragbench.report import RunResult, Step
 
-MATERIAL = "statistics_calibration"  # a page about ragbench itself, made by `make calibrate`, not part of a report
-
 
 def run(
     notebooks: Annotated[list[str] | None, typer.Argument(help="Notebooks by name or path; all tiers if none.")] = None,
@@ -89,8 +87,8 @@ def run(
     from ragbench import report
     from ragbench.core import settings
     from ragbench.report.keeping import manifest
-    from ragbench.tiers import gates as gates
     from ragbench.tiers.basics import session
+    from ragbench.tiers.run import gates
 
     known = settings.load()
     name, note = options.line(manifest.named, name, "--name"), options.line(manifest.noted, note, "--note")
@@ -160,7 +158,7 @@ def tiers() -> list[str]:
     """All notebooks of the project in the order of a run; ragbench's where it has none."""
     from ragbench.data import places
 
-    names = (path.stem for path in places.notebooks() if path.stem != MATERIAL)
+    names = (path.stem for path in places.notebooks())
     return sorted(names, key=lambda name: (name == "overview", not name.startswith("tier"), name))
 
 

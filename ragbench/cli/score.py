@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragbench.core.metric import Metric
     from ragbench.core.settings import GateSettings, Settings
     from ragbench.tiers.answers.rag_metrics import RagMetricsRequest
-    from ragbench.tiers.gates import Decision
+    from ragbench.tiers.run.gates import Decision
     from ragbench.tiers.scoring.answer_tables import AnswerTable
     from ragbench.tiers.scoring.measure import Asked
     from ragbench.tiers.scoring.result import Scores
@@ -229,7 +229,7 @@ def score(
 
 def _bounds(gates: Sequence[str]) -> dict[str, GateSettings]:
     """Raises ValueError."""
-    from ragbench.tiers.gates import bound
+    from ragbench.tiers.run.gates import bound
 
     return dict(bound(text) for text in gates)
 
@@ -252,7 +252,7 @@ def _tell_nothing(found: Scores) -> bool:
 def _decided(found: Scores, known: Settings) -> Decision:
     """By the numbers alone."""
     from ragbench.core.measurement import Measurement, NamedEstimate
-    from ragbench.tiers.gates import decide
+    from ragbench.tiers.run.gates import decide
     from ragbench.tiers.scoring import judge_overlap
     from ragbench.tiers.scoring.result import NOTEBOOK
 

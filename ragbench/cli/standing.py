@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from markupsafe import escape
 
 from ragbench.data.tables import Column, Found, Table
-from ragbench.tiers.overview import NAME
+from ragbench.tiers.run.overview import NAME
 
 if TYPE_CHECKING:
     from ragbench.core.language import Translator

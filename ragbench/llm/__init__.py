@@ -39,7 +39,7 @@ _PLACES = {
     "ProviderUnreachable": "errors",
     "Providers": "client",
     "Received": "endpoint",
-    "Rehearsal": "rehearsal",
+    "Rehearsal": "dry_run",
     "Replies": "pricing",
     "Request": "request",
     "Tally": "pricing",

@@ -18,7 +18,7 @@ from ragbench.report import captions
 from ragbench.report.keeping import files
 from ragbench.tiers.basics import needs
 from ragbench.tiers.basics.verdicts import decision
-from ragbench.tiers.gates import ALONE
+from ragbench.tiers.run.gates import ALONE
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
 

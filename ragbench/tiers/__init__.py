@@ -19,23 +19,21 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.tiers.data.dataset import dataset as dataset
     from ragbench.tiers.decisions.tier_judge_pipeline import tier_judge_pipeline as tier_judge_pipeline
     from ragbench.tiers.judges.tier_judge import tier_judge as tier_judge
-    from ragbench.tiers.overview import overview as overview
     from ragbench.tiers.retrieval.real_users import real_users as real_users
     from ragbench.tiers.retrieval.sources import sources as sources
     from ragbench.tiers.retrieval.tier0_embeddings import tier0_embeddings as tier0_embeddings
     from ragbench.tiers.retrieval.tier1_retrieval import tier1_retrieval as tier1_retrieval
+    from ragbench.tiers.run.overview import overview as overview
     from ragbench.tiers.scoring.corrections import corrected as corrected
-    from ragbench.tiers.statistics_calibration import statistics_calibration as statistics_calibration
 
 _PLACES = {
     "BenchError": "basics.choices",
     "corrected": "scoring.corrections",
     "dataset": "data.dataset",
-    "overview": "overview",
+    "overview": "run.overview",
     "rag_metrics": "answers.rag_metrics",
     "real_users": "retrieval.real_users",
     "sources": "retrieval.sources",
-    "statistics_calibration": "statistics_calibration",
     "tier0_embeddings": "retrieval.tier0_embeddings",
     "tier1_retrieval": "retrieval.tier1_retrieval",
     "tier2_generation": "answers.tier2_generation",

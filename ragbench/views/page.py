@@ -13,7 +13,7 @@ from ragbench.core import terminal
 from ragbench.core.measurement import Measurement
 from ragbench.core.names import meant
 from ragbench.tiers.basics import paired
-from ragbench.tiers.restated import check, recomputed
+from ragbench.tiers.run.restated import check, recomputed
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.templates import html
 from ragbench.views.items import chosen, explanation, frames, table
@@ -186,5 +186,5 @@ class Page:
         return "\n".join(f"{name}: {terminal.plain(value)}" for name, value in self._facts().items())
 
     def _repr_html_(self) -> str:
-        said = self._facts() | {f"show.{topic}": ", ".join(names) for topic, names in self.shows.items()}
+        said = self._facts() | {f"views.{topic}": ", ".join(names) for topic, names in self.shows.items()}
         return str(style() + html.div(html.terms(list(said.items()), "rb-facts"), "rb"))

@@ -100,7 +100,7 @@ COUNTS = ("count", "most")
 
 def called(name: str) -> str:
     """How a notebook asks for the view of that name: `views.blame.waterfall(page)`."""
-    return f"views.{topic(VIEWS[name])}.{VIEWS[name].__name__}(page)"
+    return f"{room(VIEWS[name])}.{VIEWS[name].__name__}(page)"
 
 
 def _in_notebook() -> bool:
@@ -108,9 +108,14 @@ def _in_notebook() -> bool:
     return "ipykernel" in sys.modules and not os.environ.get(RUN_FOLDER)
 
 
-def topic(one: Callable[..., View]) -> str:
-    """The topic that a view belongs to, by the room that it stands in: `blame`."""
-    return one.__module__.split(".")[2]
+def room(drawn: Callable[..., View]) -> str:
+    """The room that a view stands in, as people write it: `views.blame`, or `extras.runs.views` of an annex."""
+    return drawn.__module__.removeprefix("ragbench.").rpartition(".")[0]
+
+
+def topic(drawn: Callable[..., View]) -> str:
+    """The topic that a view belongs to: `blame`; of an annex its name."""
+    return room(drawn).removeprefix("views.").removeprefix("extras.").removesuffix(".views")
 
 
 def view(

@@ -96,7 +96,7 @@ def test_a_metric_has_a_test_that_names_it(each: Metric) -> None:
     module = each.function.__module__.rsplit(".", 1)[1]
     if not each.function.__module__.startswith("ragbench.metrics."):
         pytest.skip("declared by a test")
-    path = TESTS / f"test_metrics_{module}.py"
+    path = TESTS / "metrics" / f"test_{module}.py"
     assert path.exists(), f"{path.name} is missing"
     assert each.name in path.read_text(encoding="utf-8"), f"{path.name} does not name {each.name}"
 

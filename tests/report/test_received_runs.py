@@ -176,7 +176,7 @@ import sys
 import tempfile
 from pathlib import Path
 from ragbench.llm import lines
-from ragbench.extras.publishing import packs
+from ragbench.extras.runs import packs
 with tempfile.TemporaryDirectory() as work:
     try:
         packs._unpacked(Path(sys.argv[1]), Path(work))

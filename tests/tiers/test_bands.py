@@ -16,10 +16,10 @@ from ragbench.core.metric import parse
 from ragbench.core.settings import Band, GateSettings, Settings, thresholds
 from ragbench.core.types import Estimate
 from ragbench.metrics import catalogue
-from ragbench.tiers import gates
 from ragbench.tiers.basics import bands
 from ragbench.tiers.basics.session import kept
-from ragbench.tiers.overview import over
+from ragbench.tiers.run import gates
+from ragbench.tiers.run.overview import over
 from ragbench.views import Page
 from ragbench.views.comparison import bands as marks
 from tests import small_project

@@ -30,7 +30,7 @@ from ragbench.tiers.basics import families, tabulation
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.families import Group, Sureness, adjusted, compared, headed, leading, said
 from ragbench.tiers.basics.findings import find
-from ragbench.tiers.gates import Outcome, decide
+from ragbench.tiers.run.gates import Outcome, decide
 from ragbench.views import Page
 
 SURE = Sureness(0.95, 2_000, 0)

@@ -389,7 +389,7 @@ def test_a_measurement_is_kept_and_its_views_are_the_same(labelled: Path) -> Non
 )
 def test_replies_of_functions(reply: object, show: bool | None, score: float | None, status: Status) -> None:
     found = read(reply)
-    assert (found.show, found.score, found.status) == (views, score, status)
+    assert (found.show, found.score, found.status) == (show, score, status)
 
 
 def test_halves_never_part_a_cluster_and_are_even() -> None:

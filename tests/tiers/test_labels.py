@@ -32,9 +32,10 @@ from ragbench.metrics import catalogue
 from ragbench.report import articles
 from ragbench.report.keeping import results
 from ragbench.store.records import RunPart, RunRecord
-from ragbench.tiers import BenchError, corrected, run_record
+from ragbench.tiers import BenchError, corrected
 from ragbench.tiers.basics.findings import Sureness, find
-from ragbench.tiers.gates import decide
+from ragbench.tiers.run import record
+from ragbench.tiers.run.gates import decide
 from ragbench.tiers.scoring.corrections import Corrections, corrections
 from ragbench.tiers.scoring.labels import COLUMNS, read
 from ragbench.views import Page
@@ -352,7 +353,7 @@ def test_runs_are_compared_by_what_people_would_say(project: Path) -> None:
 
 def made_record(name: str, made: Measurement) -> RunRecord:
     part = RunPart(made.notebook, systems=("one",), facts=made.facts)
-    return RunRecord(name, parts=(part,), values=run_record.values(made), scores=(run_record.scores(made),))
+    return RunRecord(name, parts=(part,), values=record.values(made), scores=(record.scores(made),))
 
 
 def test_a_run_keeps_what_was_corrected(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -228,7 +228,7 @@ def test_a_function_of_repeats_is_a_number_of_a_page_as_any_other(
     """Logged: the two answers to q1 are one and the same, those to q2 differ; at q3 the function fails, and q4 was not
     answered."""
     from ragbench import tiers, views
-    from ragbench.tiers import gates
+    from ragbench.tiers.run import gates
 
     monkeypatch.setenv("RAGBENCH_CONFIG", str(answer_project.make(tmp_path, database_folder)))
     monkeypatch.chdir(tmp_path)

@@ -223,7 +223,7 @@ def test_labels_with_commas_are_quoted_and_read_back(name: str, options: dict[st
     bound = parse(name).with_options(**options)
     assert parse(bound.label).options == options
     assert parted(f"mrr, {bound.label},ndcg@10") == ["mrr", f" {bound.label}", "ndcg@10"]
-    from ragbench.tiers.gates import bound as gate
+    from ragbench.tiers.run.gates import bound as gate
 
     assert gate(f"{bound.label}>=0.5")[1].metric == bound.label
 

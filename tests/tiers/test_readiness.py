@@ -28,7 +28,7 @@ from tests.command_line import ragbench
 from tests.servers import embeddings_server
 from tests.small_project import NOTEBOOKS, add, write_lines
 
-TIERS = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb") if path.stem != "statistics_calibration")
+TIERS = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
 
 
 def requests_of(*names: str, **given: Any) -> dict[str, list[Request]]:

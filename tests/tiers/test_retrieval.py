@@ -16,7 +16,7 @@ from ragbench.core.metric import parse
 from ragbench.core.types import Verdict
 from ragbench.tiers import BenchError
 from ragbench.tiers.basics.choices import parted
-from ragbench.tiers.overview import over
+from ragbench.tiers.run.overview import over
 from ragbench.views import Page
 from tests.measurements import value, values
 from tests.small_project import add, write_lines

@@ -23,8 +23,8 @@ from ragbench.report import articles
 from ragbench.report.keeping import results
 from ragbench.tiers.basics import withholding
 from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.gates import Outcome, decide
-from ragbench.tiers.overview import over
+from ragbench.tiers.run.gates import Outcome, decide
+from ragbench.tiers.run.overview import over
 from ragbench.views import Page
 from ragbench.views.basics.material import Material
 from ragbench.views.comparison.bands import reached

@@ -28,7 +28,7 @@ from ragbench.extras.significance import command, trec_command
 from ragbench.report import articles
 from ragbench.tiers.basics import interest, tabulation, verdicts
 from ragbench.tiers.basics.session import chosen, told
-from ragbench.tiers.overview import over
+from ragbench.tiers.run.overview import over
 from ragbench.views import Page
 from ragbench.views.basics.text import clean
 from ragbench.views.view import View

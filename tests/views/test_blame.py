@@ -17,7 +17,7 @@ from ragbench.tiers.answers import blame_tables
 from ragbench.tiers.answers.blame import Standard
 from ragbench.tiers.answers.perfect_parts import COLUMNS as PERFECT
 from ragbench.tiers.basics.families import Sureness
-from ragbench.tiers.overview import over
+from ragbench.tiers.run.overview import over
 from ragbench.views.blame.parts import STEPS, Blamed
 from ragbench.views.blame.shares import transitions
 from tests import measurements

@@ -32,7 +32,7 @@ from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.families import Sureness, in_families, placed
 from ragbench.tiers.basics.findings import Flags, bounds
 from ragbench.tiers.basics.interest import REACHABLE, told
-from ragbench.tiers.run_record import VOID, with_depths
+from ragbench.tiers.run.record import VOID, with_depths
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from ragbench.extras.runs.changes import changes
 from ragbench.metrics import meant
 from ragbench.store.records import RunRecord, RunValue
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.run_record import with_depths
+from ragbench.tiers.run.record import with_depths
 
 NAME = "history"
 TOML = "ragbench.toml"

@@ -10,7 +10,7 @@ from ragbench.extras.runs.past_runs import RETRIEVAL, interval, mixed
 from ragbench.metrics import declaration
 from ragbench.store.records import RunPart, RunRecord, RunValue
 from ragbench.tiers.basics.choices import BenchError
-from ragbench.tiers.run_record import told
+from ragbench.tiers.run.record import told
 
 RESULT = "result"
 """Where such a run comes from."""

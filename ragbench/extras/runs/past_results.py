@@ -22,7 +22,7 @@ from ragbench.tiers.basics import findings, frames
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.retrieval.tier1_retrieval import gains_of
-from ragbench.tiers.run_record import fingerprints, scores, told, values
+from ragbench.tiers.run.record import fingerprints, scores, told, values
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from ragbench.extras.runs.foreign_runs import PastRun, Topic, read_history
 from ragbench.metrics import catalogue, declaration
 from ragbench.stats.intervals import normal_quantile, wilson
 from ragbench.store.records import RunPart, RunRecord, RunValue
-from ragbench.tiers.run_record import told
+from ragbench.tiers.run.record import told
 
 HISTORY = "history"
 COVERED = tuple(Topic.model_fields)

@@ -21,8 +21,8 @@ from ragbench.core.types import Judge, Sample
 from ragbench.data.samples import read_samples
 from ragbench.report.keeping import kept
 from ragbench.report.pages.assembly import Measurements
-from ragbench.tiers import gates
 from ragbench.tiers.basics.paired import compared
+from ragbench.tiers.run import gates
 from ragbench.tiers.scoring import judge_overlap
 from ragbench.tiers.scoring.result import NOTEBOOK, Scores
 from ragbench.views import Page

@@ -152,13 +152,13 @@ def checked(notebook: Any, values: Mapping[str, Any]) -> None:
     from ragbench import tiers
 
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    for name in re.findall(r"\bbench\.(\w+)\(", code):
+    for name in re.findall(r"\btiers\.(\w+)\(", code):
         if request := getattr(getattr(tiers, name, None), "request", None):
             request(**{key: value for key, value in values.items() if key in request.parameters()})
 
 
 def requests(notebook: Any, values: Mapping[str, Any]) -> list[Request]:
-    """What the notebook will ask of the bench with these values; none of a call that names anything but a parameter or
+    """What the notebook will ask of the tiers with these values; none of a call that names anything but a parameter or
     a literal, since nobody knows before it is made."""
     from ragbench import tiers
 
@@ -178,14 +178,14 @@ def requests(notebook: Any, values: Mapping[str, Any]) -> list[Request]:
 
 
 def _calls(notebook: Any) -> Iterator[ast.Call]:
-    """Calls `bench.something(…)`; of a cell that is no Python none."""
+    """Calls `tiers.something(…)`; of a cell that is no Python none."""
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
         with contextlib.suppress(SyntaxError):
             for node in ast.walk(ast.parse(cell.source)):
                 match node:
-                    case ast.Call(func=ast.Attribute(value=ast.Name(id="bench"))):
+                    case ast.Call(func=ast.Attribute(value=ast.Name(id="tiers"))):
                         yield node
 
 

@@ -16,8 +16,8 @@ from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.basics.needs import Lack
 from ragbench.tiers.basics.requests import Request
 from ragbench.tiers.decisions.deciders import is_log
-from ragbench.tiers.overview import NAME as OVERVIEW
 from ragbench.tiers.readiness.pages import Read
+from ragbench.tiers.run.overview import NAME as OVERVIEW
 
 OF_EVERY_PAGE = {"dataset", "systems", "language"}
 

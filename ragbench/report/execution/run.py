@@ -33,9 +33,9 @@ from ragbench.store import Store, StoreError, pool
 from ragbench.store import uses as vectors
 from ragbench.tiers.basics.needs import Lack
 from ragbench.tiers.basics.requests import FAILURE, Request
-from ragbench.tiers.overview import NAME as OVERVIEW
-from ragbench.tiers.overview import keep as keep_overview
 from ragbench.tiers.readiness.pages import Read
+from ragbench.tiers.run.overview import NAME as OVERVIEW
+from ragbench.tiers.run.overview import keep as keep_overview
 
 MODELS = "sentence_transformers"
 """The library that most embedders are models of; importing it takes longer than all else that a notebook imports."""

@@ -45,7 +45,7 @@ def of_folder(folder: Path, made: Mapping[str, Measurement] | None = None) -> Ru
 
     made: its measurements by name, where they are read already.
     """
-    from ragbench.tiers.run_record import recorded
+    from ragbench.tiers.run.record import recorded
 
     if made is None:
         kept = Measurements(folder)

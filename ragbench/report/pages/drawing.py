@@ -12,7 +12,7 @@ from ragbench.report.keeping import files, kept, received, results
 from ragbench.report.pages import assembly, index, metric_pages, parts
 from ragbench.report.pages.editions import Edition, editions
 from ragbench.tiers.basics import needs
-from ragbench.tiers.overview import NAME as OVERVIEW
+from ragbench.tiers.run.overview import NAME as OVERVIEW
 
 
 class Sheet(NamedTuple):

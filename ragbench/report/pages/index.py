@@ -13,7 +13,7 @@ from ragbench.metrics.explanation import reason_in
 from ragbench.report.pages import assembly, prose
 from ragbench.report.pages.assembly import Measurements
 from ragbench.tiers.basics.needs import Lack
-from ragbench.tiers.overview import NAME as OVERVIEW
+from ragbench.tiers.run.overview import NAME as OVERVIEW
 from ragbench.views.about.overview import Overview, measured
 from ragbench.views.about.standing import compared
 from ragbench.views.basics.links import METRIC_PAGES

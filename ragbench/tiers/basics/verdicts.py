@@ -211,7 +211,7 @@ def planned_of(margin: float | None, needed: int | None, n: int, _: Translator) 
 
 
 def decision(distance: float | None, needed: int | None, n: int, _: Translator) -> str:
-    """How many questions decide a condition on a number that lies so far from its limit; see `bench.runs.gate`.
+    """How many questions decide a condition on a number that lies so far from its limit; see `tiers.run.gates`.
 
     Empty where that is not known.
     """

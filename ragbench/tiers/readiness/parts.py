@@ -15,13 +15,13 @@ from ragbench.core.types import EmbeddingError
 from ragbench.embed import wheels
 from ragbench.embed.model import Purpose, purpose
 from ragbench.judge import legal_names
-from ragbench.tiers import gates
 from ragbench.tiers.answers.written_answers import DEFAULT_GENERATOR
 from ragbench.tiers.basics.choices import parted
 from ragbench.tiers.basics.requests import Request
 from ragbench.tiers.decisions.deciders import CONSTANTS, is_log
 from ragbench.tiers.readiness import processes
 from ragbench.tiers.retrieval.tier0_embeddings import chosen_embedders
+from ragbench.tiers.run import gates
 from ragbench.tiers.scoring import judge_assignment, own_metrics
 
 TAKEN = {"chunker": "a text", "rewriter": "a question", "reranker": "(question, texts)"}

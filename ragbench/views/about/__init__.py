@@ -1,6 +1,5 @@
 """A page about itself: its method, its origin, its summary, and what its metrics mean."""
 
-from ragbench.views.about.calibration import promise, simulations
 from ragbench.views.about.measures import measures
 from ragbench.views.about.method import method
 from ragbench.views.about.overview import limits, overview
@@ -15,9 +14,7 @@ __all__ = [
     "measures",
     "method",
     "overview",
-    "promise",
     "provenance",
-    "simulations",
     "standing",
     "summary",
 ]

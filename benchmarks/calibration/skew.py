@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from scipy.special import ndtr
 
+from benchmarks.calibration.cells import Study
+from benchmarks.calibration.populations import Codes, labels_of
+from benchmarks.calibration.studies import RESAMPLES, SHOWN, Rng, holds, unwarned, within
+from benchmarks.calibration.textbook import of_clusters, t_interval, t_p
 from ragbench import stats
 from ragbench.core.types import Array, Verdict
-from tests.calibration.cells import Study
-from tests.calibration.populations import Codes, labels_of
-from tests.calibration.studies import RESAMPLES, SHOWN, Rng, holds, unwarned, within
-from tests.calibration.textbook import of_clusters, t_interval, t_p
 
 Draw = Callable[[Rng], Array]
 """Differences whose mean is known to be 0."""

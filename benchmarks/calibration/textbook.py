@@ -7,8 +7,8 @@ import math
 import numpy as np
 from scipy.special import chdtrc, stdtr, stdtrit
 
+from benchmarks.calibration.populations import Codes
 from ragbench.core.types import Array
-from tests.calibration.populations import Codes
 
 
 def of_clusters(values: Array, codes: Codes | None) -> Array:

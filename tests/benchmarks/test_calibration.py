@@ -1,8 +1,7 @@
-"""The simulations and their page: a cell counts what it should, the table is read, the worst cell is named."""
+"""The simulations: a cell counts what it should, the table is read again, the worst cell is named."""
 
 from __future__ import annotations
 
-import csv
 import itertools
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -13,13 +12,10 @@ import pytest
 from scipy import stats as scipy_stats
 from statsmodels.stats.contingency_tables import mcnemar
 
-from ragbench import tiers, views
-from ragbench.core import settings
-from ragbench.tiers.statistics_calibration import COLUMNS
-from ragbench.views.about.calibration import outside, worst
-from tests.calibration import __main__ as calibrate
-from tests.calibration import populations, situations, studies, textbook
-from tests.calibration.cells import Cell, Row
+from benchmarks.calibration import __main__ as calibrate
+from benchmarks.calibration import populations, situations, studies, textbook
+from benchmarks.calibration.cells import Cell, Row
+from benchmarks.calibration.promises import outside, worst
 
 KEPT = Row("Two systems", "hits", 60, None, 10_000, 0.95, 0.05, None, 0.6, None, "t", 0.94, 0.05, None, 0.6)
 
@@ -86,7 +82,7 @@ def test_every_situation_has_a_row_of_its_own_that_comes_again() -> None:
 def test_every_situation_can_be_simulated() -> None:
     for cell in situations.cells():
         row = asdict(replace(cell, weight=1.0)(2))
-        told = {name: row[name] for name in COLUMNS[5:] if name != "textbook" and row[name] is not None}
+        told = {name: row[name] for name in row if isinstance(row[name], float)}
         assert told, cell.key
         assert all(0 <= value <= 1 for value in told.values()), (cell.key, told)
         assert bool(cell.textbook) == any(name.startswith("textbook_") for name in told), cell.key
@@ -151,37 +147,3 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert not path.with_suffix(".part").exists()
     (tmp_path / "table.part").write_text("part,n\n1,2\n", encoding="utf-8")
     assert calibrate.read(tmp_path / "table.part") == {}, "a table of another kind"
-
-
-def test_the_page_reads_what_make_calibrate_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [
-        KEPT, replace(KEPT, cell="low", n=20, coverage=0.91, simulations=2_500, clusters=12),
-        replace(KEPT, cell="loud", level=0.071, power=0.4, textbook_level=0.05),
-        Row("Families", "fourteen", 80, None, 900, family=0.043, power=0.7, textbook="Holm", textbook_power=0.6),
-    ]  # fmt: skip
-    calibrate.write(rows, tmp_path / "table.csv")
-    with (tmp_path / "table.csv").open(encoding="utf-8") as file:
-        assert tuple(next(csv.reader(file))) == COLUMNS
-    monkeypatch.setattr(settings, "project_folder", lambda: tmp_path)
-    measurement = tiers.statistics_calibration("table.csv")
-    assert (measurement.facts["n_simulations"], measurement.facts["n_rows"]) == (900, 4)
-    page = views.Page(measurement)
-    said = str(views.about.promise(page).html())
-    assert (
-        "Worst cell: low (n = 20, 12 clusters), where the 95% interval covers the truth in 91.0% of samples "
-        "(Monte-Carlo error ± 0.6 points)." in said
-    )
-    assert "in 2 of 3 cells, in more of them in 0, in less in 1" in said
-    assert "in 2 of 3 cells where that test keeps its level" in said
-    table = str(views.about.simulations(page).html())
-    assert table.count("<tr") == 1 + 2 + 4, "a head, a title for each topic, a row for each cell"
-    for text in ("0.910 ▼", "0.071 ▲", "± 0.006", "0.043", "Families"):
-        assert text in table
-    assert "Худшая ячейка: low (n = 20, 12 групп)" in str(
-        views.about.promise(views.Page(measurement, language="ru")).html()
-    )
-    with pytest.raises(ValueError, match="make calibrate"):
-        tiers.statistics_calibration("none.csv")
-    (tmp_path / "short.csv").write_text("topic,n\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="lacks the columns cell, clusters"):
-        tiers.statistics_calibration("short.csv")

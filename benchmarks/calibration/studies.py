@@ -8,14 +8,14 @@ from functools import cache
 import numpy as np
 from scipy.special import ndtr
 
+from benchmarks.calibration import populations as known
+from benchmarks.calibration.cells import Study
+from benchmarks.calibration.populations import LIKERT, Codes, Population, labels_of, side_by_side
+from benchmarks.calibration.textbook import of_clusters, t_interval, t_p
 from ragbench import stats
 from ragbench.core.types import Array, Comparison, Estimate, Verdict
 from ragbench.stats.power import POWER
 from ragbench.tiers.basics.families import Group, Sureness, compared
-from tests.calibration import populations as known
-from tests.calibration.cells import Study
-from tests.calibration.populations import LIKERT, Codes, Population, labels_of, side_by_side
-from tests.calibration.textbook import of_clusters, t_interval, t_p
 
 RESAMPLES = 1_999
 SHOWN = (Verdict.BETTER, Verdict.WORSE)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from benchmarks.calibration import agreement, skew, studies
+from benchmarks.calibration import populations as known
+from benchmarks.calibration.cells import Cell
+from benchmarks.calibration.populations import LIKERT, STRICT, UNEQUAL, labels_of
+from benchmarks.calibration.textbook import mcnemar_p
 from ragbench.stats.draws import MOST_UNITS
-from tests.calibration import agreement, skew, studies
-from tests.calibration import populations as known
-from tests.calibration.cells import Cell
-from tests.calibration.populations import LIKERT, STRICT, UNEQUAL, labels_of
-from tests.calibration.textbook import mcnemar_p
 
 MORE = 9_999
 """Resamples where power is compared closely: few cost a test some of it."""

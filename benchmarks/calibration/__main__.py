@@ -14,11 +14,11 @@ from pathlib import Path
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # one process a core is faster than many threads in each
 
-from ragbench.views.about.calibration import outside, worst  # noqa: E402
-from tests.calibration.cells import Cell, Row  # noqa: E402
-from tests.calibration.situations import cells  # noqa: E402
+from benchmarks.calibration.cells import Cell, Row  # noqa: E402
+from benchmarks.calibration.promises import outside, worst  # noqa: E402
+from benchmarks.calibration.situations import cells  # noqa: E402
 
-TABLE = Path(__file__).parents[2] / "notebooks" / "statistics_calibration.csv"
+TABLE = Path(__file__).with_name("table.csv")
 _work: list[Cell] = []
 _simulations = 0
 
