@@ -40,6 +40,7 @@ LEGAL = (
 QRELS = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+\s*|(?i:query[-_ ]?id\s+(corpus|doc)[-_ ]?id\s+(score|grade|rel\w*)\s*)")
 RUN = re.compile(r"\S+\s+[Qq]0\s+\S+\s+\d+\s+\S+(\s+\S.*)?\s*")
 """The first line of judgements and of runs in TREC's form."""
+OF_BEIR = ("corpus", "queries", "qrels")
 OWN = ("ragbench.toml", "ragbench.schema.json", "dataset.toml", "pyproject.toml", "package.json")
 URLS = ("postgresql://", "postgres://")
 OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
@@ -90,18 +91,23 @@ class Beginning:
         """What lies in the folder, every file of it. Raises ValueError where nothing can be begun with, naming it."""
         made = cls(folder)
         made._take_sets(folder / "data")
-        for path in sorted(folder.iterdir()):
-            if path.is_file() and path.name not in OWN and not path.name.startswith("."):
-                made._take_file(path)
         for place in (folder, *_folders(folder)):
             if _is_beir(place) and place != folder / "data":
                 made._take_beir(place)
+        parts = OF_BEIR if made.brought and made.brought[0][1] == folder else ()
+        for path in sorted(folder.iterdir()):
+            own = path.name in OWN or path.name.startswith(".") or path.name.split(".")[0] in parts
+            if path.is_file() and not own:
+                made._take_file(path)
         if not made.said and os.environ.get(OF_RAGBENCH):
             made._take_database(OF_RAGBENCH)
         lacks_passages = made.sets and not made.labelled
         for place in (*_folders(folder), folder) if not made.said or lacks_passages else ():
             if made.documents is None and documents.paths(place) and (made.said == [] or place != folder):
                 made._take_documents(place)
+        own = [path.name for path in folder.iterdir() if path.suffix.lower() in documents.KINDS]
+        if own and made.said and made.documents != folder:
+            made.unused.append(f"{', '.join(sorted(own))}: documents; a folder of these becomes a knowledge base")
         if not made.said:
             saw = "; ".join(made.unused)
             raise ValueError(
@@ -124,9 +130,13 @@ class Beginning:
             elif path.is_dir():
                 made._take_sets(*((path,) if any(path.glob("*/dataset.toml")) else (path.parent, path.name)))
             elif path.is_file():
+                there = len(made.said)
                 made._take_file(path)
-                if made.unused:
-                    raise ValueError(f"{made.unused[0]}; {LEGAL} is expected")
+                if len(made.said) == there:
+                    why = (
+                        made.unused[0] if made.unused else f"{path.name}: one file of text; name a folder of documents"
+                    )
+                    raise ValueError(f"{why}; {LEGAL} is expected")
             elif re.fullmatch(r"[\w.]+:[\w.]+", word):
                 made._take_function(word)
             else:
@@ -266,8 +276,6 @@ class Beginning:
 
     def _take_beir(self, path: Path) -> None:
         self._take("beir", path, f"{path.resolve().name}: a folder of BEIR")
-        kept = [path / name for name in ("corpus", "queries", "qrels")]
-        self.unused = [one for one in self.unused if not any(one.startswith(f"{each.name}.") for each in kept)]
 
     def _take(self, kind: str, path: Path, said: str) -> None:
         name = _named(path.resolve())

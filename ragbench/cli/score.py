@@ -212,7 +212,7 @@ def score(
         from ragbench.tiers.scoring.answer_tables import of_samples
 
         answers, spoken = (
-            of_samples(survey or samples, ", ".join(path.name for path in files)),
+            of_samples(survey or samples, ", ".join(path.name for path in files), forms.left_out.told),
             language or known.language,
         )
         request = _request(found, judges or names, asked, answers, spoken)

@@ -29,7 +29,7 @@ from ragbench.data.payloads import (
 )
 from ragbench.data.rows import cut, cut_list, flag, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import Columns, legal, missing
+from ragbench.data.vocabulary import LEGAL, Columns, missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +121,7 @@ def _nothing(known: Columns, left_out: LeftOut | None) -> str:
         return "holds no samples; at least one is expected"
     guesses = "; ".join(known.guesses(known.unread))
     return (
-        f"none of its columns ({cut_list(columns)}) is one of {legal()}; "
+        f"none of its columns ({cut_list(columns)}) is one of {LEGAL}; "
         f"{guesses or 'name those that are: --column answer=COLUMN'}"
     )
 
@@ -154,7 +154,7 @@ def samples_of(
         return read_samples(Path(given), columns=columns)
     if given is None or isinstance(given, bool | int | float):
         raise DatasetError(
-            f"{place} = {given}: answers are expected: a table's path, a data frame, a list of mappings with {legal()}"
+            f"{place} = {given}: answers are expected: a table's path, a data frame, a list of mappings with {LEGAL}"
         )
     known = Columns(columns, READ)
     one = isinstance(given, Mapping)

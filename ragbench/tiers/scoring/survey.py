@@ -45,7 +45,7 @@ class Survey:
 
     def parts(self, size: int = PART) -> Iterator[tuple[Sample, ...]]:
         """The samples once more, so many at a time. Raises DatasetError where the file has changed meanwhile."""
-        samples, left = (sample for _, sample in streamed(self.path, columns=self.columns)), len(self.ids)
+        samples, left = (sample for _, sample in streamed(self.path, Forms(), self.columns)), len(self.ids)
         while part := tuple(islice(samples, size)):
             left -= len(part)
             if left < 0:
