@@ -99,6 +99,10 @@ class Beginning:
             own = path.name in OWN or path.name.startswith(".") or path.name.split(".")[0] in parts
             if path.is_file() and not own:
                 made._take_file(path)
+        if bool(made.qrels) != bool(made.runs):
+            alone, lacking = (made.qrels, "a run") if made.qrels else (made.runs, "judgements")
+            made.unused += [f"{path.name}: {lacking} is missing beside it: ragbench trec QRELS RUN" for path in alone]
+            made.said = [said for said in made.said if not said.startswith(tuple(f"{path.name}: " for path in alone))]
         if not made.said and os.environ.get(OF_RAGBENCH):
             made._take_database(OF_RAGBENCH)
         lacks_passages = made.sets and not made.labelled

@@ -149,22 +149,24 @@ class Format:
     """A known layout of rows: how it is told, and which field its columns are where the vocabulary would not say so.
 
     marks: sets of columns, any of which tells it. takes: column → field; "" is read by nobody. opens: columns with
-    objects whose members are columns, too.
+    objects whose members are columns, too. parted: what stands between the passages of a cell.
     """
 
     name: str
     marks: tuple[frozenset[str], ...]
     takes: Mapping[str, str] = field(default_factory=dict)
     opens: tuple[str, ...] = ()
+    parted: str = ""
 
 
-def _format(name: str, *marks: str, opens: str = "", **takes: str) -> Format:
+def _format(name: str, *marks: str, opens: str = "", parted: str = "", **takes: str) -> Format:
     told = tuple(frozenset(map(key, one.split())) for one in marks)
-    return Format(name, told, {key(column): taken for column, taken in takes.items()}, tuple(map(key, opens.split())))
+    fields = {key(column): taken for column, taken in takes.items()}
+    return Format(name, told, fields, tuple(map(key, opens.split())), parted)
 
 
 FORMATS = (
-    _format("DeepEval", "retrieval_context context", context="reference_contexts"),
+    _format("DeepEval", "retrieval_context context", parted="|", context="reference_contexts"),
     _format(
         "promptfoo", "vars response", "vars prompt provider", opens="vars response",
         testIdx="id", id="", prompt="", score="", provider="system",
@@ -261,6 +263,10 @@ class Columns:
                 found[one] = self._one(one, there, row, place, one in plan.joined)
                 self.read.setdefault(one, there[0])
         self.unread.update(dict.fromkeys(plan.unread))
+        if plan.format and plan.format.parted:
+            for one in ("contexts", "reference_contexts"):
+                if isinstance(text := found.get(one), str) and not text.lstrip().startswith("["):
+                    found[one] = [part for part in text.split(plan.format.parted) if part.strip()]
         return found
 
     def answers(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:

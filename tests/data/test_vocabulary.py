@@ -104,6 +104,14 @@ def test_a_known_format_says_which_is_which(row: dict[str, Any], expected: tuple
     assert (sample.user_input, sample.response, sample.reference) == expected
 
 
+def test_deepevals_cells_hold_passages_between_bars() -> None:
+    row = {"input": "q", "actual_output": "a", "retrieval_context": "p|r", "context": "s"}
+    [sample] = samples_of([row])
+    assert [[chunk.text for chunk in part or ()] for part in (sample.contexts, sample.reference_contexts)] == [
+        ["p", "r"], ["s"],
+    ]  # fmt: skip
+
+
 def test_a_prompt_beside_a_question_is_no_second_question() -> None:
     [sample] = samples_of([{"question": "q", "prompt": "Answer the question: q", "answer": "a"}])
     assert sample.user_input == "q"
