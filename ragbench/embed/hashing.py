@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ragbench.core.settings import EmbedderSettings
 from ragbench.core.types import EmbeddingError, TextKind, Vectors
-from ragbench.embed import ngrams
 from ragbench.embed.texts import Arrays, Keep, check_texts, content_hash, prefixed
 from ragbench.embed.threads import one_thread
 
@@ -120,8 +119,17 @@ class HashingEmbedder:
         }  # fmt: skip
 
     def _counts(self, texts: Sequence[str]) -> Any:
-        words = (normalised(text).split() for text in texts)
-        return ngrams.counts(words, self.settings.ngrams, self.settings.buckets)
+        """(texts, buckets) float64 in CSR: how often the words of a text have an n-gram of a column.
+
+        A word counts with a blank before and behind it, and as a whole, once, where it is shorter than an n-gram then.
+        """
+        from sklearn.feature_extraction.text import HashingVectorizer
+
+        counter = HashingVectorizer(
+            analyzer="char_wb", ngram_range=self.settings.ngrams, n_features=self.settings.buckets,
+            preprocessor=normalised, alternate_sign=False, norm=None,
+        )  # fmt: skip
+        return counter.transform(texts)
 
     def _weighted(self, counts: Any) -> Any:
         """Sublinear term frequencies, times inverse document frequencies, rows of length 1, on the fitted columns."""

@@ -17,12 +17,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.feature_extraction.text import HashingVectorizer
-from sklearn.utils import murmurhash3_32
 
 from ragbench.core.settings import EmbedderSettings
 from ragbench.core.types import Embedder
-from ragbench.embed import hashing, make, ngrams
+from ragbench.embed import hashing, make
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.embed.hashing import Arrays, HashingEmbedder, normalised
 from ragbench.store import EmbeddingError, Store
@@ -63,35 +61,6 @@ def test_cosines_of_plain_ngrams_by_hand() -> None:
     one, other = make("h", settings).embed(["ab", "abc"])
     assert float(one @ other) == pytest.approx(1 / np.sqrt(6), abs=1e-6)
     assert (one > 0).sum() == 2
-
-
-def test_hashes_are_murmurs_own() -> None:
-    """MurmurHash3_x86_32 with seed 0, of its author's test vectors, as signed numbers; slices of one buffer."""
-    written = np.frombuffer(b"test" + b"Hello, world!" + bytes(4), np.uint8)
-    found = ngrams.murmur3(written, np.array([0, 4, 4, 0]), np.array([4, 17, 4, 3]))
-    assert found.view(np.uint32).tolist()[:3] == [0xBA6BD213, 0xC0363E43, 0]
-    assert found[3] == murmurhash3_32("tes")
-
-
-@given(
-    texts=st.lists(st.lists(st.text("аяЁ zé€😀q", min_size=1).map(lambda t: "".join(t.split()) or "x")), min_size=1),
-    shortest=st.integers(1, 4),
-    more=st.integers(0, 6),
-    buckets=st.integers(2, 2**24),
-)
-def test_ngrams_are_counted_as_scikit_learn_counts_them(
-    texts: list[list[str]], shortest: int, more: int, buckets: int
-) -> None:
-    span = (shortest, shortest + more)
-    peer = HashingVectorizer(analyzer="char_wb", ngram_range=span, n_features=buckets, lowercase=False,
-                             alternate_sign=False, norm=None)  # fmt: skip
-    expected = peer.transform([" ".join(words) for words in texts])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ngrams, "BLOCK", 7)
-        found = ngrams.counts(texts, span, buckets)
-    assert found.shape == expected.shape
-    for part in ("indptr", "indices", "data"):
-        np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
 
 
 def test_tfidf_weighs_rare_ngrams_more_by_hand() -> None:
