@@ -29,7 +29,7 @@ from ragbench.data.files import LeftOut
 from ragbench.data.folder import NAME
 from ragbench.data.rows import TABLES, cut_list, read_rows
 from ragbench.data.samples import read_samples
-from ragbench.data.vocabulary import Columns
+from ragbench.data.vocabulary import FIELDS, Columns
 
 LEGAL = (
     "a folder of a data set (dataset.toml, or chunks.en.jsonl and questions.en.jsonl), a folder of documents "
@@ -248,9 +248,8 @@ class Beginning:
     def _take_table(self, path: Path) -> None:
         known, row = _looked_at(path)
         read, tool = known.read, _tool(path)
-        told = "; ".join(
-            [", ".join(f"{SAID.get(one, one)} = {column}" for one, column in read.items()), *known.notes()]
-        )
+        which = [f"{SAID.get(one, one)} = {read[one]}" for one in FIELDS if one in read]
+        told = "; ".join([", ".join(which), *known.notes()])
         kind = _kind(row, read, tool)
         if kind == "answers":
             forms = Forms()

@@ -47,7 +47,7 @@ def _read(
         try:
             question, retrieved = _question(sample, chunks, labels)
             known = question if questions.put(question.id, question) else questions.get(question.id) or question
-            if (known.text, known.reference) != (question.text, question.reference):
+            if any(getattr(known, one) != getattr(question, one) for one in ("text", "reference", "references")):
                 raise DatasetError("a question or a reference that differs from another system's under its id")
         except DatasetError as error:
             forms.left_out.fault(error, place)
@@ -84,7 +84,8 @@ def _question(
     wanted = chunks.named(sample.reference_contexts or ())
     relevant = dict.fromkeys(map(chunks.id_of, [*labels.get(sample.id, ()), *wanted]), 1.0)
     made = {
-        "id": sample.id, "text": sample.user_input, "reference": sample.reference, "cluster": sample.cluster,
+        "id": sample.id, "text": sample.user_input, "reference": sample.reference,
+        "references": sample.references, "cluster": sample.cluster,
         "relevant": relevant, "relevant_urls": {}, "answerable": True if relevant else None,
     }  # fmt: skip
     return checked(QuestionRecord, made, "its question"), retrieved

@@ -7,7 +7,7 @@ import functools
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -139,6 +139,7 @@ class _Reader:
         if len(text) > MAX_CHARACTERS:
             raise ValueError(f"a list of more than {MAX_CHARACTERS:,} characters: write it as JSON")
         self.numpy, self._values, self._texts = False, 0, 0
+        self._within = 0  # so many objects
         self._tokens = _tokens(text)
         self._kind, self._word = next(self._tokens)
 
@@ -168,7 +169,7 @@ class _Reader:
             return _WORDS[word]
         if kind == "word" and word == "array" and self._word == "(":
             return self._array(depth)
-        if kind == "word" and self._word == "(":
+        if kind == "word" and self._word == "(" and (self._within or word[:1].isupper()):
             return self._object(depth)
         if kind == "word" and word.startswith("<"):  # a member of an enumeration
             return word
@@ -191,6 +192,7 @@ class _Reader:
     def _object(self, depth: int) -> Any:
         """The named arguments that an object is printed with; what stands without a name is passed over."""
         self._next()
+        self._within += 1
         named: dict[str, Any] = {}
         while self._word != ")" or self._kind != "sign":
             kind, word = self._kind, self._word
@@ -205,6 +207,7 @@ class _Reader:
             if self._kind == "sign" and self._word == ",":
                 self._next()
         self._next()
+        self._within -= 1
         return named
 
     def _items(self, closing: str, depth: int) -> Any:
@@ -257,3 +260,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(one) for one in value]
     return {key: _plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value
+
+
+def several(texts: Iterable[str]) -> tuple[str, ...]:
+    """Different texts, each once, those of blanks left out; none where there are fewer than two."""
+    found = tuple(dict.fromkeys(text for text in texts if text.strip()))
+    return found if len(found) > 1 else ()

@@ -144,8 +144,9 @@ def read_lines(
 
 def _why(said: str) -> str:
     """What is wrong with a line, in words that do not differ from line to line."""
-    if said.startswith("longer"):
-        return "line that is too long"
+    for start, reason in (("longer", "line that is too long"), ("nested", "record that is nested too deeply")):
+        if said.startswith(start):
+            return reason
     found = said.rpartition("found ")
     return (
         f"{found[2]} where an object is expected"

@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, 
 
 from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by
+from ragbench.data.cells import several
 from ragbench.data.files import DatasetError, LeftOut
 from ragbench.data.records import ChunkRecord, PastQuestion, QuestionRecord, Url
 from ragbench.data.rows import checked, cut, cut_list, flag, listed, read_rows
@@ -77,6 +78,7 @@ class Item(BaseModel):
     category: Name = None
     question: Text
     ground_truth_answer: Text = None
+    references: tuple[str, ...] = ()
     chunk_id: Name = None
     chunk_text: Text = None
     confluence_url: Page = None
@@ -194,6 +196,7 @@ class _Reading:
             id=item.id or named_by("q", str(item.question), item.chunk_id or ""),
             text=str(item.question),
             reference=reference,
+            references=() if reference is None else item.references,
             relevant=dict.fromkeys(wanted, 1.0),
             relevant_urls=pages,
             answerable=True if wanted or pages else None,
@@ -293,12 +296,12 @@ def read(
 def _item(found: Mapping[str, Any], row: Mapping[str, Any], place: str) -> tuple[Item, tuple[Chunk, ...]]:
     """The item of a row, and the passages that it was written from. Raises DatasetError."""
     given = {name: found[CALLED.get(name, name)] for name in Item.model_fields if CALLED.get(name, name) in found}
-    reference = references_in(given.get("ground_truth_answer"))
-    if isinstance(reference, list):
-        reference = next(iter(reference), None)
     passages = contexts_of(found.get("reference_contexts"), f"{place}, reference_contexts") or ()
     if not passages and "response" not in found and "chunk_text" not in found:
         passages = contexts_of(found.get("contexts"), f"{place}, contexts", ids=found.get("context_ids")) or ()
     if "question" not in given and row:
         raise DatasetError(f"{place}: question is missing; it is expected in every item; it has {cut_list(row)}")
-    return checked(Item, {**given, "ground_truth_answer": reference}, place), passages
+    if "ground_truth_answer" in given:
+        wanted = references_in(given["ground_truth_answer"], f"{place}: ground_truth_answer")
+        given |= {"ground_truth_answer": next(iter(wanted), None), "references": several(wanted)}
+    return checked(Item, given, place), passages

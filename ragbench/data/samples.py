@@ -174,7 +174,7 @@ def samples_of(
             items += ((where, found) for found in known.answers(item, where))
         else:
             raise DatasetError(f"{where}: a sample is a Sample or a mapping, not {kind(item)}")
-    if not any(isinstance(item, Sample) or item.keys() & SAID for _, item in items):
+    if known.unread and not any(isinstance(item, Sample) or item.keys() & SAID for _, item in items):
         raise DatasetError(f"{place}: {_nothing(known, None)}")
     numbers = _Numbers(lambda: (item for _, item in items if isinstance(item, Mapping)))
     return _unique([
@@ -310,6 +310,7 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
                 user_input=asked,
                 response=(whole.response or answer) if turn == last else answer,
                 reference=whole.reference if turn == last else None,
+                references=whole.references if turn == last else (),
                 cluster=whole.cluster or whole.id,
             )
             for turn, (asked, answer) in enumerate(turns, 1)
@@ -327,11 +328,13 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
         value = item.get(field)
         return None if value is None else label(value.get("id")) if isinstance(value, Mapping) else str(value)
 
+    given = [] if item.get("reference") is None else references_in(item["reference"], f"{place}, reference")
     return Sample(
         id=str(number) if item.get("id") is None else _name(item["id"]),
         user_input=text("user_input", question_of),
         response=text("response", answer_of),
-        reference=_text(references_in(item.get("reference")), f"{place}, reference", answer_of),
+        reference=next((one for one in given if one.strip()), given[0] if given else None),
+        references=several(given),
         contexts=contexts_of(item.get("contexts"), f"{place}, contexts", forms, item.get("context_ids")),
         reference_contexts=contexts_of(
             item.get("reference_contexts"), f"{place}, reference_contexts", forms, item.get("reference_context_ids")
@@ -349,24 +352,28 @@ def _name(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def references_in(value: Any) -> Any:
-    """A reference out of the forms of public sets: SQuAD's mapping, lists in lists, a list that a cell holds."""
-    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
+def references_in(value: Any, place: str) -> list[str]:
+    """The right answers of a field: a text, texts, lists of such, SQuAD's {"text": […]}, or one of these in a cell."""
+    if isinstance(value, str):
         try:
             found = held(value)
         except ValueError:
             found = None
-        value = found[0] if found else value
+        value = found[0] if found is not None and _is_of_answers(found[0]) else value
     if isinstance(value, Mapping):
         value = value.get("text", value.get("normalized_aliases", value.get("value", value)))
     if isinstance(value, list | tuple):
-        flat = [part for one in value for part in (one if isinstance(one, list | tuple) else [one])]
-        value = [part for part in dict.fromkeys(map(_hashable, flat)) if part not in (None, "")]
-    return value
+        return [text for one in value for text in references_in(one, place)]
+    text = _text(value, place, answer_of)
+    return [] if text is None else [text]
 
 
-def _hashable(value: Any) -> Any:
-    return value if isinstance(value, str | int | float) else str(value)
+def _is_of_answers(value: Any) -> bool:
+    """Whether what stands in a cell is a list of answers, and not an answer that is written so."""
+    if isinstance(value, Mapping):
+        return isinstance(value.get("text"), list) or value.keys() & {"answer", "output"} != set()
+    return bool(value) and all(isinstance(one, str | list) or (isinstance(one, Mapping) and "text" in one)
+                               for one in value)  # fmt: skip
 
 
 def _flag(value: Any, place: str) -> bool | None:

@@ -14,6 +14,7 @@ from ragbench.metrics.claims import CLAIMS, ENTAILMENT
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.factual_correctness import factual_correctness, mixed_f
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
+from ragbench.metrics.references import best_of_references
 from ragbench.metrics.semantic_similarity import semantic_similarity
 
 FIELDS = ("response", "reference")
@@ -50,6 +51,7 @@ PRESETS: dict[str, tuple[float, float]] = {
     ),
     peers=(replace(RAGAS, within=3e-7),),
 )
+@best_of_references
 @measured
 async def answer_correctness(
     sample: Sample,

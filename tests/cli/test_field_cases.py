@@ -26,7 +26,7 @@ SAID: dict[str, list[tuple[str, int, tuple[str, ...]]]] = {
         ("load traces l.csv --name l2 --dry-run", 0, ("answer 1", "no passage has a text")),
     ],
     "export_promptfoo": [
-        ("init p.json", 0, ("promptfoo, question = question, contexts = context", "Next: ragbench score p.json")),
+        ("init p.json", 0, ("promptfoo, question = question, answer = output", "Next: ragbench score p.json")),
         ("score p.json -m faithfulness", 0, ("faithfulness  1.0000",)),
     ],
     "init_qrels_as_document": [("init", 0, ("Next: ragbench trec robust.qrels.txt input.run.txt",))],

@@ -119,6 +119,7 @@ def _fields(sample: Sample) -> dict[str, Any]:
         "contexts": texts(sample.contexts),
         "reference_contexts": texts(sample.reference_contexts),
         "rubric": None if sample.rubric is None else sorted(sample.rubric.items()),
+        **({"references": list(sample.references)} if sample.references else {}),
     }
 
 
@@ -189,6 +190,7 @@ def _asked(question: Question, chunks: Mapping[str, Chunk]) -> Sample:
         reference_contexts=tuple(chunks[name] for name in relevant if name in chunks) or None,
         language=question.language,
         cluster=question.cluster or question.id,
+        references=question.references,
     )
 
 
@@ -247,6 +249,7 @@ def _samples(kept: Measurement) -> list[Sample]:
                 user_input=_text(question.get("text")),
                 response=_text(row["response"]),
                 reference=_text(question.get("reference")),
+                references=tuple(map(str, question.get("references", ()))),
                 contexts=_written_from(contexts.get(place), row.get("contexts")),
                 language=_text(question.get("language")),
                 cluster=_text(question.get("cluster")),
