@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ragbench.core import names
 from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
-from ragbench.data.cells import Form, Forms, held
+from ragbench.data.cells import Form, Forms, held, several
 from ragbench.data.files import DatasetError, LeftOut, parse_json
 from ragbench.data.limits import MAX_ROWS
 from ragbench.data.payloads import (
