@@ -306,7 +306,7 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
         return [
             dataclasses.replace(
                 whole,
-                id=f"{whole.id}.{turn}",
+                id=whole.id if last == 1 and whole.response else f"{whole.id}.{turn}",
                 user_input=asked,
                 response=(whole.response or answer) if turn == last else answer,
                 reference=whole.reference if turn == last else None,

@@ -28,7 +28,7 @@ _WRITERS = (
 _TRUTHS = "gold golden gt ground_truth groundtruth truth expected reference ref correct ideal true right target"
 _SAID = "answer response reply output completion"
 _FOUND = "retrieved retrieval source search found"
-_PASSAGES = "context document doc passage chunk content evidence snippet node"
+_PASSAGES = "context ctx document doc passage chunk content evidence snippet node"
 _JUDGED = f"{_TRUTHS} relevant positive supporting oracle"
 
 _ALONE = tuple(one for one in _TRUTHS.split() if one not in ("correct", "true", "right"))
@@ -68,7 +68,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
             _PASSAGES.split()), "ids"), "id_фрагментов", "id_документов", "id_контекстов",
     ),
     "reference_contexts": (
-        "reference_contexts", *_each(_JUDGED, _PASSAGES), "эталонный_контекст", "эталонные_фрагменты",
+        "reference_contexts", *_each(_JUDGED, _PASSAGES), "expected_retrieved_context", "эталонный_контекст", "эталонные_фрагменты",
         "эталонные_документы", "релевантные_фрагменты", "релевантные_документы", "нужные_фрагменты",
     ),
     "reference_context_ids": (
@@ -233,7 +233,7 @@ class Columns:
         self._only = frozenset(only)
         self._given = {**_checked(settings.load().columns), **(explicit := _checked(given or {}))}
         self._needed = set(explicit)
-        self._plans: dict[tuple[str, ...], _Plan] = {}
+        self._plans: dict[tuple[tuple[str, ...], str], _Plan] = {}
         self.unread: dict[str, None] = {}
         self.read: dict[str, str] = {}
         self.format = ""
@@ -254,7 +254,7 @@ class Columns:
             if any(field_of(own) in self._only for own in members):
                 row = {**members, **{own: value for own, value in row.items() if own != name}}
         if plan.opened:
-            plan = self._plan(row, place)
+            plan = self._plan(row, place, plan.format)
         found = {}
         for one, columns in plan.fields.items():
             there = [name for name in columns if not missing(row.get(name))]
@@ -297,18 +297,19 @@ class Columns:
                 left.remove(one)
                 yield f"is {name} the {SPOKEN[one]}? --column {SPOKEN[one]}={name}"
 
-    def _plan(self, row: Mapping[str, Any], place: str) -> _Plan:
-        columns = tuple(row)
-        if (known := self._plans.get(columns)) is None:
+    def _plan(self, row: Mapping[str, Any], place: str, told: Format | None = None) -> _Plan:
+        """told: the format that the row was known to be of before its objects were opened."""
+        at = tuple(row), told.name if told else ""
+        if (known := self._plans.get(at)) is None:
             if len(self._plans) > 1000:
                 self._plans.clear()
-            known = self._plans[columns] = self._planned(columns, row, place)
+            known = self._plans[at] = self._planned(at[0], row, place, told)
         return known
 
-    def _planned(self, columns: tuple[str, ...], row: Mapping[str, Any], place: str) -> _Plan:
+    def _planned(self, columns: tuple[str, ...], row: Mapping[str, Any], place: str, told: Format | None) -> _Plan:
         keys = {name: key(name) for name in columns}
         there = set(keys.values())
-        told = next((one for one in FORMATS if any(there >= marks for marks in one.marks)), None)
+        told = told or next((one for one in FORMATS if any(there >= marks for marks in one.marks)), None)
         takes = told.takes if told else {}
         named = self._named(columns, place)
         taken = {name for own in named.values() for name in own}

@@ -104,6 +104,15 @@ def test_a_known_format_says_which_is_which(row: dict[str, Any], expected: tuple
     assert (sample.user_input, sample.response, sample.reference) == expected
 
 
+def test_promptfoo_names_systems_and_pairs_their_rows() -> None:
+    row = {"id": "x", "provider": {"id": "gpt"}, "prompt": {"raw": "p"}, "vars": {"query": "q", "context": "c"},
+           "response": {"output": "a", "tokenUsage": {}}, "testIdx": 3, "success": True}  # fmt: skip
+    found = samples_of([row, {**row, "id": "y", "provider": "llama", "response": {"output": "b"}}])
+    assert [(one.id, one.system, one.user_input, one.response) for one in found] == [
+        ("3", "gpt", "q", "a"), ("3", "llama", "q", "b"),
+    ]  # fmt: skip
+
+
 def test_deepevals_cells_hold_passages_between_bars() -> None:
     row = {"input": "q", "actual_output": "a", "retrieval_context": "p|r", "context": "s"}
     [sample] = samples_of([row])
