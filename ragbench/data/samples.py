@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 READ = (
     "id", "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts",
-    "reference_context_ids", "messages", "rubric", "language", "cluster", "session", "system", "shown",
+    "reference_context_ids", "messages", "repeat", "rubric", "language", "cluster", "session", "system", "shown",
 )  # fmt: skip
 """Fields of the vocabulary that a sample is made of."""
-SAID = frozenset(READ) - {"id", "language", "cluster", "session", "system", "shown"}
+SAID = frozenset(READ) - {"id", "repeat", "language", "cluster", "session", "system", "shown"}
 """Of these, fields without any of which a row says nothing."""
 _FIELDS = tuple(field.name for field in dataclasses.fields(Sample))
 Given = Mapping[str, Any]
@@ -328,9 +328,10 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
         value = item.get(field)
         return None if value is None else label(value.get("id")) if isinstance(value, Mapping) else str(value)
 
+    identifier = str(number) if item.get("id") is None else _name(item["id"])
     given = [] if item.get("reference") is None else references_in(item["reference"], f"{place}, reference")
     return Sample(
-        id=str(number) if item.get("id") is None else _name(item["id"]),
+        id=identifier if item.get("repeat") in (None, 1, "1") else f"{identifier}-{_name(item['repeat'])}",
         user_input=text("user_input", question_of),
         response=text("response", answer_of),
         reference=next((one for one in given if one.strip()), given[0] if given else None),
@@ -341,7 +342,7 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
         ),
         rubric=_rubric(item.get("rubric")),
         language=name_of("language"),
-        cluster=name_of("cluster") or name_of("session"),
+        cluster=name_of("cluster") or name_of("session") or (identifier if "repeat" in item else None),
         system=name_of("system"),
         shown=_flag(item.get("shown"), place),
     )

@@ -68,7 +68,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
             _PASSAGES.split()), "ids"), "id_фрагментов", "id_документов", "id_контекстов",
     ),
     "reference_contexts": (
-        "reference_contexts", *_each(_JUDGED, _PASSAGES), "expected_retrieved_context", "эталонный_контекст", "эталонные_фрагменты",
+        "reference_contexts", *_each(_JUDGED, _PASSAGES), "expected_retrieved_context", "эталонный_контекст",
+        "эталонные_фрагменты",
         "эталонные_документы", "релевантные_фрагменты", "релевантные_документы", "нужные_фрагменты",
     ),
     "reference_context_ids": (
@@ -78,6 +79,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "messages": ("messages", "conversations", "conversation", "dialogue", "dialog", "turns", "диалог", "переписка"),
     "questions": ("questions", "вопросы"),
     "expected_answers": ("expected_answers", "ожидаемые_ответы"),
+    "repeat": ("repeat", "epoch"),
     "rubric": ("rubric", "критерии"),
     "language": ("language", "lang", "locale", "язык"),
     "cluster": ("cluster", "group", "cluster_id", "group_id", "кластер", "группа"),

@@ -113,6 +113,12 @@ def test_promptfoo_names_systems_and_pairs_their_rows() -> None:
     ]  # fmt: skip
 
 
+def test_repeats_of_inspect_are_samples_that_are_drawn_together() -> None:
+    row = {"id": 7, "epoch": 1, "input": "q", "target": "g", "output": {"completion": "a"}, "scores": {}}
+    found = samples_of([row, {**row, "epoch": 2, "output": {"completion": "b"}}])
+    assert [(one.id, one.cluster, one.response) for one in found] == [("7", "7", "a"), ("7-2", "7", "b")]
+
+
 def test_deepevals_cells_hold_passages_between_bars() -> None:
     row = {"input": "q", "actual_output": "a", "retrieval_context": "p|r", "context": "s"}
     [sample] = samples_of([row])
