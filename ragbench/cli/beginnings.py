@@ -396,7 +396,7 @@ def _kind(row: dict[str, Any], read: Mapping[str, str], tool: str) -> str:
         return "result"
     if "schema_version" in row and any(name.endswith("_metrics") for name in row):
         return "history"
-    if tool and not (tool == "DeepEval" and "response" in read):
+    if tool:
         return "traces"
     if "shown" in read and {"user_input", "response"} <= read.keys():
         return "decisions"

@@ -84,7 +84,7 @@ def _dialogue(found: Mapping[str, Any], row: Mapping[str, Any], place: str) -> t
         )
     given = {"id": found.get("id"), "questions": found.get("questions", []), "expected_answers": []}
     if said is not None:
-        given |= {"questions": [asked for asked, _ in said], "expected_answers": [answer for _, answer in said]}
+        given |= {"questions": [one.question for one in said], "expected_answers": [one.answer for one in said]}
     elif "expected_answers" in found:
         given["expected_answers"] = found["expected_answers"]
     item = checked(Item, given, place)

@@ -7,7 +7,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragbench.core import names
 from ragbench.core.expectations import kind
@@ -19,6 +19,7 @@ from ragbench.data.payloads import (
     MODELS,
     PARTS,
     PEOPLE,
+    SAYS,
     TEXTS,
     answer_of,
     label,
@@ -29,7 +30,7 @@ from ragbench.data.payloads import (
 )
 from ragbench.data.rows import cut, cut_list, flag, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
-from ragbench.data.vocabulary import LEGAL, Columns, missing
+from ragbench.data.vocabulary import LEGAL, Columns, field_of, missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -260,8 +261,16 @@ def _is_one_set(items: Iterable[Mapping[str, Any]]) -> bool:
     return len({own.digest() for own in asked.values()}) == 1
 
 
-def turns_of(value: Any) -> list[tuple[str, str | None]] | None:
-    """(question, answer) of each turn, where the value is a dialogue: a list of messages, or such a list in a cell.
+class Said(NamedTuple):
+    """A turn of a dialogue: what was asked, what was answered, and the passages that it was answered from."""
+
+    question: str
+    answer: str | None = None
+    contexts: Any = None
+
+
+def turns_of(value: Any) -> list[Said] | None:
+    """The turns, where the value is a dialogue: a list of messages, or such a list in a cell.
 
     A message has a `role`, `type` or `from` (human or user; ai, assistant or gpt) and a `content` or `value`; what
     tools and systems say is passed over, and of several answers to a question the last is its answer. None for
@@ -277,7 +286,7 @@ def turns_of(value: Any) -> list[tuple[str, str | None]] | None:
         value = None if found is None else found[0]
     if not isinstance(value, list) or not value or not all(isinstance(one, Mapping) for one in value):
         return None
-    turns: list[tuple[str, str | None]] = []
+    turns: list[Said] = []
     for message in value:
         role = role_of(message)
         if role is None or not message.keys() & {"content", "value", "text", "kwargs"}:
@@ -286,20 +295,22 @@ def turns_of(value: Any) -> list[tuple[str, str | None]] | None:
         if not content:
             continue
         if role in PEOPLE:
-            turns.append((content, None))
+            turns.append(Said(content))
         elif role in MODELS and turns:
-            turns[-1] = (turns[-1][0], content)
+            retrieved = next((own for name, own in message.items() if own and field_of(name) == "contexts"
+                              and name not in SAYS), None)  # fmt: skip
+            turns[-1] = Said(turns[-1].question, content, retrieved)
     return turns or None
 
 
 def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> list[Sample]:
     """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last."""
-    for one in ("messages", "user_input"):
-        turns = turns_of(item.get(one))
+    for field in ("messages", "user_input"):
+        turns = turns_of(item.get(field))
         if turns is None:
             continue
-        rest = {name: value for name, value in item.items() if name not in (one, "messages")}
-        if one == "messages" and "user_input" in item:
+        rest = {name: value for name, value in item.items() if name not in (field, "messages")}
+        if field == "messages" and "user_input" in item:
             return [_sample(rest, place, number, forms)]  # the dialogue before a question that stands by itself
         whole = _sample(rest, place, number, forms)
         last = len(turns)
@@ -307,13 +318,14 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
             dataclasses.replace(
                 whole,
                 id=whole.id if last == 1 and whole.response else f"{whole.id}.{turn}",
-                user_input=asked,
-                response=(whole.response or answer) if turn == last else answer,
+                user_input=one.question,
+                response=(whole.response or one.answer) if turn == last else one.answer,
+                contexts=whole.contexts or contexts_of(one.contexts, f"{place}, contexts", forms),
                 reference=whole.reference if turn == last else None,
                 references=whole.references if turn == last else (),
                 cluster=whole.cluster or whole.id,
             )
-            for turn, (asked, answer) in enumerate(turns, 1)
+            for turn, one in enumerate(turns, 1)
         ]
     if "user_input" not in item and isinstance(item.get("messages"), str):
         item = {**item, "user_input": item["messages"]}

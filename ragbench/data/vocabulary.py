@@ -168,7 +168,8 @@ def _format(name: str, *marks: str, opens: str = "", parted: str = "", **takes: 
 
 
 FORMATS = (
-    _format("DeepEval", "retrieval_context context", parted="|", context="reference_contexts"),
+    _format("DeepEval", "input retrieval_context", "retrieval_context context", "input expected_output context",
+            parted="|", context="reference_contexts"),
     _format(
         "promptfoo", "vars response", "vars prompt provider", opens="vars response",
         testIdx="id", id="", prompt="", score="", provider="system",

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from ragbench.data.files import DatasetError
 from ragbench.data.payloads import Passage
 from ragbench.data.rows import cut_list
-from ragbench.extras.traces import deepeval, langchain, langfuse, langsmith, mlflow, opentelemetry, phoenix, tables
+from ragbench.extras.traces import langchain, langfuse, langsmith, mlflow, opentelemetry, phoenix, tables
 from ragbench.extras.traces.spans import Trace
 
 
@@ -31,7 +31,7 @@ class Format(Reader, Protocol):
     def MARKS(self) -> Sequence[set[str]]: ...  # noqa: N802
 
 
-FORMATS: tuple[Format, ...] = (opentelemetry, phoenix, langfuse, langsmith, mlflow, deepeval, langchain)
+FORMATS: tuple[Format, ...] = (opentelemetry, phoenix, langfuse, langsmith, mlflow, langchain)
 
 
 def format_of(record: Mapping[str, Any]) -> Reader | None:
