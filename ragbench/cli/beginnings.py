@@ -29,7 +29,7 @@ from ragbench.data.files import LeftOut
 from ragbench.data.folder import NAME
 from ragbench.data.rows import TABLES, cut_list, read_rows
 from ragbench.data.samples import read_samples
-from ragbench.data.vocabulary import FIELDS, Columns
+from ragbench.data.vocabulary import FIELDS, Columns, spoken
 
 LEGAL = (
     "a folder of a data set (dataset.toml, or chunks.en.jsonl and questions.en.jsonl), a folder of documents "
@@ -248,7 +248,7 @@ class Beginning:
     def _take_table(self, path: Path) -> None:
         known, row = _looked_at(path)
         read, tool = known.read, _tool(path)
-        which = [f"{SAID.get(one, one)} = {read[one]}" for one in FIELDS if one in read]
+        which = [f"{spoken(one)} = {read[one]}" for one in FIELDS if one in read]
         told = "; ".join([", ".join(which), *known.notes()])
         kind = _kind(row, read, tool)
         if kind == "answers":
@@ -373,10 +373,6 @@ def _named(path: Path) -> str:
 def _holds_a_set(path: Path) -> bool:
     """Whether a folder is a data set, or holds some."""
     return any(any(path.glob(name)) for name in ("dataset.toml", "*/dataset.toml", "chunks.*.jsonl"))
-
-
-SAID = {"user_input": "question", "response": "answer"}
-"""What fields are called where a user is told which columns they are."""
 
 
 def _looked_at(path: Path) -> tuple[Columns, dict[str, Any]]:

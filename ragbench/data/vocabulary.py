@@ -128,7 +128,8 @@ RARELY: dict[str, tuple[str, ...]] = {
 
 CONTENT = ("user_input", "response", "reference", "contexts", "reference_contexts", "messages")
 """Fields that are measured: two columns that could be one of them are refused where they differ."""
-OWN = {name: names_[0] for name, names_ in FIELDS.items()}
+SPOKEN = {"user_input": "question", "response": "answer"}
+"""What fields are called where a user is told of them, if not by their own name."""
 
 
 def key(name: Any) -> str:
@@ -140,9 +141,7 @@ def key(name: Any) -> str:
 
 _PLURALS = {"answers", "questions", "expectedanswers"}
 """Names that mean another field than without their s: of several answers each is a reference."""
-_KNOWN = {key(name): field for field, own in FIELDS.items() for name in own} | {
-    key(name): field for field, own in FIELDS.items() for name in own[:1]
-}
+_KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
 _RARE = {key(name): field for field, own in RARELY.items() for name in own}
 
 
@@ -198,6 +197,11 @@ FORMATS = (
 def field_of(name: Any) -> str:
     """The field that a column of this name is; empty for any other name."""
     return _KNOWN.get(key(name), "")
+
+
+def spoken(field: str) -> str:
+    """What a field is called where a user is told of it."""
+    return SPOKEN.get(field, field)
 
 
 def is_content(name: Any) -> bool:
@@ -298,7 +302,7 @@ class Columns:
         for name in unread:
             if one := _guess(name, left):
                 left.remove(one)
-                yield f"is {name} the {SPOKEN[one]}? --column {SPOKEN[one]}={name}"
+                yield f"is {name} the {spoken(one)}? --column {spoken(one)}={name}"
 
     def _plan(self, row: Mapping[str, Any], place: str, told: Format | None = None) -> _Plan:
         """told: the format that the row was known to be of before its objects were opened."""
@@ -336,26 +340,25 @@ class Columns:
             elif one == "contexts" and keys[own[0]] == "evidence" and "reference_contexts" not in found:
                 found["reference_contexts"] = own
         for one, own in found.items():
-            own.sort(key=lambda name: (keys[name] in takes, keys[name] != key(OWN[one])))
+            own.sort(key=lambda name: (keys[name] in takes, keys[name] != key(FIELDS[one][0])))
         self.format = self.format or (told.name if told else "")
         opened = [name for name in columns if (told and keys[name] in told.opens)]
         opened += [name for one in ("user_input", "response") for name in found.get(one, ()) if _opened(row[name])]
         read = {name for own in found.values() for name in own} | {name for own in named.values() for name in own}
         skipped = {name for name in columns if takes.get(keys[name]) == ""}
         unread = [name for name in columns if name and name not in read | skipped and name not in opened]
-        own_ = {name for name in unread if keys[name].startswith("unnamed")}
-        return _Plan(
-            told, found, frozenset(one for one, count in joined.items() if count > 1), list(dict.fromkeys(opened)),
-            [name for name in unread if name not in own_],
-        )  # fmt: skip
+        unread = [name for name in unread if not keys[name].startswith("unnamed")]
+        several = frozenset(one for one, count in joined.items() if count > 1)
+        return _Plan(told, found, several, list(dict.fromkeys(opened)), unread)
 
     def _named(self, columns: Sequence[str], place: str) -> dict[str, list[str]]:
         """Field → the columns that were given for it, as they stand in the table."""
         found = {}
-        for one, wanted in self._given.items():
-            own = [_in(name, columns) for name in wanted]
+        for one, given in self._given.items():
+            wanted = given if isinstance(given, list) else [given] if _in(given, columns) else given.split(",")
+            own = [_in(name.strip(), columns) for name in wanted]
             if one in self._needed and None in own and not self.read:
-                name = wanted[own.index(None)]
+                name = wanted[own.index(None)].strip()
                 raise AmbiguousError(f"{place}: there is no column {name!r}{names.meant(name, list(columns))}")
             if there := [name for name in own if name is not None]:
                 found[one] = there
@@ -366,22 +369,22 @@ class Columns:
         if len(there) == 1 or one not in CONTENT or len({repr(row[name]) for name in there}) == 1:
             return _plain(first)
         if joined:
-            parts = [_opened_list(row[name]) for name in there]
-            return [value for part in parts for value in part]
-        if key(there[0]) == key(OWN[one]):
+            parts = [_plain(_held(row[name])) for name in there]
+            return [value for part in parts for value in (part if isinstance(part, list) else [part])]
+        if key(there[0]) == key(FIELDS[one][0]):
             self.unread.update(dict.fromkeys(there[1:]))
             return _plain(first)
-        both, spoken = " and ".join(there), SPOKEN[one]
-        which = " or ".join(f"--column {spoken}={name}" for name in there)
+        said = spoken(one)
+        which = " or ".join(f"--column {said}={name}" for name in there)
         raise AmbiguousError(
-            f"{place}: the columns {both} differ, and either could be the {spoken}: say which, {which} "
-            f"(columns = {{{spoken!r}: {there[-1]!r}}} in Python), or leave one out"
+            f"{place}: the columns {' and '.join(there)} differ, and either could be the {said}: say which, {which} "
+            f"(columns = {{{said!r}: {there[-1]!r}}} in Python), or leave one out"
         )
 
     def _wide(self, row: Mapping[Any, Any], found: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         """System → field → column, of a table with a column of answers for each system."""
         columns = [str(name) for name in row]
-        given = [name for name in (_in(one, columns) for one in self._given.get("response", ())) if name]
+        given = self._named(columns, "").get("response", ())
         wide: dict[str, dict[str, str]] = {}
         if len(given) > 1:
             return {name: {"response": name} for name in given}
@@ -398,11 +401,6 @@ class Columns:
         return wide if sum("response" in own for own in wide.values()) > 1 else {}
 
 
-SPOKEN = {
-    **{one: one for one in FIELDS},
-    "user_input": "question", "response": "answer", "contexts": "contexts",
-}  # fmt: skip
-"""What a field is called where a user is told of it."""
 _ANSWERS = "answer|response|output|prediction|reply|ответ"
 _OF_SYSTEM = re.compile(
     rf"(?:(.+?)[\s_.:-]+({_ANSWERS}|contexts?|documents?|контекст)|({_ANSWERS}|contexts?|контекст)[\s_.:-]+(.+))",
@@ -428,15 +426,15 @@ def _guess(name: str, left: Sequence[str]) -> str:
     return _KNOWN[near[0]] if near else ""
 
 
-def _checked(given: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Field → columns. Raises AmbiguousError for a field that there is not."""
+def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Field → column, or columns. Raises AmbiguousError for a field that there is not."""
     found = {}
     for name, columns in given.items():
         one = field_of(name) or _RARE.get(key(name), "")
         if not one:
             legal = [own[0] for own in FIELDS.values()]
             raise AmbiguousError(f"column {name}={columns}: there is no field {name!r}{names.meant(str(name), legal)}")
-        found[one] = [part.strip() for part in columns.split(",")] if isinstance(columns, str) else list(columns)
+        found[one] = columns if isinstance(columns, str) else list(columns)
     return found
 
 
@@ -463,24 +461,19 @@ def _plain(value: Any) -> Any:
 
 def _opened(value: Any) -> Mapping[str, Any] | None:
     """The object that a value is, or that its text holds; None for anything else."""
-    if isinstance(value, str) and value.lstrip().startswith("{"):
-        try:
-            found = held(value)
-        except ValueError:
-            return None
-        value = found[0] if found else None
+    value = _held(value)
     return value if isinstance(value, Mapping) else None
 
 
-def _opened_list(value: Any) -> list[Any]:
-    value = _plain(value)
-    if isinstance(value, str):
-        try:
-            found = held(value)
-        except ValueError:
-            found = None
-        value = found[0] if found else value
-    return list(value) if isinstance(value, list | tuple) else [value]
+def _held(value: Any) -> Any:
+    """What a text holds that is a list or a mapping; anything else as it is."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
+        return value
+    try:
+        found = held(value)
+    except ValueError:
+        return value
+    return value if found is None else found[0]
 
 
 def _listed(columns: Sequence[str], most: int = 12) -> str:

@@ -197,6 +197,10 @@ class TestColumnsByTheUser:
         monkeypatch.undo()
         settings.load.cache_clear()
 
+    def test_a_column_may_have_a_comma_in_its_name(self) -> None:
+        [one] = samples_of([{"question": "q", "Reply, in full": "a"}], columns={"answer": "Reply, in full"})
+        assert one.response == "a"
+
     def test_several_columns_are_several_systems(self) -> None:
         row = {"question": "q", "GPT-4": "a", "Claude": "b", "gold": "a"}
         found = samples_of([row], columns={"answer": "GPT-4, Claude"})
