@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from ragbench.core.segmentation import spans
+from ragbench.core.segmentation import sentences, spans
 from ragbench.core.settings.addresses import MASK, without_passwords
 from ragbench.judge.injections import AT_ONCE, _flags_in
 from ragbench.llm.reply import MalformedError, read, without_thought
-from ragbench.metrics.sentences import sentences
 from ragbench.tiers.retrieval.masking import Masker
 from tests.patterns import ANCHORED, Found, found, texts
 

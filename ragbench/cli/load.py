@@ -15,7 +15,7 @@ import typer
 from ragbench.cli import load_documents
 from ragbench.cli.console import options
 from ragbench.cli.console.preview import tell
-from ragbench.core import terminal
+from ragbench.core import segmentation, terminal
 
 if TYPE_CHECKING:
     from ragbench.data import Brought
@@ -336,7 +336,7 @@ def _bring(found: Brought, logged: Logged | None, about: About) -> None:
     name, _, part = about.name.partition(":") if about.add else (about.name, "", "")
     if about.sample:
         logged = data.drawn(found, logged, about.sample)
-    read_as = data.language_of(found.texts)
+    read_as = segmentation.language_of(found.texts)
     spoken = about.language or part or read_as
     if about.add:
         spoken = data.language_in(data.place_of(name, folder), about.language or part)

@@ -10,7 +10,7 @@ import typer
 
 from ragbench.cli.console import options
 from ragbench.cli.console.preview import tell
-from ragbench.core import terminal
+from ragbench.core import segmentation, terminal
 
 if TYPE_CHECKING:
     from ragbench.data import Brought, Records
@@ -78,7 +78,7 @@ def documents(
         data.require_free(name, place, replace=replace)
     with Progress("documents", len(reading.paths(folder))) as progress:
         found = reading.read(folder, cutting, url, known, progress)
-    spoken = spoken or data.language_of(found.texts)
+    spoken = spoken or segmentation.language_of(found.texts)
     if not check:
         _tell_copies(found)
     tell(found, folder.name, spoken, check=check)

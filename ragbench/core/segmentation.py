@@ -1,27 +1,27 @@
-"""Where the sentences of an English or Russian text stand, where words do that no blank parts, and their stems."""
+"""What a text tells of itself: its language, where its sentences stand, words that no blank parts, and their stems."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 Span = tuple[int, int]
 """Where a part of a text begins and ends, in characters from 0; the end is not of it."""
 
-_BREAK = re.compile(
-    r"(?<=[.!?…])[\"'»”’)\]]*+\s++(?=[\"'«“‘(\[—–-]*+\s*+[A-ZА-ЯЁ0-9])|"
+_END = re.compile(
+    r"(?<![.!?…])(?P<mark>[.!?…]++)[\"'»”’)\]]*+(?:\s++(?=[\"'«“‘(\[—–-]*+\s*+[A-ZА-ЯЁ0-9])|$)|"
     r"\n\s*\n|\n(?=\s*+(?:[-*•]|\d++[.)])\s)"
 )
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:[A-ZА-ЯЁ]|mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|no|vol|fig|approx|jr|sr|inc|ltd|"
-    r"г|гг|в|вв|ул|д|корп|стр|каб|ауд|им|т\.\s?е|т\.\s?д|т\.\s?п|т\.\s?к|и\s?др|см|рис|табл|тыс|млн|млрд|руб|"
-    r"проф|доц|акад|тел|напр|просп|пр|пл|обл|р-н|пос))\.\s*$",
+_NO_END = re.compile(
+    r"(?:^|[\s(«\"“])(?:[A-ZА-ЯЁ]|mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|no|vol|fig|approx|jr|sr|inc|ltd|г|гг|в|вв|ул|д|"
+    r"корп|стр|каб|ауд|им|т\.\s?[едпк]|и\s?др|см|рис|табл|тыс|млн|млрд|руб|проф|доц|акад|тел|напр|просп|пр|пл|обл|р-н|"
+    r"пос)\.$",
     re.IGNORECASE,
 )
-
-
 _UNSPACED = re.compile(
     "[\u0e00-\u0e4e\u0e80-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u109a-\u109f\u1780-\u17d3\u17dc\u17dd"
     "\u3005-\u3007\u3031-\u3035\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9fe\uaa60-\uaa7f"
@@ -29,10 +29,15 @@ _UNSPACED = re.compile(
 )
 """Thai, Lao, Burmese, Khmer, Chinese characters and kana, their digits apart; Korean parts its words by blanks."""
 _CYRILLIC = re.compile("[\u0400-\u052f]")
+_LETTER = re.compile(r"[^\W\d_]")
+MOST_CHARACTERS, MOST_TEXTS = 4_000, 1_000
+"""So much of one text, and of several so many, tells their language."""
 LONGEST_KEPT = 24
 """Letters of the words whose stems are kept: some 20 MB of them."""
 LONGEST = 12
-"""Letters and signs of the longest abbreviation, and some more: so far from its end a sentence is looked at."""
+"""Letters and signs of the longest abbreviation with what stands before it, and some more."""
+LONGEST_READ_AGAIN = 10_000
+"""Characters of a text whose sentences are kept for its next reader: a passage comes with many questions."""
 
 
 def spans(text: str) -> list[Span]:
@@ -41,24 +46,29 @@ def spans(text: str) -> list[Span]:
     What has no letter or digit is none.
     """
     found: list[Span] = []
-    start = after = 0
-    for gap in [*_BREAK.finditer(text), None]:
-        after = gap.end() if gap else len(text)
-        if gap is not None and "\n" not in gap.group():
-            last = gap.start() + len(gap.group().rstrip())
-            if _ABBREVIATION.search(text, max(start, last - LONGEST), after):
+    start = 0
+    for end in [*_END.finditer(text), None]:
+        stop = end.end() if end else len(text)
+        if end and end["mark"] == "." and stop < len(text):
+            last = end.start() + len(end[0].rstrip())
+            if _NO_END.search(text, max(start - 1, last - LONGEST, 0), last):  # white space stands before `start`
                 continue
-        piece = text[start:after]
+        piece = text[start:stop]
         if any(letter.isalnum() for letter in unicodedata.normalize("NFKC", piece)):  # "🄐" is the word "a"
             begin = start + len(piece) - len(piece.lstrip())
             found.append((begin, begin + len(piece.strip())))
-        start = after
+        start = stop
     return found
 
 
 def sentences(text: str) -> list[str]:
     """The sentences themselves, white space folded."""
-    return [" ".join(text[start:end].split()) for start, end in spans(text)]
+    return list(_sentences(text) if len(text) <= LONGEST_READ_AGAIN else _sentences.__wrapped__(text))
+
+
+@lru_cache(maxsize=256)
+def _sentences(text: str) -> tuple[str, ...]:
+    return tuple(" ".join(text[start:end].split()) for start, end in spans(text))
 
 
 def is_unspaced(text: str) -> bool:
@@ -84,6 +94,19 @@ def apart(text: str) -> str:
         found.append(f" {sign}" if own or held else sign)
         held = own
     return "".join(found)
+
+
+def language_of(texts: str | Iterable[str], otherwise: str = "en") -> str:
+    """ "ru" where more than a third of the letters of a text, or of the first texts, are Cyrillic, else "en".
+
+    Russian texts on technical subjects hold Latin names, so half would be too strict. otherwise: what holds where no
+    letter stands.
+    """
+    text = texts[:MOST_CHARACTERS] if isinstance(texts, str) else " ".join(islice(texts, MOST_TEXTS))
+    letters = sum(1 for _ in _LETTER.finditer(text))
+    if not letters:
+        return otherwise
+    return "ru" if 3 * sum(1 for _ in _CYRILLIC.finditer(text)) > letters else "en"
 
 
 def stem(word: str) -> str:

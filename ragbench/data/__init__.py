@@ -11,7 +11,6 @@ if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.data.files import DatasetError, TooMuchError, normalise
     from ragbench.data.folder import Dataset, Records, Written, available, language_in, load, load_folder, place_of
     from ragbench.data.records import ChunkRecord, Decision, Dialogue, PastQuestion, QuestionRecord, RatedAnswer
-    from ragbench.data.russian import language_of
     from ragbench.data.writing import add, logged_files, require_free, write
 
 _PLACES = {
@@ -37,7 +36,6 @@ _PLACES = {
     "doubts_of": "doubts",
     "drawn": "brought",
     "language_in": "folder",
-    "language_of": "russian",
     "load": "folder",
     "load_folder": "folder",
     "logged_files": "writing",

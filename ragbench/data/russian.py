@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 
 LETTERS = " абвгдежзийклмнопрстуфхцчшщъыьэюя"
 """The first stands for the edge of a word; ё counts as е."""
@@ -102,12 +100,3 @@ def look(text: str) -> Look:
             odd += letter not in _QUOTES | _DASHES | _SIGNS
             cost += ODD if is_strange else 9.0 if letter in _QUOTES else 5.0
     return Look(cost, signs, odd)
-
-
-def language_of(texts: Iterable[str], sample: int = 1000) -> str:
-    """ "ru" where more than a third of the letters of the first `sample` texts are Cyrillic, else "en".
-
-    Russian texts on technical subjects hold Latin names, so half would be too strict.
-    """
-    text = " ".join(islice(texts, sample))
-    return "ru" if len(_CYRILLIC.findall(text)) * 3 > len(_LETTER.findall(text)) else "en"

@@ -24,7 +24,7 @@ def make(
     Raises EmbeddingError for settings that cannot give vectors.
     """
     if settings.kind == "auto":
-        from ragbench.data.russian import language_of
+        from ragbench.core.segmentation import language_of
         from ragbench.embed import wheels
 
         settings = wheels.suiting(settings, language_of(corpus or ()))

@@ -136,11 +136,3 @@ def polarity_of(found: Sequence[str], known: Mapping[str, Word]) -> tuple[frozen
             (denied if distance <= REACH else affirmed).add(word.stem)
             distance = REACH + 1
     return frozenset(affirmed), frozenset(denied)
-
-
-def language_of(text: str, otherwise: str = "en") -> str:
-    """ "ru" if most letters are Cyrillic, "en" if most are not, `otherwise` without letters."""
-    letters = [letter for letter in text[:4000].casefold() if letter.isalpha()]
-    if not letters:
-        return otherwise
-    return "ru" if 2 * sum("а" <= letter <= "я" or letter == "ё" for letter in letters) > len(letters) else "en"

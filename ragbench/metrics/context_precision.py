@@ -9,13 +9,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from ragbench.core.metric import Purpose, metric
+from ragbench.core.segmentation import sentences
 from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score
 from ragbench.core.types.reason import Reason, kept, rounded
 from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.metrics.references import best_of_references
-from ragbench.metrics.sentences import sentences
 
 FIELDS = ("user_input", "contexts")
 Strategy = Literal["auto", "reference", "response"]

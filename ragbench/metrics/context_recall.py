@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ragbench.core.metric import Purpose, metric
+from ragbench.core.segmentation import sentences
 from ragbench.core.types import Judge, Sample, Score, Status
 from ragbench.metrics.claims import ENTAILMENT, received_on, verdicts_on
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.metrics.references import best_of_references
-from ragbench.metrics.sentences import sentences
 
 FIELDS = ("user_input", "contexts", "reference")
 

@@ -14,11 +14,11 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from ragbench.core.metric import Peer, Purpose, Reading, Stretch, metric
+from ragbench.core.segmentation import sentences
 from ragbench.core.types import Array, Judge, LexicalReader, Prompt, Sample, Score
 from ragbench.core.types.reason import Reason, kept, rounded
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
-from ragbench.metrics.sentences import sentences
 
 SOURCE = "the specification, section 9.3"
 FIELDS = ("user_input", "response")

@@ -9,12 +9,12 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from ragbench.core.metric import Purpose, Reading, Stretch, metric
+from ragbench.core.segmentation import sentences
 from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score
 from ragbench.core.types.reason import Reason, kept, rounded
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
 from ragbench.metrics.references import best_of_references
-from ragbench.metrics.sentences import sentences
 
 LOWEST, HIGHEST = 1, 5
 SCALE = (float(LOWEST), float(HIGHEST))

@@ -11,13 +11,13 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, Field
 
 from ragbench.core.metric import metric
+from ragbench.core.segmentation import sentences
 from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score
 from ragbench.core.types.reason import Reason, kept, rounded
 from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
 from ragbench.metrics.references import best_of_references
-from ragbench.metrics.sentences import sentences
 
 HIGHEST = 2
 ACCURACY_FIELDS = ("user_input", "response", "reference")

@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from ragbench.core.metric import Purpose, Reading, Stretch, metric
+from ragbench.core.segmentation import sentences
 from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score
 from ragbench.core.types.reason import Reason, kept
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
-from ragbench.metrics.sentences import sentences
 from ragbench.metrics.strings import plain
 
 FIELDS = ("response", "contexts")

@@ -13,10 +13,10 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from ragbench.core.metric import Purpose, metric
+from ragbench.core.segmentation import sentences
 from ragbench.core.types import Embedder, Judge, LexicalReader, Prompt, Sample, Score, Status
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
-from ragbench.metrics.sentences import sentences
 from ragbench.metrics.vectors import by_each, by_embedder, cosine, single_cosine
 
 FIELDS = ("user_input", "response")

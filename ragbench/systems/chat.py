@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragbench import llm
+from ragbench.core import segmentation
 from ragbench.core.settings import GeneratorSettings, JudgeSettings
 from ragbench.core.types import Status
 from ragbench.core.waves import gather
-from ragbench.judge import words
 from ragbench.llm import Budget, Client, Completion, Decoding, Journal, Outlook, Request, planning
 from ragbench.llm.dry_run import Rehearsal
 from ragbench.llm.reply import without_thought
@@ -74,7 +74,7 @@ class ChatGenerator(BaseGenerator):
         )
 
     def _spoken(self, text: str, language: str | None) -> str:
-        wanted = self.settings.language or language or words.language_of(text, self._language)
+        wanted = self.settings.language or language or segmentation.language_of(text, self._language)
         return wanted if wanted in templates.BUILT_IN else "en"
 
     def rehearse(self, tasks: Sequence[Task]) -> tuple[list[Generation | None], Outlook]:

@@ -81,7 +81,7 @@ class ExtractiveGenerator(BaseGenerator):
         found = fits(question, [chunk.text for chunk in contexts])
         ranked = sorted(found, key=lambda each: (-each.fit, each.place))
         if not ranked or ranked[0].fit < NOTHING or share(found) < self.settings.refuse_below:
-            return REFUSALS.get(language or words.language_of(question), REFUSALS["en"])
+            return REFUSALS.get(language or segmentation.language_of(question), REFUSALS["en"])
         best = [each for each in ranked[: self.settings.sentences] if each.fit >= SECOND * ranked[0].fit]
         chosen = dict.fromkeys(each.text for each in sorted(best, key=lambda each: each.place))
         return " ".join(chosen)

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from ragbench import embed
+from ragbench.core.segmentation import language_of
 from ragbench.core.settings import EmbedderSettings, Settings
 from ragbench.core.types import EmbeddingError
-from ragbench.data.russian import language_of
 from ragbench.embed import means, wheels
 from tests.command_line import ragbench
 from tests.small_project import add

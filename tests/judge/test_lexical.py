@@ -17,12 +17,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from ragbench.core.segmentation import apart, sentences
+from ragbench.core.segmentation import apart, language_of, sentences
 from ragbench.core.types import Judge, LexicalReader, Prompt, Status
 from ragbench.judge import LexicalJudge, WordReader
 from ragbench.judge import words as reading
 from ragbench.judge.lexical import FLIPPED_NEGATION, FUNCTION_WORD_WEIGHT, MISSING_NUMBER
-from ragbench.judge.words import FUNCTION_WORDS, grams, language_of, numbers, polarity, stem, words
+from ragbench.judge.words import FUNCTION_WORDS, grams, numbers, polarity, stem, words
 
 READER = WordReader()
 CONTEXT = [
@@ -76,9 +76,10 @@ class TestWords:
         assert polarity("He isn't rich")[1] == {"rich"}
 
     @pytest.mark.parametrize(
-        ("expected", "texts"), [("ru", ("Привет", "а", "я", "ё", "абc")), ("en", ("Hello", "Hello, мир", "аb", "аbc"))]
+        ("expected", "texts"),
+        [("ru", ("Привет", "а", "я", "ё", "абc", "аb")), ("en", ("Hello", "Hello all, мир", "аbc"))],
     )
-    def test_language_by_letters_from_the_first_to_the_last_and_at_a_tie(self, expected: str, texts: list[str]) -> None:
+    def test_more_than_a_third_of_its_letters_make_a_text_russian(self, expected: str, texts: list[str]) -> None:
         assert {language_of(text, otherwise="none") for text in texts} == {expected}
         assert language_of("1 2", otherwise="ru") == "ru"
 

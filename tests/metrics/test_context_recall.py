@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench.core import segmentation
 from ragbench.core.language import translator
+from ragbench.core.segmentation import sentences
 from ragbench.core.types import Chunk, Sample, Score, Status
 from ragbench.judge import LexicalJudge
 from ragbench.metrics.context_recall import context_recall
 from ragbench.metrics.explanation import explain
-from ragbench.metrics.sentences import sentences
 from tests.scripted_judge import ScriptedJudge, entailment, score
 
 PHOTOSYNTHESIS = {
@@ -124,8 +123,3 @@ def test_no_sign_is_lost(text: str) -> None:
         return "".join(sign for sign in of if sign.isalnum())
 
     assert signs("".join(sentences(text))) == signs(text)
-
-
-@pytest.mark.parametrize(("text", "expected"), CASES)
-def test_the_offline_judge_splits_alike(text: str, expected: list[str]) -> None:
-    assert segmentation.sentences(text) == expected

@@ -15,10 +15,10 @@ from pydantic import Field
 from ragbench import stats
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.metric import Metric
+from ragbench.core.segmentation import language_of
 from ragbench.core.settings import Settings
 from ragbench.core.types import Question
 from ragbench.data.records import PastQuestion
-from ragbench.data.russian import language_of
 from ragbench.data.wording import plain
 from ragbench.tiers.basics import requests
 from ragbench.tiers.basics.families import Sureness
@@ -120,7 +120,7 @@ def as_question(past: PastQuestion, cluster_by: str = "user") -> Question:
         reference=past.answer,
         relevant_urls={past.url: 1.0} if past.url else {},
         kind=None if past.score is None else f"★ {past.score}",
-        language=language_of([past.question]),
+        language=language_of(past.question),
         cluster=past.user if cluster_by == "user" else None,
         source=REAL,
     )
@@ -176,7 +176,7 @@ class _Log:
         for past in self.history:
             at, hour = when(past.asked_at)
             day, weekday = (None, None) if at is None else (at.date().isoformat(), at.weekday())
-            words, language = len(_WORD.findall(past.question)), language_of([past.question])
+            words, language = len(_WORD.findall(past.question)), language_of(past.question)
             sizes = (past.id, words, len(past.question), language, past.score)
             yield (*sizes, day, weekday, hour, past.url is not None)
 

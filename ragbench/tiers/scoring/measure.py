@@ -17,9 +17,9 @@ from ragbench.core.language import translator
 from ragbench.core.listeners import Listener, Listening
 from ragbench.core.metric import FIELDS, Metric
 from ragbench.core.progress import Progress
+from ragbench.core.segmentation import language_of
 from ragbench.core.stand_ins import StandIn, for_people, panel, unordered
 from ragbench.core.types import Embedder, Sample, Score
-from ragbench.data.russian import language_of
 from ragbench.embed.texts import Arrays
 from ragbench.judge import OwnJudge, Rule, asks_nobody
 from ragbench.judge.memo import Shelf
