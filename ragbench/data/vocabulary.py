@@ -38,7 +38,7 @@ _FOUND_ALONE = tuple(one for one in _PASSAGES.split() if one != "evidence")
 FIELDS: dict[str, tuple[str, ...]] = {
     "id": (
         "id", "sample_id", "question_id", "query_id", "qid", "item_id", "item", "example_id", "row_id", "record_id",
-        "uid", "ид", "идентификатор", "номер", "номер_вопроса", "id_вопроса", "код_вопроса",
+        "uid", "index", "№", "ид", "идентификатор", "номер", "номер_вопроса", "id_вопроса", "код_вопроса",
     ),
     "user_input": (
         "user_input", "question", "query", "input", *_each("user input", "question query message"), "question_text",
