@@ -284,10 +284,10 @@ def read(
         brought.notes.append(f"the contexts of {written_for} questions without an answer are taken for relevant ones")
     if not brought.chunks:
         brought.notes.append(
-            "no passages: nothing can be retrieved. Give the knowledge base (--chunks-from NAME), or a column of "
-            f"passages (--column contexts=COLUMN); answers need none: `ragbench score {path.name}`"
+            "no passages: what a service or a function of yours returns is the knowledge base, as far as it is seen; "
+            "to search passages here, and to measure the search, give them: --chunks-from NAME or db:NAME"
         )
-        brought.runs.append("dataset")
+        brought.runs.append("tier3_end_to_end")
     elif not base:
         brought.notes.append("the knowledge base is only the chunks that this file carries: retrieval is easier so")
     return brought
