@@ -58,31 +58,40 @@ def measure(folder: Path, rows: int, metrics: list[str], judge: str, to: list[st
         {**os.environ, "RAGBENCH_CONFIG": str(folder / "ragbench.toml"), "TMPDIR": str(folder)},
         file_actions=[(os.POSIX_SPAWN_OPEN, 1, str(folder / "said"), os.O_WRONLY | os.O_CREAT, 0o600)],
     )
-    most = peak(child)
-    _, status, used = os.wait4(child, 0)
+    most, seconds = spent(child)
+    _, status, _used = os.wait4(child, 0)
     said = (folder / "said").read_text(encoding="utf-8")
     assert status == 0, said
     written = sum(one.stat().st_size for name in to for one in [folder / name, *(folder / name).rglob("*")])
     print(
         f"{rows:,} rows, {path.stat().st_size / 2**20:,.0f} MiB, {len(metrics) or 'all'} metrics, "
         f"to {' and '.join(to)}: "
-        f"{used.ru_utime + used.ru_stime:.1f} s of a processor, {most / 2**20:,.0f} MiB of memory at most; "
+        f"{seconds:.1f} s of a processor, {most / 2**20:,.0f} MiB of memory at most; "
         f"what is written has {written / 2**20:,.0f} MiB",
         flush=True,
     )
 
 
-def peak(process: int) -> int:
-    """Waits for the end of a process; the bytes of memory that it and what it started had at most, together."""
-    first, most = psutil.Process(process), 0
+def spent(process: int) -> tuple[int, float]:
+    """Waits for the end of a process; the bytes of memory that it and what it started had at most, together, and their
+    seconds of a processor.
+
+    Each process is asked for its own: what a killed one has used is in nobody's account.
+    """
+    first, most, used = psutil.Process(process), 0, dict[psutil.Process, float]()
     while True:
         try:
             if first.status() == psutil.STATUS_ZOMBIE:
-                return most
-            most = max(most, sum(one.memory_info().rss for one in [first, *first.children(recursive=True)]))
+                return most, sum(used.values())
+            held = 0
+            for one in [first, *first.children(recursive=True)]:
+                times = one.cpu_times()
+                used[one] = times.user + times.system
+                held += one.memory_info().rss
+            most = max(most, held)
         except psutil.NoSuchProcess:
             continue  # one of those that it started has just ended
-        time.sleep(0.2)
+        time.sleep(0.1)
 
 
 def answers(rows: int) -> Iterator[dict[str, Any]]:

@@ -37,7 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background, or by nohup: processes inherit it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.disable()  # until all tests are collected: next to nothing of what is imported is garbage
-    if config.getoption("numprocesses", None) is None:  # this process runs tests, and starts no others that do
+    if not config.getoption("numprocesses", None):  # this process runs tests, and starts no others that do
         from ragbench.report.keeping import files
 
         files.notebook_format()  # by its one door, before a test imports nbformat by itself
@@ -106,6 +106,19 @@ def _nobody_is_asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         patch.setenv("RAGBENCH_TRUST", "/")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_database_of_the_users() -> Iterator[None]:
+    """A test that asks for it fails: it would leave its rows there, and pass or fail by what it finds."""
+    from ragbench.store import server
+
+    def refused() -> Path:
+        pytest.fail("the database of who runs the tests is asked for: give this one `project`, or `database_settings`")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server, "of_the_user", refused)
         yield
 
 

@@ -140,7 +140,8 @@ ROWS: Mapping[str, Row] = {
     "injections": Row(
         "orders to the judge in answers and contexts",
         "what is judged is marked off by a delimiter that its author cannot know, a score comes from its field alone, "
-        "characters that nobody sees are taken out; a few forms of words are flagged and counted, other words are not",
+        "characters that nobody sees are taken out; three kinds are flagged and counted, and the share of attacks that "
+        "have a flag stands beside the count",
     ),
     "paths": Row(
         "`..`, absolute paths and links in names, parameters and archives",

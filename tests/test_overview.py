@@ -18,6 +18,7 @@ from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.types import Estimate, Verdict
 from ragbench.core.types.reason import Reason, kept
+from ragbench.report import articles
 from ragbench.report.keeping.results import scores as all_scores
 from ragbench.report.keeping.results import summary
 from ragbench.report.pages.assembly import Measurements
@@ -201,7 +202,8 @@ def test_a_verdict_away_from_its_page_names_the_stand_in_that_alone_judged(
     page, text = Page(found, language=language), translator(language)
     [row] = [row for row in standing(Measurements(tmp_path), text).rows if row[2] == "b"]
     sentence = views.about.standing(page).html()
-    outputs = (sentence, views.about.overview(page).html(), views.about.differences(page).html(), row[4])
+    outputs = (sentence, views.about.overview(page).html(), views.about.differences(page).html(), row[4],
+               articles.markdown_table(made, text), Page(made, language=language).view("across").html())  # fmt: skip
     assert [said in str(output) for output in outputs] == [alone] * len(outputs)
     whole = summary(Measurements(tmp_path))
     judges = {one.get("judged_by") for one in (*whole["estimates"], *whole["comparisons"]) if one["metric"] == "mrr"}
@@ -261,7 +263,8 @@ def test_an_unknown_set_of_thresholds_is_refused() -> None:
 def test_the_cost_is_that_of_the_replies_used(tmp_path: Path) -> None:
     (tmp_path / "ragbench.toml").write_text(
         '[generators.writer]\nkind = "openai"\nbase_url = "http://localhost/v1"\nmodel = "m"\n'
-        "input_price = 2.0\noutput_price = 10.0\n",
+        "input_price = 2.0\noutput_price = 10.0\n"
+        '[generators.dear]\nkind = "openai"\nbase_url = "https://models.example/v1"\nmodel = "m"\n',
         encoding="utf-8",
     )
     settings.load.cache_clear()
@@ -272,6 +275,7 @@ def test_the_cost_is_that_of_the_replies_used(tmp_path: Path) -> None:
             ("a", "q2", float("nan"), float("nan")),
             ("b", "q1", 10.0, 10.0),
             ("b", "q2", 10.0, 10.0),
+            ("c", "q1", 10.0, 10.0),
         ],
         columns=["system", "sample", "input_tokens", "output_tokens"],
     )
@@ -279,12 +283,12 @@ def test_the_cost_is_that_of_the_replies_used(tmp_path: Path) -> None:
     facts = {
         **made.facts,
         "judges": [{"name": "model", "usage": usage}, {"name": "lexical", "stand_in": True}],
-        "generators": {"a": {"name": "writer"}, "b": {"name": "elsewhere"}},
+        "generators": {"a": {"name": "writer"}, "b": {"name": "elsewhere"}, "c": {"name": "dear"}},
     }
     paid = replace(made, facts=facts, extra={**made.extra, "answers": answers})
     found = over({"tier1_retrieval": paid})
-    assert found.facts["pages"][0]["spent"] == {"calls": 10, "money": 3.5, "unpriced": 4}
-    known = "cost 3.50 at least, 4 calls have no price · 10 calls"
+    assert found.facts["pages"][0]["spent"] == {"calls": 11, "money": 3.5, "unpriced": 5}
+    known = "cost 3.50 at least, 5 calls have no price · 11 calls"
     for one, told in ((found, known), (over({"tier1_retrieval": made}), "no paid call")):
         whole = Overview(Page(one).material)
         assert " · ".join(measured(whole, whole.pages[0])).endswith(told)

@@ -15,6 +15,7 @@ from psycopg import sql
 from ragbench import embed, tiers, views
 from ragbench.core import settings
 from ragbench.core.types import Embedder
+from ragbench.core.types.reason import read
 from ragbench.store import EmbeddingError, Source, StoreError, server
 from ragbench.tiers import BenchError
 from ragbench.tiers.retrieval import own_tables
@@ -337,6 +338,31 @@ def test_the_cache_has_the_vectors_of_the_log_and_the_model_embeds_the_rest(
     assert (rows.loc["12", "cached"], rows.loc["12", "similarity"]) == ("10", pytest.approx(1.0)), "the log's vector"
     assert made.facts["logs"]["theirs"]["cosine"] < 0.9
     assert "another model made the log" in views.about.method(views.Page(made)).html()
+
+
+@pytest.mark.parametrize("asking", [True, False])
+def test_answers_have_no_stored_vectors_and_are_embedded_by_the_model_that_embeds_questions(
+    own: psycopg.Connection, project: Path, *, asking: bool
+) -> None:
+    """Two questions of one user on one day: without that model nothing can embed an answer."""
+    own.execute('ALTER TABLE "order" ADD COLUMN at timestamptz')
+    own.execute("UPDATE \"order\" SET at = '2026-03-01 09:00+00'::timestamptz + id * interval '1 minute'")
+    change(project, 'table = "order"\n', 'table = "order"\nasked_at = "at"\n')
+    if asking:
+        maker = asked_by_a_model(project, 64)
+        embed_tables(own, maker, [10, 12])
+    made = tiers.tier_ux("db:own", "theirs", sessions="history", resamples=1000)
+    [score] = made.scores[made.scores["metric"] == "answer_consistency"].to_dict("records")
+    estimate = next(e.estimate for e in made.estimates if e.metric == "answer_consistency")
+    if asking:
+        first, second = (maker.embed([answer])[0] for answer in ("До полуночи.", "У коменданта."))
+        near = float(first @ second / np.linalg.norm(first) / np.linalg.norm(second))
+        assert (score["value"], score["status"]) == (pytest.approx(near), "ok")
+        assert (estimate.n, estimate.n_unmeasured) == (1, 0)
+        assert set(made.extra["similarities"]["what"]) == {"question", "answer"}
+    else:
+        assert (estimate.n, estimate.n_unmeasured) == (0, 1)
+        assert "has no vector in the database own" in str(read(score["reason"]))
 
 
 def test_a_log_of_another_width_is_refused_by_name(own: psycopg.Connection, project: Path) -> None:

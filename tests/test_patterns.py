@@ -26,7 +26,6 @@ exact, and a square takes 16 times as long."""
 MADE_LATER = {
     "ragbench.tiers.retrieval.masking": "words between bounds, of the users' ids",
     "ragbench.cli.console.options": "typed by who runs the command",
-    "ragbench.judge.injections": "the forms, which stand in FORMS",
     "ragbench.core.settings.secrets": "the secrets themselves, side by side",
     "ragbench.views.items.chosen": "one word, in a condition that was typed",
     "ragbench.systems.refusals": "its own signs, which stand there",
@@ -74,11 +73,11 @@ def slow(one: Found) -> list[str]:
     return []
 
 
-@pytest.mark.fault("patterns", tried="patterns of the package × texts that keep them busy", count=170)
+@pytest.mark.fault("patterns", tried="patterns of the package × texts that keep them busy", count=160)
 @pytest.mark.timeout(600)
 def test_no_pattern_of_the_package_is_kept_busy() -> None:
     patterns, made_later = found()
-    assert len(patterns) >= 170
+    assert len(patterns) >= 160
     assert {place.partition(":")[0] for place in made_later} == set(MADE_LATER)
     busy = {one.place: (one.pattern.pattern, bad) for one in patterns if (bad := slow(one))}
     assert not busy

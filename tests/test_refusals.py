@@ -23,6 +23,8 @@ from tests.chat_server import ChatServer, asked_schema
 
 REFUSALS = (*written.ENGLISH_REFUSALS, *written.RUSSIAN_REFUSALS)
 ANSWERS = (*written.ENGLISH_ANSWERS, *written.RUSSIAN_ANSWERS)
+_FIGURES = "The passages give the following:\n- rent: $300 million\n- deposit: 500"
+_RUSSIAN_FIGURES = "В справке указано следующее:\n- выплата: 300 руб.\n- коэффициент: 1,15"
 
 
 @pytest.mark.parametrize("answer", REFUSALS)
@@ -38,15 +40,14 @@ def test_answers_that_only_sound_like_refusals(answer: str) -> None:
 def test_the_rates_that_are_printed_are_those_of_the_labelled_answers(shared_data: Callable[[str], Path]) -> None:
     found = real_refusals.labelled(shared_data(real_refusals.LABELLED).parent)
     assert real_refusals.recognised(found) == RECOGNISED
-    assert (RECOGNISED.recall, RECOGNISED.precision) == (pytest.approx(327 / 338), pytest.approx(327 / 340))
+    assert (RECOGNISED.recall, RECOGNISED.precision) == (pytest.approx(327 / 338), pytest.approx(327 / 339))
     by_system = {
         system: real_refusals.recognised([one for one in found if one.system == system])
         for system in dict.fromkeys(one.system for one in found)
     }
     counted = {name: one for name, one in by_system.items() if one.refusals >= 10}
     assert len(counted) == 4
-    assert all(one.recall >= 0.95 for one in counted.values())
-    assert all(one.taken - one.found <= max(1, 0.05 * one.taken) for one in counted.values())
+    assert {name: one.refusals for name, one in counted.items() if min(one.recall, one.precision) < 0.95} == {}
 
 
 def test_no_sign_is_of_one_models_making(shared_data: Callable[[str], Path]) -> None:
@@ -80,6 +81,19 @@ def test_cases_from_the_field(shared_data: Callable[[str], Path]) -> None:
         ("To find the fee, multiply 300 by the number of nights.", False),
         ("В тексте не названа плата. Однако из таблицы следует: 300 рублей за ночь.", False),
         ("В тексте названа плата за ночь. Поэтому плату за месяц определить невозможно.", True),
+        (f"{_FIGURES}\nTherefore, the total cannot be determined.", True),
+        (f"I cannot calculate the total. {_FIGURES}\nTherefore, the total cannot be determined.", False),
+        (f"The text does not name the total. {_FIGURES}", False),
+        (f"The text does not name the total. {_FIGURES}\nTherefore, the total cannot be determined.", True),
+        (
+            "I cannot calculate the total. From the text I would need:\n1. the rent of 2022\n2. the year: 2022 or 2023",
+            True,
+        ),
+        ("I cannot answer this question. Please contact the office:\n- phone: 555 12 34\n- room: 12", True),
+        (f"Не могу рассчитать сумму. {_RUSSIAN_FIGURES}\nПоэтому сумму рассчитать нельзя.", False),
+        (f"{_RUSSIAN_FIGURES}\nПоэтому сумму рассчитать нельзя.", True),
+        ("К сожалению, в материалах нет ответа. Обратитесь в деканат:\n- телефон: 8 800 555\n- кабинет: 12", True),
+        ("К сожалению, в материалах нет ответа. По документам нужны:\n- копии: 2\n- фото: 3", True),
         ("", False),
         ("   ", False),
         ("n/a.", True),
@@ -100,7 +114,9 @@ def test_any_text_is_one_or_the_other(answer: str) -> None:
     assert is_refusal(answer) in (True, False)
 
 
-@pytest.mark.parametrize("word", ["i ", "the context ", "не ", "information ", "there is no ", "a, "])
+@pytest.mark.parametrize(
+    "word", ["i ", "the context ", "the text says: ", "- a: : ", "не ", "information ", "there is no ", "a, "]
+)
 def test_long_texts_of_one_word_come_to_an_end(word: str) -> None:
     assert is_refusal(word * 20_000) in (True, False)
 
@@ -112,9 +128,9 @@ def test_both_rates_are_said_with_what_they_were_counted_on(language: str) -> No
     for number in (
         "338",
         "327",
-        "340",
+        "339",
         "0.967" if language == "en" else "0,967",
-        "0.962" if language == "en" else "0,962",
+        "0.965" if language == "en" else "0,965",
     ):
         assert number in said
     assert "strict" in refusing.told(translator(language), {"by": "strict"})

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from ragbench import data as datasets
 from ragbench.cli.console.quantities import counted
-from ragbench.core import annexes
+from ragbench.core import annexes, folders
 from ragbench.core.language import LANGUAGES
 from ragbench.core.settings import ChunkTable, EmbedderSettings, QuestionTable, Settings, SourceSettings, SystemSettings
 from ragbench.core.settings.addresses import without_passwords
@@ -447,7 +447,9 @@ def _folders(path: Path) -> list[Path]:
 def _defined(path: Path) -> Iterator[str]:
     """Names that a module has, told by reading it; `*` where it takes all of another's."""
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = ast.parse(folders.text(path, folders.MOST_CODE))
+    except folders.TooLargeError:
+        raise
     except (SyntaxError, ValueError) as error:
         raise ValueError(f"{path}: not Python: {error}") from None
     for node in tree.body:

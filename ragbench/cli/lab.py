@@ -72,6 +72,6 @@ def _copied(folder: Path) -> Path:
     files = sorted(path for path in shipped.NOTEBOOKS.iterdir() if path.is_file())
     missing = [path for path in files if not (folder / path.name).exists()]
     for path in missing:
-        folders.write(folder / path.name, path.read_bytes())
+        folders.write(folder / path.name, folders.content(path))
     terminal.say(f"copied into {folder}: {len(missing)} files, yours to change; now `ragbench run` executes these")
     return folder

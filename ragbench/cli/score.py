@@ -251,15 +251,20 @@ def _tell_nothing(found: Scores) -> bool:
 
 def _decided(found: Scores, known: Settings) -> Decision:
     """By the numbers alone."""
-    from ragbench.core.measurement import Measurement, NamedEstimate
     from ragbench.tiers.run.gates import decide
+
+    return decide(_numbers(found), known)
+
+
+def _numbers(found: Scores) -> dict[str, Measurement]:
+    """What gates and flat tables are made of, by its page."""
+    from ragbench.core.measurement import Measurement, NamedEstimate
     from ragbench.tiers.scoring import judge_overlap
     from ragbench.tiers.scoring.result import NOTEBOOK
 
     estimates = tuple(NamedEstimate(*place, one) for place, one in found.estimates.items())
     facts = {"attendance": judge_overlap.facts(found.attendances)}
-    numbers = Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=found.comparisons)
-    return decide({NOTEBOOK: numbers}, known)
+    return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=found.comparisons)}
 
 
 def _criteria(given: Sequence[str], scale: str) -> list[Metric]:
@@ -333,3 +338,4 @@ def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
         out.mkdir(parents=True, exist_ok=True)
         outputs.write(out / "summary.json", found.as_parts())
         csv_files.write_rows(out / "scores", found.filed(), FILED)
+        csv_files.write_findings(out, _numbers(found))

@@ -1,6 +1,6 @@
 """The one door to the disk: a file or a folder takes another's place, and at every moment one of them is there whole.
 
-What others put into a folder stays.
+What others put into a folder stays. What is read whole has an end, whoever wrote it.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import hashlib
+import io
 import os
 import secrets
 import shutil
@@ -31,7 +33,43 @@ MENDED = {
     errno.EFBIG: "raise the limit on a file's size (ulimit -f), or name another place",
 }
 """What helps where nothing can be written."""
+MOST_BYTES = 2**25
+"""Of a file that is read whole, where its reader says nothing else."""
+MOST_CODE = 2**21
+"""Of a Python file that is parsed: its tree takes some three hundred times as much."""
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD, RENAME_EXCHANGE of Linux
+
+
+class TooLargeError(ValueError):
+    """A file has more than its reader takes at once; the message names both."""
+
+
+def content(path: Path, most: int = MOST_BYTES) -> bytes:
+    """The bytes of a file. Raises TooLargeError for more than `most`, none of which is held: what a file says of its
+    size is not asked, for that of a pipe or a device is no limit."""
+    with path.open("rb") as file:
+        found = file.read(most + 1)
+    if len(found) > most:
+        raise TooLargeError(f"{path.name}: more than {most:,} bytes; a file of its kind has fewer")
+    return found
+
+
+def text(path: Path, most: int = MOST_BYTES, *, errors: str = "strict") -> str:
+    """The text of a file in UTF-8, with LF line ends. Raises what `content` does, and UnicodeDecodeError."""
+    return io.TextIOWrapper(io.BytesIO(content(path, most)), encoding="utf-8", errors=errors).read()
+
+
+def last_lines(path: Path, most: int = 2**20) -> list[str]:
+    """The lines at the end of a log, of whatever length it is; the first may be a part of one."""
+    with path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - most))
+        return file.read(most).decode("utf-8", errors="replace").splitlines()
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file of any size, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def said(error: OSError) -> str:
@@ -197,9 +235,9 @@ def _may_replace(folder: Path) -> bool:
     return folder.is_dir() and not folder.is_symlink() and (_is_marked(folder) or not any(folder.iterdir()))
 
 
-def _mark(folder: Path, text: str) -> None:
+def _mark(folder: Path, listed: str) -> None:
     """Write the mark at once: half a list would call our files those of others."""
-    (folder / UNNAMED).write_text(text, encoding="utf-8")  # of that name, so that `_clear_left` knows it
+    (folder / UNNAMED).write_text(listed, encoding="utf-8")  # of that name, so that `_clear_left` knows it
     (folder / UNNAMED).replace(folder / MARK)
 
 
@@ -210,7 +248,7 @@ def _is_marked(folder: Path) -> bool:
 def _listed(folder: Path, written: Collection[str]) -> set[str]:
     """The files of a folder that ragbench wrote. Where the list is empty, as old ones are, those it writes now."""
     try:
-        names = set((folder / MARK).read_text(encoding="utf-8").splitlines())
+        names = set(text(folder / MARK).splitlines())
     except OSError:
         return set()
     return (names or set(written)) | {MARK}
@@ -235,7 +273,7 @@ def _clear_left(final: Path) -> None:
         is_ours = _is_marked(left) or files_of(left) <= {UNNAMED}
         if not number.isdigit() or not is_ours or is_alive(int(number)):
             continue
-        ours = set((left / MARK).read_text(encoding="utf-8").splitlines()) if _is_marked(left) else {BUILDING}
+        ours = set(text(left / MARK).splitlines()) if _is_marked(left) else {BUILDING}
         ours |= {MARK}
         if BUILDING not in ours:
             if not final.exists():

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench.core import stand_ins, terminal, unidentified
+from ragbench.core import folders, stand_ins, terminal, unidentified
 from ragbench.core.counts import alone, counted
 from ragbench.core.folders import write, write_by
 from ragbench.core.language import translator
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FINDINGS, ESTIMATES, COMPARISONS = "findings.json", "estimates.parquet", "comparisons.parquet"
+MOST_FINDINGS = 2**27
+"""Bytes of `FINDINGS`: facts, which name no question."""
 SCORE_COLUMNS = ("system", "metric", "sample", "value", "status", "reason", "judge")
 RETRIEVED_COLUMNS = ("system", "sample", "rank", "chunk", "url", "similarity", "gain", "text")
 ESTIMATE_COLUMNS = (
@@ -296,7 +298,7 @@ class Measurement:
     def _load(cls, folder: Path) -> Measurement:
         import pandas as pd
 
-        about = json.loads((folder / FINDINGS).read_text(encoding="utf-8"))
+        about = json.loads(folders.text(folder / FINDINGS, MOST_FINDINGS))
         tables = {name: pd.read_parquet(folder / f"{name}.parquet") for name in ("scores", "questions", "retrieved")}
         extra = {
             path.stem.removeprefix("extra-"): pd.read_parquet(path) for path in sorted(folder.glob("extra-*.parquet"))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ragbench.core import folders
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.brought import Brought
 from ragbench.data.files import DatasetError, normalise, read_text
@@ -243,7 +244,10 @@ def _front_matter(text: str) -> dict[str, Any]:
 
 def _converted(path: Path, suffix: str) -> tuple[str, dict[str, Any]]:
     """A document that is no text: Raises DatasetError for one that is damaged, or too large."""
-    data = read_text(path).encode() if suffix in PAGES else path.read_bytes()
+    try:
+        data = read_text(path).encode() if suffix in PAGES else folders.content(path, MAX_BYTES)
+    except folders.TooLargeError as error:
+        raise DatasetError(f"{error}; split it") from None
     size = _unpacked(data, path) if suffix == ".docx" else len(data)
     if size > MAX_BYTES:
         raise DatasetError(f"more than {MAX_BYTES:,} bytes; split it")

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from ragbench.core import folders
 from ragbench.core.settings import EmbedderSettings, project_folder
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import EmbeddingError, TextKind, Vectors
@@ -170,7 +171,7 @@ def purpose(folder: Path) -> Purpose | None:
 
 def _object(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(folders.text(path))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

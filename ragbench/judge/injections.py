@@ -1,11 +1,10 @@
-"""Texts that seem written to move a judge: a few forms of such words, in English and in Russian."""
+"""Texts that seem written to move a judge: what no plain text has, in English and in Russian."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ragbench.judge.memo import Memo
 
@@ -23,106 +22,36 @@ AT_ONCE, REACH = 20_000, 400
 """Characters of a text that are looked at together, and how many more, so that no form is cut in two."""
 KEPT_BYTES = 16 * 2**20
 """Of texts that were looked at of late, whose flags are known."""
-
-
-@dataclass(frozen=True, init=False)
-class Form:
-    """One form of words: a pattern whose places `{}` are filled by groups of words, one of each in every match.
-
-    A text without a word of each group has no match, and is told by that alone: most texts are, at a hundredth of what
-    the pattern costs.
-    """
-
-    pattern: re.Pattern[str]
-    needed: tuple[tuple[str, ...], ...] = field(repr=False)
-
-    def __init__(self, pattern: str, *groups: tuple[str, ...]) -> None:
-        for group in groups:
-            pattern = pattern.replace("{}", f"(?:{'|'.join(map(re.escape, group))})", 1)
-        object.__setattr__(self, "pattern", re.compile(pattern, re.IGNORECASE | re.DOTALL))
-        object.__setattr__(self, "needed", tuple(sorted(map(_shortest, groups), key=len)))
-
-    def stands_in(self, text: str, folded: str) -> bool:
-        """Whether the text has the form; `folded` is `fold` of it."""
-        for group in self.needed:
-            for word in group:
-                if word in folded:
-                    break
-            else:
-                return False
-        return self.pattern.search(text) is not None
-
-
-def _shortest(group: Iterable[str]) -> tuple[str, ...]:
-    """The folded words of a group without those that hold another one of it."""
-    words = dict.fromkeys(map(fold, group))
-    return tuple(word for word in words if not any(other in word for other in words if other != word))
-
-
-def fold(text: str) -> str:
-    """The text with every letter as the one small letter that it is to a pattern which ignores the case."""
-    return text.replace("\u0130", "i").replace("\u0131", "i").casefold()
-
-
-_JUDGES = ("judge", "evaluator", "grader")
-_RULES = ("instruction", "prompt", "rule", "above", "previous", "prior")
-_RULES_RU = ("инструкц", "указани", "правил", "предыдущ", "выше")
-_TENS = tuple(map(str, (*range(1, 10), *range(10, 100, 10))))
-FORMS: dict[str, tuple[Form, ...]] = {
-    "ignore instructions": (
-        Form(r"\b{}\b.{0,40}\b{}", ("ignore", "disregard", "forget", "override"), _RULES),
-        Form(r"{}\w{0,12}+.{0,40}{}", ("игнорир", "забуд", "отмени"), _RULES_RU),
-        Form(r"не\s++{}\w{0,12}+.{0,40}{}", ("обращай",), _RULES_RU),
+FORMS = {
+    "ignore instructions": re.compile(
+        r"\b(?:ignore|disregard|forget)\s++(?:(?:all|any|of|the|your|my|these|those)\s++)*+"
+        r"(?:previous|prior|above|earlier|preceding)\s++(?:instruction|prompt|rule|order|direction)"
+        r"|\b(?:игнорируй|забудь|не\s++(?:учитывай|выполняй|соблюдай))(?:те)?\s++(?:(?:все|всё|эти|твои|ваши|свои)\s++)*+"
+        r"(?:предыдущие|прежние|прошлые|данные\s++ранее)\s++(?:инструкци|указани|правил|распоряжени)",
+        re.IGNORECASE,
     ),
-    "asks for a verdict": (
-        Form(
-            r"\b{}\b.{0,40}\b{}\b.{0,30}\b{}\b",
-            ("give", "assign", "return", "output", "respond", "answer", "rate", "score", "mark"),
-            ("maximum", "highest", "full", "perfect", "top", "only", "5/5", "10/10", "score", "verdict", "supported"),
-            ("score", "rating", "mark", "marks", "point", "points", "verdict", "grade", "json", *_TENS),
-        ),
-        Form(
-            r"{}\w{0,12}+.{0,40}{}",
-            ("постав", "выстав", "верни", "выведи", "присвой", "оцени"),
-            ("максимальн", "высш", "балл", "оценк", "вердикт"),
-        ),
-    ),
-    "addresses the judge": (
-        Form(r"\b{} (?:now )?(?:an? |the )?{}\b", ("you are",), (*_JUDGES, "assistant", "ai")),
-        Form(r"\b{} {}", ("dear",), _JUDGES),
-        Form(r"\b{} {}", ("as the", "as an"), _JUDGES),
-        Form(r"\b{} (?:the )?{}", ("note to",), _JUDGES),
-        Form(r"(?:вы|ты)\s*+(?:[—–-]\s*+)?(?:теперь\s++)?{}", ("судья", "оценщик", "ассистент")),
-        Form(r"{}\w{1,12}+\s++{}", ("уважаем",), ("судья", "оценщик")),
-        Form(r"(?:для|внимание)\s++{}", ("судь",)),
-    ),
-    "plays a role": (
-        Form(
-            r"(?:^|\n)[^\S\n]*+(?:#++[^\S\n]*+)?{}\s*+{}",
-            ("system", "assistant", "user", "developer", "система", "ассистент", "пользователь"),
-            (":",),
-        ),
-        Form(
-            r"{}\|?{}\|?>",
-            ("<",),
-            ("im_start", "im_end", "system", "assistant", "endoftext", "eot_id", "start_header_id"),
-        ),
-        Form(r"\[/?{}", ("inst]",)),
-        Form(r"{}", ("<<sys>>",)),
-    ),
-    "closes the text": (
-        Form(r"{}/?\s*+{}[0-9a-f]{4}", ("<",), ("text-",)),
-        Form(r"{}/?\s*+{}\s*+>", ("<",), ("text", "context", "answer", "response", "document")),
-    ),
-    "writes a verdict": (
-        Form(
-            r"{}{}[\"']\s*+{}",
-            ('"', "'"),
-            ("score", "rating", "verdict", "supported", "faithful", "answer", "level", "оценка", "вердикт"),
-            (":",),
-        ),
+    "marks of a chat": re.compile(
+        r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id|end_header_id)\|>"
+        r"|\[/?INST\]|<</?SYS>>|</?start_of_turn>|</?text-[0-9a-f]{4}",
+        re.IGNORECASE,
     ),
 }
+"""Patterns of what is flagged, besides what is hidden. Words that ask for a verdict, play a role or address a judge are
+none of them: whatever forms of them were tried, of texts that were not written for their sake they found one attack in
+five, and stood in every second innocent one."""
+
+
+class Measured(NamedTuple):
+    """How often texts have a flag: attacks, and innocent texts that sound like them."""
+
+    attacks: int
+    flagged: int
+    innocent: int
+    mistaken: int
+
+
+MEASURED = Measured(60, 5, 50, 0)
+"""Of the texts of `tests/written_injections.py`, which were not written for the sake of these patterns."""
 
 
 def flags_in(text: str) -> tuple[str, ...]:
@@ -137,10 +66,8 @@ def _flags_in(text: str) -> tuple[str, ...]:
     if plain is not text or not text.isascii():
         plain = HIDDEN.sub("", plain)
     # piece by piece: no pattern runs for long, and other threads have their turn between two of them
-    pieces = [
-        (piece, fold(piece)) for at in range(0, len(plain), AT_ONCE) for piece in [plain[at : at + AT_ONCE + REACH]]
-    ]
-    found = [name for name, forms in FORMS.items() if any(form.stands_in(*piece) for form in forms for piece in pieces)]
+    pieces = [plain[at : at + AT_ONCE + REACH] for at in range(0, len(plain), AT_ONCE)]
+    found = [name for name, form in FORMS.items() if any(form.search(piece) for piece in pieces)]
     return (*found, "hidden characters") if hides else tuple(found)
 
 

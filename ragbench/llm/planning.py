@@ -16,6 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import TypeAdapter
 
+from ragbench.core import folders
 from ragbench.core.folders import write
 from ragbench.core.settings import PLAN, JudgeSettings
 from ragbench.core.types import JournalSize
@@ -196,7 +197,7 @@ def keep(outlooks: Iterable[Outlook]) -> None:
 def kept(place: Path) -> list[Outlook]:
     """The outlooks that processes left in a folder, added up, one a model, by name."""
     read = TypeAdapter(list[Outlook]).validate_json
-    found = [one for path in sorted(place.glob("*.json")) for one in read(path.read_bytes())]
+    found = [one for path in sorted(place.glob("*.json")) for one in read(folders.content(path))]
     return together(found)
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from ragbench.core import folders
 from ragbench.core.folders import write
 from ragbench.core.settings import RUN_FOLDER
 
@@ -61,9 +62,7 @@ def of_run(folder: Path) -> tuple[str, ...] | None:
     path = folder / FILE
     if not path.is_file():
         return None
-    if path.stat().st_size > MOST_BYTES:
-        raise ValueError(f"{path}: more than {MOST_BYTES:,} bytes; it is no list of a run's replies")
-    whole = path.read_bytes().rpartition(b"\n")[0].decode("ascii", "replace").split()
+    whole = folders.content(path, MOST_BYTES).rpartition(b"\n")[0].decode("ascii", "replace").split()
     for line in whole:
         if not _KEY.fullmatch(line):
             raise ValueError(f"{path}: {line[:80]!r} is no key of a reply")

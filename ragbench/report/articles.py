@@ -79,7 +79,7 @@ def _systems(material: Material, *, apart: bool = False) -> Table:
         digits = material.digits(metric)
         values = [_value(material, name, metric) for name in material.systems]
         found = [e for name in material.systems if (e := material.estimate(name, metric)) is not None]
-        row: list[Any] = [clean(metric), *values]
+        row: list[Any] = [", ".join(filter(None, (clean(metric), material.judged_by(metric)))), *values]
         if two:
             c = material.comparison(material.challengers[0], metric)
             p = None if c is None else c.p if c.p_adjusted is None else c.p_adjusted

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench.core.measurement import COMPARISON_ROW, ESTIMATE_ROW, Measurement, without_nan, write_table
+from ragbench.core.measurement import COMPARISON_ROW, ESTIMATE_ROW, Measurement, NamedEstimate, without_nan, write_table
 from ragbench.core.settings import secrets
 from ragbench.data.tables import Column, Table
 from ragbench.report.keeping import files, results
@@ -65,20 +66,62 @@ def write_csv(path: Path, table: pd.DataFrame, *, raw: bool = False) -> None:
 
 
 def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = False) -> None:
-    """Scores, estimates, comparisons and each page's own tables as CSV and as Parquet; both summaries as one JSON."""
-    import pandas as pd
+    """Scores, estimates, comparisons and the pages' own tables as CSV and as Parquet; both summaries as one JSON.
+
+    `placed_estimates` and `placed_comparisons` hold what is not of the whole (of a slice, a stage, a judge, a depth);
+    `where` says of what, as JSON.
+    """
 
     folder.mkdir(parents=True, exist_ok=True)
-    found = results.findings(measurements)
     scores = results.scores(measurements, told=True)
     write_csv(folder / "scores.csv", scores, raw=raw)
     write_table(folder / "scores.parquet", scores)
+    found = write_findings(folder, measurements, raw=raw)
+    for name, own in {**_placed(measurements), **_own(measurements)}.items():
+        write_csv(folder / f"{name}.csv", own, raw=raw)
+        write_table(folder / f"{name}.parquet", own.infer_objects())
+    results.write_json(folder / results.SUMMARY, {**found, **results.stood_in(measurements)})
+
+
+def write_findings(
+    folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = False
+) -> dict[str, list[dict[str, Any]]]:
+    """Estimates and comparisons of the whole as CSV and as Parquet; the rows of both are returned."""
+    import pandas as pd
+
+    found = results.findings(measurements)
     for name, columns in (("estimates", ESTIMATE_ROW), ("comparisons", COMPARISON_ROW)):
         # as objects, so that a count stays a whole number where another row has none
         table = pd.DataFrame(found[name], columns=["notebook", *columns], dtype=object)
         write_csv(folder / f"{name}.csv", table, raw=raw)
         write_table(folder / f"{name}.parquet", table.infer_objects())
-    for name, own in ((name, own) for made in measurements.values() for name, own in made.tables.items()):
-        write_csv(folder / f"{name}.csv", own, raw=raw)
-        write_table(folder / f"{name}.parquet", own)
-    results.write_json(folder / results.SUMMARY, {**found, **results.stood_in(measurements)})
+    return found
+
+
+def _placed(measurements: Mapping[str, Measurement]) -> dict[str, pd.DataFrame]:
+    """The findings that have a place, by the name of their table; none where no page has any."""
+    import pandas as pd
+
+    rows: dict[str, list[dict[str, Any]]] = {"placed_estimates": [], "placed_comparisons": []}
+    for notebook, made in measurements.items():
+        for one in made.placed:
+            kind = "placed_estimates" if isinstance(one, NamedEstimate) else "placed_comparisons"
+            where = json.dumps(dict(one.where), ensure_ascii=False, sort_keys=True)
+            rows[kind].append({"notebook": notebook, "where": where, **one.row()})
+    columns = {"placed_estimates": ESTIMATE_ROW, "placed_comparisons": COMPARISON_ROW}
+    return {
+        name: pd.DataFrame(own, columns=["notebook", "where", *columns[name]], dtype=object)
+        for name, own in rows.items()
+        if own
+    }
+
+
+def _own(measurements: Mapping[str, Measurement]) -> dict[str, pd.DataFrame]:
+    """The tables that pages have of their own, those of one name as one: whose rows are whose `notebook` says."""
+    import pandas as pd
+
+    parts: dict[str, list[pd.DataFrame]] = {}
+    for notebook, made in measurements.items():
+        for name, own in made.tables.items():
+            parts.setdefault(name, []).append(own.assign(notebook=notebook)[["notebook", *own.columns]])
+    return {name: pd.concat(own, ignore_index=True) for name, own in parts.items()}

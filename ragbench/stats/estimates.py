@@ -126,7 +126,9 @@ def estimate_many(
         for name in columns
     }
     scales = {name: closed(ends) for name, ends in limits.items()}
-    length = len(next(iter(columns.values()), ()))
+    if not columns:
+        return {}
+    length = len(next(iter(columns.values())))
     codes = as_codes(clusters, length)
     weights = _weights(counts, length, codes)
     means: dict[str, tuple[Mean | None, int]] = {}

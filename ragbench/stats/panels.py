@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ragbench.core.types import Array, Estimate
 from ragbench.stats import alphas
 from ragbench.stats.raters import (
+    ENDS,
     FEWEST_FOR_BCA,
     MOST_CATEGORIES,
     PSEUDO,
@@ -52,7 +53,8 @@ def krippendorff_alpha(
     pairable = np.array([len(row) > 1 for row in rows], dtype=bool)
     codes = as_codes(clusters, len(rows))
     kept = [row for row in rows if len(row) > 1]
-    options: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed, "fisher_below": FEWEST_FOR_BCA}
+    options: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed}
+    options |= {"fisher_below": FEWEST_FOR_BCA, "bounds": ENDS}
     kept_codes = None if codes is None else codes[pairable]
     unmeasured = int((~pairable).sum())
     if scale in ("interval", "ratio"):
@@ -143,7 +145,7 @@ def fleiss_kappa_of_counts(
         pseudo = Pseudo(PSEUDO * shared(agreeing, codes) * made[1], _fleiss_sums(chosen, number))
     return resample_units(
         kappa, units_of(items, codes), n_unmeasured, level=level, resamples=resamples, seed=seed,
-        fisher_below=FEWEST_FOR_BCA, pseudo=pseudo,
+        fisher_below=FEWEST_FOR_BCA, pseudo=pseudo, bounds=ENDS,
     )  # fmt: skip
 
 
@@ -186,7 +188,7 @@ def icc(
     return resample_units(
         lambda totals: icc_of_sums(totals[..., :-2], totals[..., -2], totals[..., -1]),
         units_of(items, own), int((~complete).sum()),
-        level=level, resamples=resamples, seed=seed, fisher_below=FEWEST_FOR_BCA,
+        level=level, resamples=resamples, seed=seed, fisher_below=FEWEST_FOR_BCA, bounds=ENDS,
     )  # fmt: skip
 
 

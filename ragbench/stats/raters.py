@@ -128,6 +128,10 @@ def spearman(
     return _ranks(items, coded, len(values), ("spearman",))["spearman"]
 
 
+ENDS = (-1.0, 1.0)
+"""Of every coefficient of agreement and correlation."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Items:
     """What all statistics of one call share: items left out, clusters of those kept, and the options."""
@@ -138,16 +142,24 @@ class _Items:
 
     def of_sums(self, statistic: Statistic, columns: Array) -> Estimate:
         return resample_units(
-            statistic, units_of(columns, self.codes), self.unmeasured, **self.options, fisher_below=FEWEST_FOR_BCA
-        )
+            statistic, units_of(columns, self.codes), self.unmeasured, **self.options, fisher_below=FEWEST_FOR_BCA,
+            bounds=ENDS,
+        )  # fmt: skip
 
-    def of_table(self, statistic: Statistic, coded: list[Codes], number: int, pseudo: float = PSEUDO) -> Estimate:
+    def of_table(
+        self,
+        statistic: Statistic,
+        coded: list[Codes],
+        number: int,
+        pseudo: float = PSEUDO,
+        bounds: tuple[float, float] = ENDS,
+    ) -> Estimate:
         units = table_units(coded[0] * number + coded[1], number**2, self.codes)
         shapes = pseudo * shared(coded[0] == coded[1], self.codes) * shapes_of(number).ravel()
         return resample_units(
             lambda totals: statistic(totals.reshape(*totals.shape[:-1], number, number)),
             units, self.unmeasured, **self.options, fisher_below=FEWEST_FOR_BCA,
-            pseudo=Pseudo(shapes) if 1 < number <= MOST_CATEGORIES else None,
+            pseudo=Pseudo(shapes) if 1 < number <= MOST_CATEGORIES else None, bounds=bounds,
         )  # fmt: skip
 
     def without(self, note: str, n: int) -> Estimate:
@@ -286,7 +298,7 @@ def _categorical(
     found = {
         "accuracy": items.of_mean(same, (0.0, 1.0)),
         "balanced_accuracy": items.of_table(
-            balanced_accuracy, coded, number, float(number)
+            balanced_accuracy, coded, number, float(number), (0.0, 1.0)
         ),  # Jeffreys' of each recall
     }
     unknown = constant(coded)

@@ -37,8 +37,14 @@ FEWEST = 6
 FEWEST_TO_DRAW = 14
 """Fewer differences tell their own skewness too badly to take it from resamples; a sentence says that they look so."""
 
-FEWEST_TO_CORRECT = 100
+FEWEST_TO_CORRECT = 200
 """Fewer skewed differences leave the test above its level also where the studentized bootstrap has to agree."""
+
+FEWEST_TO_TELL = 30
+"""Fewer differences often show little of a skew that they have: a sentence says so from half as much of it on."""
+
+SLIGHTLY, SLIGHTLY_APART = 0.02, 0.2
+"""|acceleration|, and standard deviations between mean and median, from which on so few may be skewed."""
 
 DOUBTFUL = 0.05
 """|acceleration| from which on the level is in doubt, whatever else the differences look like."""
@@ -78,6 +84,20 @@ def is_skewed(values: Array) -> bool:
     rest = np.delete(off, np.argmax(np.abs(off)))
     other = _acceleration(rest - rest.mean())
     return other * lean > 0 and abs(other) > SKEWED_BUT_ONE
+
+
+def may_be_skewed(values: Array) -> bool:
+    """Whether few differences lean to a side, by mean and median as by the third moment: too little for a test to
+    take it from them, and as much as lognormal ones often show whose tail was not drawn."""
+    if not FEWEST <= len(values) < FEWEST_TO_TELL:
+        return False
+    off = values - values.mean()
+    lean, spread = _acceleration(off), math.sqrt(float(np.mean(off**2)))
+    if not abs(lean) > SLIGHTLY:
+        return False
+    apart = float(values.mean() - np.median(values)) / spread
+    grades = 2 * len(np.unique(np.round(off / spread, 9))) < len(values)
+    return apart * lean > 0 and abs(apart) > SLIGHTLY_APART and not grades
 
 
 def _acceleration(off: Array) -> float:
@@ -197,7 +217,7 @@ def doubt(units: Units) -> str:
     found = []
     if np.count_nonzero(units.sums) <= MOST_TO_DRAW and (moved := moved_of(units)).number >= FEWEST:
         off = moved.residuals()[:, 0]
-        few = moved.number < FEWEST_TO_CORRECT and is_skewed(off)
+        few = may_be_skewed(off) or (moved.number < FEWEST_TO_CORRECT and is_skewed(off))
         ties = 2 * len(np.unique(np.round(off, 12))) < len(off)
         if few or (not ties and abs(_acceleration(off)) > DOUBTFUL):
             found.append(Reason("few differences decide, and they are skewed"))

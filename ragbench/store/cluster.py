@@ -23,6 +23,7 @@ from pathlib import Path
 
 import psutil
 
+from ragbench.core import folders
 from ragbench.store.errors import StoreError
 
 MAJOR = 18
@@ -75,12 +76,10 @@ class Cluster:
 
     @property
     def sockets(self) -> Path:
-        """Where the socket is: beside the data, or in the temporary folder where that path cannot be one."""
-        plain = "," not in str(self.data)  # clients take a comma for the end of a host's name
-        if plain and len(os.fsencode(self.data / f".s.PGSQL.{PORT}")) <= LONGEST_SOCKET_PATH:
-            return self.data
-        name = hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]
-        return Path(tempfile.gettempdir()) / f"ragbench-{name}"
+        """Where the socket is: beside the data, or in the first temporary folder whose path can be one."""
+        name = f"ragbench-{hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]}"
+        *others, last = self.data, Path(tempfile.gettempdir()) / name, Path("/tmp") / name  # noqa: S108 - its owner is asked
+        return next((one for one in others if _holds_a_socket(one)), last)
 
     @property
     def made_by(self) -> int | None:
@@ -217,7 +216,7 @@ class Cluster:
     def last_words(self) -> str:
         """The last lines of the server's log up to what it calls fatal."""
         try:
-            lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+            lines = folders.last_lines(self.log)
         except OSError:
             return "it wrote no log"
         fatal = [place for place, line in enumerate(lines) if "FATAL:" in line or "PANIC:" in line]
@@ -301,9 +300,15 @@ def installation() -> Path:
     return found
 
 
+def _holds_a_socket(folder: Path) -> bool:
+    """Whether clients can be told of a socket there: they take a comma for the end of a host's name."""
+    path = os.fsencode(folder / f".s.PGSQL.{PORT}")
+    return b"," not in path and len(path) <= LONGEST_SOCKET_PATH
+
+
 def _first_number(path: Path) -> int | None:
     try:
-        return int(path.read_text().split("\n", 1)[0])
+        return int(folders.text(path).split("\n", 1)[0])
     except (OSError, ValueError):
         return None
 
@@ -353,7 +358,7 @@ def _reachable_copy(installed: Path, folder: Path) -> Path:
 
     They find their libraries in a folder beside their package's, so both are copied in the same places.
     """
-    version = hashlib.sha256((installed / "bin" / "postgres").read_bytes()).hexdigest()[:16]
+    version = folders.digest(installed / "bin" / "postgres")[:16]
     copy = folder / f"postgresql-{version}"
     inside = Path(installed.parent.name) / installed.name
     if not copy.is_dir():

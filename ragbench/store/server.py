@@ -145,15 +145,18 @@ def connected(settings: Settings) -> Iterator[Engine]:
 
 
 def cluster_of(settings: Settings) -> Cluster:
-    """The embedded server's folder: database.folder, else the user's data folder.
-
-    For root it is /var/lib/ragbench: PostgreSQL does not run as root, and another user cannot enter root's home; the
-    permissions of parent folders are never changed.
-    """
+    """The embedded server's folder: database.folder, else `of_the_user`."""
     folder = settings.database.folder
-    if folder is None:
-        folder = Path("/var/lib/ragbench" if is_root() else platformdirs.user_data_dir("ragbench")) / "postgres"
-    return Cluster(folder.expanduser().resolve())
+    return Cluster((of_the_user() if folder is None else folder).expanduser().resolve())
+
+
+def of_the_user() -> Path:
+    """A folder in the user's data folder.
+
+    For root it is below /var/lib/ragbench: PostgreSQL does not run as root, and another user cannot enter root's home;
+    the permissions of parent folders are never changed.
+    """
+    return Path("/var/lib/ragbench" if is_root() else platformdirs.user_data_dir("ragbench")) / "postgres"
 
 
 def _at(cluster: Cluster, name: str) -> URL:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from ragbench.core import folders
 from ragbench.core.settings import RUN_FOLDER
 
 FILE = "vectors.jsonl"
@@ -42,7 +43,7 @@ def told(folder: Path) -> dict[tuple[str, str], tuple[int, int]]:
         return {}
     wholes: dict[tuple[str, str], dict[str, int]] = {}
     computed: dict[tuple[str, str], int] = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in folders.text(path).splitlines():
         row = json.loads(line)
         place = row["embedder"], row["kind"]
         wholes.setdefault(place, {})[row["of"]] = row["whole"]

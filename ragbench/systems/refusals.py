@@ -10,8 +10,10 @@ need", "please provide", «уточните»). An answer is a refusal when
 - it begins with a preparation ("To calculate this, …", "As an AI, …") and then declines, or lacks and needs, or
 - it concludes by declining ("Therefore, it cannot be determined"), or declines twice and needs.
 
-A sentence that only concedes ("Although the text does not say …, it …") has no sign. Only what is said of telling and
-of sources counts: "We do not provide refunds" and «нельзя сдать экзамен» are answers.
+It is none where it declines and then sets out, in a list, what the sources do give ("The statement provides the
+following: - Capex: $1,075 million - …"): that answers in part, however it closes. A list before it declines is work
+that came to nothing. A sentence that only concedes ("Although the text does not say …, it …") has no sign. Only what is
+said of telling and of sources counts: "We do not provide refunds" and «нельзя сдать экзамен» are answers.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ class Recognised(NamedTuple):
         return self.found / self.taken
 
 
-RECOGNISED = Recognised(answers=1200, systems=8, refusals=338, taken=340, found=327)
+RECOGNISED = Recognised(answers=1200, systems=8, refusals=338, taken=339, found=327)
 """On FinanceBench's labelled results (Islam et al. 2023, arXiv:2311.11944), English, on which the rule was made;
 `benchmarks/real_refusals.py` counts it anew, by system, and without the signs that no other model shows."""
 
@@ -274,6 +276,9 @@ _FORMULA = re.compile(
     r"|недостаточно (?:данных|информации|сведений)|без ответа|затрудняюсь(?: ответить)?)"
     rf"(?: (?:in|by|from|within|в|во) (?:\w+ ){{0,3}}{_SOURCE}| (?:в|во) (?:\w+ ){{0,2}}{_ANY_READ})?"
 )
+_OF_A_SOURCE = re.compile(rf"{_SOURCE}|{_ANY_READ}")
+_HOLDS = re.compile(rf"\b(?:{_TELL}s?|holds|says|gives|follow\w*|see|know)\b|\b(?:{_SAID}|есть|следующ\w+)")
+_ITEM = re.compile(r"^(?:[-*•–—]|\d+[.)])\s.*?:\s*(?:[^\w\s]|[a-zа-я]{1,3}\b|\s){0,4}\d")
 _ENDINGS = re.compile(r"^\W+|\W+$")
 _CLAUSES = re.compile(r"; |: (?=\w+ (?:do|does|is|are)\b)|, (?:but|however|yet|но|однако|зато|а)\b,? ?")
 
@@ -309,6 +314,15 @@ class _Read(NamedTuple):
         return not self.denies and bool(_GIVES.search(self.text)) and not _SUPPOSES.search(self.text)
 
 
+def _sets_out(head: _Read, *items: _Read) -> bool:
+    """Whether the head says what a source gives, and items with their figures follow."""
+    if head.denies or head.needs or not head.text.endswith(":"):
+        return False
+    if not (_OF_A_SOURCE.search(head.text) and _HOLDS.search(head.text)):
+        return False
+    return all(_ITEM.match(one.text) for one in items)
+
+
 class Rule:
     """The rule with these signs: patterns by name, as SIGNS."""
 
@@ -332,7 +346,10 @@ class Rule:
 
     def _decided(self, read: Sequence[_Read]) -> bool:
         first, later = read[0], read[1:]
-        given = [place for place, one in enumerate(later) if one.gives]
+        lists = {place for place in range(len(read) - 2) if _sets_out(*read[place : place + 3])}
+        if any(one.declines for one in read[: max(lists, default=0)]):
+            return False
+        given = [place for place, one in enumerate(later) if one.gives or place + 1 in lists]
         declining = [
             one
             for place, one in enumerate(later)

@@ -104,3 +104,45 @@ def test_a_file_that_may_not_grow_ends_in_one_sentence(tmp_path: Path) -> None:
     assert "ulimit -f" in said
     assert "Traceback" not in done.stderr
     assert (tmp_path / "x.json").read_text(encoding="utf-8") == "old"
+
+
+IN_A_LIBRARY = """
+import os, signal
+from typing import Any
+from pydantic import BaseModel, field_serializer
+from ragbench.cli.console import interruption
+
+class Row(BaseModel):
+    text: str
+
+    @field_serializer("text")
+    def written(self, text: str) -> str:
+        os.kill(os.getpid(), {number})
+        return text
+
+def main() -> None:
+    Row(text="a").model_dump_json()
+
+interruption.PROGRAM = "__main__:main"
+interruption.program()
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(int(number), int(code)) for number, code in interruption.CODES.items()])
+def test_a_signal_that_a_library_makes_an_error_of_ends_in_one_sentence(number: int, code: int, tmp_path: Path) -> None:
+    """As while rows of a file are written: pydantic makes an error of its own of whatever is raised meanwhile."""
+    script = tmp_path / "written.py"
+    script.write_text(IN_A_LIBRARY.format(number=number), encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script)], check=False, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr == "\ninterrupted; what models have answered is kept. To go on: ragbench\n"
+
+
+def test_an_error_without_a_signal_is_told_whole(tmp_path: Path) -> None:
+    script = tmp_path / "written.py"
+    script.write_text(IN_A_LIBRARY.format(number=0), encoding="utf-8")
+    script.write_text(script.read_text().replace("os.kill(os.getpid(), 0)", "raise LookupError('no such row')"))
+    done = subprocess.run([sys.executable, str(script)], check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == Ending.UNMEASURED
+    assert "no such row" in done.stderr
+    assert "interrupted" not in done.stderr

@@ -26,6 +26,7 @@ from ragbench.extras.planning import next_study
 from ragbench.report import articles
 from ragbench.report.keeping import kept, results
 from ragbench.tiers.basics import verdicts
+from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.findings import NOTHING, find
 from ragbench.tiers.basics.session import told
@@ -34,6 +35,7 @@ from tests.command_line import invoke as call
 from tests.command_line import one_line, ragbench
 from tests.measurements import measurement
 from tests.small_project import add
+from tests.tiers.test_gate import made as of_values
 
 SYSTEMS = ("good", "poor")
 
@@ -538,6 +540,14 @@ def test_pages_and_pairs_that_cannot_be_planned_are_left_out_and_named(project: 
     alone = call("plan-study", "--run", "r4")
     assert alone.exit_code != 0
     assert "all 60 differences are 0" in str(alone.exception)
+
+
+def test_groups_that_all_differ_alike_plan_nothing_though_their_questions_differ() -> None:
+    """Showing all against hiding all, on pairs of a right and a wrong answer: every group differs by 0."""
+    report = of_values("hit_rate@1", [f"pair {n // 2}" for n in range(60)], old=[1.0, 0.0] * 30, new=[0.0, 1.0] * 30)
+    said = "new − old on hit_rate@1: all 30 groups differ by 0, and nothing says how others would vary"
+    with pytest.raises(BenchError, match=re.escape(said)):
+        next_study.plan({"tier": report}, next_study.Ask(), DifferenceSettings())
 
 
 @pytest.mark.slow

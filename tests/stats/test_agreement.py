@@ -142,7 +142,8 @@ def test_the_standard_error_of_kappa_agrees_with_statsmodels(seed: int) -> None:
     peer = cohens_kappa(table)
     if peer.std_kappa > 1e-9:
         low, high = found.intervals["delta"]
-        assert (high - low) / 2 == pytest.approx(1.959963984540054 * peer.std_kappa, abs=1e-7)
+        half = max(high - found.value, found.value - low)  # an end of it stops at the end of the scale
+        assert half == pytest.approx(1.959963984540054 * peer.std_kappa, abs=1e-7)
 
 
 def test_icc_of_the_published_table() -> None:
@@ -195,6 +196,26 @@ def test_a_sure_interval_of_twenty_labels_is_wide() -> None:
     found = stats.agreement([1] * 20, [1] * 18 + [0] * 2)["accuracy"]
     assert found.method == "wilson"
     assert (found.low, found.high) == pytest.approx((0.699, 0.972), abs=5e-4)
+
+
+def test_no_interval_leaves_its_scale() -> None:
+    """Three items of which both raters say the same, and small tables of any kind: a share is from 0 to 1."""
+    rng = np.random.default_rng(2)
+    cases = [(["yes", "yes", "no"], ["yes", "yes", "no"])]
+    cases += [tuple(rng.integers(0, grades, (2, n)).tolist()) for n in (2, 3, 5, 9) for grades in (2, 3, 5)]
+    for first, second in cases:
+        scale = "nominal" if isinstance(first[0], str) else "ordinal"
+        for name, one in stats.agreement(first, second, scale=scale, resamples=200).items():
+            if name == "bias" or one.low is None or one.high is None:
+                continue
+            least = 0.0 if name in ("accuracy", "balanced_accuracy") else -1.0
+            assert least <= one.low <= one.high <= 1.0, (name, first, second, one)
+    for n, raters in ((2, 3), (3, 3), (4, 5), (9, 4)):
+        table = rng.integers(0, 4, (n, raters)).tolist()
+        several = [stats.icc(table, resamples=200), stats.fleiss_kappa(table, resamples=200)]
+        several += [stats.krippendorff_alpha(table, scale=each, resamples=200) for each in ("nominal", "interval")]
+        for one in several:
+            assert one.low is None or one.high is None or -1.0 <= one.low <= one.high <= 1.0, (table, one)
 
 
 def test_perfect_agreement_and_one_category() -> None:

@@ -42,6 +42,19 @@ def test_it_is_the_quasi_f_of_the_mean_squares(seed: int) -> None:
     assert (one.n, one.n_unmeasured, one.method) == (n, 0, "crossed")
 
 
+def test_the_freedom_is_never_below_that_of_the_judges() -> None:
+    """Questions that differ by less than what remains: the judges' variance is all of it, on judges − 1 degrees."""
+    rng = np.random.default_rng(0)
+    rest = rng.normal(0, 0.3, (20, 3))
+    rest -= rest.mean(axis=1, keepdims=True) - 0.01 * rng.normal(size=(20, 1))  # hardly any questions apart
+    table = 0.4 + rest + np.array([-0.3, 0.0, 0.3])
+    error = math.sqrt(np.var(table.mean(axis=0), ddof=1) / 3)
+    half = scipy.stats.t.ppf(0.975, 2) * error
+    one, p = stats.over_judges(table)
+    assert (one.low, one.high) == pytest.approx((table.mean() - half, table.mean() + half), abs=1e-9)
+    assert p == pytest.approx(2 * scipy.stats.t.sf(table.mean() / error, 2), abs=1e-9)
+
+
 def test_judges_that_part_on_the_systems_are_not_taken_for_all_judges() -> None:
     """Three judges whose likings differ by .15: taken for all there are, 35 % of equal systems are told apart."""
     wrong = {"crossed": 0, "fixed": 0}

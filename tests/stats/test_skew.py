@@ -18,7 +18,7 @@ from ragbench.stats import signs
 from ragbench.stats.draws import mean_draws, unit_draws
 from ragbench.stats.samples import units_of
 from ragbench.stats.signs import STUDENTIZED, flipped
-from ragbench.stats.skew import is_skewed, leans, p_beyond, ratios_together, studentized_p, tie
+from ragbench.stats.skew import doubt, is_skewed, leans, may_be_skewed, p_beyond, ratios_together, studentized_p, tie
 from ragbench.tiers.basics import tabulation, verdicts
 
 
@@ -238,6 +238,35 @@ def test_no_doubt_is_said_of_what_is_not_shown() -> None:
     assert one.verdict is Verdict.NOT_SHOWN
     assert one.doubt
     assert verdicts.doubted(one, translator("en")) == ""
+
+
+def test_few_differences_that_lean_a_little_are_in_doubt() -> None:
+    """By hand: acceleration .029, mean and median .20 deviations apart; the same twice over is 30, and tells enough."""
+    few = np.r_[np.linspace(-1, 0.2, 11), 0.6, 0.9, 1.2, 1.6]
+    said = "few differences decide, and they are skewed"
+    off = few - few.mean()
+    skewness = float(np.mean(off**3) / np.mean(off**2) ** 1.5)
+    assert 0.02 < skewness / 6 / math.sqrt(15) < 0.03
+    assert not is_skewed(few)
+    assert may_be_skewed(few)
+    assert may_be_skewed(-few)
+    assert stats.compare(np.zeros(15), few, resamples=200).doubt == said
+    twice = np.concatenate([few, few + 1e-3])
+    assert stats.compare(np.zeros(30), twice, resamples=200).doubt == ""
+    assert not may_be_skewed(np.linspace(-1, 1, 15))
+    assert not may_be_skewed(np.round(few)), "the tail of a few grades is no tail"
+
+
+@pytest.mark.parametrize(("n", "least"), [(15, 0.8), (150, 0.8)])
+def test_most_samples_of_a_long_tail_have_the_sentence(n: int, least: float) -> None:
+    """Of lognormal differences; of normal ones at most a fifth, which costs no power."""
+    rng = np.random.default_rng(n)
+    shares = {}
+    for name, draw in (("long", lambda: rng.lognormal(size=n)), ("even", lambda: rng.standard_normal(n))):
+        drawn = [draw() for _ in range(200)]
+        shares[name] = np.mean([bool(doubt(units_of((one - one.mean())[:, None], None))) for one in drawn])
+    assert shares["long"] >= least
+    assert shares["even"] <= 0.2
 
 
 def test_few_skewed_differences_and_a_large_group_are_in_doubt() -> None:

@@ -151,9 +151,17 @@ def test_a_stale_pid_file_with_anothers_number_is_no_server(own: Settings) -> No
 
 
 @pytest.mark.parametrize(
-    "own", ['a folder\'s name, with "quotes" and blanks', "d" * LONGEST_SOCKET_PATH], indirect=True
+    "temporary", [None, "with blanks, and a comma", "t" * LONGEST_SOCKET_PATH], ids=["usual", "odd", "long"]
 )
-def test_folders_with_odd_or_long_names(own: Settings) -> None:
+@pytest.mark.parametrize(
+    "own", ['a folder\'s name, with "quotes" and blanks', "d" * LONGEST_SOCKET_PATH], indirect=True, ids=["odd", "long"]
+)
+def test_folders_with_odd_or_long_names(
+    own: Settings, temporary: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if temporary is not None:
+        (tmp_path / temporary).mkdir()
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / temporary))
     assert server.start(own).running
     assert server.start(own).running
     sockets = server.cluster_of(own).sockets

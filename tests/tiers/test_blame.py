@@ -253,13 +253,20 @@ def test_an_answer_without_claims_goes_beyond_nothing() -> None:
     assert blame(found, STANDARD)["part"].tolist() == ["good"]
 
 
+@pytest.mark.parametrize(("value", "part"), [(4.0, "good"), (3.99, "not_used")])
+def test_an_answer_that_reaches_the_limit_itself_is_right(value: float, part: str) -> None:
+    found = evidence([(question("q"), ["c-q"], 1, "ok", False, value, 5.0)])
+    assert blame(found, STANDARD)["part"].tolist() == [part]
+
+
 def test_standards() -> None:
     assert Standard().limits == (4.0, 4.0)
     assert Standard("factual_correctness", "faithfulness").limits == (0.75, 1.0)
     assert Standard(right_from=5, faithful_from=2.5).limits == (5.0, 2.5)
     assert Standard().facts()["correctness_scale"] == [1.0, 5.0]
-    with pytest.raises(BenchError, match="goes from 1 to 5"):
-        _ = Standard(right_from=0.5).limits
+    for outside in (0.5, 1.0, 5.5):
+        with pytest.raises(BenchError, match="goes from 1 to 5"):
+            _ = Standard(right_from=outside).limits
     with pytest.raises(BenchError, match="metric of single answers"):
         _ = Standard("mrr").metrics
     with pytest.raises(BenchError, match="metric of single answers"):

@@ -71,7 +71,7 @@ def test_influence_of_a_rule_that_never_agrees_is_unmeasured() -> None:
 def test_an_answer_that_addresses_the_judge_counts_once() -> None:
     sample = Sample("q", "?", "!", system="s")
     rows = [
-        Row(sample, FAITHFULNESS, one(1.0, "a", suspected_injection=["contexts: plays a role"])),
+        Row(sample, FAITHFULNESS, one(1.0, "a", suspected_injection=["contexts: marks of a chat"])),
         Row(sample, catalogue()["answer_correctness"], one(1.0, "a", parts={"f": {"suspected_injection": ["x: y"]}})),
         Row(Sample("clean", "?", "!", system="s"), FAITHFULNESS, one(1.0, "a")),
         Row(sample, EXACT, Score(1.0)),

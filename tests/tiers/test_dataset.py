@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from ragbench import tiers, views
 from ragbench.cli.load import application
 from ragbench.data import ChunkRecord, Dialogue, PastQuestion, QuestionRecord
-from ragbench.tiers.data import copies, persons
+from ragbench.tiers.data import copies, examination, persons
 from ragbench.tiers.data.copies import groups
 from ragbench.tiers.data.examination import Examination, Oddity, examine
 from ragbench.tiers.data.forms import forms
@@ -293,3 +293,18 @@ def test_a_share_that_was_found_is_never_nothing() -> None:
 
     [said] = told(Oddity("mail", "passages", 1, 3000, (), {}), "en", translator("en"))
     assert said == "Passages: 1 of 3,000 (0.03%) with an e-mail address."
+
+
+def test_of_many_texts_the_language_of_a_drawn_part_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    english = "The quick brown fox jumps over the lazy dog near the river bank today"
+    russian = "Быстрая коричневая лиса прыгает через ленивую собаку у берега реки сегодня"
+    rows = [ChunkRecord(id=f"c{n}", text=f"{english if n % 4 else russian} {n}") for n in range(40)]
+    assert looked(chunks=rows).languages == (("passages", "en", 30), ("passages", "ru", 10))
+    monkeypatch.setattr(examination, "MOST_TOLD", 12)
+    data = SimpleNamespace(chunks=rows, questions=[], dialogues=[], history=[])
+    parts = [examine(data, "en", seed=seed) for seed in (0, 0, 1)]
+    counts = [{code: count for _, code, count in one.languages} for one in parts]
+    assert counts[0] == counts[1]
+    assert [sum(one.values()) for one in counts] == [12, 12, 12]
+    [odd] = [one for one in parts[0].found if one.kind == "other_language"]
+    assert (odd.found, odd.of) == (counts[0]["ru"], 12)

@@ -11,11 +11,13 @@ import pandas as pd
 import pytest
 
 from ragbench import stats
-from ragbench.core.measurement import SCORE_COLUMNS, Measurement
+from ragbench.core.language import translator
+from ragbench.core.measurement import SCORE_COLUMNS, Measurement, NamedEstimate
 from ragbench.core.metric import parse
 from ragbench.core.settings import GateSettings, Settings, SystemSettings
-from ragbench.core.types import Status
+from ragbench.core.types import BY_CONSTRUCTION, Estimate, Status
 from ragbench.metrics import catalogue
+from ragbench.report import articles
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.findings import find
@@ -89,6 +91,47 @@ def test_without_an_interval_nothing_holds() -> None:
     assert (check.outcome, check.why) == (Outcome.UNDECIDED, "there is no interval")
 
 
+@pytest.mark.parametrize(
+    ("value", "gate", "outcome"),
+    [
+        (1.0, {"at_least": 0.9}, Outcome.HOLDS),
+        (0.9, {"at_least": 0.9}, Outcome.HOLDS),
+        (0.5, {"at_least": 0.9}, Outcome.FAILS),
+        (0.5, {"at_most": 0.5}, Outcome.HOLDS),
+        (0.75, {"at_most": 0.5}, Outcome.FAILS),
+        (1.0, {"band": "excellent"}, Outcome.HOLDS),
+        (0.95, {"band": "excellent"}, Outcome.FAILS),
+        (0.85, {"band": "good"}, Outcome.HOLDS),
+    ],
+)
+def test_what_could_not_have_been_otherwise_is_held_by_its_number(value: float, gate: Any, outcome: Outcome) -> None:
+    """The consistency of a judge that asks no model, as `tier_judge` keeps it, on every output of gates."""
+    exact = Estimate(value, None, None, 0.95, "none", 20, note=BY_CONSTRUCTION)
+    base = made("mrr", new=[1.0] * 20)
+    report = replace(base, estimates=(NamedEstimate("new", "consistency_score", exact),))
+    found, check = decided(report, metric="consistency_score", **gate)
+    assert (check.outcome, found.exit_code) == (outcome, 0 if outcome is Outcome.HOLDS else 1)
+    assert check.why == "by construction: it could not have been otherwise"
+    assert line(check).endswith(f"tier new: {value:.4f} (by construction: it could not have been otherwise)")
+    told = found.as_json()["checks"][0]
+    assert (told["low"], told["high"], told["needed"]) == (None, None, None)
+    for language, words in (("en", "by construction"), ("ru", "по построению: иначе быть не могло")):
+        _ = translator(language)
+        manifest = {"run": "a run", "notebooks": []}
+        assert words in articles.summary(manifest, {"tier": report}, found.as_json(), _)
+        if outcome is Outcome.FAILS:
+            assert words in articles.junit(manifest, {"tier": report}, found.as_json(), _).decode()
+
+
+def test_a_comparison_without_an_interval_is_decided_by_nothing() -> None:
+    """A single group of questions: the difference has no spread that anybody could know, and nobody built it so."""
+    found, check = decided(
+        made("mrr", ["one"] * 3, old=[1.0, 0.5, 1.0], new=[1.0, 1.0, 0.5]), metric="mrr", not_worse_by=0.05
+    )
+    assert (check.outcome, found.exit_code) == (Outcome.UNDECIDED, 2)
+    assert check.why == "there is no interval of the difference"
+
+
 def test_it_says_how_many_questions_would_decide() -> None:
     """A value 0.05 from the limit, deviation about 0.435: (1.96 + 0.84)² · 0.435² / 0.05² ≈ 595, whatever was seen."""
     for limit in (0.7, 0.72, 0.75):
@@ -149,6 +192,21 @@ def pair(shift: float, spread: float, n: int = 100) -> Measurement:
     old = rng.uniform(0.3, 0.7, n)
     noise = rng.normal(0, spread, n)
     return made("mrr", old=old, new=np.clip(old + shift + noise - noise.mean(), 0, 1))
+
+
+def test_the_interval_of_pairs_that_never_moved_is_as_wide_as_the_scale() -> None:
+    """Two added pairs that moved by the whole scale: on 1 to 5 four times as far as on 0 to 1, whatever was seen."""
+    reach = {}
+    for metric, low, high in (("mrr", 0.0, 1.0), ("faithfulness_rating", 1.0, 5.0)):
+        values = np.random.default_rng(1).uniform(low, high, 30)
+        _, check = decided(made(metric, old=values, new=values), metric=metric, not_worse_by=0.05)
+        assert check.low is not None
+        assert check.high is not None
+        assert check.low == -check.high
+        reach[metric] = check.high
+    expected = 2.045 * math.sqrt(2 / 32) / math.sqrt(32)  # t of 29 degrees of freedom, on 30 pairs and two more
+    assert reach["mrr"] == pytest.approx(expected, rel=0.01)
+    assert reach["faithfulness_rating"] == pytest.approx(4 * reach["mrr"])
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,20 @@ def test_a_point_has_its_number_and_its_own_counts() -> None:
     assert {"place", "started", "stretch", "level", "method"} < set(first)
 
 
+@pytest.mark.parametrize(("language", "words"), [("en", "by the judge lexical, a stand-in"),
+                                                 ("ru", "по судье lexical, автономному заменителю")])  # fmt: skip
+def test_values_that_an_offline_judge_alone_made_name_it(language: str, words: str) -> None:
+    offline = {"primary": "mrr", "judged": ["mrr"], "judges": [{"name": "lexical", "stand_in": True}]}
+    runs = [run(name, day, 0.4) for day, name in enumerate("ab")]
+    judged = [replace(one, parts=(replace(one.parts[0], facts=offline),)) for one in runs]
+    made = history(judged, metrics=["mrr", "ndcg@10"])
+    assert {(one["metric"], one["judged_by"]) for one in rows(made)} == {("mrr", "lexical"), ("ndcg@10", "")}
+    html = str(Page(made, language=language).view("history").html())
+    assert html.count(words) == 2, "above its panel and above its values"
+    mixed = history([judged[0], runs[1]])
+    assert words not in str(Page(mixed, language=language).view("history").html())
+
+
 def test_other_data_and_other_units_begin_a_stretch() -> None:
     runs = [run("a", 1, 0.4), run("b", 2, 0.5), run("c", 3, 0.5, data="d2"), run("d", 4, 0.5, data="d2", unit="url")]
     assert list(history(runs).extra["points"]["stretch"]) == [0, 0, 1, 2]

@@ -179,6 +179,15 @@ class TestCutPoints:
         assert decided(np.linspace(0, 0.9, 30) + 0.01, truth[:30], clusters[:30], THREE, 0) == (None, [])
         assert decided(np.full(60, NAN), truth, clusters, THREE, 0) == (None, [])
 
+    @pytest.mark.parametrize(("answers", "enough"), [(40, True), (38, False)])
+    def test_a_half_of_twenty_rated_answers_is_enough(self, answers: int, enough: bool) -> None:
+        """Halves are of clusters: of 40 answers each has exactly 20, of 38 it has 19."""
+        clusters = [str(n) for n in range(answers)]
+        truth = np.resize([0.0, 1.0, 2.0], answers)[:, None]
+        scores = truth[:, 0] / 2 * 0.9 + np.linspace(0.01, 0.02, answers)
+        said, cuts = decided(scores, truth, clusters, THREE, 0)
+        assert (said is not None, len(cuts)) == ((True, 2) if enough else (False, 0))
+
 
 def drawn(measurement: Measurement, language: str = "en") -> str:
     return str(views.judges.classes(Page(measurement, language=language)).html(frozenset()))

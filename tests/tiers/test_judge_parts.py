@@ -127,8 +127,12 @@ class TestProbes:
             "passed",
         ]
 
-    def test_what_was_not_seen_could_have_moved_either_way(self) -> None:
+    def test_what_was_not_seen_could_have_moved_either_way_and_nothing_beyond_the_scale(self) -> None:
         """Twenty equal shifts of 0: as many as go unseen could be up or down, so that the ends are as far from 0."""
+        far = np.repeat([1.0, 0.5, -1.0], [10, 2, 1])
+        for values, end in ((far, 1.0), (-far, -1.0)):
+            moved = probed("j", "padding", Effect(values, None), (-0.05, 0.05), SURE).effect
+            assert end in (moved.low, moved.high), "nothing moves a score by more than the scale"
         one = probed("j", "padding", Effect(np.zeros(20), None), (-0.05, 0.05), SURE).effect
         assert one.low is not None
         assert one.high is not None

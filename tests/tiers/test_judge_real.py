@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,15 +37,18 @@ def test_a_judge_that_was_asked_in_both_orders(project: Path, shared_data: Find)
     assert shares["consistent"] == pytest.approx(np.mean(consistent))
     assert findings(found, probe="place_changes")["value"].item() == pytest.approx(1 - np.mean(consistent))
     assert found.extra["probes"].set_index("probe")["verdict"]["place_changes"] == "found"
-    right = [row["order1"] == row["label"] and sign[row["order2_raw"]] == -sign[row["label"]] for row in both]
-    assert shares["right_in_both_orders"] == pytest.approx(np.mean(right))
+    won = [(row["order1"] == row["label"], sign.get(row["order2_raw"]) == -sign[row["label"]]) for row in rows]
+    assert (sum(first for first, _ in won), sum(first and second for first, second in won)) == (80, 38)
+    assert shares["right_in_first_order"] == pytest.approx(80 / 270)
+    assert shares["right_in_both_orders"] == pytest.approx(38 / 270)
     votes = [sign.get(row["order1"], 0) - sign.get(row["order2_raw"], 0) for row in rows]
     over = [vote * sign[row["label"]] > 0 for vote, row in zip(votes, rows, strict=True)]
     assert sum(over) == 87, "as JudgeBench's own evaluation counts"
     assert shares["right_over_both_orders"] == pytest.approx(87 / 270)
     assert not len(found.scores), "choices alone were made: there is no score that could be missing"
     assert results.nothing(found) == ""
-    assert "0.322" in str(views.comparison.answer(views.Page(found)).html())
+    told = re.sub(r"<[^>]+>|\s+", " ", str(views.comparison.answer(views.Page(found)).html()))
+    assert re.search(r"on +0\.322 .{,60}net of both orders .*on +0\.141 .{,60}in both orders, on +0\.296", told), told
 
 
 @pytest.mark.slow

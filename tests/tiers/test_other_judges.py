@@ -73,6 +73,25 @@ def test_the_difference_is_given_with_judges_as_a_random_factor(judges: int) -> 
     )
 
 
+def test_no_difference_for_other_judges_is_wider_than_the_scale() -> None:
+    """Three judges who see nothing, something and nearly all of 0 to 1: Student's t of two degrees reaches beyond 1."""
+    liking = (0.0, 0.3, 0.95)
+    rows = [
+        (system, "faithfulness", f"q{q:02}", f"j{j}", liking[j] if system == "new" else 0.0, "ok", "", 0.1, "")
+        for system in ("old", "new") for q in range(20) for j in range(3)
+    ]  # fmt: skip
+    one = stats.compare(np.zeros(20), np.full(20, 0.4) + np.arange(20) / 100, names=("old", "new"), bounds=(0, 1),
+                        resamples=200)  # fmt: skip
+    table = pd.DataFrame(rows, columns=list(JUDGEMENT_COLUMNS))
+    [row] = other_judges.facts(table, [NamedComparison("faithfulness", one)], ["faithfulness"], None, 0.95)[
+        "over_judges"
+    ]
+    free, _ = stats.over_judges(np.tile(liking, (20, 1)))
+    assert free.high is not None
+    assert free.high > 1
+    assert (row["low"], row["high"]) == (pytest.approx(free.low), 1.0)
+
+
 def test_two_judges_are_too_few_and_one_is_no_panel() -> None:
     known = facts(2)
     assert known["over_judges"][0]["low"] is None

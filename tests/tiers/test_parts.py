@@ -73,14 +73,14 @@ def sliced(kinds: list[str | None], base: list[float], new: list[float], **more:
 
 
 def test_a_slice_holds_its_questions_alone_and_small_ones_have_no_verdict() -> None:
-    kinds = ["long"] * 30 + ["short"] * 25 + ["rare"] * 19 + [None] * 2
-    base = [0.0] * 30 + [0.5] * 25 + [0.0] * 21
-    new = [1.0] * 30 + [0.5] * 25 + [1.0] * 21
+    kinds = ["long"] * 30 + ["short"] * 20 + ["rare"] * 19 + [None] * 2
+    base = [0.0] * 30 + [0.5] * 20 + [0.0] * 21
+    new = [1.0] * 30 + [0.5] * 20 + [1.0] * 21
     table = sliced(kinds, base, new)
     own = table[table["system"] == "new"].set_index("slice")
     every = ["kind:long", "kind:short", "kind:rare", "kind"]
     assert list(own.index) == every, "the largest first; all are of one language: nothing to slice by"
-    assert list(own["n"]) == [30, 25, 19, 2]
+    assert list(own["n"]) == [30, 20, 19, 2], "twenty questions are the fewest"
     assert list(own["value"]) == [1.0, 0.5, 1.0, 1.0]
     against = table[table["challenger"] == "new"].set_index("slice")["verdict"]
     assert against.to_dict() == {"kind:long": "better", "kind:short": "not shown"}

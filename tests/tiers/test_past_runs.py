@@ -278,7 +278,7 @@ def test_the_command_previews_then_keeps(project: Path) -> None:
         said = CliRunner().invoke(application, ["runs", "show", "loaded-20260216"], catch_exceptions=False).output
         assert re.search(r"topic_id +question_count +unique_chunks +unique_urls\n *0 +3 +9 +4", said)
         site = publish.publish("loaded-20260216_101423", project / "site")
-        assert "topic_id,question_count,unique_chunks,unique_urls\r\n0,3,9,4\r\n" in (
+        assert "notebook,topic_id,question_count,unique_chunks,unique_urls\r\nnumbers,0,3,9,4\r\n" in (
             (site.parent / "data" / "topic_coverage.csv").read_bytes().decode()
         )
         assert "What was found for each topic" in site.read_text(encoding="utf-8")

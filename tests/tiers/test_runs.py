@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ from ragbench.report.keeping import kept, manifest
 from ragbench.store.records import RunPart, RunRecord, RunScores, RunValue
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.families import Sureness
+from ragbench.tiers.run import record
 from tests import kept_runs
 from tests.measurements import measurement
 
@@ -231,6 +233,24 @@ def test_values_that_were_not_measured_leave_their_pair() -> None:
     pairing = only(run("a", {("s", "mrr"): holes}), run("b", {("s", "mrr"): BASE}))
     one = pairing.comparisons[0].comparison
     assert (one.n, one.n_dropped) == (53, 7)
+
+
+def test_questions_that_a_page_lists_and_never_scores_are_no_pairs() -> None:
+    """Forty questions are scored, and twenty are there that nobody can answer: none of them is unmeasured."""
+
+    def recorded(name: str, shift: float) -> RunRecord:
+        made = measurement(("s",), ("mrr",), 40)
+        scores = made.scores.assign(value=np.clip(BASE[:40] * 0.5 + shift, 0, 1), status="ok")
+        beside = made.questions.iloc[:20].assign(sample=[f"x{n}" for n in range(20)], answerable=False)
+        made = replace(made, scores=scores, questions=pd.concat([made.questions, beside], ignore_index=True))
+        first = run(name, {("s", "mrr"): scores["value"].to_numpy()})
+        part = replace(first.parts[0], facts={record.VOID: record.void(made)})
+        return replace(first, parts=(part,), scores=(replace(record.scores(made), notebook="tier1"),))
+
+    pairing = only(recorded("a", 0.1), recorded("b", 0.3))
+    one = pairing.comparisons[0].comparison
+    assert (one.n, one.n_dropped, one.verdict) == (40, 0, Verdict.BETTER)
+    assert (one.least, one.most) == (None, None)
 
 
 def test_clusters_are_kept_together() -> None:

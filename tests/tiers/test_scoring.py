@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -135,7 +136,7 @@ class TestBeforeAnythingIsPaidFor:
         with pytest.raises(ValueError, match="no metric can be measured"):
             ragbench.score([{"id": "x"}], judge="lexical")
 
-    def test_unknown_names(self) -> None:
+    def test_unknown_names(self, project: Path) -> None:
         with pytest.raises(ValueError, match="nobody"):
             ragbench.score(ROWS, ["faithfulness"], "nobody")
         with pytest.raises(ValueError, match="there is no embedder 'best'"):

@@ -22,6 +22,8 @@ CODES = {signal.SIGINT: Ending.INTERRUPTED, signal.SIGTERM: Ending.TERMINATED}
 AGAIN_SECONDS = 0.05
 PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 """Where pydantic has no plugins to find, it does not read what each installed package says of itself."""
+_received: list[int] = []
+"""Exit codes of the signals that have come."""
 YOUNG = 200_000  # objects after which garbage is looked for: imports make more than half, and next to no garbage
 
 
@@ -38,8 +40,10 @@ def program() -> NoReturn:
         try:
             main()
         except Exception:
-            sys.excepthook(*sys.exc_info())
-            sys.exit(Ending.UNMEASURED)
+            if not _received:
+                sys.excepthook(*sys.exc_info())
+                sys.exit(Ending.UNMEASURED)
+            raise
     sys.exit(Ending.HELD)
 
 
@@ -47,16 +51,22 @@ def program() -> NoReturn:
 def resumable() -> Iterator[None]:
     """Around work that goes on where it stopped when it is called again: answered questions are in the journal.
 
-    Meanwhile both signals raise SystemExit, so that what was begun is ended in order.
+    Meanwhile both signals raise SystemExit, so that what was begun is ended in order. A library may make another
+    exception of it, as pydantic does while it writes JSON: the end is the signal's all the same.
     """
+    _received.clear()
     before = {number: signal.signal(number, _raise) for number in CODES}
     hook, sys.unraisablehook = sys.unraisablehook, _raise_again
     try:
         yield
-    except SystemExit as end:
-        if end.code in CODES.values():
-            _say()
-        raise
+    except BaseException as end:
+        is_ours = isinstance(end, SystemExit) and end.code in CODES.values()
+        if not is_ours and not _received:
+            raise
+        _say()
+        if is_ours:
+            raise
+        raise SystemExit(_received[0]) from None
     finally:
         sys.unraisablehook = hook
         for number, handler in before.items():
@@ -78,7 +88,7 @@ def tell_of_kept(reports: Path | None = None) -> None:
     """Say how many replies the last run in a folder of reports has left in the journal, if it was interrupted."""
     import json
 
-    from ragbench.core import settings
+    from ragbench.core import folders, settings
     from ragbench.llm import uses
     from ragbench.report.keeping import files, results
 
@@ -88,7 +98,7 @@ def tell_of_kept(reports: Path | None = None) -> None:
     if last is None or not last.name.endswith(files.PARTIAL):
         return
     with contextlib.suppress(OSError, ValueError):
-        state = json.loads((last / results.MANIFEST).read_text(encoding="utf-8"))
+        state = json.loads(folders.text(last / results.MANIFEST))
         if state["status"] == "interrupted" and (keys := uses.of_run(last)):
             name = last.name.removesuffix(files.PARTIAL)
             said = f"the journal has the {len(keys):,} replies of models that the interrupted run {name} used"
@@ -108,6 +118,7 @@ def _ignore() -> None:
 
 
 def _raise(number: int, frame: Any) -> NoReturn:
+    _received.append(128 + number)
     raise SystemExit(128 + number)
 
 

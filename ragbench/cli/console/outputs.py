@@ -83,7 +83,7 @@ def stored(found: Mapping[tuple[str, str], tuple[int, int]]) -> None:
 
 def journaled(folder: Path) -> None:
     """Say how many of a run's replies the journal had before the run began; nothing of models that were asked anew."""
-    from ragbench.core import settings
+    from ragbench.core import folders, settings
     from ragbench.llm import uses
     from ragbench.report.keeping import kept, results
     from ragbench.store import Store
@@ -91,7 +91,7 @@ def journaled(folder: Path) -> None:
     keys = uses.of_run(folder)
     if not keys:
         return
-    began = float(json.loads((folder / results.MANIFEST).read_text(encoding="utf-8"))["started"])
+    began = float(json.loads(folders.text(folder / results.MANIFEST))["started"])
     found: dict[str, tuple[int, int]] = {}
 
     def look() -> None:

@@ -22,7 +22,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from ragbench.core import names
+from ragbench.core import folders, names
 from ragbench.core.expectations import expectation
 from ragbench.core.language import Language
 from ragbench.core.settings import shipped, thresholds, urls
@@ -486,10 +486,10 @@ def _refuse_secrets(path: Path) -> None:
 
     if not path.is_file():
         return
-    if path.stat().st_size > MOST_BYTES:
-        raise ConfigurationError(f"{path}: more than {MOST_BYTES:,} bytes; settings have fewer")
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(folders.text(path, MOST_BYTES))
+    except folders.TooLargeError as error:
+        raise ConfigurationError(str(error)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigurationError(f"{path}: not a TOML file: {error}") from None
     if "database_url" in table:

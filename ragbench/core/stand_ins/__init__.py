@@ -189,6 +189,11 @@ def judged_alone(known: Mapping[str, Any]) -> dict[str, str]:
     return {} if others or not offline else dict.fromkeys(_uncorrected(known), ", ".join(offline))
 
 
+def judged_by(name: str | None, _: Translator) -> str:
+    """Who alone judged, in words that stand beside a verdict; empty for nobody (see `judged_alone`)."""
+    return _("by the judge {name}, a stand-in", name=name) if name else ""
+
+
 def _unordered(known: Mapping[str, Any]) -> tuple[StandIn, ...]:
     """`unordered` of the metrics that an offline judge alone judged, and no label by people corrects."""
     return unordered(_judges(known, offline=True), _uncorrected(known))

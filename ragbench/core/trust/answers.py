@@ -54,7 +54,7 @@ def grants() -> dict[Path, frozenset[str]]:
         states = [place.stat() for place in (kept(), kept().parent)]
         if any(state.st_mode & OTHERS_WRITE or state.st_uid != os.geteuid() for state in states):
             return {}
-        known = json.loads(kept().read_text(encoding="utf-8"))
+        known = json.loads(folders.text(kept()))
         return {Path(project): frozenset(map(str, hosts)) for project, hosts in sorted(known.items())}
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return {}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from ragbench.core import settings
+from ragbench.core import folders, settings
 from ragbench.core.settings import shipped, urls
 
 Kind = Literal["code", "notebook", "server", "database", "storage", "folder", "model", "address"]
@@ -108,9 +108,7 @@ def _code(path: Path) -> tuple[str, ...] | None:
     """The cells that run: texts, outputs and an editor's notes run nothing. None where the file is no notebook of the
     present format."""
     try:
-        if path.stat().st_size > MOST_BYTES:
-            return None
-        notebook = json.loads(path.read_bytes())
+        notebook = json.loads(folders.content(path, MOST_BYTES))
         running = [cell for cell in notebook["cells"] if cell["cell_type"] not in ("markdown", "raw")]
         return tuple("".join(cell["source"]) for cell in running) if notebook["nbformat"] == 4 else None
     except (OSError, ValueError, TypeError, KeyError, RecursionError):

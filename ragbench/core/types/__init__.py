@@ -287,6 +287,10 @@ class Ranking:
         return len(self.lengths)
 
 
+BY_CONSTRUCTION = "by_construction"
+"""The `note` of a number that could not have been otherwise: it is exact, without interval; nothing was sampled."""
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A number with how sure one can be of it. No bare float reaches a page.
@@ -298,7 +302,7 @@ class Estimate:
     intervals: every interval that was computed, by method, the printed one among them.
     floor, ceiling: the value if every unmeasured one lay at the lower or upper end of the scale; None where it is open.
     note: a machine-readable word on why the printed interval is not the bootstrap's ("few", "ceiling", "no_spread",
-        "equal_groups", "borrowed_spread", "borrowed_between", "few_clusters", "ties"), or "".
+        "equal_groups", "borrowed_spread", "borrowed_between", "few_clusters", "ties", BY_CONSTRUCTION), or "".
     lender: where all values are equal ("borrowed_spread"), the metric whose design effect was taken.
     doubt: why the interval may miss the true value more often than `level` says, as the values look, several reasons
         joined (`ragbench.core.types.reason`); "" where nothing tells so.
@@ -526,7 +530,8 @@ class Prompt(Generic[Shape]):
 class Answer(Generic[Shape]):
     """A judge's reply: the checked value, or why there is none (`value` is None exactly when `status` is not `ok`).
 
-    suspected_injection: "slot: pattern" for every text that seems to address the judge; the value stands all the same.
+    suspected_injection: "slot: pattern" for every text with a flag of `judge.injections`, which most attacks lack; the
+    value stands all the same.
     seconds: what the model took (also for a reply out of the journal); None if nothing was asked.
     """
 

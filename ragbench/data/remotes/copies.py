@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from ragbench.core import names
+from ragbench.core import folders, names
 from ragbench.core.folders import new_folder
 from ragbench.core.settings import RUN_FOLDER
 from ragbench.core.settings.urls import Url
@@ -70,7 +70,7 @@ def brought(url: Url, wanted: Wanted = FILE) -> Path:
     """
     place = kept() / hashlib.sha256(f"{url} {wanted.meant}".encode()).hexdigest()[:32]
     pin = _pin(place)
-    if pin is not None and pin.is_file() and (known := place / pin.read_text(encoding="utf-8") / url.name).exists():
+    if pin is not None and pin.is_file() and (known := place / folders.text(pin) / url.name).exists():
         return known
     storage, root = opened(url)
     with refusing(url, "read"):

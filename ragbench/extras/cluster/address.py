@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragbench.core import folders
 from ragbench.store.pool import ClusterError
 
 LEGAL = "local:4, tcp://HOST:8786, tls://HOST:8786, or a scheduler's FILE.json"
@@ -44,7 +45,7 @@ def parse(text: str) -> Address:
     path = Path(text).expanduser()
     if path.suffix == ".json" or path.is_file():
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = json.loads(folders.text(path))
             url = str(found["address"])
         except OSError as error:
             raise ClusterError(f"cluster = {text!r}: the scheduler's file cannot be read: {error.strerror}") from None

@@ -52,7 +52,7 @@ def _wait(program: subprocess.Popen[bytes], folder: Path) -> None:
     until = time.monotonic() + SECONDS
     while not (folder / FILE).is_file():
         if program.poll() is not None or time.monotonic() > until:
-            lines = (folder / "said.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            lines = [line for line in folders.last_lines(folder / "said.log") if line.strip()]
             raise ClusterError(
                 f"the workers of this machine did not start: {lines[-1] if lines else 'nothing is said'}"
             )

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from importlib.machinery import all_suffixes
 from pathlib import Path
 
+from ragbench.core import folders
+
 OWN = "ragbench"
 _IMPORTING = frozenset({"import_module", "__import__"})
 
@@ -27,7 +29,7 @@ def _follow(name: str, folder: Path, found: set[Path]) -> None:
             continue
         found.add(path)
         if path.suffix == ".py":
-            for inner in _imported(path.read_text(encoding="utf-8", errors="replace"), package):
+            for inner in _imported(folders.text(path, folders.MOST_CODE, errors="replace"), package):
                 _follow(inner, folder, found)
 
 

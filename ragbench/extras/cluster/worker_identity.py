@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import ragbench.core.settings
+from ragbench.core import folders
 from ragbench.core.settings import Settings, key_variables, project_folder
 from ragbench.extras.cluster import sources
 
@@ -97,7 +98,7 @@ def code() -> str:
     root = Path(ragbench.core.settings.__file__).parents[2]
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
-        content = path.read_bytes()
+        content = folders.content(path)
         digest.update(f"{path.relative_to(root).as_posix()} {len(content)}\n".encode() + content)
     return digest.hexdigest()[:12]
 
@@ -107,7 +108,7 @@ def _files(module: str, folder: Path) -> Mapping[str, str]:
     """Digests of what importing the module runs, as they were when this process first asked: it keeps what it has
     imported, whatever becomes of the files."""
     return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        path.relative_to(folder).as_posix(): folders.digest(path)[:12]
         for path in sorted(sources.of_module(module, folder))
     }
 

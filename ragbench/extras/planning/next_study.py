@@ -200,7 +200,7 @@ def _planned(
         how |= {"threshold": known.threshold * (1 - level) / (1 - known.level), "joint": known.joint}
     elif ask.comparisons is not None:
         how |= {"comparisons": ask.comparisons}
-    _refuse_without_spread(first, second, about)
+    _refuse_without_spread(second - first, how["clusters"], about)
     try:
         plans = tuple(stats.plan_study(first, second, each, **how) for each in wanted)
     except ValueError as error:
@@ -215,12 +215,16 @@ def _known(made: Measurement, label: str, baseline: str, challenger: str) -> Com
     return next((c for metric, c in named if (metric, c.baseline, c.challenger) == (label, baseline, challenger)), None)
 
 
-def _refuse_without_spread(first: Array, second: Array, about: str) -> None:
-    moved = second - first
-    moved = moved[~np.isnan(moved)]
-    if len(moved) > 1 and not np.ptp(moved) > 0:
+def _refuse_without_spread(differences: Array, clusters: Sequence[str] | None, about: str) -> None:
+    """Where questions come in groups, these are what varies: their means may be equal though questions are not."""
+    known = ~np.isnan(differences)
+    moved, which = differences[known], "differences are"
+    if clusters is not None and known.any() and np.ptp(moved) > 0:
+        codes = np.unique(np.array(clusters, dtype=object)[known], return_inverse=True)[1]
+        moved, which = np.bincount(codes, weights=moved) / np.bincount(codes), "groups differ by"
+    if len(moved) > 1 and not np.ptp(moved) > 1e-12 * np.abs(differences[known]).max():
         raise NoSpreadError(
-            f"{about}: all {len(moved)} differences are {moved[0]:g}, and nothing says how others would vary: plan "
+            f"{about}: all {len(moved)} {which} {moved[0]:g}, and nothing says how others would vary: plan "
             "from another --metric, pair of systems, or --run"
         )
 

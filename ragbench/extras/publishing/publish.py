@@ -10,12 +10,13 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from html import escape, unescape
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from ragbench.core import annexes, settings
+from ragbench.core import annexes, folders, settings
 from ragbench.core.folders import new_folder
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
@@ -33,6 +34,8 @@ SINGLE = "single"
 PARTS = "questions"
 GATE = "gate.json"
 WORK = ".run"
+MOST_OF_A_PAGE = 2**27
+"""Bytes of a page, of a part of its tables, or of a picture."""
 _PATH = re.compile(r"(?<![\w.:/~-])(?:[A-Za-z]:[\\/]|/|~/)(?:[^\s,;:'\"<>|\\/]+[\\/])+([^\s,;:'\"<>|\\/]*)")
 _LANGUAGES = re.compile(r'<nav class="languages"(?:(?!<nav).)*?</nav>\n', re.DOTALL)
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
@@ -104,7 +107,7 @@ def _published_run(
         spoken = translator(language or str(manifest.get("language", "en")))
         csv_files.write(site / "data", measurements, raw=raw_csv)
         results.write_json(site / "data" / results.MANIFEST, manifest)
-        gate = json.loads((work / GATE).read_text(encoding="utf-8")) if (work / GATE).is_file() else None
+        gate = json.loads(folders.text(work / GATE)) if (work / GATE).is_file() else None
         articles.write(site, manifest, measurements, gate, spoken)
         if single:
             for one in [Edition(language)] if language else editions(manifest):
@@ -187,7 +190,7 @@ def _prepared(run: Path, work: Path, mask: Mask, veil: Veil) -> dict[str, Any]:
         files.write(work / f"{described['name']}.ipynb", nbformat.writes(notebook) + "\n")
     results.write_json(work / results.MANIFEST, manifest)
     if (run / GATE).is_file():
-        files.write(work / GATE, (run / GATE).read_text(encoding="utf-8"))
+        files.write(work / GATE, folders.text(run / GATE))
     return manifest
 
 
@@ -210,7 +213,7 @@ def _copied(work: Path, site: Path) -> None:
         if path.is_dir():
             shutil.copytree(path, site / path.name)
         else:
-            files.write(site / path.name, path.read_bytes())
+            files.write_by(site / path.name, partial(shutil.copyfile, path))
 
 
 def self_contained(page: Path, site: Path) -> str:
@@ -219,7 +222,7 @@ def self_contained(page: Path, site: Path) -> str:
     Links to other pages, which would lead nowhere, are texts, and no other language is offered. Raises ValueError for
     something that does not lie in the site.
     """
-    text = _LANGUAGES.sub("", page.read_text(encoding="utf-8"), count=1)
+    text = _LANGUAGES.sub("", folders.text(page, MOST_OF_A_PAGE), count=1)
     parts: dict[str, list[str]] = {"script-src": [], "style-src": []}
 
     def inside(found: re.Match[str]) -> str:
@@ -245,7 +248,7 @@ def _parts(page: Path, text: str) -> str:
     found = []
     for name in dict.fromkeys(_PARTS.findall(text)):
         for path in sorted((page.parent / PARTS / unquote(unescape(name))).glob("*.js")):
-            call = _PART.fullmatch(path.read_text(encoding="utf-8").strip())
+            call = _PART.fullmatch(folders.text(path, MOST_OF_A_PAGE).strip())
             if call is not None:
                 found.append(f'<script type="text/plain" data-part="{escape(call[1])}">{call[2]}</script>')
     return "".join(found)
@@ -255,7 +258,7 @@ def _beside(page: Path, name: str, site: Path) -> bytes:
     path = (page.parent / unquote(unescape(name))).resolve()
     if not path.is_relative_to(site.resolve()):
         raise ValueError(f"{page.name} needs {name!r}, which does not lie beside it")
-    return path.read_bytes()
+    return folders.content(path, MOST_OF_A_PAGE)
 
 
 def _code(script: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragbench.core import folders
 from ragbench.core.settings.secrets import excerpt
 from ragbench.report.keeping import results
 
@@ -143,4 +144,4 @@ def _short(value: Any) -> str:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    return dict(json.loads(path.read_text(encoding="utf-8")))
+    return dict(json.loads(folders.text(path)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from ragbench.extras.runs.compared import Pairing, RunComparison
     from ragbench.extras.runs.summarized import Beside, Summarized
-    from ragbench.store.records import RunRecord
+    from ragbench.store.records import RunPart, RunRecord
 
 OVERALL = "comparison"
 JSON = "comparison.json"
@@ -251,6 +251,7 @@ def measurement(comparison: RunComparison, pairings: Sequence[Pairing], name: st
                 "baseline": one.titles[0],
                 "systems": [{"name": title} for title in titles],
                 "stand_ins": _stand_ins(comparison, one.notebook, pairings),
+                "judged_alone": _judged_alone(known),
                 **({"primary": primary} if any(metric == primary for _title, metric in columns) else {}),
                 "runs": [record.id for record in _runs(comparison, pairings)],
             }
@@ -271,6 +272,12 @@ def _runs(comparison: RunComparison, beside: Sequence[Beside]) -> list[RunRecord
 def _systems(beside: Sequence[Beside]) -> list[str]:
     """What the page calls the system of each of `_runs`."""
     return [beside[0].titles[0], *(each.titles[1] for each in beside)]
+
+
+def _judged_alone(known: Iterable[RunPart | None]) -> dict[str, str]:
+    """By metric, the offline judges that alone judged it in every run."""
+    first, *others = (stand_ins.judged_alone(part.facts) if part is not None else {} for part in known)
+    return {metric: name for metric, name in first.items() if all(one.get(metric) == name for one in others)}
 
 
 def stood_in(comparison: RunComparison) -> tuple[StandIn, ...]:

@@ -23,7 +23,7 @@ TOML = "ragbench.toml"
 POINTS = (
     "section", "place", "run", "started", "notebook", "system", "metric", "n", "n_unmeasured", "better", "stretch",
     "comparable",
-    "reason",
+    "reason", "judged_by",
 )  # fmt: skip
 CHANGES = ("section", "place", "kind", "name", "before", "after")
 
@@ -42,8 +42,9 @@ def history(
     metrics, notebooks, systems: only these; without metrics the primary one of each notebook. Values are estimates
     placed at their `run` and `notebook`. Table "points": one row for each of them, in their order (POINTS); `place`
     counts a section's runs from 0; `n` and `n_unmeasured` are NaN where nobody says; `stretch` goes up where the
-    data, the unit or the scale is another than before: only values of one stretch are joined. Table "changes": what
-    differs from the run before (CHANGES). Raises BenchError where nothing is left to show.
+    data, the unit or the scale is another than before: only values of one stretch are joined; `judged_by` names the
+    offline judge that alone judged a value, else "". Table "changes": what differs from the run before (CHANGES).
+    Raises BenchError where nothing is left to show.
     """
     import pandas as pd
 
@@ -217,6 +218,7 @@ def _points(number: int, section: _Section) -> Iterator[tuple[Any, ...]]:
             yield (
                 number, place, record.id, _date(record), v.notebook, v.system, v.metric, v.n, v.n_unmeasured, v.better,
                 stretch, v.comparable, v.reason,
+                "" if part is None else stand_ins.judged_alone(part.facts).get(v.metric, ""),
             )  # fmt: skip
 
 

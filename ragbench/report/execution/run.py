@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ragbench.core import settings
+from ragbench.core import folders, settings
 from ragbench.core.endings import Ending
 from ragbench.core.language import translator
 from ragbench.core.settings import secrets
@@ -310,7 +310,7 @@ class Work:
     def _told(self, name: str, line: str) -> str:
         """The line as it is kept: with its values apart where the notebook's code has left them so."""
         with contextlib.suppress(OSError):
-            told = (self._folder / "parts" / name / FAILURE).read_text(encoding="utf-8")
+            told = folders.text(self._folder / "parts" / name / FAILURE)
             if " ".join(str(reasons.read(told)).split()) == line:
                 return told
         return line
@@ -358,7 +358,7 @@ def _watched(path: Path, tell: Callable[[dict[str, Any]], None]) -> Iterator[Non
         last: Any = None
         while not ended.wait(0.25):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                state = json.loads(path.read_text(encoding="utf-8"))
+                state = json.loads(folders.text(path))
                 words: dict[str, Any] = {"label": str(state["label"]), "note": str(state.get("note", ""))}
                 words |= {"work_done": int(state["done"]), "work_total": int(state["total"])}
                 if words != last:

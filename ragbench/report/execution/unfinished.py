@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from ragbench.core import folders
 from ragbench.report.keeping import files, kept, results
 from ragbench.report.pages.assembly import Measurements
 
@@ -117,5 +118,5 @@ def _begun(folder: Path) -> Mapping[str, Any]:
     path = folder / MARK
     known: dict[str, Any] = {"started": round(path.stat().st_mtime), "notebooks": []}
     with contextlib.suppress(ValueError):
-        known |= json.loads(path.read_text(encoding="utf-8"))
+        known |= json.loads(folders.text(path))
     return known

@@ -268,7 +268,7 @@ def send(name: str | Path, to: str) -> str:
     _newest(reports)
     url = reports / folder.name
     there = deliveries.text_at(url / results.MANIFEST)
-    if there is not None and _identity(there) != _identity((folder / results.MANIFEST).read_text(encoding="utf-8")):
+    if there is not None and _identity(there) != _identity(received.text(folder / results.MANIFEST)):
         raise ValueError(f"{url}: another run of that id is there; name another folder")
     deliveries.send(folder, url, LAST)
     deliveries.put(reports / files.LATEST, f"{folder.name}\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ragbench.core import folders
 from ragbench.data import files as reading
 from ragbench.data.limits import MAX_ROWS
 from ragbench.data.rows import look_at_parquet
@@ -18,10 +19,8 @@ TEXTS = (".json", ".ipynb")
 
 def text(path: Path) -> str:
     """The text of a JSON file of a run. Raises ValueError for one that a run does not have."""
-    if path.stat().st_size > MOST_TEXT:
-        raise ValueError(f"{path.name} has more than {MOST_TEXT:,} bytes; that is more than a run has")
     try:
-        found = path.read_bytes().decode("utf-8")
+        found = folders.text(path, MOST_TEXT)
     except UnicodeDecodeError:
         raise ValueError(f"{path.name} is no text in UTF-8") from None
     if reading.weight(found) > MOST_WEIGHT:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ragbench.core import folders
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import secrets
 from ragbench.data import places
@@ -34,7 +35,10 @@ def assemble(
     del measurement  # what was kept is read again, and one of them is enough
     page = Page(kept[name], language=language)
     source = places.notebook(f"{name}.ipynb")
-    notebook = _with_views(nbformat.read(source, as_version=4), page, given) if source else _plain(page, views)
+    if source:
+        notebook = _with_views(nbformat.reads(folders.text(source), as_version=4), page, given)
+    else:
+        notebook = _plain(page, views)
     described = {"name": name, "status": "complete", "failure": "", "language": language, "parameters": dict(given)}
     mask = secrets.masker()
     manifest = secrets.masked(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.core import folders
 from ragbench.core.settings import RetrieverSettings
 from ragbench.core.types import Array, Hit
 from ragbench.data import Dataset
@@ -182,7 +183,7 @@ def _about(settings: RetrieverSettings, texts: Sequence[str]) -> dict[str, Any]:
         held = text.encode("utf-8", "surrogatepass")
         content.update(len(held).to_bytes(8, "big") + held)
     for module in (words.__file__, __file__):
-        code.update(Path(module).read_bytes())
+        code.update(folders.content(Path(module)))
     return {
         "what": "index of words", "texts": content.hexdigest(), "code": code.hexdigest(),
         "unicode": unicodedata.unidata_version, **settings.model_dump(include={"variant", "k1", "b"}),

@@ -31,6 +31,7 @@ REPEATED = ("response_exact_match_rate", "response_semantic_consistency")
 ONCE = Reason("every question was answered once: repeats = 2 or more are needed")
 Findings = tuple[Sequence[NamedEstimate], Sequence[NamedComparison]]
 LOGGED = Reason("fewer answers than repeats were given: nothing can be compared")
+COUNTS = corpora.TABLE
 TEXTS = ("rouge1_f", "rouge2_f", "rougeL_f", "bleu", "corpus_bleu")
 
 
@@ -191,6 +192,15 @@ def find(
     asked = sorted(asked, key=lambda question: question.id)
     aligned = {name: _aligned(answered, asked, name) for name in systems}
     return found(worth.scores, aligned, asked, metrics, sureness, primary)
+
+
+def counted(
+    answered: Answered, asked: Sequence[Question], metrics: Sequence[Metric], systems: Sequence[str]
+) -> dict[str, pd.DataFrame]:
+    """What each answer adds to the page's corpus measures, as a side table; nothing where it has none."""
+    asked = sorted(asked, key=lambda question: question.id)
+    aligned = {name: _aligned(answered, asked, name) for name in systems if any(map(corpora.is_corpus, metrics))}
+    return {corpora.TABLE: corpora.counts(aligned, metrics)} if aligned else {}
 
 
 def found(

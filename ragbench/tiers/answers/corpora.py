@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from ragbench import stats
 from ragbench.core.measurement import NamedEstimate
@@ -13,7 +14,16 @@ from ragbench.metrics import overlap
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.findings import bounds
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 NAMES = frozenset(each.name for each in overlap.CORPUS)
+TABLE = "corpus_counts"
+"""Under which name what each answer adds to the totals is kept and published."""
+PLACE = ("system", "metric", "sample", "answer")
+GIVEN, NOTHING, REFERENCE = "given", "nothing", "reference"
+"""As what an answer is counted: as it is; one that is missing also as an empty one, and as the reference itself, the
+worst and the best that it could have been."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,29 @@ def find(
             for name in others
         ]  # fmt: skip
     return Found(tuple(estimates), hypotheses)
+
+
+def counts(samples: Mapping[str, Sequence[Sample]], metrics: Sequence[Metric]) -> pd.DataFrame:
+    """What each answer adds to the totals of every corpus measure among the metrics: PLACE, and `count_1`, ….
+
+    Of corpus BLEU: tokens of the answer and of the reference, 1- to 4-grams that both have, and those of the answer; of
+    corpus ROUGE: what both have, what the answer has, what the reference has. NaN where there was nothing to count.
+    samples: system → one sample a question.
+    """
+    import pandas as pd
+
+    parts = []
+    for metric in filter(is_corpus, metrics):
+        for name, own in samples.items():
+            lacking = [one for one in own if one.response is None]
+            counted = {GIVEN: own, NOTHING: [_filled(one, False) for one in lacking]}
+            counted[REFERENCE] = [_filled(one, True) for one in lacking]
+            for answer, some in counted.items():
+                rows = overlap.sufficient(metric, some)
+                table = pd.DataFrame(rows, columns=[f"count_{place + 1}" for place in range(rows.shape[1])])
+                place = dict(zip(PLACE, (name, metric.label, [one.id for one in some], answer), strict=True))
+                parts.append(pd.DataFrame(place, index=table.index).join(table))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(PLACE))
 
 
 def _completed(

@@ -157,6 +157,7 @@ def tier2_generation(request: Tier2Request) -> Measurement:
             "n_unanswerable": len(apart),
             "n_without_context": len(session.dataset.questions) - len(asked),
             "n_clusters": None if clusters is None else len(set(clusters.values())),
+            "tables": {answer_scores.COUNTS: answer_scores.COUNTS},
             "context": request.context,
             "length_limit": request.length_limit,
             "repeats": request.repeats,
@@ -183,6 +184,7 @@ def tier2_generation(request: Tier2Request) -> Measurement:
         extra={
             "answers": found.table,
             "judgements": worth.judgements,
+            **answer_scores.counted(found, scored, request.chosen, writers.systems),
             **worth.variance((estimates, comparisons), scored),
         },
         placed=(

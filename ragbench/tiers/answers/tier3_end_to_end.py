@@ -216,6 +216,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
             "contexts": request.contexts,
             **reading.told(session.settings, rankings_found, asked, labelled),
             **withholding.Known(session.dataset.chunks, _unit(asked)).told(rankings_found, request.k),
+            "tables": {answer_scores.COUNTS: answer_scores.COUNTS, "latencies": "readings"},
             "context": "retrieved",
             "length_limit": request.length_limit,
             "repeats": request.repeats,
@@ -242,6 +243,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
         extra={
             "answers": answers.table,
             "judgements": worth.judgements,
+            **answer_scores.counted(answers, scored, request.chosen, session.systems),
             **worth.variance((estimates, comparisons), scored),
             "readings": times,
             **failures.extra,

@@ -7,7 +7,7 @@ from typing import Any
 
 from ragbench.core.counts import brackets, missing
 from ragbench.core.language import Translator
-from ragbench.core.types import Comparison, Estimate, Verdict
+from ragbench.core.types import BY_CONSTRUCTION, Comparison, Estimate, Verdict
 from ragbench.data.tables import Column, Found, Table
 from ragbench.tiers.basics import verdicts
 from ragbench.tiers.basics.families import merged
@@ -31,7 +31,7 @@ def estimates(
         "equal_groups": _("the means of all groups are equal"),
         "undefined": _("not defined for these values"),
         "constant": _("a rater who always says the same agrees with nobody beyond chance"),
-        "by_construction": _("by construction: it could not have been otherwise"),
+        BY_CONSTRUCTION: _("by construction: it could not have been otherwise"),
         "identical": _("both rate every item alike"),
         "open_scale": _("all categories of the scale are not known: name them"),
         "slow": _("its function is too slow"),

@@ -16,7 +16,7 @@ from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Request, tier
 from ragbench.tiers.basics.session import commit, dataset_of, versions
 from ragbench.tiers.data import persons
-from ragbench.tiers.data.examination import Examination, examine
+from ragbench.tiers.data.examination import MOST_TOLD, Examination, examine
 from ragbench.tiers.retrieval.masking import Masker
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def dataset(request: DatasetRequest) -> Measurement:
                 {"kind": one.kind, "table": one.table, **one.numbers} for one in found.oddities if one.numbers
             ],
             "sampled": request.sampled,
+            "told": MOST_TOLD,
             "masked": request.mask,
             "seed": request.seed,
             "systems": [],

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragbench import stats
 from ragbench.core.measurement import NamedEstimate
-from ragbench.core.types import Array, Comparison, Estimate, Score, Status, Verdict
+from ragbench.core.types import BY_CONSTRUCTION, Array, Comparison, Estimate, Score, Status, Verdict
 from ragbench.judge import Influence, Rule, leave_one_out
 from ragbench.metrics import judging
 from ragbench.stats.samples import as_codes, units_of
@@ -25,7 +25,6 @@ from ragbench.tiers.basics.findings import bounds
 from ragbench.tiers.basics.frames import independent
 from ragbench.tiers.judges.asking import Heard
 from ragbench.tiers.judges.items import Answers, Scale
-from ragbench.tiers.judges.probes import BY_CONSTRUCTION
 
 OUTCOMES: dict[str, tuple[Status, ...]] = {
     "valid": (Status.OK,),

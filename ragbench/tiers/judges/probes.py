@@ -12,15 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragbench import stats
-from ragbench.core.types import Array, Estimate
+from ragbench.core.types import BY_CONSTRUCTION, Array, Estimate
 from ragbench.stats.margins import outside_p
 from ragbench.tiers.basics.families import Sureness
 
 ONLY_UP = ("repeats", "injected", "blank", "key", "own_family", "disguise")
 CHANGES = {probe: f"{probe}_changes" for probe in ("place", "scale_order", "language", "prompt_language")}
 """Probes of what should not matter, and the probe of how often it does: a mean of changes up and down hides them."""
-BY_CONSTRUCTION = "by_construction"
-"""The note of a number that could not have been another, whatever was asked: no sample, no interval, no band."""
 FEWEST = 10
 """Items below which a probe says nothing: no verdict could be trusted."""
 
@@ -147,7 +145,7 @@ def _mean(effect: Effect, sure: Sureness) -> Estimate:
         clusters=found.clusters, note=found.note,
     )  # fmt: skip
     if found.note != "no_spread":
-        return made
+        return stats.kept_within(made, (-1.0, 1.0))  # differences of shares of the scale
     unseen = stats.estimate(np.where(np.isnan(effect.values), np.nan, 0.0), bounds=(0.0, 1.0), **options)
     ends = (max(-1.0, made.value - (unseen.high or 1.0)), min(1.0, made.value + (unseen.high or 1.0)))
     return replace(made, low=ends[0], high=ends[1], method=unseen.method)

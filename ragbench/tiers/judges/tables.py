@@ -144,7 +144,8 @@ def _pairwise(one: Heard, labels: Array | None, tried: Tried, sure: Sureness) ->
         balance = np.where(np.isnan([forward, backward]), 0, [forward, backward]).sum(axis=0) * np.sign(labels)
         there = ~np.isnan(choices).all(axis=1)
         found["right_over_both_orders"] = share(np.where(there, balance > 0, np.nan), clusters, sure, of)
-        found["right_in_both_orders"] = share(np.where(both, right.all(axis=0), np.nan), clusters, sure, of)
+        found["right_in_both_orders"] = share(np.where(there, right.all(axis=0), np.nan), clusters, sure, of)
+        found["right_in_first_order"] = share(np.where(there, right[0], np.nan), clusters, sure, of)
     return found
 
 

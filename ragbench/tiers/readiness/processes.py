@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ragbench.core import folders, trust
 from ragbench.core import settings as configuration
-from ragbench.core import trust
 from ragbench.core.settings.secrets import excerpt
 
 SECONDS = 120.0
@@ -40,6 +40,6 @@ def told(code: str, given: Mapping[str, Any]) -> dict[str, str]:
         except subprocess.TimeoutExpired:
             raise ProcessError(f"takes longer than {SECONDS:g} s") from None
         if out.is_file():
-            return dict(json.loads(out.read_text(encoding="utf-8")))
+            return dict(json.loads(folders.text(out)))
     lines = done.stderr.strip().splitlines() or ["it said nothing"]
     raise ProcessError(f"ends the process: {excerpt(lines[-1], 200)}")

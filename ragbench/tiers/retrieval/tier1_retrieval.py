@@ -198,6 +198,7 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
             "repeats": request.repeats,
             "timed_questions": len(timing.chosen(asked, clock)),
             "slices_left_out": slices.left_out(asked, by),
+            "tables": {"latencies": "latencies"},
         },
         scores=scores,
         questions=_questions(asked, unit, pages),

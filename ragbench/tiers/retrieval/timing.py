@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragbench import stats
+from ragbench.core import folders
 from ragbench.core.measurement import NamedEstimate
 from ragbench.core.progress import Progress
 from ragbench.core.types import Array, Question
@@ -363,10 +364,9 @@ def _building(dense: Any) -> dict[str, str]:
 
 def source(system: Any) -> str:
     """What tells one version of the user's own function from the next: the hash of the file it stands in."""
-    import hashlib
     import sys
     from pathlib import Path
 
     module = sys.modules.get(str(system.description.get("callable", "")).partition(":")[0])
     path = getattr(module, "__file__", None)
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest() if path else ""
+    return folders.digest(Path(path)) if path else ""

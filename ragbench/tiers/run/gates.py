@@ -15,7 +15,7 @@ from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate, without_nan
 from ragbench.core.metric import registered
 from ragbench.core.settings import Band, DifferenceSettings, GateSettings, Settings, thresholds
-from ragbench.core.types import Estimate
+from ragbench.core.types import BY_CONSTRUCTION, Estimate
 from ragbench.core.types.reason import Reason, joined, parts, short
 from ragbench.metrics import declaration, meant
 from ragbench.metrics.explanation import sentence
@@ -226,10 +226,16 @@ def _band(known: Mapping[str, Band], metric: str, word: str) -> tuple[float, boo
 def _bound(
     made: Check, one: Estimate, judged: Estimate, sign: int, limit: float, strict: bool, gate: GateSettings
 ) -> Check:
-    """An interval against a limit. judged: the same before people's labels corrected it, which counts all answers."""
+    """An interval against a limit; of what could not have been otherwise the number itself, which nobody sampled.
+
+    judged: the same before people's labels corrected it, which counts all answers."""
     made = replace(made, value=one.value, low=one.low, high=one.high, n=one.n, n_unmeasured=one.n_unmeasured)
     if (why := _unmeasured(judged.n, judged.n_unmeasured, gate)) is not None:
         return replace(made, outcome=Outcome.FAILS, why=why)
+    if one.note == BY_CONSTRUCTION:
+        held = sign * one.value >= sign * limit and not (strict and one.value == limit)
+        exact = Reason("by construction: it could not have been otherwise")
+        return replace(made, outcome=Outcome.HOLDS if held else Outcome.FAILS, why=exact)
     if one.low is None or one.high is None:
         return replace(made, why=Reason("there is no interval"))
     near, far = sorted((sign * one.low, sign * one.high))

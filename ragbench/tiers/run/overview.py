@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ragbench.core import raised, stand_ins
+from ragbench.core import folders, raised, stand_ins
 from ragbench.core import settings as configuration
 from ragbench.core.measurement import Finding, Measurement
 from ragbench.data import places
@@ -133,7 +133,7 @@ def _heading(path: Path | None) -> str:
     """The notebook's first line of Markdown, as it is written; empty where there is no such notebook."""
     if path is None:
         return ""
-    cells = json.loads(path.read_text(encoding="utf-8")).get("cells", [])
+    cells = json.loads(folders.text(path)).get("cells", [])
     texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     return next((text.strip().split("\n\n", 1)[0] for text in texts if text.strip().startswith("# ")), "")
 

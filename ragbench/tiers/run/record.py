@@ -141,12 +141,15 @@ VOID = "void"
 
 
 def void(made: Measurement) -> list[tuple[str, str, list[str]]]:
-    """What stands at VOID."""
-    empty = made.scores[made.scores["value"].isna() & made.scores["status"].isin(NOTHING)]
-    return [
-        (str(system), str(metric), sorted(map(str, set(part["sample"]))))
-        for (system, metric), part in empty.groupby(["system", "metric"], sort=False)
-    ]
+    """What stands at VOID: also the questions that a page lists and has no row of, as those that nobody can answer."""
+    listed = set(map(str, made.questions["sample"])) if len(made.questions) else set()
+    found = []
+    for (system, metric), part in made.scores.groupby(["system", "metric"], sort=False):
+        empty = part["sample"][part["value"].isna() & part["status"].isin(NOTHING)]
+        ids = set(map(str, empty)) | (listed - set(map(str, part["sample"])))
+        if ids:
+            found.append((str(system), str(metric), sorted(ids)))
+    return found
 
 
 def fingerprints(questions: pd.DataFrame) -> dict[str, str]:

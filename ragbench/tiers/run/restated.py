@@ -31,7 +31,7 @@ from ragbench.tiers.scoring.result import Scores
 if TYPE_CHECKING:
     import pandas as pd
 
-OF_QUESTIONS = ("answers", "judgements", "repeated", "latencies", "readings", "chunks")
+OF_QUESTIONS = ("answers", "judgements", "repeated", "latencies", "readings", "chunks", answer_scores.COUNTS)
 """Tables that are still true of some of the questions."""
 COUNTED_ON_ALL = (
     "doubts", "n_without_relevant", "n_without_context", "n_history", "n_without_page", "n_page_gone",

@@ -26,8 +26,9 @@ def facts(
 
     An entry a comparison of systems on a judged metric: `metric`, `baseline`, `challenger`, `judges` (how many), `n`
     (questions that all of them judged on both sides), `difference` of the means over judges, its interval `low` and
-    `high` with judges as a random factor, and `p`; None where so few judges cannot carry one
-    (`ragbench.stats.crossed.over_judges`). judgements: as `ragbench.tiers.scoring.judged_metrics.JUDGEMENT_COLUMNS`;
+    `high` with judges as a random factor, no end of it beyond the width of the scale, and `p`; None where so few judges
+    cannot carry one (`ragbench.stats.crossed.over_judges`). judgements: as
+    `ragbench.tiers.scoring.judged_metrics.JUDGEMENT_COLUMNS`;
     clusters: by question, None where each stands alone.
     """
     rows = []
@@ -49,6 +50,7 @@ def facts(
         first, second = (side.loc[asked, judges].to_numpy(dtype=np.float64) for side in sides)
         labels = None if clusters is None else independent([clusters.get(str(each), str(each)) for each in asked])
         found, p = stats.over_judges(second - first, clusters=labels, level=level)
+        found = stats.kept_within(found, None if c.width is None else (-c.width, c.width))
         rows.append({
             "metric": one.metric, "baseline": c.baseline, "challenger": c.challenger, "judges": len(judges),
             "n": found.n, "difference": found.value, "low": found.low, "high": found.high, "p": p,

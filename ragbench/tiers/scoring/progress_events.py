@@ -17,6 +17,7 @@ from ragbench.core.settings import Settings
 from ragbench.core.trust import UntrustedError
 from ragbench.core.types import Judge, Sample, Score
 from ragbench.judge import Asking, Overheard
+from ragbench.judge.injections import MEASURED
 from ragbench.systems import callables
 
 LIMIT = "metrics.timeout_seconds"
@@ -80,13 +81,21 @@ def said(known: Sequence[Told], text: Translator) -> list[str]:
 
 
 def of_injections(answers: int, text: Translator) -> str:
-    """What is said of so many answers, at least one, in whose texts somebody seems to address the judge."""
+    """What is said of so many answers, at least one, in whose texts somebody seems to address the judge, and of how
+    much such a flag tells."""
     _ = text
-    return _.plural(
+    seen = _.plural(
         "In {n} answer or its passages somebody seems to address the judge. The score stands; read it with care.",
         "In {n} answers or their passages somebody seems to address the judge. The scores stand; read them with care.",
         answers,
     )
+    worth = _(
+        "Flagged are orders to ignore instructions, marks of chat templates and characters that nobody sees: of "
+        "{attacks} attacks that were not written for these flags {flagged} have one, of {innocent} innocent texts that "
+        "sound like them {mistaken}. A text without a flag may be an attack.",
+        **{name: _.integer(number) for name, number in MEASURED._asdict().items()},
+    )
+    return f"{seen} {worth}"
 
 
 @dataclass

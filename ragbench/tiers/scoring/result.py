@@ -241,7 +241,8 @@ class Scores:
         answers, how many values are made of fewer judges than the panel has, and each judge's mean over its own answers
         and over those that all measured. `sets`, of metrics of whole sets: system, metric, value, status, reason,
         resamples (how many were drawn), left_out (how often it was called without a question), lacking (questions
-        without the fields that it needs).
+        without the fields that it needs). `statistics`: level, resamples, seed, baseline and primary, with which every
+        interval and p of single scores is made anew from them.
         """
         return {key: list(value) if key == "samples" else value for key, value in self.as_parts().items()}
 
@@ -256,6 +257,11 @@ class Scores:
         return {
             "estimates": estimates,
             "comparisons": comparisons,
+            "statistics": {
+                **{name: getattr(self, name) for name in ("level", "resamples", "seed")},
+                "baseline": self.systems[0] if len(self.systems) > 1 else None,
+                "primary": self.leading,
+            },
             "attendance": facts(self.attendances),
             "suspected_injections": self.suspected_injections,
             "answered_by": {NOTEBOOK: [one.fact for one in self.answered_by]} if self.answered_by else {},

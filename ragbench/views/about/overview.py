@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from ragbench.core import stand_ins
 from ragbench.core.counts import counted
 from ragbench.core.language import DASH, Translator
 from ragbench.core.types import Comparison, Estimate
@@ -59,8 +60,7 @@ class Overview:
 
     def judged_by(self, page: Facts, metric: str) -> str:
         """The offline judge that alone judged the metric, in words that stand beside a verdict; else empty."""
-        name = (page.get("judged_alone") or {}).get(metric)
-        return self.text("by the judge {name}, a stand-in", name=name) if name else ""
+        return stand_ins.judged_by((page.get("judged_alone") or {}).get(metric), self.text)
 
     def metric(self, page: Facts) -> str | None:
         """The metric that stands for a page: the one that its answer speaks of; None for a page without numbers."""

@@ -98,6 +98,7 @@ def _names(material: Material) -> dict[str, str]:
         "unanswered": _("questions without a result"),
         "repeats": _("times every question was asked"),
         "sampled": _("texts of a table that are searched for names"),
+        "told": _("texts of a table whose language is told, at most"),
         "timed_questions": _("questions that were timed"),
         "slices_left_out": _("slices that are not shown"),
         "left_out": _("left out when the data were read"),

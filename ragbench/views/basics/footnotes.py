@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ragbench.core.language import Translator
-from ragbench.core.types import Comparison, Estimate
+from ragbench.core.types import BY_CONSTRUCTION, Comparison, Estimate
 from ragbench.metrics.explanation import reason_in
 from ragbench.tiers.basics import withholding
 from ragbench.tiers.basics.tabulation import interval_name
@@ -135,7 +135,7 @@ def explained(material: Material, note: str, method: str, lender: str = "") -> s
         "few_draws": _("the function takes too long to be called on resamples; so questions were left out one by one"),
         "slow": _("the function takes too long to be called often enough for an interval"),
         "undefined": _("the number is not defined on some resamples"),
-        "by_construction": _(
+        BY_CONSTRUCTION: _(
             "by construction: this judge asks no model, it could not have been otherwise, and nothing was sampled"
         ),
         "constant": _("a rater who always says the same agrees with nobody beyond chance"),

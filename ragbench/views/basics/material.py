@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from ragbench.core import stand_ins
 from ragbench.core.counts import alone
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement, NamedEstimate
@@ -50,6 +51,14 @@ class Material:
                 self._estimates[one.system, one.metric, where] = one.estimate
             else:
                 self._comparisons[one.comparison.challenger, one.metric, where] = one.comparison
+
+    def judged_by(self, metric: str) -> str:
+        """The offline judge that alone judged the metric, in words that stand beside a verdict; else empty."""
+        return stand_ins.judged_by(self._judged_alone.get(metric), self.text)
+
+    @cached_property
+    def _judged_alone(self) -> Mapping[str, str]:
+        return self.facts.get("judged_alone") or stand_ins.judged_alone(self.facts)
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:

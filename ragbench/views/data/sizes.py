@@ -80,13 +80,20 @@ def _bars(material: Material, name: str, own: pd.DataFrame) -> Bars:
 
 
 def _tongues(material: Material) -> list[str]:
-    """The languages of each table, in words."""
+    """The languages of each table, in words; of a part of it where they were told of a part."""
     _ = material.text
     by_table: dict[str, list[str]] = {}
+    texts: dict[str, int] = {}
+    for row in rows_of(material.kept("lengths")):
+        texts[str(row["table"])] = texts.get(str(row["table"]), 0) + int(row["texts"])
     for row in rows_of(material.kept("tongues")):
+        texts[str(row["table"])] -= int(row["texts"])
         code = str(row["language"])
         name = language(code, _) if code else _("too short or unsure to tell")
         by_table.setdefault(str(row["table"]), []).append(f"{name} {_.integer(int(row['texts']))}")
+    for name, parts in by_table.items():
+        if texts[name]:
+            parts.append(_("not looked at {n}", n=_.integer(texts[name])))
     return [f"{table(name, _)}: {', '.join(parts)}" for name, parts in by_table.items()]
 
 

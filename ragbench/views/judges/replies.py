@@ -29,7 +29,7 @@ REPEATS = (
 )  # fmt: skip
 PROMPTS = ("exact_agreement", "krippendorff_alpha", "icc")
 PAIRWISE = ("consistent", "first_place", "second_place", "tie", "better_wins", "right_over_both_orders",
-            "right_in_both_orders")  # fmt: skip
+            "right_in_both_orders", "right_in_first_order")  # fmt: skip
 CALIBRATION = ("sensitivity", "specificity", "expected_calibration_error", "brier")
 
 

@@ -105,20 +105,20 @@ def _people(material: Material, judge: str, *, labelled: bool) -> Markup | str:
 def _labels(material: Material, judge: str) -> Markup | str:
     """How often the answer that the file's labels call better wins; empty where no pair has a label."""
     _ = material.text
-    wins, over, both = (
-        material.estimate(judge, name, trial="pairwise")
-        for name in ("better_wins", "right_over_both_orders", "right_in_both_orders")
-    )
-    if not material.facts.get("logged") or wins is None or over is None or both is None or not over.n:
+    named = ("better_wins", "right_over_both_orders", "right_in_both_orders", "right_in_first_order")
+    wins, over, both, first = (material.estimate(judge, name, trial="pairwise") for name in named)
+    if not material.facts.get("logged") or wins is None or over is None or not over.n:
         return ""
     said = _.html(
-        "Pairs whose better answer is labelled: {n}. It wins {wins} of the choices, {over} of the pairs where both "
-        "orders count together (wins less losses, as JudgeBench counts), and {both} of the pairs in both orders; a tie "
-        "wins nothing.",
+        "Pairs whose better answer is labelled: {n}. The judge agrees with the label on {over} net of both orders (it "
+        "chooses the better answer more often than the other, as JudgeBench counts), on {both} in both orders, on "
+        "{first} in the first order; a tie and an order without a choice agree with nothing. Of all pairs of two "
+        "choices, {wins} of the choices are right.",
         n=_.integer(over.n),
         over=words.number(material, over, 3),
-        wins=words.number(material, wins, 2),
-        both=words.number(material, both, 2),
+        both=words.number(material, both, 3),
+        first=words.number(material, first, 3),
+        wins=words.number(material, wins, 3),
     )
     if wins.low is not None and wins.low > GUESSING:
         return said + " " + _("That is more often than by guessing.")

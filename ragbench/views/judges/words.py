@@ -11,8 +11,7 @@ from markupsafe import Markup
 
 from ragbench.core.counts import counted
 from ragbench.core.language import DASH
-from ragbench.core.types import Estimate
-from ragbench.tiers.judges.probes import BY_CONSTRUCTION
+from ragbench.core.types import BY_CONSTRUCTION, Estimate
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.marks import small
 from ragbench.views.basics.material import Material
@@ -210,6 +209,7 @@ def statistic(material: Material, name: str, of: str = "") -> str:
         "better_wins": _("the better answer wins"),
         "right_over_both_orders": _("the better answer wins more often than it loses, over both orders"),
         "right_in_both_orders": _("the better answer wins in both orders"),
+        "right_in_first_order": _("the better answer wins in the first order"),
         "valid": _("valid"),
         "unparseable": _("unparseable"),
         "refused": _("refused"),

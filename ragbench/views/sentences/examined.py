@@ -47,9 +47,10 @@ def method(material: Material) -> list[str]:
             "whose character n-grams are at most 0.03 apart (cosine distance); of questions their numbers must agree."
         ),
         _(
-            "A language is told for texts of five words and more (py3langid), another one than the data set's only "
-            "where the model is 90% sure. Telephones are those that phonenumbers holds valid; names are those that "
-            "Slovnet finds in Russian texts, in {n} texts of a table at most.",
+            "A language is told for texts of five words and more (py3langid), in {told} texts of a table at most, "
+            "another one than the data set's only where the model is 90% sure. Telephones are those that phonenumbers "
+            "holds valid; names are those that Slovnet finds in Russian texts, in {n} texts of a table at most.",
+            told=_.integer(int(material.facts.get("told", 0))),
             n=_.integer(int(material.facts.get("sampled", 0))),
         ),
     ]

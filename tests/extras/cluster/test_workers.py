@@ -283,15 +283,15 @@ class TestPassports:
         [said] = self.OURS.differs(older)
         assert "has ragbench 0.9" in said
 
-    def test_modules_are_what_this_process_found_first(self, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        small_project.add(bare, '[metrics]\nmodules = ["mine.style"]\n')
-        (bare / "mine").mkdir()
+    def test_modules_are_what_this_process_found_first(self, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        small_project.add(project, '[metrics]\nmodules = ["mine.style"]\n')
+        (project / "mine").mkdir()
         for name, text in (("__init__", ""), ("style", "from mine import words\n"), ("words", ""), ("other", "")):
-            (bare / "mine" / f"{name}.py").write_text(text, encoding="utf-8")
+            (project / "mine" / f"{name}.py").write_text(text, encoding="utf-8")
         first = issue(load())
         assert set(first.modules) == {"mine/__init__.py", "mine/style.py", "mine/words.py"}
-        assert first.folder == str(bare)
-        (bare / "mine" / "words.py").write_text("LONGEST = 3\n", encoding="utf-8")
+        assert first.folder == str(project)
+        (project / "mine" / "words.py").write_text("LONGEST = 3\n", encoding="utf-8")
         assert issue(load()) == first, "what is imported stays imported"
         worker_identity._files.cache_clear()
         [said] = first.differs(issue(load()))
@@ -387,8 +387,8 @@ class TestTallies:
         assert min(steps) > 0
 
 
-def test_a_database_is_told_from_another() -> None:
-    known = Settings()
+def test_a_database_is_told_from_another(database_settings: Settings) -> None:
+    known = database_settings
     found = issue(known)
     assert found.unreached == ""
     assert found.database.count("/") == 1

@@ -195,8 +195,9 @@ def _across(material: Material, metrics: Sequence[str]) -> Markup:
     heads = [html.head(_("metric")), *(html.head(named(material, name), "rb-name") for name in material.systems)]
     rows = []
     for metric in metrics:
-        lower = small(_("lower is better")) if material.lower_is_better(metric) else ""
-        cells = [html.row_head(shown(metric) + lower)]
+        lower = _("lower is better") if material.lower_is_better(metric) else ""
+        beside = ", ".join(filter(None, (lower, material.judged_by(metric))))
+        cells = [html.row_head(shown(metric) + small(shown(beside)) if beside else shown(metric))]
         for name in material.systems:
             estimate, one = material.estimate(name, metric), material.comparison(name, metric)
             value = DASH if estimate is None else spread(material.value(estimate, metric))

@@ -90,7 +90,7 @@ def _section(material: Material, section: Mapping[str, Any], number: int, points
         part
         for (notebook, metric), own in groups.items()
         for part in (
-            html.heading(shown(f"{metric} · {notebook}"), 3),
+            html.heading(shown(" · ".join(filter(None, (metric, notebook, _judged_by(material, own))))), 3),
             _table(material, runs, own, f"{metric} · {notebook}"),
         )
     ]
@@ -141,7 +141,8 @@ def _panel(material: Material, notebook: str, metric: str, points: Sequence[Poin
                  "ends": ends if len(ends) == 2 else None}
             )  # fmt: skip
     lower = next((one["better"] for one in points if one["better"]), None) == "lower"
-    title = html.all(html.b(shown(metric)), " ", shown(notebook), small(_("lower is better")) if lower else "")
+    beside = ", ".join(filter(None, (_("lower is better") if lower else "", _judged_by(material, points))))
+    title = html.all(html.b(shown(metric)), " ", shown(notebook), small(shown(beside)) if beside else "")
     said = _.plural("{metric} over {n} run", "{metric} over {n} runs", count, metric=clean(metric))
     digits = min(digits_of(known, metric), 2 if scale.step >= 0.01 else 3)
     return {
@@ -151,6 +152,12 @@ def _panel(material: Material, notebook: str, metric: str, points: Sequence[Poin
         "lines": lines,
         "points": marks,
     }  # fmt: skip
+
+
+def _judged_by(material: Material, points: Sequence[Point]) -> str:
+    """The offline judge that alone judged all of these values, in words; else empty."""
+    names = {str(one["judged_by"]) for one in points}
+    return stand_ins.judged_by(names.pop() if len(names) == 1 else "", material.text)
 
 
 def _said(material: Material, one: Point) -> str:
@@ -212,7 +219,7 @@ def _table(material: Material, runs: Sequence[Mapping[str, Any]], points: Sequen
     """One row a run, the newest first, one column a system. of: what the values are of."""
     _ = material.text
     systems = list(dict.fromkeys(str(one["system"]) for one in points))
-    mixed = len({_stood_in(material, one) for one in points}) > 1
+    mixed = len({(_stood_in(material, one), one["judged_by"]) for one in points}) > 1
     heads = [html.head(_("run")), *(html.head(named(material, name), "rb-name") for name in systems)]
     rows = []
     for place in sorted({int(one["place"]) for one in points}, reverse=True):
