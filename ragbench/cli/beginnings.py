@@ -109,9 +109,9 @@ class Beginning:
         for place in (*_folders(folder), folder) if not made.said or lacks_passages else ():
             if made.documents is None and documents.paths(place) and (made.said == [] or place != folder):
                 made._take_documents(place)
-        own = [path.name for path in folder.iterdir() if path.suffix.lower() in documents.KINDS]
-        if own and made.said and made.documents != folder:
-            made.unused.append(f"{', '.join(sorted(own))}: documents; a folder of these becomes a knowledge base")
+        texts = [path.name for path in folder.iterdir() if path.suffix.lower() in documents.KINDS]
+        if texts and made.said and made.documents != folder:
+            made.unused.append(f"{', '.join(sorted(texts))}: documents; a folder of these becomes a knowledge base")
         if not made.said:
             saw = "; ".join(made.unused)
             raise ValueError(

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.data.files import DatasetError
-from ragbench.data.question_sets import NO, YES
-from ragbench.data.rows import cut, cut_list
+from ragbench.data.rows import NO, YES, cut, cut_list
 from ragbench.extras.significance.columns import Table
 
 LABELS = {"id", "metric", "annotator", "value"}
