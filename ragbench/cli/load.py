@@ -238,10 +238,15 @@ def database(
         history=list(read.history),
     )
     found.left_out.update(read.left_out)
-    found.notes.append("the label of a question is the page that was shown with its answer: a proxy")
+    if read.questions:
+        found.notes.append("the label of a question is the page that was shown with its answer: a proxy")
+    if not read.history:
+        found.notes.append("no table of questions: they come from a file")
     if not name:
         tell(found, f"db:{source}", read.language, check=check)
-        terminal.say(f"Nothing was copied. Next: ragbench run real_users sources -d db:{source}")
+        asked = f"ragbench load questions FILE --name NAME --chunks-from db:{source}"
+        command = f"ragbench run real_users sources -d db:{source}" if read.history else asked
+        terminal.say(f"Nothing was copied. Next: {command}")
         return
     about = About(name, read.language, read.title, read.licence, replace, dry_run, check=check, source=f"db:{source}")
     _bring(found, None, about)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
+from ragbench.core.language import translator
 from ragbench.core.metric import parse
 from ragbench.core.types import Sample, Score, Status
 from ragbench.data import samples, squad
@@ -42,7 +43,7 @@ def test_the_best_of_several_counts_and_each_is_kept(name: str, response: str) -
     np.testing.assert_array_equal(kept, [one.value for one in alone])
     chosen = KNOWN[next(place for place, one in enumerate(alone) if one.value == found.value)]
     assert f"Best of 3 references: {chosen}" in found.reason
-    assert f"Лучший из эталонов (3): {chosen}" in explain(found, "ru")
+    assert f"Лучший из эталонов (3): {chosen}" in explain(found, translator("ru"))
 
 
 TEXTS = st.lists(st.sampled_from(["the cat sat", "кот сидел", "a cat", "cat the sat", "dog"]), min_size=2, max_size=4)
