@@ -384,9 +384,8 @@ def references_in(value: Any, place: str) -> list[str]:
 def _is_of_answers(value: Any) -> bool:
     """Whether what stands in a cell is a list of answers, and not an answer that is written so."""
     if isinstance(value, Mapping):
-        return isinstance(value.get("text"), list) or value.keys() & {"answer", "output"} != set()
-    return bool(value) and all(isinstance(one, str | list) or (isinstance(one, Mapping) and "text" in one)
-                               for one in value)  # fmt: skip
+        return isinstance(value.get("text"), list) or bool(value.keys() & {"answer", "output"})
+    return all(isinstance(one, str | list) or (isinstance(one, Mapping) and "text" in one) for one in value)
 
 
 def _flag(value: Any, place: str) -> bool | None:
