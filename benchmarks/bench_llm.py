@@ -10,7 +10,9 @@ of the judging process (the server has its own), and for ours also that of the d
 judge their share of the samples at once, on one journal.
 
 `ideal` is places / latency: a client, a server and a network that cost nothing. `bare` posts ready-made bytes with
-aiohttp and throws the replies away: what this machine leaves of the ideal before any judging.
+aiohttp and throws the replies away: what this machine leaves of the ideal before any judging. `official` does the same
+with the client of the package `openai` over its own aiohttp transport, which reads the replies and keeps none: ours is
+built on it.
 """
 
 from __future__ import annotations
@@ -59,29 +61,6 @@ def server(latency: float) -> Iterator[str]:
             process.kill()
 
 
-class Official:
-    """The `openai` package with its aiohttp transport in the place of ours; its own retries are off."""
-
-    def __init__(self, settings: Any, key: Any, connections: int) -> None:
-        import httpx2
-        import openai
-
-        limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
-        self._client = openai.AsyncOpenAI(
-            api_key="none",
-            base_url=settings.base_url,
-            max_retries=0,
-            http_client=openai.DefaultAioHttpClient(limits=limits, timeout=httpx2.Timeout(settings.timeout_seconds)),
-        )
-
-    async def post(self, path: str, body: Any, seconds: float) -> bytes:
-        raw = await self._client.chat.completions.with_raw_response.create(**body)
-        return bytes(raw.http_response.content)
-
-    async def close(self) -> None:
-        await self._client.close()
-
-
 def rows(samples: int, contexts: int, characters: int, data: Path | None) -> Iterator[dict[str, Any]]:
     """Question, response and contexts of so many samples."""
     text = "A context. " * (characters // 11 + 1)
@@ -104,14 +83,12 @@ def ours(side: str, url: str, file: str, in_flight: int, folder: str) -> None:
     from ragbench.core.types import Judge, Prompt
     from ragbench.core.waves import gather
     from ragbench.judge import open_judges
-    from ragbench.llm import endpoint, run
+    from ragbench.llm import run
     from ragbench.store import Store, server
     from ragbench.store.journal import DatabaseJournal
 
     text = "Is the response carried by the retrieved contexts?\n{question}\n{response}\n{contexts}"
     prompt = Prompt("carried", 1, Verdict, {"en": text})
-    if side == "official":
-        endpoint.Transport = Official  # type: ignore[misc, assignment]
     name = f"{side}{file}{time.time_ns()}"
     judge = JudgeSettings(base_url=url, model="tester", concurrency=in_flight)
     settings = Settings(database=DatabaseSettings(folder=Path(folder)), judges={name: judge})
@@ -155,24 +132,37 @@ def ours(side: str, url: str, file: str, in_flight: int, folder: str) -> None:
         print(json.dumps(run(work(store))))
 
 
-def bare(url: str, file: str, in_flight: int) -> None:
-    """Post as many requests of the same size, and print what it took."""
+def bare(side: str, url: str, file: str, in_flight: int) -> None:
+    """Post as many requests of the same size, with aiohttp or with the client of openai, and print what it took."""
     import aiohttp
+    import httpx2
+    import openai
 
-    lines = Path(file).read_text(encoding="utf-8").splitlines()
-    bodies = [
-        json.dumps({"model": "tester", "messages": [{"role": "user", "content": text}]}).encode() for text in lines
-    ]
+    texts = Path(file).read_text(encoding="utf-8").splitlines()
+    messages = [[{"role": "user", "content": text}] for text in texts]
+    bodies = [json.dumps({"model": "tester", "messages": one}).encode() for one in messages]
 
-    async def place(session: aiohttp.ClientSession, turns: Iterator[int]) -> int:
+    async def place(session: Any, turns: Iterator[int]) -> int:
         done = 0
         for turn in turns:
-            async with session.post(f"{url}/chat/completions", data=bodies[turn % len(bodies)]) as response:
+            at = turn % len(bodies)
+            if side == "official":
+                made = await session.chat.completions.create(model="tester", messages=messages[at])
+                done += bool(made.choices[0].message.content)
+                continue
+            async with session.post(f"{url}/chat/completions", data=bodies[at]) as response:
                 done += bool(await response.read())
         return done
 
+    def opened() -> Any:
+        if side == "bare":
+            return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=in_flight))
+        limits = httpx2.Limits(max_connections=in_flight, max_keepalive_connections=in_flight)
+        client = openai.DefaultAioHttpClient(limits=limits, timeout=httpx2.Timeout(60))
+        return openai.AsyncOpenAI(api_key="none", base_url=url, max_retries=0, http_client=client)
+
     async def work() -> dict[str, float]:
-        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=in_flight)) as session:
+        async with opened() as session:
 
             async def post(count: int) -> int:
                 turns = iter(range(count))
@@ -290,8 +280,8 @@ def main() -> None:
 if __name__ == "__main__":
     if len(sys.argv) > 1 and sys.argv[1] in SIDES:
         side, url, file, in_flight, folder = sys.argv[1:]
-        if side == "bare":
-            bare(url, file, int(in_flight))
+        if side in ("bare", "official"):
+            bare(side, url, file, int(in_flight))
         else:
             ours(side, url, file, int(in_flight), folder)
     else:

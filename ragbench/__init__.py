@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ragbench.core.early  # noqa: F401, isort: skip - before all that takes time
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from importlib.metadata import version as _version
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from ragbench.core import annexes as _annexes
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ragbench.core.types import Embedder, Judge
     from ragbench.data import Dataset
     from ragbench.judge import OwnJudge
+    from ragbench.llm import Plan
     from ragbench.tiers.scoring.result import Scores
 
     AnyJudge: TypeAlias = Judge | OwnJudge | str
@@ -37,12 +39,20 @@ __all__ += [*_annexes.offered("front")]
 Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "binary_majority", "consensus"]
 
 
+@overload
 def score(
+    samples: Any, metrics: Any = None, judge: Any = None, *, plan: Literal[True], **options: Any
+) -> tuple[Plan, ...]: ...
+@overload
+def score(
+    samples: Any, metrics: Any = None, judge: Any = None, *, plan: Literal[False] = False, **options: Any
+) -> Scores: ...
+def score(  # type: ignore[misc]  # the options of its two forms stand here
     samples: Any,
     metrics: Sequence[Metric | str | Callable[..., Any]] | Metric | str | Callable[..., Any] | None = None,
     judge: AnyJudge | Sequence[AnyJudge] | Mapping[str, AnyJudge | Sequence[AnyJudge]] | None = None,
     *,
-    embedder: Embedder | str | Sequence[Embedder | str] = "hashing",
+    embedder: Embedder | str | Sequence[Embedder | str] = "",
     language: Literal["en", "ru"] | None = None,
     aggregate: Aggregate | None = None,
     tolerance: float | None = None,
@@ -54,7 +64,9 @@ def score(
     seed: int = 0,
     listeners: Sequence[Listener] = (),
     columns: Mapping[str, str] | None = None,
-) -> Scores:
+    limit: int | None = None,
+    plan: bool = False,
+) -> Scores | tuple[Plan, ...]:
     """Scores with reasons for a table of answers, from a script or a notebook cell.
 
     samples: a Sample or mapping, a list of either, or a data frame with one row a sample. Columns are named user_input,
@@ -64,7 +76,8 @@ def score(
     judge: a name of ragbench.toml or "lexical", a judge (`rb.judge`), or several; by metric as {"faithfulness": …}, or
         "faithfulness=NAME" among names for all the others; None: those of a metric's own table, else all configured
         ones, else the lexical one.
-    embedder: a name of ragbench.toml or an embedder, or several: each value is kept, and their mean counts.
+    embedder: a name of ragbench.toml or an embedder, or several: each value is kept, and their mean counts; without one
+        that of ragbench.toml, else a model on this machine that is of the texts' language, else the offline one.
     language: of prompts and explanations; without it prompts are in the language of each sample's texts, and
         explanations in that of ragbench.toml.
     aggregate, tolerance: how several judges' scores become one, see `ragbench.judge.Rule`; quorum: how many of them
@@ -77,6 +90,9 @@ def score(
     listeners: functions that are told of each judge's answer, each score and each sample
         (`ragbench.core.listeners.Event`), besides those of ragbench.toml.
     columns: which column is a field, where two could be it: {"response": "output"}.
+    limit: of so many questions at most, a sample by a hash of their ids, the same for every system and call.
+    plan: True asks nobody, and gives a tuple of `ragbench.llm.Plan` in place of `Scores`: of each model its calls,
+        tokens and money; none where no model would be asked. It needs nobody's trust.
 
     Raises ValueError, before anything is paid for, for unknown names and for fields that no sample has.
     """
@@ -86,12 +102,20 @@ def score(
         return run(work)
 
 
+@overload
 async def ascore(
+    samples: Any, metrics: Any = None, judge: Any = None, *, plan: Literal[True], **options: Any
+) -> tuple[Plan, ...]: ...
+@overload
+async def ascore(
+    samples: Any, metrics: Any = None, judge: Any = None, *, plan: Literal[False] = False, **options: Any
+) -> Scores: ...
+async def ascore(  # type: ignore[misc]  # as of `score`
     samples: Any,
     metrics: Sequence[Metric | str | Callable[..., Any]] | Metric | str | Callable[..., Any] | None = None,
     judge: AnyJudge | Sequence[AnyJudge] | Mapping[str, AnyJudge | Sequence[AnyJudge]] | None = None,
     *,
-    embedder: Embedder | str | Sequence[Embedder | str] = "hashing",
+    embedder: Embedder | str | Sequence[Embedder | str] = "",
     language: Literal["en", "ru"] | None = None,
     aggregate: Aggregate | None = None,
     tolerance: float | None = None,
@@ -103,7 +127,9 @@ async def ascore(
     seed: int = 0,
     listeners: Sequence[Listener] = (),
     columns: Mapping[str, str] | None = None,
-) -> Scores:
+    limit: int | None = None,
+    plan: bool = False,
+) -> Scores | tuple[Plan, ...]:
     """The same as `score`, to be awaited inside an event loop."""
     from ragbench.llm import submit
 
@@ -147,6 +173,7 @@ def judge(function: Callable[[str], Any] | None = None, *, name: str = "", **tab
 
     rb.judge(model="some-model", base_url="https://api.example.com/v1", key_variable="MY_KEY"), with all that a table
     [judges.NAME] may say besides.
+    rb.judge(client=AsyncOpenAI(…), model="some-model"): a client of your own, AsyncAzureOpenAI too, is taken as it is.
     function: is given a prompt as a text and returns the reply, a text or an object for JSON, plain or as a coroutine.
         What it raises leaves one value unmeasured. With `model`, which says what answers, its replies are kept in the
         journal; without it only for the call. `timeout_seconds` and `concurrency` hold for it too.
@@ -183,35 +210,37 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'ragbench' has no attribute {name!r}")
 
 
-def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) -> Any:
-    import contextlib
-    from collections.abc import Iterator
-
+@contextmanager
+def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) -> Iterator[Coroutine[Any, Any, Any]]:
+    from ragbench.core import trust
+    from ragbench.core.expectations import fits
     from ragbench.core.progress import Progress, is_watched
     from ragbench.data.samples import samples_of
+    from ragbench.tiers.basics import requests
     from ragbench.tiers.basics.families import check_baseline, leading
     from ragbench.tiers.scoring import judge_assignment
-    from ragbench.tiers.scoring.measure import Asked, applicable, live_line, measure
+    from ragbench.tiers.scoring.answer_tables import sample_of
+    from ragbench.tiers.scoring.measure import Asked, applicable, live_line, measure, planned
     from ragbench.tiers.scoring.replies import kept_replies
 
+    if not fits(requests.Limit, options["limit"]):
+        raise ValueError(f"limit = {options['limit']!r}: a whole number from 1 or None is expected")
     named = () if judge is None else judge if isinstance(judge, list | tuple | Mapping) else (judge,)
-    rows = samples_of(samples, columns=options["columns"])
-    chosen = applicable(rows, [metrics] if isinstance(metrics, str) or callable(metrics) else metrics)
-    _ = leading(options["primary"], chosen)
-    check_baseline(options["baseline"], (one.system for one in rows if one.system))
-    chosen, judges = judge_assignment.assigned(chosen, named)
-    whom = judge_assignment.asking(chosen, judges)
-    rule = judge_assignment.rule_of(options["aggregate"], options["tolerance"], options["quorum"], whom)
-    kept: dict[str, Any] = {
-        name: options[name] for name in ("embedder", "language", "baseline", "primary", "level", "resamples", "seed")
-    }
-
-    @contextlib.contextmanager
-    def inside() -> Iterator[Coroutine[Any, Any, Scores]]:
+    with trust.planned() if options["plan"] else nullcontext():
+        every = samples_of(samples, columns=options["columns"])
+        limit = options["limit"]
+        rows, taken = (tuple(every), None) if limit is None else sample_of(every, limit)
+        chosen = applicable(rows, [metrics] if isinstance(metrics, str) or callable(metrics) else metrics)
+        _ = leading(options["primary"], chosen)
+        check_baseline(options["baseline"], (one.system for one in rows if one.system))
+        chosen, judges = judge_assignment.assigned(chosen, named)
+        whom = judge_assignment.asking(chosen, judges)
+        rule = judge_assignment.rule_of(options["aggregate"], options["tolerance"], options["quorum"], whom)
+        same = ("embedder", "language", "baseline", "primary", "level", "resamples", "seed")
+        kept: dict[str, Any] = {name: options[name] for name in same}
         total = len(rows) * len(chosen) if is_watched() else 0
         with kept_replies(judges, chosen) as journal, Progress("scoring", total) as progress:
             told: dict[str, Any] = {"advance": progress, "on_change": live_line(progress)}
-            told["listeners"] = tuple(options["listeners"])
-            yield measure(rows, chosen, Asked(judges=judges, rule=rule, journal=journal, **told, **kept))
-
-    return inside()
+            told |= {"listeners": tuple(options["listeners"]), "sampled": taken}
+            asked = Asked(judges=judges, rule=rule, journal=journal, **told, **kept)
+            yield planned(rows, chosen, asked) if options["plan"] else measure(rows, chosen, asked)

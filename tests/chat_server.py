@@ -35,6 +35,14 @@ TIMER_LATE_SECONDS = 0.0005
 Answer = Callable[[dict[str, Any]], Any]
 
 
+@dataclass(frozen=True)
+class Raw:
+    """A response as it is, in the place of a reply's content."""
+
+    status: int
+    value: Any
+
+
 @dataclass
 class Served:
     """One request that came in: path, headers (lower case), body, and what was done with it."""
@@ -48,7 +56,8 @@ class Served:
 @dataclass
 class ChatServer:
     """latency: seconds from a request to its reply. faults: name → rate. answer: body → reply content (text, or a
-    JSON value), or a fault's name as "!name"; None generates a value of the asked shape. mechanisms: the ways of asking
+    JSON value), or a fault's name as "!name", or a whole response as `Raw`; None generates a value of the asked shape.
+    vectors: body → response of an endpoint of embeddings; None for `embeddings`. mechanisms: the ways of asking
     for a shape that are understood; the others get a 400 that says so. keep: remember every request (else count only).
     arrivals: when each of them came (monotonic seconds), and the model that was asked for.
     """
@@ -57,6 +66,7 @@ class ChatServer:
     faults: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
     answer: Answer | None = None
+    vectors: Callable[[dict[str, Any]], Any] | None = None
     mechanisms: tuple[str, ...] = ("json_schema", "json_object", "tool")
     keep: bool = True
     redirect_to: str = "http://127.0.0.1:9/elsewhere"
@@ -157,12 +167,15 @@ class ChatServer:
 
     def _decide(self, path: str, raw: bytes, body: dict[str, Any]) -> tuple[str, int, Any]:
         """Fault, status and content: all work is done before the latency ends, so that it adds nothing to it."""
-        if path.endswith("/embeddings"):
-            return "", 200, embeddings(body)
+        if path.partition("?")[0].endswith("/embeddings"):
+            found = embeddings(body) if self.vectors is None else self.vectors(body)
+            return ("", found.status, found.value) if isinstance(found, Raw) else ("", 200, found)
         refused = self._refuses_mechanism(body)
         if refused:
             return "", 400, {"error": {"message": refused}}
         content = self.answer(body) if self.answer is not None else None
+        if isinstance(content, Raw):
+            return "", content.status, content.value
         fault = content[1:] if isinstance(content, str) and content.startswith("!") else self._draw(raw, body)
         return fault, 200, None if fault in TRANSPORT_FAULTS else self._completion(body, content, fault)
 

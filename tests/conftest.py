@@ -143,12 +143,20 @@ def _one_command_line() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_model_that_nobody_names() -> Iterator[None]:
+    """Metrics embed by hashing where no test says by what: none waits for a model."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGBENCH_EMBEDDER", "hashing")
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _settings_of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     from ragbench.core import settings
 
     for name in list(os.environ):
-        if name.startswith(settings.PREFIX) and name not in settings.PROCESS_VARIABLES:
+        if name.startswith(settings.PREFIX) and name not in {*settings.PROCESS_VARIABLES, "RAGBENCH_EMBEDDER"}:
             monkeypatch.delenv(name)
     settings.load.cache_clear()
     yield

@@ -106,6 +106,15 @@ CASES: dict[str, Case] = {
         JUDGE + 'key_variable = "NO_KEY_OF_OURS"\n',
         judge(),
     ),
+    "replies that nobody can use": Case(
+        f"{WHO} was asked no further: none of its first 20 replies could be used; the last: two replies were not of "
+        "the shape; the second: the reply is not one JSON object: Expecting value: line 1 column 1 (char 0); set "
+        'replies = "text" in its table of ragbench.toml, so that the shape is asked for in words alone, or name '
+        "another model. They are in the journal, and are asked anew by the next run",
+        JUDGED,
+        JUDGE,
+        judge(answer=lambda body: "It is polite."),
+    ),
     "429 for ever": Case(in_a_row("HTTP 429: planned 429"), JUDGED, JUDGE, judge("429")),
     "asked to wait for long": Case(
         f"{WHO} asks to wait 4000 s (HTTP 429: slow down); run again then, or raise patience_seconds. Replies so far "

@@ -26,7 +26,7 @@ def on_a_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., N
 
 @asynccontextmanager
 async def open_client(server: ChatServer | str, name: str = "a", **more: Any) -> AsyncIterator[Client]:
-    own = {key: more.pop(key) for key in ("journal", "budget", "tally", "providers") if key in more}
+    own = {key: more.pop(key) for key in ("journal", "budget", "tally", "official") if key in more}
     client = Client(name, settings(server, **more), **own)
     try:
         yield client
@@ -35,8 +35,10 @@ async def open_client(server: ChatServer | str, name: str = "a", **more: Any) ->
 
 
 def ask(server: ChatServer | str, texts: Iterable[str], **more: Any) -> list[Completion]:
-    """Complete one request a text, all at once. more: as `open_client` takes it, `shape` and `max_tokens` besides."""
-    shape, decoding = more.pop("shape", Rating), Decoding(max_tokens=more.pop("max_tokens", 1024))
+    """Complete one request a text, all at once. more: as `open_client` takes it; `shape`, and `max_tokens` or
+    `decoding`, besides."""
+    shape = more.pop("shape", Rating)
+    decoding = more.pop("decoding", None) or Decoding(max_tokens=more.pop("max_tokens", 1024))
 
     async def work() -> list[Completion]:
         async with open_client(server, **more) as client:

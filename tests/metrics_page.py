@@ -79,7 +79,7 @@ def told(one: Metric) -> Iterator[tuple[str, str]]:
     yield "Elsewhere", one.differs
     yield "Fields of a sample that it needs", ", ".join(f"`{name}`" for name in one.fields)
     yield "Asks", " and ".join({"judge": "a judge", "embedder": "an embedder"}[need] for need in one.needs)
-    yield "Options", ", ".join(f"`{name}`" for name in one.legal_options)
+    yield "Options", "; ".join(f"`{name}`: {said}" if said else f"`{name}`" for name, said in one.legal_values.items())
     yield "Also called", ", ".join(f"`{name}`" for name in one.former)
     yield "Published as", f"`{one.published}`" if one.published else ""
     yield "Thresholds", "; ".join(bands(one))

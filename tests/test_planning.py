@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import ragbench as ragbench_package
 from ragbench import tiers
 from ragbench.cli.console import workloads
 from ragbench.core.settings import (
@@ -23,6 +24,7 @@ from ragbench.core.settings import (
     SystemSettings,
     load,
 )
+from ragbench.core.trust import UntrustedError
 from ragbench.llm import Experience, Outlook, planning
 from ragbench.store import Store
 from ragbench.store.journal import DatabaseJournal
@@ -253,8 +255,53 @@ def test_a_table_of_answers_has_a_plan_too(project: Path) -> None:
         assert plan.returncode == 0, plan.stderr
         assert numbers(plan.stdout, "one")[:2] == [8, 0]
         assert server.calls == 0
+        sampled = ragbench(*words, "--plan", "--limit", "2")
+        assert numbers(sampled.stdout, "one")[:2] == [4, 0]
+        assert "Of a sample of questions: all of them would ask one about 8 times" in sampled.stdout
+        assert server.calls == 0
         assert ragbench(*words).returncode == 0
         assert server.calls == 8
+
+
+def test_a_call_has_a_plan_that_asks_nobody_and_needs_nobodys_trust(
+    project: Path, database_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"id": f"q{n}", "user_input": f"What {n}?", "response": f"It is {n}.", "retrieved_contexts": [f"{n}."]}
+            for n in range(6)]  # fmt: skip
+    with ChatServer(answer=judged_project.reply).running() as server:
+        table = f'[judges.one]\nbase_url = "{server.url}"\nmodel = "m"\ninput_price = 1.0\noutput_price = 2.0\n'
+        add(project, table)
+        monkeypatch.delenv("RAGBENCH_TRUST")
+        monkeypatch.setenv("RAGBENCH_DATABASE__FOLDER", str(database_folder))  # the project's own is not opened then
+        load.cache_clear()
+        with pytest.raises(UntrustedError):
+            ragbench_package.score(rows, ["faithfulness"])
+        [plan] = ragbench_package.score(rows, ["faithfulness"], plan=True)
+        assert (plan.judge, plan.calls, plan.journaled) == ("one", 12, 0)
+        assert plan.money > 0
+        [sampled] = ragbench_package.score(rows, ["faithfulness"], plan=True, limit=2)
+        assert (sampled.calls, sampled.scale) == (4, 3.0)
+        assert ragbench_package.score(rows, ["faithfulness"], judge="lexical", plan=True) == ()
+        assert server.calls == 0
+
+
+class TestOfASample:
+    def test_a_sum_stands_for_as_much_as_its_parts(self) -> None:
+        one, other = outlook("a", "xyz"), outlook("a", "w")
+        whole = planning.together([replace(one, scale=2.0), replace(other, scale=6.0)])
+        assert [each.plan().scale for each in whole] == [(3 * 2 + 1 * 6) / 4]
+
+    def test_what_a_process_keeps_stands_for_what_its_sample_stands_for(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv(planning.PLAN_FOLDER, str(tmp_path))
+        planning.stand_for({"n": 20, "of": 50, "table": "questions"})
+        try:
+            planning.keep([outlook("a", "xy")])
+        finally:
+            planning.stand_for(None)
+        [kept] = planning.kept(tmp_path)
+        assert kept.scale == 2.5
 
 
 @pytest.mark.slow

@@ -44,6 +44,13 @@ SAID = {
     "offline": OFFLINE,
     "mixed": "retrieval of plain; generator extractive",  # beside a system, a judge and an embedder of models
     "real": "",
+    "sampled": OFFLINE,  # two of the questions
+}
+SAMPLE = {
+    "en": "Only a sample was measured: 2 of {} (questions), chosen by a hash of their ids, from every slice in "
+    "proportion.",
+    "ru": "Измерена только выборка: 2 из {} (вопросов), взятая по хешу идентификаторов, из каждого среза "
+    "пропорционально.",
 }
 SENTENCE = {
     "en": "Measured with offline stand-ins: {}. They show that everything works, not how good a real model is.",
@@ -81,6 +88,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, database_folder: Path) -> Map
             "offline": page("plain", judges="lexical"),
             "mixed": page("plain,real", **models),
             "real": page("real", **models),
+            "sampled": page("plain", judges="lexical", limit=2),
         }
         for number, (name, measured) in enumerate(pages.items()):
             started = kept_runs.STARTED + 3600 * number
@@ -89,8 +97,8 @@ def made(tmp_path_factory: pytest.TempPathFactory, database_folder: Path) -> Map
     return {"folder": folder, "config": path, "pages": pages}
 
 
-def page(systems: str, **how: str) -> Measurement:
-    return tiers.tier3_end_to_end(systems=systems, metrics=METRICS, k=3, contexts=3, resamples=200, **how)  # type: ignore[arg-type]
+def page(systems: str, **how: Any) -> Measurement:
+    return tiers.tier3_end_to_end(systems=systems, metrics=METRICS, k=3, contexts=3, resamples=200, **how)
 
 
 @pytest.fixture
@@ -179,8 +187,11 @@ def test_the_caveat_goes_with_the_numbers_and_names_exactly_who_stands_in(
     found = ENGLISH[output](here, name)
     assert found.count(SENTENCE["en"].format(SAID[name])) >= bool(SAID[name]), found
     assert ("stand-in" in found.replace("stand_ins", "")) == bool(SAID[name])
-    assert found.count(JUDGED["en"]) >= (name != "offline"), "a judge that nobody's labels correct speaks for itself"
-    assert ("what people would say" in found) == (name != "offline"), "an offline judge is said to be one, and once"
+    models = name in ("mixed", "real")
+    assert found.count(JUDGED["en"]) >= models, "a judge that nobody's labels correct speaks for itself"
+    assert ("what people would say" in found) == models, "an offline judge is said to be one, and once"
+    whole = len(here["pages"]["offline"].questions)
+    assert (SAMPLE["en"].format(whole) in found) == (name == "sampled"), found
 
 
 @pytest.mark.parametrize("name", SAID)
@@ -196,7 +207,9 @@ def test_it_is_one_sentence_in_russian_too(name: str, here: Mapping[str, Any]) -
     }
     for output, found in outputs.items():
         assert (SENTENCE["ru"].format(said) in found) == bool(said), output
-        assert (JUDGED["ru"] in found) == (name != "offline"), output
+        whole = len(here["pages"]["offline"].questions)
+        assert (SAMPLE["ru"].format(whole) in found) == (name == "sampled"), output
+        assert (JUDGED["ru"] in found) == (name in ("mixed", "real")), output
 
 
 def test_a_check_of_a_real_system_has_no_caveat_beside_an_offline_one(here: Mapping[str, Any]) -> None:
@@ -228,7 +241,7 @@ def test_a_history_says_it_of_the_runs_that_have_it(here: Mapping[str, Any]) -> 
     html = text((here["folder"] / "reports" / "history" / "index.html").read_text("utf-8"))
     assert SENTENCE["en"].format(OFFLINE) in html
     assert f"offline stand-ins: {OFFLINE}" in html
-    assert html.count("offline stand-ins: retrieval") == 3, "above, and at either run's value of the offline system"
+    assert html.count("offline stand-ins: retrieval") == 4, "above, and at each run's value of the offline system"
     assert "stand-in" not in command(here, *words, "-s", "real")
 
 
@@ -263,6 +276,37 @@ def test_the_command_says_it_of_a_table(here: Mapping[str, Any]) -> None:
     words = ("score", str(file), "-m", "faithfulness", "--resamples", "200", "--judge", "lexical")
     assert SENTENCE["en"].format("judge lexical") in command(here, *words)
     assert "stand-in" not in command(here, "score", str(file), "-m", "rougeL_f", "--resamples", "200")
+
+
+MANY = [{**ROWS[0], "id": f"q{number}", "system": system} for number in range(12) for system in ("one", "two")]
+
+
+def test_a_sample_of_a_table_says_so_with_what_all_would_take() -> None:
+    found = ragbench.score(MANY, ["rougeL_f"], limit=3, resamples=200)
+    asked = {row.sample.id for row in found.rows}
+    assert len(asked) == 3
+    assert len(found.rows) == 6, "the same questions of every system"
+    again = ragbench.score(list(reversed(MANY)), ["rougeL_f"], limit=3, resamples=200)
+    assert {row.sample.id for row in again.rows} == asked
+    said = "Only a sample was measured: 3 of 12 (questions), chosen by a hash of their ids"
+    for shown in (repr(found), text(found._repr_html_()), " ".join(found.as_json()["caveats"].values())):
+        assert said in shown
+    for wrong in (0, -1, True, 2.5, "3"):
+        with pytest.raises(ValueError, match=r"limit = .*: a whole number from 1 or None is expected"):
+            ragbench.score(MANY, ["rougeL_f"], limit=wrong)
+    everything = ragbench.score(MANY, ["rougeL_f"], limit=12, resamples=200)
+    assert "sample was measured" not in repr(everything)
+
+
+def test_what_all_would_take_is_told_from_what_the_sample_took() -> None:
+    taken = {"n": 3, "of": 12, "table": "questions"}
+    for more, expected in (
+        ({"calls": 48, "money": 1.234}, "All would take about 48 replies of models, for about 1.23."),
+        ({"calls": 48}, "All would take about 48 replies of models."),
+    ):
+        said = caveat(stand_ins.of({"part_of_all": {**taken, **more}}), translator("en"))
+        assert said.endswith(expected)
+    assert "All would" not in caveat(stand_ins.of({"part_of_all": taken}), translator("en"))
 
 
 def test_what_the_facts_tell_is_said_once_and_of_its_systems_alone() -> None:

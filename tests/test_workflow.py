@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests import fragments, small_project
+from tests import fragments, judged_project, small_project
+from tests.chat_server import ChatServer
+from tests.own_database import own_database
 
 PAGE = fragments.ROOT / "docs" / "how-to" / "gates.md"
 GOOD = "def find(question, k):\n    return ['a1', 'b1', 'c1', 'd1'][:k]\n"
@@ -38,6 +40,8 @@ at_most = 1.0
 metric = "hit_rate@5"
 at_least = 0.05
 """
+TIER1 = fragments.ROOT / "notebooks" / "tier1_retrieval.ipynb"
+AUTHOR = {f"GIT_{who}_{what}": "somebody@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 SHIM = """#!/bin/sh
 printf "%s\\n" "$*" >> "$LOG"
 for one in "$@"; do [ -f "$one" ] && cat "$one" >> "$LOG"; done
@@ -64,6 +68,7 @@ class Runner:
                 "github.workspace": str(self.checkout),
                 "github.token": "token",
                 "github.event.number": "7",
+                "github.base_ref": "main",
                 "secrets.MY_JUDGE_KEY": "sk-secret",
                 **{f"steps.{name}": said for name, said in self.told.items()},
             }
@@ -98,22 +103,35 @@ def published() -> Mapping[str, Any]:
     return known
 
 
-@pytest.fixture
-def checkout(tmp_path: Path, database_folder: Path) -> Runner:
-    """A project of somebody who was never asked about it, and the programs of a runner."""
-    folder, programs = tmp_path / "checkout", tmp_path / "programs"
+def machine(place: Path, database_folder: Path, settings: str = SETTINGS, notebook: Path = TIER1) -> Runner:
+    """A project of somebody who was never asked about it, checked out for a pull request, and the programs of a
+    runner."""
+    folder, programs = place / "checkout", place / "programs"
     small_project.make(folder, database_folder)
-    (folder / "ragbench.toml").write_text(SETTINGS, encoding="utf-8")
+    (folder / "ragbench.toml").write_text(settings, encoding="utf-8")
     (folder / "requirements.txt").write_text("", encoding="utf-8")
+    (folder / "search.py").write_text(GOOD, encoding="utf-8")
     (folder / "pages").mkdir()
-    shutil.copy(fragments.ROOT / "notebooks" / "tier1_retrieval.ipynb", folder / "pages")
+    shutil.copy(notebook, folder / "pages")
+    for words in (
+        ("init", "--quiet", "--initial-branch=main"), ("add", "."), ("commit", "--quiet", "--message", "main"),
+        ("init", "--quiet", "--bare", str(place / "origin")), ("remote", "add", "origin", str(place / "origin")),
+        ("push", "--quiet", "origin", "main"), ("checkout", "--quiet", "-b", "change"),
+    ):  # fmt: skip
+        subprocess.run(["git", *words], cwd=folder, check=True, env={**os.environ, **AUTHOR})
     programs.mkdir()
     (programs / "gh").write_text(SHIM, encoding="utf-8")
     (programs / "gh").chmod(0o755)
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("RAGBENCH_", "PYTHON"))}
     path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
-    own = {"PATH": path, "XDG_STATE_HOME": str(tmp_path / "state"), "LOG": str(tmp_path / "gh.log")}
+    own = {"PATH": path, "XDG_STATE_HOME": str(place / "state"), "LOG": str(place / "gh.log")}
     return Runner(folder, {**kept, **own, "RAGBENCH_DATABASE__FOLDER": str(database_folder)})
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, database_folder: Path) -> Runner:
+    """With changed code, which each test writes."""
+    return machine(tmp_path, database_folder)
 
 
 @pytest.mark.slow
@@ -133,9 +151,44 @@ def test_a_pull_request_that_changes_code_is_measured_and_decided(checkout: Runn
     assert ("Decide" in checkout.failed) is (code != "0"), checkout.said
     assert [name for name in checkout.failed if name != "Decide"] == []
     comment = Path(checkout.variables["LOG"]).read_text(encoding="utf-8")
-    assert "pr comment 7 --body-file public/summary.md --edit-last --create-if-none" in comment
+    assert "pr comment 7 --body-file comment.md --edit-last --create-if-none" in comment
     assert "mine" in comment
     assert (checkout.checkout / "public" / "index.html").is_file()
+    compared = (checkout.checkout / "public" / "comparison" / "index.html").is_file()
+    assert compared is (code != "4"), checkout.said
+    if compared:
+        kept = checkout.checkout / "comparison" / "comparison.json"
+        main = json.loads(kept.read_text(encoding="utf-8"))["runs"][0]
+        assert main["name"] == "main", "with its own code, whatever the pull request says"
+        assert (checkout.checkout / "public" / "comparison" / "summary.md").read_text(encoding="utf-8") in comment
+    assert (checkout.checkout / "journal" / "replies.jsonl.gz").is_file()
+
+
+@pytest.mark.slow
+def test_what_is_unchanged_is_not_paid_again(tmp_path: Path, database_folder: Path) -> None:
+    """The journal that one run keeps is what the next begins with, on a machine that has no database yet."""
+    [job] = published()["jobs"].values()
+    cache = next(step["with"] for step in job["steps"] if step.get("uses") == "actions/cache@v4")
+    assert cache["key"].startswith(cache["restore-keys"]), "the newest of those before is taken"
+    with ChatServer(answer=judged_project.reply).running() as server, own_database("another") as other:
+        project = tmp_path / "project"
+        small_project.make(project, database_folder)
+        notebook = judged_project.make(project, server.url, judges="one")
+        judges = f'[judges.one]\nbase_url = "{server.url}"\nmodel = "m-one"\n'
+        told = 'notebooks_folder = "pages"\n[systems.good]\nresults = "good.jsonl"\n'
+        told += '[gate.any]\nmetric = "faithfulness"\nat_least = 0.0\n'
+        assert other.database.folder is not None
+        paid = []
+        for number, folder in enumerate((database_folder, other.database.folder)):
+            runner = machine(tmp_path / f"machine-{number}", folder, f'dataset = "small"\n{told}{judges}', notebook)
+            runner.variables = {**runner.variables, "PYTHONPATH": str(fragments.ROOT)}
+            if number:
+                shutil.copytree(tmp_path / "machine-0" / "checkout" / cache["path"], runner.checkout / cache["path"])
+            runner.run(job)
+            assert runner.failed == [], runner.said
+            paid.append(server.calls)
+        assert paid[0] > 0
+        assert paid[1] == paid[0], "main and the change were judged out of the journal"
 
 
 def test_its_trust_is_of_the_checkout_and_each_step_that_must_run_does() -> None:

@@ -34,6 +34,7 @@ def run(
     parameter: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A notebook's parameter, as `name=value`; repeatable.")
     ] = None,
+    limit: options.Limit = None,
     language: options.Language = "",
     out: Annotated[
         Path | None,
@@ -75,6 +76,7 @@ def run(
     - `ragbench run tier1_retrieval -d campus:en -p k=20`: one tier, another data set, deeper rankings.
     - `ragbench run -l ru`: pages in Russian.
     - `ragbench run --name "bigger chunks" --note "700 signs, no overlap"`: found again by that name.
+    - `ragbench run --limit 50`: a sample of the questions, and what all would take of models.
     - `ragbench run --plan`: what a run would compute, send and cost, and what of it is kept; without a call.
 
     Exit code 0 when every notebook came to its end and measured something, 4 when one did not, 3 when the request
@@ -93,7 +95,7 @@ def run(
     known = settings.load()
     name, note = options.line(manifest.named, name, "--name"), options.line(manifest.noted, note, "--note")
     given: dict[str, Any] = dict(_pair(text) for text in parameter or ())
-    given |= {name: value for name, value in (("dataset", dataset), ("systems", systems)) if value}
+    given |= {name: value for name, value in (("dataset", dataset), ("systems", systems), ("limit", limit)) if value}
     chosen: list[str] = notebooks or tiers()
     reach = report.reach(chosen, given)
     if not plan:

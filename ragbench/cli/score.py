@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ragbench.core.measurement import Measurement
     from ragbench.core.metric import Metric
     from ragbench.core.settings import GateSettings, Settings
+    from ragbench.core.types import Sample
     from ragbench.tiers.answers.rag_metrics import RagMetricsRequest
     from ragbench.tiers.run.gates import Decision
     from ragbench.tiers.scoring.answer_tables import AnswerTable
@@ -63,7 +64,9 @@ def score(
             help="A judge of ragbench.toml, or lexical; METRIC=JUDGE judges that metric alone. Repeat it for a panel.",
         ),
     ] = None,
-    embedder: Annotated[str, typer.Option(help="An embedder of ragbench.toml.")] = "hashing",
+    embedder: Annotated[
+        str, typer.Option(help="An embedder of ragbench.toml; as it says if not set, else a model on this machine.")
+    ] = "",
     language: Annotated[Literal["en", "ru"] | None, typer.Option(help="Of prompts and explanations.")] = None,
     aggregate: Annotated[
         str | None,
@@ -102,6 +105,7 @@ def score(
         ),
     ] = None,
     column: options.Columns = None,
+    limit: options.Limit = None,
     confidence: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
@@ -134,6 +138,7 @@ def score(
     from ragbench.tiers.basics.choices import parted
     from ragbench.tiers.basics.families import check_baseline, leading
     from ragbench.tiers.basics.requests import Draws
+    from ragbench.tiers.scoring.answer_tables import sample_of
     from ragbench.tiers.scoring.judged_metrics import Judging
     from ragbench.tiers.scoring.measure import Asked, applicable, in_parts, live_line, measure, passes
     from ragbench.tiers.scoring.replies import kept_replies
@@ -142,12 +147,15 @@ def score(
     if plan:
         context.with_resource(trust.planned())
     known = settings.load()
+    embedder = embedder or known.metric_embedder
     consent.required(trust.named("metrics"), trusted)
     try:
         bounds = _bounds(gates) if gates else {}
         forms, file, columns = Forms(), files[0], options.columns(column)
-        survey = surveyed(file, forms, columns) if not plan and len(files) == 1 and is_large(file) else None
-        samples = read_all(files, forms, columns) if survey is None else []
+        alone = len(files) == 1 and limit is None and not plan
+        survey = surveyed(file, forms, columns) if alone and is_large(file) else None
+        samples: Sequence[Sample] = read_all(files, forms, columns) if survey is None else []
+        samples, taken = (samples, None) if limit is None else sample_of(samples, limit)
         ids = survey.ids if survey is not None else tuple(sample.id for sample in samples)
         if not ids:
             raise ValueError(f"{file.name}: holds no samples; at least one is expected")
@@ -188,7 +196,7 @@ def score(
 
         asked = Asked(
             named, embedder, language, rule, confidence, resamples, seed, journal, progress, heard,
-            outlooks.extend if plan else None, baseline, primary,
+            outlooks.extend if plan else None, baseline, primary, sampled=taken,
         )  # fmt: skip
         scoring = in_parts(survey.parts(), chosen, asked, survey) if survey else measure(samples, chosen, asked)
         found = run(scoring)
@@ -211,10 +219,9 @@ def score(
         from ragbench.report import assemble
         from ragbench.tiers.scoring.answer_tables import of_samples
 
-        answers, spoken = (
-            of_samples(survey or samples, ", ".join(path.name for path in files), forms.left_out.told),
-            language or known.language,
-        )
+        answers = of_samples(survey or samples, ", ".join(path.name for path in files), forms.left_out.told)
+        answers = replace(answers, facts={**answers.facts, **({"part_of_all": taken} if taken else {})})
+        spoken = language or known.language
         request = _request(found, judges or names, asked, answers, spoken)
         told = request.model_fields_set
         parameters = {name: getattr(request, name) for name in request.parameters() if name in told}
@@ -308,6 +315,7 @@ def _request(
         "resamples": found.resamples,
         "seed": found.seed,
         "language": language,
+        "limit": None if asked.sampled is None else asked.sampled["n"],
     }
     return RagMetricsRequest(**given)
 

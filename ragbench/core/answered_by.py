@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal
 
@@ -14,6 +14,8 @@ from ragbench.core.language import Translator
 Role = Literal["judge", "generator", "embedder", "reranker", "system"]
 Kinship = Literal["same", "alias", "other"]
 
+SYSTEM, SHAPE = "system", "json_schema"
+"""What of a request is no parameter; see `ragbench.llm.mechanism`."""
 SHOWN_MODELS, SHOWN_CHARACTERS = 5, 80
 _ROUTE = re.compile(r":(?:free|nitro|floor|beta|extended|online|latest|exacto)$")
 _SNAPSHOT = re.compile(r"[-@._:](?:\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{3,4}|latest)$")
@@ -25,7 +27,7 @@ class AnsweredBy:
 
     role: what it was asked as; name: in ragbench.toml. asked: the model's name there. replies: how many gave each name.
     imported: how many of its replies came in a file, from somebody who says that the model gave them; whole: of how
-    many.
+    many. unsent: how many replies were asked without what their endpoint refuses, by its name.
     """
 
     role: Role
@@ -34,6 +36,7 @@ class AnsweredBy:
     replies: Mapping[str, int]
     imported: int = 0
     whole: int = 0
+    unsent: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def warns(self) -> bool:
@@ -52,7 +55,8 @@ class AnsweredBy:
         """As plain values."""
         known = {"role": self.role, "name": self.name, "asked": self.asked, "replies": dict(self.replies)}
         came = {"imported": self.imported, "whole": self.whole} if self.imported else {}
-        return {**known, "kinship": self.kinship, **came}
+        less = {"unsent": dict(self.unsent)} if self.unsent else {}
+        return {**known, "kinship": self.kinship, **came, **less}
 
 
 def kinship(asked: str, served: str) -> Kinship:
@@ -79,8 +83,10 @@ def of(known: Mapping[str, Any]) -> tuple[AnsweredBy, ...]:
             usage = one.get("usage") or {}
             replies, asked = one.get("answered_by") or usage.get("answered_by"), one.get("model") or usage.get("model")
             came, whole = int(usage.get("imported") or 0), int(usage.get("replies") or 0)
-            if (replies or came) and asked:
-                made = AnsweredBy(role, str(one["name"]), str(asked), replies or {}, came, whole)  # type: ignore[arg-type]
+            unsent = one.get("unsent") or usage.get("unsent") or {}
+            if (replies or came or unsent) and asked:
+                name = str(one["name"])
+                made = AnsweredBy(role, name, str(asked), replies or {}, came, whole, unsent)  # type: ignore[arg-type]
                 _add(found, made)
     for one in known.get("systems") or ():
         if isinstance(one, Mapping) and isinstance(one.get("embedder_answered_by"), Mapping):
@@ -100,8 +106,9 @@ def together(facts: Iterable[Mapping[str, Any]]) -> tuple[AnsweredBy, ...]:
 
 
 def sentence(one: AnsweredBy, _: Translator) -> str:
-    """What is to be said of it; empty where all replies gave the name that was asked, and none was imported."""
-    if one.kinship == "same" and not one.imported:
+    """What is to be said of it; empty where all replies gave the name that was asked, none was imported, and all were
+    asked with all that was meant."""
+    if one.kinship == "same" and not one.imported and not one.unsent:
         return ""
     who = {
         "judge": _("Judge {name}", name=one.name),
@@ -132,6 +139,19 @@ def sentence(one: AnsweredBy, _: Translator) -> str:
                 **counts,
             )
         )
+    if one.unsent:
+        names = [name for name in one.unsent if name not in (SYSTEM, SHAPE)]
+        names += [_("a role for the rules, which stand before the question")] if SYSTEM in one.unsent else []
+        names += [_("a JSON schema; the shape was asked for otherwise")] if SHAPE in one.unsent else []
+        texts.append(
+            _.plural(
+                "{who}: {n} reply was asked for without what the endpoint refuses or ignores: {names}.",
+                "{who}: {n} replies were asked for without what the endpoint refuses or ignores: {names}.",
+                max(one.unsent.values()),
+                who=who,
+                names=_.enumeration(names),
+            )
+        )
     return " ".join(texts)
 
 
@@ -160,4 +180,6 @@ def _add(found: dict[tuple[Role, str], AnsweredBy], one: AnsweredBy) -> None:
     replies.update({str(model): int(count) for model, count in one.replies.items()})
     came = one.imported + (before.imported if before else 0)
     whole = one.whole + (before.whole if before else 0)
-    found[one.role, one.name] = AnsweredBy(one.role, one.name, one.asked, dict(replies), came, whole)
+    unsent = Counter(before.unsent if before else ())
+    unsent.update(one.unsent)
+    found[one.role, one.name] = AnsweredBy(one.role, one.name, one.asked, dict(replies), came, whole, dict(unsent))

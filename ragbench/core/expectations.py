@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import collections.abc
+import functools
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (bool, "true or false"),
@@ -39,6 +45,8 @@ _EXPECTED: Mapping[str, str] = {
     "path_type": "a path",
     "url_type": "an address",
 }
+_WORDS = {bool: "True or False", int: "a whole number", float: "a number", str: "a text", NoneType: "None"}
+_BOUNDS = {"Ge": "from {0.ge}", "Gt": "above {0.gt}", "Le": "to {0.le}", "Lt": "and below {0.lt}"}
 _LEFT = {"missing": "it is missing", "extra_forbidden": "there is no such field", "json_invalid": "it is not JSON"}
 
 
@@ -72,3 +80,52 @@ def expectation(fault: Mapping[str, Any]) -> str:
 
 def _plain(context: Mapping[str, Any]) -> dict[str, Any]:
     return {name: f"{value:g}" if isinstance(value, float) else value for name, value in context.items()}
+
+
+def legal(expected: Any, bounds: Sequence[Any] = ()) -> str:
+    """What a value of an annotation has to be, in words: "a whole number from 1 to 1000", "linear or exponential".
+
+    bounds: what pydantic or annotated-types says of it besides.
+    """
+    given, origin = get_args(expected), get_origin(expected)
+    if origin is Annotated:
+        return legal(given[0], [bound for each in given[1:] for bound in getattr(each, "metadata", (each,))])
+    if origin is Literal:
+        each = [one if isinstance(one, str) else repr(one) for one in given]
+        return " or ".join([", ".join(each[:-1]), each[-1]] if each[1:] else each)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return "a table"
+    if isinstance(origin, type) and issubclass(origin, collections.abc.Iterable):
+        return "a list of texts" if given[:1] == (str,) else f"a list, each item {legal(given[0])}"
+    if given and origin is not type:
+        return " or ".join([legal(given[0], bounds), *map(legal, given[1:])])
+    said = _WORDS.get(expected) or f"a value of the type {getattr(expected, '__name__', expected)}"
+    return " ".join(
+        [said, *(_BOUNDS[name].format(each) for each in bounds if (name := type(each).__name__) in _BOUNDS)]
+    )
+
+
+def fits(expected: Any, value: object) -> bool:
+    """Whether a value is of an annotation as it stands: no text is taken for a number, no number for a truth value, and
+    neither NaN nor infinity for a number. A list as a file has it is one of any kind of list."""
+    adapter = _adapter(expected)
+    try:
+        adapter.validate_python(value, strict=True)
+    except ValueError:
+        if not isinstance(value, list | dict):
+            return False
+        try:
+            adapter.validate_json(json.dumps(value), strict=True)
+        except (ValueError, TypeError):
+            return False
+    return True
+
+
+@functools.lru_cache(maxsize=1024)
+def _adapter(expected: Any) -> TypeAdapter[Any]:
+    from pydantic import ConfigDict, PydanticUserError, TypeAdapter
+
+    try:
+        return TypeAdapter(expected, config=ConfigDict(arbitrary_types_allowed=True, allow_inf_nan=False))
+    except PydanticUserError:  # of a class with a configuration of its own
+        return TypeAdapter(expected)

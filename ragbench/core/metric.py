@@ -17,9 +17,13 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from types import SimpleNamespace
+from typing import Any, Literal, get_type_hints
+
+import numpy as np
 
 from ragbench.core import notation
+from ragbench.core.expectations import fits, legal
 from ragbench.core.reading import GOALS as GOALS
 from ragbench.core.reading import Peer as Peer
 from ragbench.core.reading import Purpose as Purpose
@@ -191,11 +195,12 @@ class Metric:
     @property
     def legal_options(self) -> tuple[str, ...]:
         """What `with_options` can bind."""
-        return tuple(
-            name
-            for name, parameter in inspect.signature(self.function).parameters.items()
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in ("judge", "embedder")
-        )
+        return tuple(_expected(self.function))
+
+    @property
+    def legal_values(self) -> Mapping[str, str]:
+        """What each option can be, in words; empty where the function does not say."""
+        return {name: "" if hint is Any else legal(hint) for name, hint in _expected(self.function).items()}
 
     def __matmul__(self, cutoff: int) -> Metric:
         if not self.takes_cutoff:
@@ -207,21 +212,32 @@ class Metric:
     def with_options(self, **options: Any) -> Metric:
         """The same metric with keyword arguments bound; a field that is among them is needed of no sample any more.
 
-        Raises ValueError for an unknown one, with the legal ones, and for a value that it cannot have.
+        Raises ValueError for an unknown one, with the legal ones, and for a value that it cannot have, with those that
+        it can.
         """
         for name in options:
             if name not in self.legal_options:
-                legal = ", ".join(self.legal_options) or "none"
-                raise ValueError(f"{self.name} has no option {name!r}; it has {legal}")
-        bound = {**self.options, **options}
-        if self.refuse is not None:
-            self.refuse(**bound)
+                known = ", ".join(self.legal_options) or "none"
+                raise ValueError(f"{self.name} has no option {name!r}; it has {known}")
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in options.items()}
+        bound = {**self.options, **plain}
+        self._check(bound)
         return replace(self, options=bound, fields=tuple(name for name in self.fields if name not in bound))
 
     def __call__(self, first: Any, **more: Any) -> Any:
         if self.cutoff is not None:
             more = {"k": self.cutoff, **more}
-        return self.function(first, **{**self.options, **more})
+        bound = {**self.options, **more}
+        if own := {name: bound[name] for name in self.legal_options if name in more}:
+            self._check({**self.options, **own})
+        return self.function(first, **bound)
+
+    def _check(self, bound: Mapping[str, Any]) -> None:
+        for name, value in bound.items():
+            if not fits(hint := _expected(self.function)[name], value):
+                raise ValueError(f"{self.name}: {name} = {value!r}: {legal(hint)} is expected")
+        if self.refuse is not None:
+            self.refuse(**bound)
 
     def __hash__(self) -> int:
         return hash(self.label)
@@ -285,6 +301,27 @@ def metric(
         return made
 
     return declare
+
+
+@functools.lru_cache(maxsize=4096)
+def _expected(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The options of a metric's function with their annotations; Any where it has none, or none that can be told."""
+    return {
+        name: _hint_of(function, parameter.annotation)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in ("judge", "embedder")
+    }
+
+
+def _hint_of(function: Callable[..., Any], annotation: Any) -> Any:
+    if annotation is inspect.Parameter.empty:
+        return Any
+    alone = SimpleNamespace(__annotations__={"option": annotation})
+    try:
+        found = get_type_hints(alone, inspect.unwrap(function).__globals__, include_extras=True)
+    except Exception:  # a name that is imported for types only, or nowhere
+        return Any
+    return found["option"]
 
 
 def check(made: Metric) -> None:

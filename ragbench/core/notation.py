@@ -90,9 +90,10 @@ def written(value: Any) -> str:
 
 
 def _literal(text: str) -> Any:
-    """What `str(value)` wrote: a whole number, a decimal one, True, False, None, or else the text itself."""
+    """What `str(value)` or JSON wrote: a number, a truth value, nothing, or else the text itself."""
     if re.fullmatch(r"-?\d+", text):
         return int(text)
     if re.fullmatch(r"-?\d+(\.\d+)?(e[-+]?\d+)?", text):
         return float(text)
-    return {"True": True, "False": False, "None": None}.get(text, text)
+    words = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
+    return words.get(text, text)

@@ -88,7 +88,8 @@ class Dataset:
     after normalisation: the same data gives the same hash whatever its line ends, byte-order mark or order. Dialogues
     and decisions have hashes of their own, see `hash_with`: to add some changes nothing of what is measured without
     them. `left_out` counts, by reason, what was passed over on the way in. `without_vector` names past questions that
-    cannot be asked by the vectors that are stored beside them.
+    cannot be asked by the vectors that are stored beside them. `whole`: of a sample (`ragbench.data.subsets`) how many
+    lines its tables have in all.
     """
 
     name: str
@@ -105,6 +106,15 @@ class Dataset:
     documents: tuple[DocumentRecord, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
     without_vector: frozenset[str] = frozenset()
+    whole: Mapping[str, int] = field(default_factory=dict)
+
+    def taken(self) -> dict[str, Any] | None:
+        """Of a sample what it is: {"n": 20, "of": 157, "table": "questions"}, of several tables the one of which most
+        was left out; None where it is all there is."""
+        left = {name: len(getattr(self, name)) for name in self.whole}
+        less = [name for name, number in left.items() if number < self.whole[name]]
+        name = min(less, key=lambda name: left[name] / self.whole[name], default=None)
+        return None if name is None else {"n": left[name], "of": self.whole[name], "table": name}
 
     @property
     def label(self) -> str:

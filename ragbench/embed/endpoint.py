@@ -7,12 +7,14 @@ import atexit
 import base64
 import json
 import re
+import threading
 import time
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from typing import Any, Literal
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -22,12 +24,14 @@ from ragbench.core.waves import gather
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.llm import planning
 from ragbench.llm.errors import Fault
-from ragbench.llm.limiter import Limiter
-from ragbench.llm.loop import background_loop, run
-from ragbench.llm.transport import Transport, patiently, read_key
+from ragbench.llm.loop import USUAL, background_loop, run
+from ragbench.llm.reply import refuse_error
+from ragbench.llm.request import estimate_tokens
+from ragbench.llm.shares import line_of
+from ragbench.llm.transport import Transport, loaded, own_client, patiently, read_key
 
 LOOP = "ragbench-embedding"
-"""Vectors are waited for on the loop that asks the judges, so they need one of their own."""
+"""For who waits for vectors on the loop that asks the judges, and would wait there for ever."""
 MAX_BYTES = 32 * 2**20
 """Of a response: 64 of the widest vectors that PostgreSQL stores, at 32 bytes a number."""
 FRAMES = 8
@@ -39,7 +43,8 @@ _ABOUT_ENCODING = re.compile(r"encoding|base64", re.IGNORECASE)
 
 
 class EndpointEmbedder:
-    """`model` at `base_url`; the key is in the environment variable that `key_variable` names.
+    """`model` at an address, or of a client of the user's own; the key is in the environment variable that
+    `key_variable` names.
 
     `dimensions` is asked for only where the settings name it. Redirects are not followed: a key goes to the host that
     the settings name, and to no other.
@@ -54,10 +59,9 @@ class EndpointEmbedder:
         asked = settings.dimensions if "dimensions" in settings.model_fields_set else 0
         self._more: dict[str, Any] = {"dimensions": asked} if asked else {}
         prefixes = f"query_prefix={settings.query_prefix!r} passage_prefix={settings.passage_prefix!r}"
-        self.identity = f"openai {settings.base_url} model={settings.model!r} dimensions={asked or 'own'} {prefixes}"
-        self._transport: Transport | None = None
-        self._limiter = Limiter(settings.concurrency)
-        self._encoding: Literal["base64", "float"] = "base64"
+        self.identity = f"openai {settings.address} model={settings.model!r} dimensions={asked or 'own'} {prefixes}"
+        self._transports: WeakKeyDictionary[asyncio.AbstractEventLoop, Transport] = WeakKeyDictionary()
+        self._encodings: list[dict[str, str]] = [{"encoding_format": "base64"}, {"encoding_format": "float"}, {}]
         self.answered_by: Counter[str] = Counter()
         """How many texts came back with which model's name; of those that this object embedded."""
 
@@ -71,7 +75,7 @@ class EndpointEmbedder:
         Raises EmbeddingError for empty and over-long texts before anything is sent, for an endpoint that does not
         answer (`dead`) or refuses, and for a reply that is not one finite, non-zero vector of one width a text.
         """
-        return run(self._embedded(texts, kind), LOOP)
+        return run(self._embedded(texts, kind), _loop())
 
     @property
     def concurrency(self) -> int:
@@ -84,7 +88,7 @@ class EndpointEmbedder:
 
     def begin(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Future[Vectors]:
         """What `embed` gives or raises, once it is there."""
-        return asyncio.run_coroutine_threadsafe(self._embedded(texts, kind), background_loop(LOOP))
+        return asyncio.run_coroutine_threadsafe(self._embedded(texts, kind), background_loop(_loop()))
 
     async def _embedded(self, texts: Sequence[str], kind: TextKind) -> Vectors:
         check_texts(texts, self.settings, self.name)
@@ -124,43 +128,54 @@ class EndpointEmbedder:
 
     async def _reply(self, texts: list[str]) -> bytes:
         """The body of a good response, within the settings' attempts and patience (waiting in line does not count)."""
-        if self._transport is None:
-            self._transport = Transport(self.settings, self._key, self.concurrency, MAX_BYTES)
-            _close_with(self, self._transport)
+        loop = asyncio.get_running_loop()
+        await loaded()
         try:
-            return await patiently(self.settings, lambda seconds: self._attempt(texts, seconds))
+            if loop not in self._transports:
+                own = own_client(f"embedders.{self.name}", self.settings)
+                made = Transport(self.settings, self._key, self.concurrency, MAX_BYTES, client=own)
+                self._transports[loop] = made
+                _close_with(self, made)
+            transport = self._transports[loop]
+            return await patiently(self.settings, lambda seconds: self._attempt(transport, texts, seconds))
         except Fault as fault:
             raise self._given_up(fault, len(texts)) from None
 
-    async def _attempt(self, texts: list[str], seconds: float) -> bytes:
-        ticket = await self._limiter.acquire(0)
+    async def _attempt(self, transport: Transport, texts: list[str], seconds: float) -> bytes:
+        tokens = sum(map(estimate_tokens, texts)) if self.settings.tokens_per_minute else 0
+        line = line_of(self.settings, None)
+        ticket = await line.acquire(tokens)
         began = time.monotonic()
         try:
-            content = await self._post(texts, seconds)
-            self._limiter.succeeded(ticket, 0)
+            content = await self._post(transport, texts, seconds)
+            line.succeeded(ticket, tokens)
             return content
         except Fault as fault:
             fault.seconds = time.monotonic() - began
             wait = min(fault.retry_after or 0.0, self.settings.patience_seconds)
-            self._limiter.failed(ticket, busy=fault.kind == "busy", retry_after=wait)
+            line.failed(ticket, busy=fault.kind == "busy", retry_after=wait)
             raise
         except BaseException:
-            self._limiter.cancelled(ticket)
+            line.cancelled(ticket)
             raise
 
-    async def _post(self, texts: list[str], seconds: float) -> bytes:
-        """Vectors are asked for packed, a quarter of their digits, until the endpoint says that it cannot."""
-        assert self._transport is not None
-        body = {"model": str(self.settings.model), "input": texts, "encoding_format": self._encoding, **self._more}
-        try:
-            return await self._transport.post("embeddings", body, seconds)
-        except Fault as fault:
-            if fault.kind != "mechanism" or not _ABOUT_ENCODING.search(fault.reason):
-                raise
-            if body["encoding_format"] == "float":
-                raise
-        self._encoding = "float"
-        return await self._transport.post("embeddings", {**body, "encoding_format": "float"}, seconds)
+    async def _post(self, transport: Transport, texts: list[str], seconds: float) -> bytes:
+        """Vectors are asked for packed, a quarter of their digits, until the endpoint says that it cannot; then in
+        figures; and with no word of it where it does not know the word."""
+        while True:
+            encoding = self._encodings[0]
+            body = {"model": str(self.settings.model), "input": texts, **encoding, **self._more}
+            try:
+                content = await transport.post("embeddings", body, seconds)
+            except Fault as fault:
+                if fault.kind != "mechanism" or not _ABOUT_ENCODING.search(fault.reason) or not encoding:
+                    raise
+                if encoding in self._encodings[:-1]:
+                    self._encodings.remove(encoding)
+                continue
+            if b'"embedding"' not in content and b'"error"' in content:
+                refuse_error(content, transport.refusal)
+            return content
 
     def _given_up(self, fault: Fault, count: int) -> EmbeddingError:
         said = f"{self._where()} gave no vectors: {fault.reason}"
@@ -186,17 +201,27 @@ class EndpointEmbedder:
         if len(data) != count:
             raise EmbeddingError(f"{self._where()} gave {len(data)} vectors for {count} texts")
         places = [item.get("index") for item in data]
+        if not any("index" in item for item in data):
+            places = list(range(count))
         if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
             raise EmbeddingError(f"{self._where()} numbered its vectors {places[:5]} and so on, not 0 to {count - 1}")
         named = reply.get("model")
-        rows = [_unpacked(item.get("embedding")) for item in sorted(data, key=lambda item: item["index"])]
+        rows = [
+            _unpacked(item.get("embedding"))
+            for _, item in sorted(zip(places, data, strict=True), key=lambda pair: pair[0])
+        ]
         return rows, named if isinstance(named, str) else ""
 
     def _where(self) -> str:
         return f"the embedder {self._who()}"
 
     def _who(self) -> str:
-        return f"{self.name} ({self.settings.model} at {self.settings.base_url})"
+        return f"{self.name} ({self.settings.model} at {self.settings.address})"
+
+
+def _loop() -> str:
+    """The loop of the judges, so that who asks one provider waits in one line; LOOP for who is inside of it."""
+    return LOOP if threading.current_thread().name == USUAL else USUAL
 
 
 def _unpacked(given: Any) -> Any:

@@ -58,6 +58,11 @@ def suiting(one: EmbedderSettings, language: str) -> EmbedderSettings:
     return one.model_copy(update={"kind": kind if kind is not None and not lacking(kind) else "hashing"})
 
 
+def is_hashing(one: EmbedderSettings) -> bool:
+    """Whether it hashes in whatever language: by its kind, or as "auto" where no model is installed."""
+    return one.kind == "hashing" or (one.kind == "auto" and all(map(lacking, OF_LANGUAGE.values())))
+
+
 def settled(settings: Settings, language: str) -> Settings:
     """The settings with every embedder `suiting` the language."""
     found = {name: suiting(one, language) for name, one in settings.embedders.items()}

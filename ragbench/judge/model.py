@@ -46,17 +46,20 @@ class ModelJudge:
         return json.dumps(known, ensure_ascii=False, sort_keys=True)
 
     def request(self, prompt: Prompt[Any], texts: Texts, language: str | None = None, repeat: int = 0) -> Request:
-        """What `ask` sends. Raises ValueError for slots missing or unknown."""
+        """What `ask` sends: what the settings say wins over what the prompt asks for, which wins over what is usual.
+
+        Raises ValueError for slots missing or unknown.
+        """
         spoken = next(name for name in (language or "", self.language, *prompt.texts) if name in prompt.texts)
-        decoding = _decoding(self.settings)
-        if prompt.temperature is not None and decoding.temperature is not None:
+        decoding, own = _decoding(self.settings), self.settings.model_fields_set
+        if prompt.temperature is not None and "temperature" not in own:
             decoding = replace(decoding, temperature=prompt.temperature)
-        if prompt.max_tokens is not None:
-            decoding = replace(decoding, max_tokens=prompt.max_tokens)
         shape: type[BaseModel] = prompt.shape
         if self.settings.mode == "reasoned":
             shape = reasoned(shape)
-            decoding = replace(decoding, max_tokens=REASONING_FACTOR * decoding.max_tokens)
+        if "max_tokens" not in own:
+            factor = REASONING_FACTOR if self.settings.mode == "reasoned" else 1
+            decoding = replace(decoding, max_tokens=factor * (prompt.max_tokens or decoding.max_tokens))
         return Request(
             messages=render(prompt, texts, spoken, self.settings.mode),
             prompt=prompt.name,

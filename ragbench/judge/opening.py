@@ -124,15 +124,12 @@ def _asking(
     models: Sequence[OwnJudge], journal: Journal | None, language: str, tally: Tally, budget: Budget
 ) -> list[ModelJudge]:
     from ragbench.judge.model import ModelJudge
-    from ragbench.llm import Client, FunctionEndpoint, Providers
-
-    providers = Providers(journal)
+    from ragbench.llm import Client, FunctionEndpoint
 
     def client(one: OwnJudge) -> Client:
         known, kept, sender = one.settings, journal if one.kept else None, None
         if one.function is not None:
-            limiter = providers.limiter(known)
-            sender = FunctionEndpoint(f"judge {one.name!r}", one.function, known, limiter, budget, tally)
-        return Client(one.name, known, journal=kept, budget=budget, tally=tally, providers=providers, sender=sender)
+            sender = FunctionEndpoint(f"judge {one.name!r}", one.function, known, budget, tally, journal)
+        return Client(one.name, known, journal=kept, budget=budget, tally=tally, sender=sender, official=one.client)
 
     return [ModelJudge(client(one), language=language) for one in models]

@@ -22,28 +22,46 @@ FUNCTION = "function"
 class OwnJudge:
     """A judge as ragbench.toml would have it, to be named wherever a judge is.
 
-    function: asked instead of an endpoint, with a prompt's text. kept: whether its replies are kept in the journal; of
-    a function only where it says which model answers, since another version of it is not seen.
+    client: an AsyncOpenAI of the user's own that is asked. function: asked instead of an endpoint, with a prompt's
+    text. kept: whether its replies are kept in the journal; of a function only where it says which model answers, since
+    another version of it is not seen.
     """
 
     name: str
     settings: JudgeSettings
     function: Callable[[str], Any] | None = field(default=None, compare=False)
     kept: bool = True
+    client: Any = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return self.name
 
 
-def own_judge(function: Callable[[str], Any] | None = None, *, name: str = "", **table: Any) -> OwnJudge:
-    """A judge from what a table [judges.NAME] would say, or from a function. Raises ValueError, naming the key."""
+def own_judge(
+    function: Callable[[str], Any] | None = None, *, name: str = "", client: Any = None, **table: Any
+) -> OwnJudge:
+    """A judge from what a table [judges.NAME] would say, from a client, or from a function. Raises ValueError, naming
+    the key."""
+    if isinstance(client, str):
+        table["client"] = client
+    elif client is not None:
+        if function is not None:
+            raise ValueError("judge: client goes with a model, not with a function")
+        if both := {"base_url", "provider", "key_variable"} & set(table):
+            raise ValueError(f"judge: {min(both)} goes with an address, and a client has its own")
+        from ragbench.llm import official
+
+        try:
+            table["base_url"] = str(official.checked(client).base_url).rstrip("/")
+        except ValueError as error:
+            raise ValueError(f"judge: client: {error}") from None
     if function is not None and not callable(function):
         raise ValueError(
             f"judge: {excerpt(repr(function), 80)} is no function of a prompt's text; name a model by "
             "model=…, base_url=…"
         )
     if function is None and "model" not in table:
-        raise ValueError("judge: give model=… and base_url=…, or a function of a prompt's text")
+        raise ValueError("judge: give model=… and base_url=… or client=…, or a function of a prompt's text")
     model = str(table.get("model") or FUNCTION)
     called = name or (getattr(function, "__name__", FUNCTION) if function is not None else model)
     called = called.replace(",", " ")
@@ -54,7 +72,7 @@ def own_judge(function: Callable[[str], Any] | None = None, *, name: str = "", *
     place = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', FUNCTION)}"
     given = dict(table)
     if function is not None:
-        for key in ("base_url", "key_variable", "provider", "replies"):
+        for key in ("base_url", "key_variable", "provider", "client", "replies"):
             if key in given:
                 raise ValueError(f"judge: {key} goes with a model at an address, not with a function")
         given |= {"model": model, "base_url": "http://function.invalid"}
@@ -73,6 +91,6 @@ def own_judge(function: Callable[[str], Any] | None = None, *, name: str = "", *
         said = f"{key} = {fault['input']!r}: " if key and fault["type"] not in ("missing", "value_error") else ""
         raise ValueError(f"judge: {said or (key + ': ' if key else '')}{expectation(fault)}") from None
     if function is None:
-        return OwnJudge(called, settings)
+        return OwnJudge(called, settings, client=None if isinstance(client, str) else client)
     settings = settings.model_copy(update={"base_url": f"{FUNCTION}:{place}"})
     return OwnJudge(called, settings, function, kept="model" in table)

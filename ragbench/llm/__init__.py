@@ -6,10 +6,17 @@ from ragbench.core.rooms import offers
 
 if TYPE_CHECKING:  # what _PLACES says, for whoever reads types
     from ragbench.llm.budget import Budget, open_budget
-    from ragbench.llm.client import Client, Completion, Providers
+    from ragbench.llm.client import Client, Completion
     from ragbench.llm.dry_run import Rehearsal
     from ragbench.llm.endpoint import Keep, Kept, Received
-    from ragbench.llm.errors import BudgetSpent, CallFailed, ModelError, ProviderRefused, ProviderUnreachable
+    from ragbench.llm.errors import (
+        BudgetSpent,
+        CallFailed,
+        ModelError,
+        ProviderRefused,
+        ProviderUnreachable,
+        RepliesUnusable,
+    )
     from ragbench.llm.function import FunctionEndpoint
     from ragbench.llm.journal import Entry, Journal, MemoryJournal
     from ragbench.llm.loop import run, submit
@@ -37,10 +44,10 @@ _PLACES = {
     "Price": "pricing",
     "ProviderRefused": "errors",
     "ProviderUnreachable": "errors",
-    "Providers": "client",
     "Received": "endpoint",
     "Rehearsal": "dry_run",
     "Replies": "pricing",
+    "RepliesUnusable": "errors",
     "Request": "request",
     "Tally": "pricing",
     "Usage": "pricing",

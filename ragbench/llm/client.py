@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, Protocol
 
 from ragbench.core.settings import JudgeSettings
@@ -13,21 +14,30 @@ from ragbench.core.types import Status
 from ragbench.core.types.reason import Reason, reason_of
 from ragbench.llm.budget import Budget
 from ragbench.llm.endpoint import Endpoint, Keep, Kept, Received
-from ragbench.llm.errors import CallFailed
+from ragbench.llm.errors import CallFailed, ModelError, RepliesUnusable
 from ragbench.llm.journal import Entry, Journal, Ledger, MemoryJournal
-from ragbench.llm.limiter import Limiter, Turns
+from ragbench.llm.limiter import Turns
+from ragbench.llm.mechanism import Asked
 from ragbench.llm.pricing import Amount, Price, Replies, Tally, Used
-from ragbench.llm.reply import MalformedError, read
-from ragbench.llm.request import Request, key_of
-from ragbench.llm.shares import limiter_of
+from ragbench.llm.reply import MalformedError, Reply, read
+from ragbench.llm.request import UNSENT, Request, in_words, key_of
 from ragbench.llm.transport import read_key
 
 BLOCK = 32
 """So many questions are prepared together, while as many as are in flight already wait for their turn."""
 _REPAIR = (
     "Your reply could not be used: {fault}. Reply again to the same task with exactly one JSON object of the required "
-    "shape, and nothing else."
+    "shape, and nothing else.\n\n{shape}"
 )
+_MENDS = {
+    Status.PARSE_ERROR: Reason(
+        'set replies = "text" in its table of ragbench.toml, so that the shape is asked for in words alone, or name '
+        "another model"
+    ),
+    Status.TRUNCATED: Reason("raise max_tokens in its table of ragbench.toml; a model that thinks first needs more"),
+    Status.REFUSED: Reason("name another model"),
+}
+"""What helps where no reply can be used, by what is wrong with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +48,8 @@ class Completion:
     seconds: the model's own time, all requests of this answer together, also when they came out of the journal.
     calls: requests that were sent and answered for it now; 0 if the journal had everything.
     input_tokens, output_tokens: read and written by all of them together, as reported or estimated.
-    answered_by: the model's name that the last reply gave as its own, None where it gave none.
+    answered_by: the model's name that the last reply gave as its own, None where it gave none. unsent: what the last
+    reply was asked without, because the endpoint is known to refuse it, parted by blanks.
     """
 
     value: Any
@@ -51,24 +62,7 @@ class Completion:
     input_tokens: int = 0
     output_tokens: int = 0
     answered_by: str | None = None
-
-
-class Providers:
-    """Limiters by endpoint and key, so that all clients of one provider on one event loop wait in one line.
-
-    journal: whose other users, where this process is one of a run's, have a share of each endpoint's limits.
-    """
-
-    def __init__(self, journal: Journal | None = None) -> None:
-        self._journal = journal
-        self._limiters: dict[tuple[str, str | None], Limiter] = {}
-
-    def limiter(self, settings: JudgeSettings) -> Limiter:
-        """The provider's limiter; the first client's limits hold."""
-        name = (str(settings.base_url), settings.key_variable)
-        if name not in self._limiters:
-            self._limiters[name] = limiter_of(settings, self._journal)
-        return self._limiters[name]
+    unsent: str = ""
 
 
 class Sender(Protocol):
@@ -86,9 +80,9 @@ class Client:
 
     All work of a client happens on one event loop (`ragbench.llm.loop` keeps one for the process). Close it there.
 
-    settings: as `Settings.judge` resolves them. journal: None keeps replies in memory only. budget, tally, providers:
-    shared by all clients of a run. sender: instead of the endpoint of the settings, for those who send nothing.
-    role: what messages call it.
+    settings: as `Settings.judge` resolves them. journal: None keeps replies in memory only. budget, tally: shared
+    by all clients of a run. sender: instead of the endpoint of the settings, for those who send nothing. role: what
+    messages call it. official: an AsyncOpenAI of the user's own, instead of one that the settings describe.
     Raises ConfigurationError if the key's variable is named and empty.
     """
 
@@ -100,22 +94,29 @@ class Client:
         journal: Journal | None = None,
         budget: Budget | None = None,
         tally: Tally | None = None,
-        providers: Providers | None = None,
         sender: Sender | None = None,
         role: str = "judge",
+        official: Any = None,
     ) -> None:
         self.name, self.settings = name, settings
         self.tally = tally or Tally()
         self._budget = budget or Budget()
         self._ledger = Ledger(journal if journal is not None else MemoryJournal(), settings.patience_seconds)
+        self._who = f"{role} {name!r} ({settings.model} at {settings.address})"
         self._sender: Sender = sender or Endpoint(
-            who=f"{role} {name!r} ({settings.model} at {settings.base_url})",
+            who=self._who,
             settings=settings,
             key=read_key(f"{role} {name!r}", settings),
-            limiter=(providers or Providers(journal)).limiter(settings),
+            journal=journal,
             budget=self._budget,
             tally=self.tally,
+            client=official,
         )
+        self._paid: dict[str, Reply] = {}
+        self._unusable, self._ever_used = 0, False
+        self._asking = 0
+        self._heard = asyncio.Event()
+        self._stopped: RepliesUnusable | None = None
         self._turns = Turns(2 * settings.concurrency, 2 * settings.concurrency + BLOCK)
         self._flying: dict[str, _Flight] = {}
         free = settings.is_priced and Price(settings.input_price, settings.output_price) == Price()
@@ -125,7 +126,7 @@ class Client:
     @property
     def identity(self) -> Mapping[str, Any]:
         """Who is asked: part of every key, so two judges never share an answer."""
-        return {"judge": self.name, "endpoint": self.settings.base_url, "model": self.settings.model}
+        return {"judge": self.name, "endpoint": self.settings.address, "model": self.settings.model}
 
     def key(self, request: Request) -> str:
         """The request's key in the journal."""
@@ -137,7 +138,8 @@ class Client:
         request: or a function that makes it, called when its turn comes: a run of thousands of questions then sends
         its first call before it has rendered its last prompt.
         A truncated reply is asked for once more with twice the length, a malformed one once more with its fault named.
-        Raises ProviderRefused, ProviderUnreachable or BudgetSpent when the whole run has to stop.
+        Of what earlier runs have asked in vain, one more try is asked for. Raises ProviderRefused, ProviderUnreachable,
+        RepliesUnusable or BudgetSpent when the whole run has to stop.
         """
         self.tally.add(asked=1)
         entries: list[tuple[Entry, bool]] = []
@@ -157,29 +159,95 @@ class Client:
         return completion
 
     async def _answer(self, request: Request, entries: list[tuple[Entry, bool]]) -> Completion:
+        """What the endpoint says; where earlier runs have asked it in vain, it is asked once more."""
+        vain: CallFailed | None = None
+        for anew in count(request.anew):
+            began = len(entries)
+            try:
+                return await self._asked(replace(request, anew=anew), entries)
+            except RepliesUnusable:
+                raise
+            except ModelError:
+                if vain is None:
+                    raise
+                raise vain from None
+            except CallFailed as failure:
+                is_read = failure.status is Status.PARSE_ERROR
+                if not is_read or any(entry.key in self._paid or entry.imported for entry, _ in entries[began:]):
+                    raise (failure if is_read or vain is None else vain) from None
+                vain = failure
+        raise AssertionError("a run asks once more, and no oftener")
+
+    async def _asked(self, request: Request, entries: list[tuple[Entry, bool]]) -> Completion:
+        """`_value`, counted. Raises RepliesUnusable where none of the first replies could be used."""
+        most, began = self.settings.unusable_replies, len(entries)
+        if isinstance(self._sender, Endpoint):
+            while not self._ever_used and self._asking and self._unusable + 2 * (self._asking + 1) > most:
+                await self._heard.wait()
+        self._asking += 1
+        try:
+            value = await self._value(request, entries)
+            self._ever_used = True
+            return _total(value, Status.OK, "", entries)
+        except CallFailed as failure:
+            if not self._ever_used and failure.status in _MENDS:
+                self._unusable += sum(fresh for _, fresh in entries[began:])
+                if self._unusable >= most:
+                    self._stopped = self._stopped or self._nothing_usable(failure)
+                    raise self._stopped from None
+            raise
+        finally:
+            self._asking -= 1
+            self._heard.set()
+            self._heard.clear()
+
+    def _nothing_usable(self, last: CallFailed) -> RepliesUnusable:
+        return RepliesUnusable(
+            Reason(
+                "{who} was asked no further: none of its first {count} replies could be used; the last: {said}; "
+                "{mend}. They are in the journal, and are asked anew by the next run",
+                who=self._who,
+                count=self._unusable,
+                said=last.reason,
+                mend=_MENDS[last.status] if self.settings.replies != "text" else _MENDS[Status.REFUSED],
+            )
+        )
+
+    async def _value(self, request: Request, entries: list[tuple[Entry, bool]]) -> Any:
+        """A truncated reply is asked for with twice the length, a malformed one once more, with its fault named."""
         entry = await self._exchange(request, entries)
         if entry.finish == "length":
             request = request.with_budget(2 * request.decoding.max_tokens)
             entry = await self._exchange(request, entries)
         _readable(entry)
         if request.shape is None:
-            return _total(entry.text, Status.OK, "", entries)
+            return entry.text
         try:
             value = read(entry.text, request.shape)
         except MalformedError as fault:
+            self._learn(entry, is_readable=False)
             said = ("assistant", entry.text or "(nothing)")
-            repair = request.followed_by(said, ("user", _REPAIR.format(fault=fault)))
-            entry = await self._exchange(repair, entries)
+            repair = _REPAIR.format(fault=fault, shape=in_words(request.shape))
+            entry = await self._exchange(request.followed_by(said, ("user", repair)), entries)
             _readable(entry)
             try:
-                value = read(entry.text, request.shape)
+                return read(entry.text, request.shape)
             except MalformedError as second:
                 told = Reason("two replies were not of the shape; the second: {said}", said=reason_of(second))
                 raise CallFailed(Status.PARSE_ERROR, told) from None
-        return _total(value, Status.OK, "", entries)
+        self._learn(entry, is_readable=True)
+        return value
+
+    def _learn(self, entry: Entry, *, is_readable: bool) -> None:
+        """Tell the endpoint whether its first reply to a question was of the shape that was asked for."""
+        paid = self._paid.get(entry.key)
+        if paid is not None and isinstance(self._sender, Endpoint):
+            self._sender.read(paid, is_readable)
 
     async def _exchange(self, request: Request, entries: list[tuple[Entry, bool]]) -> Entry:
         """One reply, shared by all who ask for the same at the same time."""
+        if self._stopped is not None:
+            raise self._stopped
         plain = request.as_json()
         key = key_of(self.identity, plain)
         flight = self._flying.get(key)
@@ -189,7 +257,13 @@ class Client:
             flight.task.add_done_callback(lambda _: self._flying.pop(key, None))
         entry, fresh = await flight.join()
         self.used.by_key[key] = Used(
-            entry.input_tokens, entry.output_tokens, entry.cost, entry.estimated, entry.served_model, entry.imported
+            entry.input_tokens,
+            entry.output_tokens,
+            entry.cost,
+            entry.estimated,
+            entry.served_model,
+            entry.imported,
+            entry.unsent,
         )
         entries.append((entry, fresh and flight.claim()))
         return entry
@@ -201,6 +275,7 @@ class Client:
             return found, False
 
         async def keep(received: Received) -> Entry:
+            self._paid[key] = replace(received.reply, text="")
             self._budget.claim(key)  # before it is in the journal, where another process may find it
             try:
                 return await self._ledger.record(self._entry(key, request, plain, received))
@@ -215,15 +290,16 @@ class Client:
 
     def _entry(self, key: str, request: Request, plain: Mapping[str, Any], received: Received) -> Entry:
         reply = received.reply
+        unsent = reply.asked.unsent if isinstance(reply.asked, Asked) else ""
         return Entry(
             key=key,
             judge=self.name,
-            endpoint=str(self.settings.base_url),
+            endpoint=self.settings.address,
             model=self.settings.model,
             prompt=request.prompt,
             version=request.version,
             repeat=request.repeat,
-            request=plain,
+            request={**plain, UNSENT: unsent} if unsent else plain,
             text=reply.text,
             finish=reply.finish,
             refusal=reply.refusal,
@@ -291,4 +367,5 @@ def _total(value: Any, status: Status, reason: str, entries: list[tuple[Entry, b
         input_tokens=sum(entry.input_tokens for entry, _ in entries),
         output_tokens=sum(entry.output_tokens for entry, _ in entries),
         answered_by=entries[-1][0].served_model if entries else None,
+        unsent=entries[-1][0].unsent if entries else "",
     )

@@ -5,26 +5,30 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pydantic import SecretStr
 
 from ragbench.core.settings import JudgeSettings
-from ragbench.core.settings.secrets import masker_of
+from ragbench.core.settings.secrets import masker_of, value_of
 from ragbench.core.types import Status
 from ragbench.core.types.reason import Reason, rounded, short
 from ragbench.llm.budget import Budget
 from ragbench.llm.errors import CallFailed, Fault, ModelError, ProviderRefused, ProviderUnreachable
+from ragbench.llm.journal import Journal
 from ragbench.llm.limiter import Limiter, Ticket
-from ragbench.llm.mechanism import Dialect
+from ragbench.llm.mechanism import Asked, Dialect
 from ragbench.llm.pricing import Amount, Price, Tally
 from ragbench.llm.reply import Reply, parse_envelope
 from ragbench.llm.request import Request, estimate_tokens
-from ragbench.llm.transport import Transport, patiently
+from ragbench.llm.shares import line_of
+from ragbench.llm.transport import Transport, loaded, own_client, patiently
 
 SILENT = ("timeout", "connection")
 """Kinds of faults that an endpoint has which says nothing at all."""
+MOST_LESSONS = 10
+"""Of one request: every parameter that there is, refused one after the other, and every rung."""
 UNREACHABLE_AFTER = 8
 """So many calls in a row that failed in all their attempts stop a run."""
 
@@ -49,18 +53,30 @@ Keep = Callable[[Received], Awaitable[Kept]]
 class Endpoint:
     """Sends requests; knows nothing of journals and shapes of values. Bound to one event loop.
 
-    who: how messages name it. key: the API key, or None. limiter, budget, tally: shared with others at will.
+    who: how messages name it. key: the API key, or None. client: an AsyncOpenAI of the user's own that is asked, or
+    None for one that the settings describe. journal: whose users share its limits. budget, tally: shared with others
+    at will.
     """
 
     def __init__(
-        self, who: str, settings: JudgeSettings, key: SecretStr | None, limiter: Limiter, budget: Budget, tally: Tally
+        self,
+        who: str,
+        settings: JudgeSettings,
+        key: SecretStr | None,
+        budget: Budget,
+        tally: Tally,
+        journal: Journal | None = None,
+        client: Any = None,
     ) -> None:
-        self._who, self._settings, self._key = who, settings, key
+        self._who, self._settings, self._key, self._client = who, settings, key, client
         # a key that was sent back is to be in no journal, and in nothing that is made of one
-        self._hide = masker_of(key.get_secret_value() if key else "")
-        self._limiter, self._budget, self._tally = limiter, budget, tally
+        self._hide = masker_of(*map(value_of, settings.variables))
+        self._limiter: Limiter | None = None
+        self._journal, self._budget, self._tally = journal, budget, tally
         self._price = Price(settings.input_price, settings.output_price)
-        self._dialect = Dialect() if settings.replies == "auto" else Dialect(settings.replies, fixed=True)
+        known = frozenset(settings.without)
+        rung = settings.replies
+        self._dialect = Dialect(without=known) if rung == "auto" else Dialect(rung, fixed=True, without=known)
         self._transport: Transport | None = None
         self._stopped: ModelError | None = None
         self._failures = 0
@@ -76,6 +92,7 @@ class Endpoint:
         Raises CallFailed for this request alone; ProviderRefused, ProviderUnreachable, BudgetSpent for the whole run.
         """
         read_tokens = self._tokens(request)
+        await self._loaded()
         try:
             kept = await patiently(
                 self._settings,
@@ -90,7 +107,8 @@ class Endpoint:
     async def close(self) -> None:
         """Wait for the calls that were sent, then let the connections go."""
         await asyncio.gather(*self._under_way, return_exceptions=True)
-        await self._limiter.close()
+        if self._limiter is not None:
+            await self._limiter.close()
         if self._transport is not None:
             await self._transport.close()
             self._transport = None
@@ -99,22 +117,30 @@ class Endpoint:
         """One call, once there is a place for it."""
         longest = request.decoding.max_tokens
         worst = Amount(1, read_tokens + longest, self._price.of(read_tokens, longest))
-        ticket = await self._limiter.acquire(worst.tokens)
+        limiter = self._limiter = self._limiter or line_of(self._settings, self._journal)
+        ticket = await limiter.acquire(worst.tokens)
         try:
             self._stop_if_silent()
             if self._stopped is not None:
                 raise self._stopped
             await self._budget.reserve(worst)
         except BaseException:
-            self._limiter.cancelled(ticket)
+            limiter.cancelled(ticket)
             raise
-        sent = asyncio.create_task(self._sent(request, read_tokens, seconds, keep, ticket, worst))
+        sent = asyncio.create_task(self._sent(request, read_tokens, seconds, keep, limiter, ticket, worst))
         self._under_way.add(sent)
         sent.add_done_callback(self._ended)
         return await asyncio.shield(sent)
 
     async def _sent(
-        self, request: Request, read_tokens: int, seconds: float, keep: Keep[Kept], ticket: Ticket, worst: Amount
+        self,
+        request: Request,
+        read_tokens: int,
+        seconds: float,
+        keep: Keep[Kept],
+        limiter: Limiter,
+        ticket: Ticket,
+        worst: Amount,
     ) -> Kept:
         """A call that goes to its end, whoever still waits for it: it is paid for, so its reply is kept and counted."""
         self._tally.add(in_flight=1, calls=1)
@@ -127,18 +153,18 @@ class Endpoint:
             received = self._received(reply, read_tokens, time.monotonic() - began)
             actual = Amount(1, received.input_tokens + received.output_tokens, received.cost)
             kept = await keep(received)
-            self._limiter.succeeded(ticket, actual.tokens)
+            limiter.succeeded(ticket, actual.tokens)
             return kept
         except Fault as fault:
             fault.seconds = time.monotonic() - began
             if fault.kind not in SILENT:
                 self._silent_since = None
             wait = min(fault.retry_after or 0.0, self._settings.patience_seconds)
-            self._limiter.failed(ticket, busy=fault.kind == "busy", retry_after=wait)
+            limiter.failed(ticket, busy=fault.kind == "busy", retry_after=wait)
             self._stop_if_hopeless(fault)
             raise
         except BaseException:
-            self._limiter.cancelled(ticket)
+            limiter.cancelled(ticket)
             raise
         finally:
             self._budget.settle(worst, actual)
@@ -149,6 +175,11 @@ class Endpoint:
         if not sent.cancelled():
             sent.exception()  # looked at, so that asyncio does not report it where nobody waits any more
 
+    async def _loaded(self) -> None:
+        """Load what asks, so that it is no part of the first call's time."""
+        if self._transport is None:
+            await loaded()
+
     def _tokens(self, request: Request) -> int:
         """About how many are read."""
         return sum(estimate_tokens(text) for _, text in request.messages)
@@ -156,19 +187,26 @@ class Endpoint:
     async def _ask(self, request: Request, seconds: float) -> Reply:
         """Ask in the best way that the endpoint is known to understand, and learn from its refusals."""
         if self._transport is None:
-            self._transport = Transport(self._settings, self._key, self._settings.concurrency)
-        for _ in range(6):
-            asked, length = self._dialect.mechanism, self._dialect.length_parameter
+            own, hide = self._client or own_client(self._who, self._settings), self._hide
+            self._transport = Transport(self._settings, self._key, self._settings.concurrency, hide=hide, client=own)
+        for _ in range(MOST_LESSONS):
+            asked = self._dialect.asked(request)
             try:
                 asking = self._dialect.body(self._settings.model, request)
-                return parse_envelope(await self._transport.post("chat/completions", asking, seconds), self._hide)
+                content = await self._transport.post("chat/completions", asking, seconds)
+                return replace(parse_envelope(content, self._hide, self._transport.refusal), asked=asked)
             except Fault as fault:
                 if fault.kind != "mechanism":
                     raise
-                if not self._dialect.learn(fault.reason, asked, length):
-                    raise Fault("request", fault.reason) from None
+                if not self._dialect.learn(fault.reason, asked):
+                    raise Fault(fault.otherwise, fault.reason, fault.retry_after) from None
                 self._tally.add(calls=1)
         raise Fault("request", Reason("the endpoint accepts no known way of asking"))
+
+    def read(self, reply: Reply, is_readable: bool) -> None:
+        """Whether a first reply to a question could be read as what was asked for."""
+        if isinstance(reply.asked, Asked):
+            self._dialect.heard(reply.asked, is_readable)
 
     def _stop_if_silent(self) -> None:
         """End the run before a call that would meet the silence that others have waited through, all together."""

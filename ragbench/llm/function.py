@@ -17,7 +17,7 @@ from ragbench.core.waves import first
 from ragbench.llm.budget import Budget
 from ragbench.llm.endpoint import Endpoint
 from ragbench.llm.errors import CallFailed, Fault
-from ragbench.llm.limiter import Limiter
+from ragbench.llm.journal import Journal
 from ragbench.llm.mechanism import Dialect
 from ragbench.llm.pricing import Tally
 from ragbench.llm.reply import Reply, storable
@@ -35,11 +35,20 @@ class FunctionEndpoint(Endpoint):
     """
 
     def __init__(
-        self, who: str, function: Function, settings: JudgeSettings, limiter: Limiter, budget: Budget, tally: Tally
+        self,
+        who: str,
+        function: Function,
+        settings: JudgeSettings,
+        budget: Budget,
+        tally: Tally,
+        journal: Journal | None = None,
     ) -> None:
-        super().__init__(who, settings, None, limiter, budget, tally)
+        super().__init__(who, settings, None, budget, tally, journal)
         self._function = function
         self._dialect = Dialect("text", fixed=True)
+
+    async def _loaded(self) -> None:
+        """Nothing asks but the function."""
 
     async def _ask(self, request: Request, seconds: float) -> Reply:
         messages = self._dialect.body(self._settings.model, request)["messages"]

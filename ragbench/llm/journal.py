@@ -12,6 +12,7 @@ from ragbench.core.types import Status
 from ragbench.core.types.reason import Reason
 from ragbench.llm.accounts import Accounts
 from ragbench.llm.errors import CallFailed
+from ragbench.llm.request import UNSENT
 from ragbench.llm.uses import Uses
 
 FINDING, RECORDING = 1, 2
@@ -30,7 +31,8 @@ class Entry:
     """One reply with all that is needed to find, check, price and show it again.
 
     key: see `ragbench.llm.request.key_of`. judge: the name in ragbench.toml; endpoint: its base URL.
-    request: `Request.as_json`. text, finish, refusal: the reply. seconds: what the model took.
+    request: `Request.as_json`, with what of it was not sent (UNSENT). text, finish, refusal: the reply. seconds: what
+    the model took.
     input_tokens, output_tokens: as reported or, where the endpoint does not report, estimated (`estimated`). imported:
     whether it came in a file, from somebody who says that a model gave it.
     """
@@ -53,6 +55,11 @@ class Entry:
     seconds: float
     served_model: str | None = None
     imported: bool = False
+
+    @property
+    def unsent(self) -> str:
+        """What of the request was left out, because the endpoint is known to refuse or ignore it, parted by blanks."""
+        return str(self.request.get(UNSENT, ""))
 
     def as_row(self) -> Row:
         """The entry as plain values by column name."""

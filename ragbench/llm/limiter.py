@@ -177,6 +177,17 @@ class Limiter:
         self._tokens.allow(tokens_per_minute, now, rested)
         self._pump()
 
+    def restrict(self, ceiling: int, requests_per_minute: float | None, tokens_per_minute: float | None) -> None:
+        """Let the limits of one more who waits here hold too, where they are the stricter ones."""
+        given = (ceiling, requests_per_minute, tokens_per_minute)
+        held = (self.most, self._requests.per_minute, self._tokens.per_minute)
+        least = [min(filter(None, pair), default=None) for pair in zip(given, held, strict=True)]
+        if tuple(least) == held:
+            return
+        self.most = int(least[0] or 1)
+        self.window = min(self.window, self.most)
+        self.allow(min(self.ceiling, self.most), least[1], least[2])
+
     def hold_back(self, seconds: float) -> None:
         """Let no call begin for so many seconds."""
         self._resume_at = max(self._resume_at, self._clock() + seconds)

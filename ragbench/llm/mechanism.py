@@ -1,40 +1,77 @@
-"""The ways in which a shape can be asked for, best first, and the body of the request that asks in each."""
+"""The ways in which an endpoint can be asked, best first, what it has refused of them, and the body that asks."""
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ragbench.llm.request import Request, schema_of
+from ragbench.llm.request import Request, in_words, schema_of
 
 Mechanism = Literal["json_schema", "json_object", "tool", "text"]
 LADDER: tuple[Mechanism, ...] = ("json_schema", "json_object", "tool", "text")
-_IN_WORDS = "Reply with one JSON object that follows this JSON schema, and with nothing before or after it:"
+PARAMETERS = ("temperature", "top_p", "max_tokens", "seed")
+SYSTEM, SHAPE = "system", "json_schema"
+IGNORED_AFTER, LOST_AFTER = 2, 5
+"""So many first replies in a row, or so many later ones, that are not of the shape say that the asking is not heard."""
 _ABOUT_SHAPES = re.compile(
-    r"response_format|json_object|json mode|structured|tool_choice|tool use|\btools?\b|function call|schema",
+    r"response_format|json_object|json[ _-]?mode|json[ _-]?schema|structured|tool_choice|tool use|\btools?\b|"
+    r"function call|schema|grammar|guided|no endpoints found",
     re.IGNORECASE,
 )
+_ABOUT_ROLES = re.compile(
+    r"\b(system|developer)\b[^.\n]{0,20}\b(roles?|messages?|prompts?|instructions?)\b|"
+    r"\broles?\b[^.\n]{0,40}\b(system|alternate)\b",
+    re.IGNORECASE,
+)
+_ABOUT_LENGTH = re.compile(r"context (length|window|size)|maximum context|prompt is too long", re.IGNORECASE)
+"""Of this one question, whatever parameters it names besides."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a request was put, so that what is learnt from its end is learnt of this way alone."""
+
+    mechanism: Mechanism | None
+    length_parameter: str
+    without: frozenset[str]
+
+    @property
+    def unsent(self) -> str:
+        """What was left out, as the journal keeps it."""
+        shape = {SHAPE} if self.mechanism not in (None, LADDER[0]) else set()
+        return " ".join(sorted(self.without | shape))
 
 
 @dataclass
 class Dialect:
-    """What one endpoint and model understand, learnt from their refusals.
+    """What one endpoint and model understand, learnt from their refusals and their replies.
 
-    mechanism: the present rung of the ladder. fixed: it was configured, and is never left.
-    length_parameter: `max_tokens`, or the name by which newer models call it.
+    mechanism: the present rung of the ladder. fixed: it was configured, and is never left. length_parameter:
+    `max_tokens`, or the name by which newer models call it. without: parameters that are not sent, "system" for the
+    role.
     """
 
     mechanism: Mechanism = "json_schema"
     fixed: bool = False
     length_parameter: str = "max_tokens"
+    without: frozenset[str] = frozenset()
+    _unheard: int = 0
+    _ever_heard: bool = False
+
+    def asked(self, request: Request) -> Asked:
+        """How a request is put now."""
+        return Asked(None if request.shape is None else self.mechanism, self.length_parameter, self.without)
 
     def body(self, model: str, request: Request) -> dict[str, Any]:
         """The chat-completions request as JSON values."""
         messages = [{"role": role, "content": text} for role, text in request.messages]
-        decoding = request.decoding.as_json()
-        if self.length_parameter != "max_tokens":
+        if SYSTEM in self.without:
+            messages = _without_system(messages)
+        known = request.decoding.as_json()
+        decoding = {name: value for name, value in known.items() if name not in self.without}
+        if self.length_parameter != "max_tokens" and "max_tokens" in decoding:
             decoding[self.length_parameter] = decoding.pop("max_tokens")
         body: dict[str, Any] = {"model": model, "messages": messages, **decoding}
         if request.shape is None:
@@ -52,24 +89,57 @@ class Dialect:
         else:
             if self.mechanism == "json_object":
                 body["response_format"] = {"type": "json_object"}
-            said = f"{messages[0]['content']}\n\n{_IN_WORDS}\n{json.dumps(schema, ensure_ascii=False)}"
-            messages[0] = {**messages[0], "content": said}
+            messages[0] = {**messages[0], "content": f"{messages[0]['content']}\n\n{in_words(request.shape)}"}
         return body
 
-    def learn(self, reason: str, asked: Mechanism, length_parameter: str) -> bool:
-        """Step down or rename after a refusal that speaks of shapes or lengths; whether a second try makes sense.
+    def learn(self, reason: str, asked: Asked) -> bool:
+        """Leave out, rename or step down after a refusal that names what it refuses; whether a second try makes sense.
 
-        asked, length_parameter: how the refused request was put; another call may have learnt the same meanwhile.
+        asked: how the refused request was put; another call may have learnt the same meanwhile.
         """
-        if "max_completion_tokens" in reason and length_parameter == "max_tokens":
+        if _ABOUT_LENGTH.search(reason):
+            return False
+        is_usual = asked.length_parameter == "max_tokens" and "max_tokens" not in asked.without
+        if is_usual and "max_completion_tokens" in reason:
             self.length_parameter = "max_completion_tokens"
             return True
-        if not _ABOUT_SHAPES.search(reason) or self.fixed:
-            return False
-        if asked != self.mechanism:
+        named = [name for name in PARAMETERS if name not in asked.without and _names(reason, name, asked)]
+        if not named and SYSTEM not in asked.without and _ABOUT_ROLES.search(reason):
+            named = [SYSTEM]
+        if named:
+            self.without |= frozenset(named)
             return True
+        if asked.mechanism is None or not _ABOUT_SHAPES.search(reason) or self.fixed:
+            return False
+        return asked.mechanism != self.mechanism or self._step_down()
+
+    def heard(self, asked: Asked, is_readable: bool) -> None:
+        """Learn of a first reply whether the asking is heard: some endpoints take a schema and ignore it."""
+        if asked.mechanism != self.mechanism or self.fixed:
+            return
+        self._unheard = 0 if is_readable else self._unheard + 1
+        self._ever_heard = self._ever_heard or is_readable
+        if self._unheard >= (LOST_AFTER if self._ever_heard else IGNORED_AFTER):
+            self._step_down()
+
+    def _step_down(self) -> bool:
         rung = LADDER.index(self.mechanism) + 1
         if rung == len(LADDER):
             return False
-        self.mechanism = LADDER[rung]
+        self.mechanism, self._unheard, self._ever_heard = LADDER[rung], 0, False
         return True
+
+
+def _names(reason: str, parameter: str, asked: Asked) -> bool:
+    named = asked.length_parameter if parameter == "max_tokens" else parameter
+    return re.search(rf"(?<![A-Za-z_]){named}(?![A-Za-z_])", reason) is not None
+
+
+def _without_system(messages: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """The same said by the user: rules before the first question."""
+    rules = [one["content"] for one in messages if one["role"] == "system"]
+    others = [dict(one) for one in messages if one["role"] != "system"]
+    if not others:
+        return [{"role": "user", "content": "\n\n".join(rules)}]
+    others[0]["content"] = "\n\n".join((*rules, others[0]["content"]))
+    return others

@@ -98,6 +98,7 @@ class Plan:
     reply has its full length. minutes: at the model's concurrency and its provider's rates. guessed: whether seconds
     or tokens are assumptions, for want of experience. unknown: calls whose number cannot be known, because they depend
     on an answer for which there is no stand-in. is_priced: else money is unknown, and 0 here.
+    scale: of a sample of questions how many times as much all of them would take.
     """
 
     judge: str
@@ -112,6 +113,7 @@ class Plan:
     unknown: int = 0
     repairs: int | None = None
     is_priced: bool = True
+    scale: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ class Outlook:
     """What one model would be asked; outlooks of the same model add up (`|`), and equal questions count once.
 
     missing: journal key → (tokens read, most tokens written) of every call to be paid for. journaled: the keys that
-    the journal has. unknown: see `Plan`.
+    the journal has. unknown, scale: see `Plan`.
     """
 
     name: str
@@ -128,19 +130,23 @@ class Outlook:
     journaled: frozenset[str] = frozenset()
     unknown: int = 0
     experience: Experience = Experience()
+    scale: float = 1.0
 
     def __or__(self, other: Outlook) -> Outlook:
+        sizes = [len(one.missing) + len(one.journaled) for one in (self, other)]
+        scales = (self.scale * sizes[0] + other.scale * sizes[1]) / (sum(sizes) or 1)
         return replace(
             self,
             missing={**self.missing, **other.missing},
             journaled=self.journaled | other.journaled,
             unknown=self.unknown + other.unknown,
+            scale=scales if sum(sizes) else max(self.scale, other.scale),
         )
 
     @property
     def provider(self) -> tuple[str, str | None]:
         """Those with the same one wait in one line."""
-        return str(self.settings.base_url), self.settings.key_variable
+        return self.settings.address, self.settings.key_variable
 
     def plan(self) -> Plan:
         """The numbers of it."""
@@ -168,6 +174,7 @@ class Outlook:
             guessed=calls > 0 and (known.seconds is None or known.output_tokens is None),
             unknown=self.unknown,
             repairs=None if known.again is None else round(calls * known.again),
+            scale=self.scale,
         )
 
     def _minutes(self, calls: float, tokens: float, seconds: float) -> float:
@@ -185,11 +192,22 @@ def folder() -> Path | None:
     return Path(named) if named else None
 
 
+_stands_for = 1.0
+
+
+def stand_for(taken: Mapping[str, Any] | None) -> None:
+    """What this process plans from now on is of a sample of questions, `n` `of` all; None: of all."""
+    global _stands_for
+    _stands_for = 1.0 if taken is None or folder() is None else taken["of"] / taken["n"]
+
+
 def keep(outlooks: Iterable[Outlook]) -> None:
     """Leave outlooks in `folder()`, for the process that adds them up with `kept`."""
     place = folder()
     assert place is not None, f"{PLAN_FOLDER} names no folder"
-    nameless = [replace(one, settings=one.settings.model_copy(update={"provider": None})) for one in outlooks]
+    nameless = [
+        replace(one, settings=one.settings.model_copy(update={"provider": None}), scale=_stands_for) for one in outlooks
+    ]
     place.mkdir(parents=True, exist_ok=True)
     write(place / f"{secrets.token_hex(8)}.json", TypeAdapter(list[Outlook]).dump_json(nameless))
 

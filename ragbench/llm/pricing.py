@@ -45,6 +45,7 @@ class Used(NamedTuple):
     estimated: bool
     served_model: str | None
     imported: bool = False
+    unsent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Usage:
     estimated: replies whose endpoint reported no tokens, so that they were estimated. model: the one that was asked.
     answered_by: how many replies gave each model's name as their own; those that gave none are not counted.
     unpriced: replies whose cost, 0 here, is unknown: no price was set when they were asked for. imported: those that
-    came in a file.
+    came in a file. unsent: how many were asked without what their endpoint refuses, by its name.
     """
 
     replies: int = 0
@@ -67,6 +68,7 @@ class Usage:
     answered_by: Mapping[str, int] = field(default_factory=dict)
     unpriced: int = 0
     imported: int = 0
+    unsent: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class Replies:
         """What they took."""
         used = self.by_key.values()
         named = Counter(one.served_model for one in used if one.served_model)
+        unsent = Counter(name for one in used for name in one.unsent.split())
         return Usage(
             replies=len(used),
             input_tokens=sum(one.input_tokens for one in used),
@@ -94,6 +97,7 @@ class Replies:
             model=self.model,
             answered_by=dict(sorted(named.items())),
             imported=sum(one.imported for one in used),
+            unsent=dict(sorted(unsent.items())),
             unpriced=0 if self.free else sum(not e.cost and e.input_tokens + e.output_tokens > 0 for e in used),
         )
 

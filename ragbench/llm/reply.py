@@ -20,9 +20,20 @@ MAX_DEPTH = 60
 LONGEST_NAME = 200
 MOST_TOKENS = 10**8
 """Of one call: ten times the longest context that there is. What reports more is not believed."""
+MOST_FENCES = 20
+"""Of a reply, that are looked into."""
 LARGEST_INTEGER = 2**63
 """From it on, either way of 0, no database has a whole number."""
-_FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(?P<inside>.*)\r?\n?```", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"```(?:json[c5l]?)?\s*(?=\{)", re.IGNORECASE)
+_FENCED = re.compile(r"\s*(?:```|\Z)")
+_THOUGHT = re.compile(r"[<\[◁]/?\|?(?:think|thinking|thought|reasoning)\|?[>\]▷]", re.IGNORECASE)
+"""What models put around their thinking, or behind it, where the mark before it stands in the prompt."""
+_FINAL = re.compile(
+    r"<\|channel\|>\s*final\s*(?:<\|constrain\|>\s*\w+\s*)?<\|message\|>|\A(?:analysis|commentary).*?assistantfinal",
+    re.DOTALL,
+)
+"""Where the answer begins in a reply of channels, with its marks or without them."""
+_END = re.compile(r"<\|(?:return|end|call)\|>.*", re.DOTALL)
 
 
 class MalformedError(ValueError):
@@ -35,7 +46,7 @@ class Reply:
 
     finish: "stop", "length", "content_filter" or what else the endpoint says; refusal: its own field, if filled.
     input_tokens, output_tokens: as reported; None where the endpoint does not report usage. served_model: the name of
-    the model that answered, as the endpoint gives it.
+    the model that answered, as the endpoint gives it. asked: how it was asked for, for the endpoint to learn from.
     """
 
     text: str
@@ -44,10 +55,15 @@ class Reply:
     input_tokens: int | None = None
     output_tokens: int | None = None
     served_model: str | None = None
+    asked: object = None
 
 
-def parse_envelope(body: bytes, hide: Callable[[str], str] = str) -> Reply:
-    """The chat completion in a response's body. hide: masks what was sent back and must not be kept.
+Refusal = Callable[[int, Mapping[str, str], bytes], Fault]
+
+
+def parse_envelope(body: bytes, hide: Callable[[str], str] = str, refusal: Refusal | None = None) -> Reply:
+    """The chat completion in a response's body. hide: masks what was sent back and must not be kept. refusal: what an
+    error means that stands inside with the status that it would have had.
 
     Raises Fault ("server") for anything that is not one: HTML, half a JSON document, no choices, an error inside.
     """
@@ -57,19 +73,21 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str) -> Reply:
         raise Fault("server", Reason("the response is not JSON")) from None
     if not isinstance(document, dict):
         raise Fault("server", Reason("the response is not a JSON object"))
-    if error := document.get("error"):
-        said = error.get("message", error) if isinstance(error, dict) else error
-        said = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-        raise Fault("server", Reason("the response reports an error: {said}", said=hide(said)[:300]))
     choices = document.get("choices")
-    if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
+    first = choices[0] if isinstance(choices, list) and choices else None
+    _refuse(
+        document if not isinstance(first, dict) else {"error": document.get("error") or first.get("error")},
+        hide,
+        refusal,
+    )
+    if not isinstance(first, dict):
         raise Fault("server", Reason("the response has no choices"))
-    message = choices[0].get("message")
+    message = first.get("message")
     if not isinstance(message, dict):
         raise Fault("server", Reason("the response has no message"))
     usage = document.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    refusal, named, finish = message.get("refusal"), document.get("model"), choices[0].get("finish_reason")
+    refusal, named, finish = message.get("refusal"), document.get("model"), first.get("finish_reason")
     return Reply(
         text=storable(hide(_text_of(message))),
         finish=storable(hide(finish)[:LONGEST_NAME]) if isinstance(finish, str) and finish else "stop",
@@ -80,20 +98,45 @@ def parse_envelope(body: bytes, hide: Callable[[str], str] = str) -> Reply:
     )
 
 
+def refuse_error(content: bytes, refusal: Refusal) -> None:
+    """Raises Fault where a response of a good status holds an error, with the status that it would have had."""
+    try:
+        error = json.loads(content)["error"]
+        status = _status(error["code"])
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return
+    if status is not None:
+        raise refusal(status, {}, content)
+
+
+def _refuse(document: Mapping[str, Any], hide: Callable[[str], str], refusal: Refusal | None) -> None:
+    error = document.get("error") or (document.get("object") == "error" and document)
+    if not error:
+        return
+    code = error.get("code", error.get("status")) if isinstance(error, dict) else None
+    if refusal is not None and (status := _status(code)):
+        raise refusal(status, {}, json.dumps({"error": error}).encode())
+    said = error.get("message", error) if isinstance(error, dict) else error
+    said = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    raise Fault("server", Reason("the response reports an error: {said}", said=hide(said)[:300]))
+
+
 def read(text: str, shape: type[AnyShape]) -> AnyShape:
     """The one JSON object that the text is, checked strictly against the shape.
 
-    A leading <think> block of reasoning models and one fence around the whole are taken off; prose is not. NaN,
-    infinities, repeated keys, numbers for words, words for numbers and booleans for either are refused.
+    What stands about it goes: what a reasoning model thinks first, marks of channels, and a fence, also one in prose if
+    it is the only one; bare prose does not. A word of a list may be written in capitals. NaN, infinities, repeated
+    keys, numbers for words, words for numbers and booleans for either are refused.
     Raises MalformedError.
     """
-    inner = without_thought(text).strip()
-    fence = _FENCE.fullmatch(inner)
-    inner = fence["inside"].strip() if fence else inner
-    if not inner:
-        raise MalformedError(Reason("the reply is empty"))
+    inner = text.strip()
     if len(inner) > MAX_CHARACTERS:
         raise MalformedError(Reason("the reply has more than {count} characters", count=MAX_CHARACTERS))
+    if not inner.startswith("{"):
+        inner = without_thought(text).strip()
+        inner = inner if inner.startswith("{") else _fenced(inner)
+    if not inner:
+        raise MalformedError(Reason("the reply is empty"))
     try:
         found = _DECODER.decode(inner)
         _shallow(found)
@@ -108,15 +151,70 @@ def read(text: str, shape: type[AnyShape]) -> AnyShape:
     try:
         return shape.model_validate_json(inner, strict=True)
     except ValidationError as error:
-        faults = [f"{'.'.join(map(str, fault['loc'])) or 'reply'}: {fault['msg']}" for fault in error.errors()[:5]]
-        raise MalformedError("; ".join(faults)) from None
+        known = error
+    if _spelled(found, known):
+        try:
+            return shape.model_validate_json(json.dumps(found), strict=True)
+        except ValidationError as error:
+            known = error
+    faults = [f"{'.'.join(map(str, fault['loc'])) or 'reply'}: {fault['msg']}" for fault in known.errors()[:5]]
+    raise MalformedError("; ".join(faults))
 
 
 def without_thought(text: str) -> str:
-    """A reply without the block `<think>…</think>` that a reasoning model puts in front of it."""
+    """A reply without what a reasoning model thinks in front of it: `<think>…</think>` and its like, or all before a
+    lone `</think>`; of a reply of channels the final one."""
+    if (final := _FINAL.search(text)) is not None:
+        return _END.sub("", text[final.end() :])
     bare = text.lstrip()
-    _, end, rest = bare.partition("</think>") if bare.startswith("<think>") else ("", "", "")
-    return rest if end else text
+    opening = _THOUGHT.match(bare)
+    marks = _THOUGHT.finditer(bare)
+    closing = next((mark for mark in marks if "/" in mark[0]), None)
+    if closing is None or (opening is None and bare.startswith(("{", "```"))):
+        return text
+    return bare[closing.end() :]
+
+
+def _fenced(text: str) -> str:
+    """What stands in the one fence of a text that holds an object; the text itself where there is none, or several."""
+    found, at = [], 0
+    for _ in range(MOST_FENCES):
+        if (fence := _FENCE.search(text, at)) is None:
+            break
+        at = fence.end()
+        try:
+            _, end = json.JSONDecoder().raw_decode(text, at)
+        except (ValueError, RecursionError):
+            continue
+        if _FENCED.match(text, end):
+            found.append(text[at:end])
+            at = end
+    return found[0] if len(found) == 1 else text
+
+
+def _spelled(found: dict[str, Any], error: ValidationError) -> bool:
+    """Write words of a list as the list has them, where that is all that is wrong: "Yes" for "yes"."""
+    for fault in error.errors():
+        words = re.findall("'([^']*)'", str(fault.get("ctx", {}).get("expected", "")))
+        given = fault["input"]
+        meant = [word for word in words if isinstance(given, str) and word.casefold() == given.strip().casefold()]
+        if fault["type"] not in ("literal_error", "enum") or len(meant) != 1:
+            return False
+        *path, last = fault["loc"]
+        try:
+            place: Any = found
+            for step in path:
+                place = place[step]
+            place[last] = meant[0]
+        except (KeyError, IndexError, TypeError):  # the place of a union's branch is none of the reply
+            return False
+    return True
+
+
+def _status(code: Any) -> int | None:
+    """The HTTP status that the code of an error is, None for any other code."""
+    digits = str(code)
+    return int(digits) if re.fullmatch(r"[45]\d\d", digits) else None
 
 
 def _text_of(message: Mapping[str, Any]) -> str:

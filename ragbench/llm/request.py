@@ -11,9 +11,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
+UNSENT = "unsent"
+"""In a request that is kept: what of it was left out when it was sent, which is no part of what was meant."""
 READER_VERSION = 1
 """Part of every key: raised when the reading of replies changes what a journaled reply means."""
 
+_IN_WORDS = "Reply with one JSON object that follows this JSON schema, and with nothing before or after it:"
 Message = tuple[str, str]
 """Role ("system", "user", "assistant") and text."""
 
@@ -38,7 +41,8 @@ class Request:
     """What is asked, independent of where it is asked.
 
     prompt, version: of the prompt that the messages were made from. shape: None asks for free text.
-    repeat: 0, 1, …: the same question asked anew, independently.
+    repeat: 0, 1, …: the same question asked anew, independently. anew: how many runs before this one have asked it in
+    vain, so that it is asked once more.
     """
 
     messages: tuple[Message, ...]
@@ -47,6 +51,7 @@ class Request:
     shape: type[BaseModel] | None = None
     decoding: Decoding = field(default_factory=Decoding)
     repeat: int = 0
+    anew: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """The whole request as plain JSON values: what the journal keeps, and what its key is made from."""
@@ -58,6 +63,7 @@ class Request:
             "decoding": self.decoding.as_json(),
             "repeat": self.repeat,
             "reader": READER_VERSION,
+            **({"anew": self.anew} if self.anew else {}),
         }
 
     def with_budget(self, max_tokens: int) -> Request:
@@ -71,7 +77,8 @@ class Request:
 
 def key_of(identity: Mapping[str, Any], request: Mapping[str, Any]) -> str:
     """The journal's key: SHA-256 over who is asked (`identity`) and what (`Request.as_json`), as hexadecimal digits."""
-    text = json.dumps([dict(identity), dict(request)], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    meant = {name: value for name, value in request.items() if name != UNSENT}
+    text = json.dumps([dict(identity), meant], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -81,6 +88,11 @@ def schema_of(shape: type[BaseModel]) -> dict[str, Any]:
     schema = shape.model_json_schema()
     _close(schema)
     return schema
+
+
+def in_words(shape: type[BaseModel]) -> str:
+    """How a prompt asks for a reply of the shape where nothing else does."""
+    return f"{_IN_WORDS}\n{json.dumps(schema_of(shape), ensure_ascii=False)}"
 
 
 def _close(node: Any) -> None:

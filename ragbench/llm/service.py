@@ -20,7 +20,6 @@ from ragbench.llm.journal import Journal
 from ragbench.llm.pricing import Tally
 from ragbench.llm.reply import Reply, storable
 from ragbench.llm.request import Decoding, Request
-from ragbench.llm.shares import limiter_of
 from ragbench.llm.transport import Transport
 
 PROMPT, VERSION = "service", 1
@@ -58,7 +57,7 @@ class Service(Endpoint):
         budget: Budget,
         journal: Journal | None = None,
     ) -> None:
-        super().__init__(who, settings, None, limiter_of(settings, journal), budget, Tally())
+        super().__init__(who, settings, None, budget, Tally(), journal)
         self._hide = masker_of(*(secret.get_secret_value() for secret in secrets))
         self._check, self._speaks = check, speaks
         self._transport = Transport(  # at once: loading what it stands on is no part of the first question's latency

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 from contextlib import suppress
+from typing import Protocol
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from ragbench.core.settings import JudgeSettings
 from ragbench.llm.accounts import Accounts, run_of_this_process
 from ragbench.llm.journal import Journal
 from ragbench.llm.limiter import Limiter, Ticket
@@ -15,14 +16,50 @@ POLL_SECONDS = 0.05
 """So often, at most, it is looked whether a place is free."""
 
 
-def limiter_of(settings: JudgeSettings, journal: Journal | None) -> Limiter:
+class Limits(Protocol):
+    """Settings of an endpoint: who it is, and how fast it may be asked."""
+
+    @property
+    def address(self) -> str: ...
+    @property
+    def key_variable(self) -> str | None: ...
+    @property
+    def concurrency(self) -> int: ...
+    @property
+    def requests_per_minute(self) -> int | None: ...
+    @property
+    def tokens_per_minute(self) -> int | None: ...
+
+
+_lines: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakValueDictionary[tuple[str, str | None], Limiter]] = (
+    WeakKeyDictionary()
+)
+
+
+def line_of(settings: Limits, journal: Journal | None) -> Limiter:
+    """The one line in which all wait that ask an endpoint with one key on the loop that runs here, judges, generators
+    and embedders: the strictest of their limits hold, as long as anybody has it."""
+    lines = _lines.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
+    name = settings.address, settings.key_variable
+    line = lines.get(name)
+    if line is None or (type(line) is Limiter and _accounts(journal) is not None):
+        line = lines[name] = limiter_of(settings, journal)
+    else:
+        line.restrict(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute)
+    return line
+
+
+def _accounts(journal: Journal | None) -> Accounts | None:
+    return journal.accounts() if journal is not None and run_of_this_process() is not None else None
+
+
+def limiter_of(settings: Limits, journal: Journal | None) -> Limiter:
     """The limiter of an endpoint: of this process alone, or of all of a run that share the journal."""
     limits = settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute
-    shared = journal is not None and run_of_this_process() is not None
-    accounts = journal.accounts() if shared and journal is not None else None
+    accounts = _accounts(journal)
     if accounts is None:
         return Limiter(*limits)
-    name = f"{settings.base_url} {settings.key_variable or ''}".strip()
+    name = f"{settings.address} {settings.key_variable or ''}".strip()
     return SharedLimiter(*limits, accounts=accounts, endpoint=name)
 
 
@@ -48,6 +85,10 @@ class SharedLimiter(Limiter):
         self._pause = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
+
+    def restrict(self, ceiling: int, requests_per_minute: float | None, tokens_per_minute: float | None) -> None:
+        super().restrict(ceiling, requests_per_minute, tokens_per_minute)
+        self._rates = self._requests.per_minute, self._tokens.per_minute
 
     async def acquire(self, tokens: float) -> Ticket:
         ticket = await super().acquire(tokens)

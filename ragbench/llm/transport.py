@@ -1,4 +1,8 @@
-"""Bytes to an endpoint and back: limits on time and size, no redirects, and the key for nobody else."""
+"""Bytes to an endpoint and back: limits on time and size, no redirects or cookies, and the key for nobody else.
+
+Models are spoken to by the client of the package `openai` (`ragbench.llm.official`), which sends through here; services
+and rerankers send through here directly.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +13,27 @@ import json
 import os
 import re
 import secrets
+import ssl
+import sys
 import time
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import partial
+from importlib import import_module
 from itertools import count
+from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
 
 from pydantic import SecretStr
-from pydantic_core import PydanticSerializationError, to_json
 
-from ragbench.core.settings import ConfigurationError, WebSettings
+from ragbench.core.settings import ConfigurationError, WebSettings, project_folder
 from ragbench.core.settings.endpoints import Patience
-from ragbench.core.settings.secrets import Mask, masker_of
+from ragbench.core.settings.secrets import Mask, excerpt, masker_of, value_of
 from ragbench.core.types.reason import Reason, joined, short
 from ragbench.data.remotes import sockets
-from ragbench.llm.errors import Fault
+from ragbench.llm.errors import Fault, Response, late
 
 MAX_BYTES = 8 * 1024 * 1024
 """Of a response, packed and unpacked."""
@@ -37,6 +46,10 @@ SHORTEST_SECONDS = 0.01
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _MODERATED = re.compile(r"content[_ ]filter|content management policy|moderation|was flagged", re.IGNORECASE)
+_ABOUT_GRAMMARS = re.compile(r"grammar|json[ _]schema|response_format|guided[ _]", re.IGNORECASE)
+"""Some servers fail on a shape that they cannot follow, instead of refusing it."""
+_NOBODY = re.compile(r"no endpoints found", re.IGNORECASE)
+"""Of a router: nobody behind it takes all the parameters."""
 _UNKNOWN_AUTHORITY = Reason(
     "its authority is unknown here; name the file of your authority's certificate in the variable SSL_CERT_FILE"
 )
@@ -63,10 +76,10 @@ Result = TypeVar("Result")
 class Transport:
     """One endpoint's answers to what is sent to it; to be made, used and closed on one event loop.
 
-    aiohttp alone: a fraction of the official client's cost a call (benchmarks/bench_llm.py measures it).
-    connections: at the same time at most. max_bytes: of a response, packed and unpacked. headers: sent besides, or
-    instead of the usual ones; their values may be secret. address: the setting that holds the address, for messages;
-    mended: what helps, by the status with which every call is refused.
+    connections: at the same time at most. max_bytes: of a response, packed and unpacked. key: that is sent, where the
+    endpoint names one. headers: sent besides, or instead of the usual ones; their values may be secret. address: the
+    setting that holds the address, for messages; mended: what helps, by the status with which every call is refused.
+    client: an AsyncOpenAI of the user's own, which sends by itself, within the same time.
     """
 
     def __init__(
@@ -80,39 +93,49 @@ class Transport:
         address: str = "base_url",
         mended: Mapping[int, Reason] | None = None,
         hide: Mask | None = None,
+        client: Any = None,
     ) -> None:
-        import aiohttp
-
         self._max_bytes = max_bytes
         self._again_on, self._never_again_on = endpoint.again_on, endpoint.never_again_on
-        self._base, variable = "", None
-        if isinstance(endpoint, WebSettings):
-            self._base, variable = str(endpoint.base_url).rstrip("/"), endpoint.key_variable
-        self._mended, self._address = mended or {**MENDED, 401: _place(variable)}, address
-        self._hide = hide or masker_of(key.get_secret_value() if key else "")
-        own = dict(headers or {}) | ({"Authorization": f"Bearer {key.get_secret_value()}"} if key else {})
-        taken = {name.lower() for name in own}
-        usual = {name: value for name, value in _HEADERS.items() if name.lower() not in taken}
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=connections, ttl_dns_cache=300, socket_factory=sockets.opened),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,  # a part of a packed response can be of any size once unpacked
-            headers=usual | own,
-        )
+        web = endpoint if isinstance(endpoint, WebSettings) else None
+        self._mended = mended or {**MENDED, 401: _place(web.key_variable if web else None)}
+        self._address, self._whole_seconds = address, endpoint.timeout_seconds
+        self._hide = hide or masker_of(*(value_of(name) for name in (web.variables if web else ())))
+        taken = {name.lower() for name in headers or {}}
+        self._headers = {name: value for name, value in _HEADERS.items() if name.lower() not in taken} | {
+            **(headers or {})
+        }
+        self._session: Any = None
+        self._client, self._own = client, client is not None
+        if self._own:
+            return
+        import aiohttp
+
         self._within = partial(
             aiohttp.ClientTimeout, sock_connect=endpoint.connect_seconds, sock_read=endpoint.read_seconds
         )
         self._limits = self._within(endpoint.timeout_seconds)
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=connections, ttl_dns_cache=300, socket_factory=sockets.opened,
+                **_trusting(web.ca_file if web else None),
+            ),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,  # a part of a packed response can be of any size once unpacked
+        )  # fmt: skip
+        if web is not None:
+            from ragbench.llm import official
+
+            self._client = official.client(web, key, self.whole)
 
     async def post(self, path: str, body: Mapping[str, Any], seconds: float) -> bytes:
-        """The body of a good response to what is posted to a path of the endpoint; see `ask`."""
-        try:
-            asked = to_json(body)
-        except PydanticSerializationError:
-            raise Fault(
-                "request", Reason("the question holds what no JSON does, such as half a pair of signs")
-            ) from None
-        return await self.ask("POST", f"{self._base}/{path}", asked, seconds)
+        """The body of a good response to what is posted to a path of the endpoint, by its client. Raises Fault."""
+        from ragbench.llm import official
+
+        response = await official.posted(self._client, path, body, seconds, self._hide)
+        if self._own and len(response.content) > self._max_bytes:
+            raise self._too_long()
+        return self._good(response)
 
     async def ask(
         self, method: str, url: str, data: bytes, seconds: float, heard: Callable[[bytes], object] | None = None
@@ -121,38 +144,65 @@ class Transport:
 
         heard: gets the parts of a good response as they arrive.
         """
+        return self._good(await self.whole(method, url, data, self._headers, seconds, heard))
+
+    def _good(self, response: Response) -> bytes:
+        if response.status // 100 != 2:
+            raise self.refusal(response.status, response.headers, response.content)
+        return response.content
+
+    async def whole(
+        self,
+        method: str,
+        url: str,
+        data: bytes,
+        headers: Mapping[str, str],
+        seconds: float,
+        heard: Callable[[bytes], object] | None = None,
+    ) -> Response:
+        """A response of whatever status, within the limits. Raises Fault where there is none."""
         import aiohttp
 
+        assert self._session is not None, "a client of the user's own sends by itself"
+        limits = self._limits if seconds == self._whole_seconds else self._within(seconds)
         try:
-            limits = self._limits if seconds == self._limits.total else self._within(seconds)
             sent: dict[str, Any] = {"data": data or None, "allow_redirects": False, "timeout": limits}
-            async with self._session.request(method, url, **sent) as response:
+            async with self._session.request(method, url, headers=headers, proxy=_proxy(url), **sent) as response:
                 good = response.status // 100 == 2
                 encoding = response.headers.get("Content-Encoding", "").strip().lower()
                 parts = self._limited(response.content.iter_any(), heard if good else None)
                 content = self._unpacked(await parts, self._hide(encoding))
                 if sum(map(content.count, (b"[", b"{", b":"))) > MOST_FRAMES:
                     raise Fault("request", Reason("the response has more values than a reply"))
-                if not good:
-                    raise self._refusal(response.status, response.headers, content)
-                return content
+                return Response(response.status, response.headers, content)
         except aiohttp.ConnectionTimeoutError:
-            limit = short(self._limits.sock_connect or 0)
+            limit = short(limits.sock_connect or 0)
             raise Fault(
                 "timeout", Reason("no connection within {seconds} s (connect_seconds)", seconds=limit)
             ) from None
         except aiohttp.SocketTimeoutError:
-            limit = short(self._limits.sock_read or 0)
+            limit = short(limits.sock_read or 0)
             raise Fault("timeout", Reason("nothing was heard for {seconds} s (read_seconds)", seconds=limit)) from None
         except TimeoutError:
-            whole = seconds == self._limits.total
-            where = "timeout_seconds" if whole else Reason("what patience_seconds left of timeout_seconds")
-            told = Reason("no whole response within {seconds} s ({said})", seconds=short(seconds, 3), said=where)
-            raise Fault("timeout", told) from None
+            raise late(seconds, seconds == self._whole_seconds) from None
         except aiohttp.ClientConnectorCertificateError as error:
             raise Fault("fatal", _distrust(error.host, error.certificate_error, self._address)) from None
         except aiohttp.ClientSSLError as error:
             raise Fault("fatal", Reason("no secure connection: {said}", said=self._hide(str(error)))) from None
+        except aiohttp.ClientProxyConnectionError as error:
+            raise Fault(
+                "connection",
+                Reason(
+                    "the proxy {who} cannot be reached: {said}; look at the variables "
+                    "HTTP_PROXY, HTTPS_PROXY and NO_PROXY",
+                    who=f"{error.host}:{error.port}",
+                    said=os.strerror(error.os_error.errno or 0),
+                ),
+            ) from None
+        except aiohttp.ClientHttpProxyError as error:
+            raise Fault(
+                "connection", Reason("the proxy refuses to connect: HTTP {status}", status=error.status)
+            ) from None
         except aiohttp.ClientConnectorError as error:
             if isinstance(error.os_error, sockets.MetadataAddressError):
                 raise Fault("fatal", str(error.os_error.strerror)) from None
@@ -161,8 +211,9 @@ class Transport:
             raise Fault("connection", self._hide(str(error)) or Reason("the connection broke")) from None
 
     async def close(self) -> None:
-        """Let the connections go."""
-        await self._session.close()
+        """Let the connections go; those of a client of the user's own stay with it."""
+        if self._session is not None:
+            await self._session.close()
 
     async def _limited(self, parts: AsyncIterator[bytes], heard: Callable[[bytes], object] | None) -> bytes:
         """The parts together, whatever length was announced. Raises Fault above the limit."""
@@ -191,13 +242,18 @@ class Transport:
             raise self._too_long()
         return found
 
-    def _refusal(self, status: int, headers: Mapping[str, str], content: bytes) -> Fault:
+    def refusal(self, status: int, headers: Mapping[str, str], content: bytes) -> Fault:
+        said = _message(content, self._hide)
+        reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
+        """What a response means that is no good one; or an error that a good one holds, with the status that it has."""
         said = _message(content, self._hide)
         reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
         again = status in (408, 409, 425, 429, *self._again_on) or status >= 500
         if again and status not in self._never_again_on:
             if status == 429 and "insufficient_quota" in said:
                 return Fault("fatal", joined(reason, MENDED[402]))
+            if status >= 500 and _ABOUT_GRAMMARS.search(said):
+                return Fault("mechanism", reason, retry_after(headers), otherwise="server")
             kind = "busy" if status in (429, 503, 529) else "server"
             return Fault(kind, reason, retry_after(headers))
         if 300 <= status < 400:
@@ -207,21 +263,67 @@ class Transport:
         if status in (400, 403, 422) and _MODERATED.search(said):
             return Fault("refused", reason)
         if status in self._mended:
-            return Fault("fatal", joined(reason, self._mended[status]))
+            kind = "mechanism" if status == 404 and _NOBODY.search(said) else "fatal"
+            return Fault(kind, joined(reason, self._mended[status]), otherwise="fatal")
         return Fault("mechanism" if status in (400, 422) else "request", reason)
 
     def _too_long(self) -> Fault:
         return Fault("request", Reason("the response has more than {count} bytes", count=self._max_bytes))
 
 
+def _trusting(ca_file: Path | None) -> dict[str, Any]:
+    if ca_file is None:
+        return {}
+    path = project_folder() / ca_file.expanduser()
+    try:
+        return {"ssl": ssl.create_default_context(cafile=str(path))}
+    except (OSError, ssl.SSLError) as error:
+        said = "there is no such file" if isinstance(error, FileNotFoundError) else str(error)
+        raise Fault("fatal", Reason("ca_file = {name}: {said}", name=str(ca_file), said=said)) from None
+
+
+def _proxy(url: str) -> str | None:
+    """Of the variables HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, as the client itself reads them."""
+    proxies = getproxies_environment()
+    if not proxies:
+        return None
+    parts = urlsplit(url)
+    if proxy_bypass_environment(parts.netloc, proxies):
+        return None
+    return proxies.get(parts.scheme) or proxies.get("all")
+
+
+def own_client(who: str, settings: Patience) -> Any:
+    """The user's own client that the settings name as module:name; None where they name an address.
+
+    Raises Fault ("fatal") where it cannot be imported or is none, UntrustedError where its user does not trust it.
+    """
+    if not isinstance(settings, WebSettings) or settings.client is None:
+        return None
+    from ragbench.llm import official
+
+    try:
+        return official.named(settings.client)
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise Fault("fatal", f"{who}: client = {settings.client!r}: {excerpt(error, 200)}") from None
+
+
+async def loaded() -> None:
+    """Load the client of models, which takes a second or two, without holding up anybody else on this loop."""
+    if "ragbench.llm.official" not in sys.modules:
+        await asyncio.to_thread(import_module, "ragbench.llm.official")
+
+
 def read_key(who: str, settings: WebSettings) -> SecretStr | None:
-    """The key in the variable that the settings name; None where they name none. Raises ConfigurationError."""
-    return None if settings.key_variable is None else key_in(who, settings.key_variable)
+    """The key in the variable that the settings name; None where they name none. Raises ConfigurationError, also for
+    the variables of headers and query."""
+    found = {name: key_in(who, name) for name in settings.variables}
+    return found.get(settings.key_variable or "")
 
 
 def key_in(who: str, variable: str) -> SecretStr:
     """The key in a variable. Raises ConfigurationError where there is none."""
-    key = SecretStr(os.environ.get(variable, "").strip())  # no traceback that shows variables shows it
+    key = SecretStr(value_of(variable))  # no traceback that shows variables shows it
     if not key:
         raise ConfigurationError(
             f"{who} needs its key in the variable {variable}, which is not set: export {variable}=…"
@@ -316,7 +418,7 @@ def _message(content: bytes, hide: Mask) -> str:
         document = json.loads(content)
         inner = document.get("error", document) if isinstance(document, dict) else document
         if isinstance(inner, dict):
-            said = " ".join(str(inner[name]) for name in ("code", "message", "detail") if inner.get(name))
+            said = " ".join(str(inner[name]) for name in ("code", "param", "message", "detail") if inner.get(name))
             said = said or json.dumps(inner, ensure_ascii=False)
         else:
             said = str(inner)

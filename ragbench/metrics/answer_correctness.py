@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge
 
 from ragbench.core.metric import Purpose, metric
 from ragbench.core.types import Embedder, Judge, Sample, Score, Status
@@ -13,7 +15,7 @@ from ragbench.core.waves import gather
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.factual_correctness import factual_correctness, mixed_f
-from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
 from ragbench.metrics.references import best_of_references
 from ragbench.metrics.semantic_similarity import semantic_similarity
 
@@ -26,6 +28,24 @@ PRESETS: dict[str, tuple[float, float]] = {
     "semantic": (0.1, 0.9),
 }
 """Weights of (factual correctness, semantic similarity)."""
+Weight = Annotated[float, Ge(0)]
+
+
+def _weights(
+    preset: str = "default",
+    factual_weight: float | None = None,
+    semantic_weight: float | None = None,
+    **_others: object,
+) -> tuple[float, float]:
+    if (factual_weight is None) != (semantic_weight is None):
+        raise ValueError("answer_correctness: factual_weight and semantic_weight are given together, or neither is")
+    if factual_weight is None or semantic_weight is None:
+        return PRESETS[preset]
+    if preset != "default":
+        raise ValueError(f"answer_correctness: weights are given, and the preset {preset!r} as well: give one of them")
+    if not factual_weight + semantic_weight > 0:
+        raise ValueError("answer_correctness: both weights are 0: one is above 0")
+    return factual_weight, semantic_weight
 
 
 @metric(
@@ -33,6 +53,7 @@ PRESETS: dict[str, tuple[float, float]] = {
     bounds=(-1.0, 1.0),
     fields=FIELDS,
     prompts=(CLAIMS, ENTAILMENT),
+    refuse=_weights,
     formula="(w₁ factual_correctness + w₂ semantic_similarity) / (w₁ + w₂)",
     edges=(
         "If a part is unmeasured, the whole is; a part of weight 0 is not measured. An empty answer gets 0 without a "
@@ -59,8 +80,8 @@ async def answer_correctness(
     embedder: Embedder | Sequence[Embedder],
     *,
     preset: Preset = "default",
-    factual_weight: float | None = None,
-    semantic_weight: float | None = None,
+    factual_weight: Weight | None = None,
+    semantic_weight: Weight | None = None,
     variant: Variant = "specification",
 ) -> Score:
     """Weighted mean of factual correctness (F1) and semantic similarity.
@@ -74,7 +95,6 @@ async def answer_correctness(
     A part that could not be measured leaves the whole unmeasured, with the part's status. Both parts ask what they ask
     on their own, so beside them this costs no further question. `detail["parts"]` keeps both.
     """
-    check_variant("answer_correctness", variant)
     weights = _weights(preset, factual_weight, semantic_weight)
     inquiry = Inquiry(sample, judge, *FIELDS, empty=0.0, blank=variant == "ragas")
     parts = {
@@ -127,19 +147,3 @@ def _formula(weights: Mapping[str, float], scores: Mapping[str, Score], total: f
         total=total,
         value=value,
     )
-
-
-def _weights(preset: str, factual: float | None, semantic: float | None) -> tuple[float, float]:
-    if preset not in PRESETS:
-        raise ValueError(f"answer_correctness: preset = {preset!r}; there are {', '.join(PRESETS)}")
-    if (factual is None) != (semantic is None):
-        raise ValueError("answer_correctness: factual_weight and semantic_weight are given together, or neither is")
-    if factual is None or semantic is None:
-        return PRESETS[preset]
-    if preset != "default":
-        raise ValueError(f"answer_correctness: weights are given, and the preset {preset!r} as well: give one of them")
-    if not (0 <= factual < math.inf and 0 <= semantic < math.inf and factual + semantic > 0):
-        raise ValueError(
-            f"answer_correctness: the weights {factual} and {semantic} must be finite, 0 or more, and not both 0"
-        )
-    return factual, semantic

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
+from typing import Annotated
 
+from annotated_types import Ge, Le
 from pydantic import BaseModel, Field
 
 from ragbench.core.metric import metric
@@ -112,11 +114,9 @@ verdict: "yes" or "no".""",
 
 
 def _refuse(aspect: str = "correctness", repeats: int = 1) -> None:
-    if not (isinstance(repeats, int) and not isinstance(repeats, bool)) or not (
-        1 <= repeats <= MOST_REPEATS and repeats % 2
-    ):
+    if not repeats % 2:
         raise ValueError(f"aspect_critique: repeats = {repeats!r}; an odd number from 1 to {MOST_REPEATS}")
-    if not isinstance(aspect, str) or not aspect.strip():
+    if not aspect.strip():
         raise ValueError(f"aspect_critique: aspect = {aspect!r}; name one of {', '.join(ASPECTS)}, or ask a question")
 
 
@@ -136,7 +136,9 @@ def _refuse(aspect: str = "correctness", repeats: int = 1) -> None:
 )
 @shown_together
 @measured
-async def aspect_critique(sample: Sample, judge: Judge, *, aspect: str = "correctness", repeats: int = 1) -> Score:
+async def aspect_critique(
+    sample: Sample, judge: Judge, *, aspect: str = "correctness", repeats: Annotated[int, Ge(1), Le(MOST_REPEATS)] = 1
+) -> Score:
     """Whether the answer has a quality, by a judge's yes or no: 1.0 for yes, 0.0 for no.
 
     aspect: one of ASPECTS, or a question of your own about the response. Whether yes is good depends on it.
@@ -144,7 +146,6 @@ async def aspect_critique(sample: Sample, judge: Judge, *, aspect: str = "correc
         answered. `detail["verdicts"]` keeps each verdict with its reason.
     No words tell this: the lexical judge cannot answer it.
     """
-    _refuse(aspect, repeats)
     inquiry = Inquiry(sample, judge, *FIELDS)
     wordings = ASPECTS.get(aspect, {})
     texts = {

@@ -5,9 +5,10 @@ from __future__ import annotations
 import statistics
 import unicodedata
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from annotated_types import Ge
 
 from ragbench.core.metric import metric
 from ragbench.core.types import Embedder, EmbeddingError, Sample, Score, Status, Vectors
@@ -66,7 +67,7 @@ async def bert_score(
     embedder: Embedder | Sequence[Embedder],
     *,
     part: Part = "f1",
-    layer: int | None = None,
+    layer: Annotated[int, Ge(0)] | None = None,
 ) -> Score:
     """BERTScore: each token of answer and reference matched with the nearest one of the other, by vectors in context.
 
@@ -75,10 +76,6 @@ async def bert_score(
     model, 0 for the vectors before the first; None: the last. Of several embedders each value is kept in
     `detail["embedders"]`, and their mean counts.
     """
-    if part not in PARTS:
-        raise ValueError(f"bert_score: part = {part!r}; legal: {', '.join(PARTS)}")
-    if layer is not None and (isinstance(layer, bool) or not isinstance(layer, int) or layer < 0):
-        raise ValueError(f"bert_score: layer = {layer!r}; a whole number from 0 is expected")
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
     texts = [unicodedata.normalize("NFC", text or "").strip() for text in (sample.response, sample.reference)]
     found = {each.name: _by(inquiry, each, texts, layer) for each in named(embedder)}

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Le
 from numpy.typing import NDArray
 
 from ragbench.core.metric import Purpose, Reading, Stretch, metric
 from ragbench.core.types import Array, Vectors
+from ragbench.metrics.vectors import SINGLE
 
 THRESHOLD = 0.85
 LIKED, DISLIKED = 4, 2
@@ -67,7 +70,7 @@ def nearest(asked: Vectors, cached: Vectors, *, left_out: Sequence[int | None] |
 
 def hits(table: Nearest, threshold: float) -> NDArray[np.bool_]:
     """(questions,) whether the cache answers: strictly above the threshold; never out of an empty cache."""
-    return np.nan_to_num(table.similarities, nan=-np.inf) > threshold
+    return np.nan_to_num(table.similarities, nan=-np.inf) > threshold + SINGLE
 
 
 @metric(
@@ -95,7 +98,7 @@ def hits(table: Nearest, threshold: float) -> NDArray[np.bool_]:
         Purpose("user-experience", "how many questions a cache could answer"),
     ),
 )
-def cache_hit_rate(table: Nearest, *, threshold: float = THRESHOLD) -> float:
+def cache_hit_rate(table: Nearest, *, threshold: Annotated[float, Ge(-1), Le(1)] = THRESHOLD) -> float:
     """Share of the questions whose nearest cached question has a cosine above the threshold, strictly.
 
     An empty cache answers nothing: 0. NaN where nothing was asked. A hit need not be right: see wrong_hit_rate.
@@ -130,7 +133,7 @@ def served_wrongly(table: Nearest, threshold: float) -> Array:
     differs="A hit rate alone says nothing of whether the hits were right.",
     when=("Beside cache_hit_rate, before a cache is switched on: how many hits would be wrong?",),
 )
-def wrong_hit_rate(table: Nearest, *, threshold: float = THRESHOLD) -> float:
+def wrong_hit_rate(table: Nearest, *, threshold: Annotated[float, Ge(-1), Le(1)] = THRESHOLD) -> float:
     """Share of the questions that the cache would answer with an answer known to be wrong.
 
     NaN where no answer is known. Undecided hits are left out.

@@ -12,7 +12,7 @@ from ragbench.core.metric import Purpose, metric
 from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score, Status
 from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence, share
-from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
 from ragbench.metrics.references import best_of_references
 
 FIELDS = ("reference", "contexts")
@@ -99,7 +99,6 @@ async def context_entity_recall(sample: Sample, judge: Judge, *, variant: Varian
     variant: "ragas" compares names letter by letter, divides by the names as the judge listed them (copies included),
         and adds 1e-8 to the divisor: 0 where the reference names none. It asks about empty texts too.
     """
-    check_variant("context_entity_recall", variant)
     inquiry = Inquiry(sample, judge, *FIELDS, blank=variant == "ragas")
     assert sample.reference is not None
     listed, found = await gather([_entities(inquiry, [sample.reference]), _entities(inquiry, inquiry.contexts)])

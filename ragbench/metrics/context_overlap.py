@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
+from annotated_types import Gt, Le
 from rapidfuzz.distance import Levenshtein
 
 from ragbench.core.metric import metric
@@ -15,6 +16,7 @@ from ragbench.metrics.strings import plain
 
 FIELDS = ("contexts", "reference_contexts")
 By = Literal["id", "text"]
+Likeness = Annotated[float, Gt(0), Le(1)]
 _APART = sentence(
     "retrieved and labelled contexts cannot be compared: the ones have no identifiers, the others no texts"
 )
@@ -33,7 +35,7 @@ _LABEL_DIFF = "No judge is asked, so it can be compared with the judged metric o
     when=("Where passages are labelled: the order left aside, and no judge asked.",),
 )
 @measured
-async def context_precision_by_label(sample: Sample, *, by: By = "id", threshold: float = 0.5) -> Score:
+async def context_precision_by_label(sample: Sample, *, by: By = "id", threshold: Likeness = 0.5) -> Score:
     """Share of the distinct retrieved contexts that are among the labelled ones; no judge is asked.
 
     by: "id" compares identifiers, and texts where a context has none: two that differ in white space alone are one;
@@ -56,7 +58,7 @@ async def context_precision_by_label(sample: Sample, *, by: By = "id", threshold
     when=("Where passages are labelled: completeness without a judge.",),
 )
 @measured
-async def context_recall_by_label(sample: Sample, *, by: By = "id", threshold: float = 0.5) -> Score:
+async def context_recall_by_label(sample: Sample, *, by: By = "id", threshold: Likeness = 0.5) -> Score:
     """Share of the distinct labelled contexts that were retrieved; no judge is asked.
 
     by, threshold: as in `context_precision_by_label`. 0 to 1.
@@ -70,10 +72,6 @@ async def context_recall_by_label(sample: Sample, *, by: By = "id", threshold: f
 
 def _compared(sample: Sample, by: By, threshold: float) -> tuple[Inquiry, list[Chunk], list[Chunk]]:
     """Who asks, and the distinct labelled and retrieved contexts; by identifier they need no text."""
-    if by not in ("id", "text"):
-        raise ValueError(f"by = {by!r}; contexts are compared by id or by text")
-    if not 0 < threshold <= 1:
-        raise ValueError(f"threshold = {threshold}; a likeness lies above 0 and up to 1")
     inquiry = Inquiry(sample, None, *FIELDS, blank=by == "id")
     for field in FIELDS:
         if not getattr(sample, field):

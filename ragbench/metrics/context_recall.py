@@ -7,7 +7,7 @@ from ragbench.core.segmentation import sentences
 from ragbench.core.types import Judge, Sample, Score, Status
 from ragbench.metrics.claims import ENTAILMENT, received_on, verdicts_on
 from ragbench.metrics.explanation import sentence, share
-from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
 from ragbench.metrics.references import best_of_references
 
 FIELDS = ("user_input", "contexts", "reference")
@@ -43,7 +43,6 @@ async def context_recall(sample: Sample, judge: Judge, *, variant: Variant = "sp
     variant: "ragas" divides by the verdicts that came, so that sentences which the judge passed over count for nothing,
         and asks about empty contexts too.
     """
-    check_variant("context_recall", variant)
     inquiry = Inquiry(sample, judge, *FIELDS, blank=variant == "ragas")
     assert sample.reference is not None
     parts = sentences(sample.reference)

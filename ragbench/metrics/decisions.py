@@ -8,9 +8,10 @@ import unicodedata
 from collections.abc import Mapping
 from enum import IntEnum, StrEnum
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge
 from pydantic import BaseModel, Field
 
 from ragbench.core.metric import Peer, Purpose, Reading, Stretch, metric
@@ -114,6 +115,9 @@ def accuracy(table: Array) -> Array:
     return _over(table[..., Cell.TRUE_POSITIVE] + table[..., Cell.TRUE_NEGATIVE], table.sum(axis=-1))
 
 
+Cost = Annotated[float, Ge(0)]
+
+
 @metric(
     source="Brodersen et al. 2010, The balanced accuracy and its posterior distribution",
     over="set",
@@ -141,7 +145,7 @@ def balanced_accuracy(table: Array) -> Array:
     differs="The prices are those of the page; they are printed with it.",
     when=("Decisions whose two errors cost differently, and you know how much.",),
 )
-def decision_cost(table: Array, *, cost_shown: float = 1.0, cost_hidden: float = 1.0) -> Array:
+def decision_cost(table: Array, *, cost_shown: Cost = 1.0, cost_hidden: Cost = 1.0) -> Array:
     """Mean cost of a decision, where showing wrongly and holding back wrongly have a price each.
 
     table: (…, 6) counts in the order of `Cell`; NaN where nothing was to be decided.

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from annotated_types import Gt
 
 from ragbench.core.metric import Purpose, metric
 from ragbench.core.types import Judge, Sample, Score, Status
 from ragbench.core.waves import gather
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence, share
-from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
 from ragbench.metrics.references import best_of_references
 
 FIELDS = ("response", "reference")
 Mode = Literal["f1", "precision", "recall"]
-MODES: tuple[Mode, ...] = ("f1", "precision", "recall")
 RAGAS_EPSILON, RAGAS_DIGITS = 1e-8, 2
 
 
@@ -56,7 +57,7 @@ async def factual_correctness(
     judge: Judge,
     *,
     mode: Mode = "f1",
-    beta: float = 1.0,
+    beta: Annotated[float, Gt(0)] = 1.0,
     variant: Variant = "specification",
 ) -> Score:
     """How far the answer's claims and the reference's claims support each other: F1, precision or recall.
@@ -70,11 +71,6 @@ async def factual_correctness(
         supports nothing there and leaves nothing out.
     A side that makes no claim leaves the sample unmeasured. Four questions in two rounds; two for precision or recall.
     """
-    if mode not in MODES:
-        raise ValueError(f"factual_correctness: mode = {mode!r}; it is {', '.join(MODES)}")
-    if not beta > 0:
-        raise ValueError(f"factual_correctness: beta = {beta}; it is above 0")
-    check_variant("factual_correctness", variant)
     inquiry = Inquiry(sample, judge, *FIELDS, empty=None if mode == "precision" else 0.0, blank=variant == "ragas")
     sides = _sides(mode, variant)
     verdicts = dict(zip(sides, await gather([_side(inquiry, side, variant) for side in sides]), strict=True))
@@ -94,7 +90,7 @@ async def factual_correctness(
     )
 
 
-def f_measure(precision: float, recall: float, beta: float = 1.0) -> float:
+def f_measure(precision: float, recall: float, beta: Annotated[float, Gt(0)] = 1.0) -> float:
     """van Rijsbergen's F: the weighted harmonic mean; 0.0 where both are 0."""
     below = beta**2 * precision + recall
     return (1 + beta**2) * precision * recall / below if below else 0.0
@@ -141,7 +137,7 @@ def _by_ragas(counts: dict[str, Counter[str]], mode: Mode, beta: float) -> float
     return _rounded(mixed_f(supported, invented, left_out, beta))
 
 
-def mixed_f(supported: int, invented: int, left_out: int, beta: float = 1.0) -> float:
+def mixed_f(supported: int, invented: int, left_out: int, beta: Annotated[float, Gt(0)] = 1.0) -> float:
     """F where true positives are claims of the response and false negatives are claims of the reference: two
     populations in one recall, as other software has it.
     """

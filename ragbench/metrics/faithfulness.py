@@ -6,7 +6,7 @@ from ragbench.core.metric import Purpose, metric
 from ragbench.core.types import Judge, Sample, Score, Status
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT, claims_of, received_on, verdicts_on
 from ragbench.metrics.explanation import sentence, share
-from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
 
 FIELDS = ("user_input", "response", "contexts")
 
@@ -43,7 +43,6 @@ async def faithfulness(sample: Sample, judge: Judge, *, variant: Variant = "spec
     variant: "ragas" divides by the verdicts that came, so that claims which the judge passed over count for nothing,
         and asks about empty texts too.
     """
-    check_variant("faithfulness", variant)
     inquiry = Inquiry(sample, judge, *FIELDS, blank=variant == "ragas")
     assert sample.response is not None
     claims = await claims_of(inquiry, sample.response)

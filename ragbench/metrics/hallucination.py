@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 from ragbench.core.metric import Purpose, metric
 from ragbench.core.types import Judge, Sample, Score, Status
@@ -13,7 +13,6 @@ from ragbench.metrics.inquiry import Inquiry, measured
 
 FIELDS = ("user_input", "response", "contexts")
 Unit = Literal["contexts", "claims"]
-UNITS: tuple[Unit, ...] = get_args(Unit)
 
 
 @metric(
@@ -45,8 +44,6 @@ async def hallucination(sample: Sample, judge: Judge, *, unit: Unit = "contexts"
     unit: "claims" is the share of the answer's claims that the contexts do not support, whether they contradict them or
         do not mention them: 1 − faithfulness.
     """
-    if unit not in UNITS:
-        raise ValueError(f"hallucination: unit = {unit!r}; it is {', '.join(UNITS)}")
     inquiry = Inquiry(sample, judge, *FIELDS)
     claims = await claims_of(inquiry, sample.response or "")
     if not claims:

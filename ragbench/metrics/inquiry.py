@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import Any, Literal, ParamSpec, get_args
+from typing import Any, Literal, ParamSpec
 
 from ragbench.core.metric import Peer
 from ragbench.core.types import Chunk, Judge, Prompt, Sample, Score, Shape, Status
@@ -20,12 +20,6 @@ RAGAS = Peer("ragas 0.4.3", 1e-9, "120 random scripts of a judge's replies", "va
 
 AGAIN = 1_000_000
 """The repeat under which a question is put once more after an unusable answer: no run of repeats reaches it."""
-
-
-def check_variant(metric: str, variant: str) -> None:
-    """Raises ValueError for a variant that there is not."""
-    if variant not in get_args(Variant):
-        raise ValueError(f"{metric}: variant = {variant!r}; it is specification or ragas")
 
 
 class EndedError(Exception):

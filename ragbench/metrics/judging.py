@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
 
 from ragbench.core.metric import Purpose, Reading, Stretch, metric
@@ -80,7 +82,7 @@ def _mean(values: Array) -> float:
     when=("Before numbers of a judge are believed: does it repeat itself?",),
     purposes=(Purpose("llm-judge", "whether the judge says the same again"),),
 )
-def consistency_score(table: Sitting, *, delta: float = DELTA) -> float:
+def consistency_score(table: Sitting, *, delta: Annotated[float, Ge(0)] = DELTA) -> float:
     """Share of repeated scores of the same answer that differ by at most delta; undefined without a repeat.
 
     Mean over items of the share of pairs of repeats with |s1 − s2| ≤ delta, delta in units of the scale that the

@@ -60,8 +60,6 @@ async def noise_sensitivity(sample: Sample, judge: Judge, *, mode: Mode = "relev
     No claims in the response: unmeasured (empty_decomposition). None in the reference: all contexts are irrelevant.
     2 questions for the claims, then 2 for each context and 1 for the reference, in two rounds; `detail` keeps all.
     """
-    if mode not in ("relevant", "irrelevant"):
-        raise ValueError(f"noise_sensitivity: mode = {mode!r}; it is relevant or irrelevant")
     inquiry = Inquiry(sample, judge, *FIELDS)
     response, reference = sample.response or "", sample.reference or ""
     said, true = await gather([claims_of(inquiry, response), claims_of(inquiry, reference)])

@@ -11,9 +11,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt, Le
 from rouge_score_rs.rouge_scorer import RougeScorer
 
 from ragbench.core import segmentation
@@ -31,16 +32,19 @@ if TYPE_CHECKING:
 
 HUNDRED = 100.0
 ORDERS = 4
-TOKENIZERS = ("13a", "intl", "char", "zh", "none")
+Tokenizer = Literal["13a", "intl", "char", "zh", "none"]
 """Of sacrebleu's tokenizers those that need no model from the net."""
 FIELDS = ("response", "reference")
 Smooth = Literal["exp", "floor", "add-k", "none"]
-SMOOTHS: tuple[Smooth, ...] = get_args(Smooth)
 MOST_ORDERS = 9
 Mode = Literal["f1", "precision", "recall"]
-MODES: tuple[Mode, ...] = get_args(Mode)
 _LIN = "Lin 2004, ROUGE: A package for automatic evaluation of summaries, ACL; as rouge-score computes it"
 _PAPINENI = "Papineni et al. 2002, BLEU, ACL; Post 2018, A call for clarity in reporting BLEU scores, WMT (sacrebleu)"
+
+
+def _refuse(smooth: str = "exp", smooth_value: float | None = None, **_others: object) -> None:
+    if smooth_value is not None and smooth not in ("floor", "add-k"):
+        raise ValueError(f"bleu: smooth_value = {smooth_value}: it is of smooth = floor or add-k alone")
 
 
 _ROUGE_EDGE = (
@@ -197,6 +201,7 @@ async def rougeL_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> 
         "With effective order; without it a perfect two-word answer gets 0. The mean over answers is not corpus BLEU."
     ),
     signed=sentence_signature,
+    refuse=_refuse,
     reading=_BLEU_READING,
     when=("Comparing with published numbers, above all of translation.",),
     peers=(Peer("sacrebleu", 0, "random and real texts"),),
@@ -206,11 +211,11 @@ async def rougeL_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> 
 async def bleu(
     sample: Sample,
     *,
-    tokenize: str = "13a",
+    tokenize: Tokenizer = "13a",
     lowercase: bool = False,
-    orders: int = 4,
+    orders: Annotated[int, Ge(1), Le(MOST_ORDERS)] = ORDERS,
     smooth: Smooth = "exp",
-    smooth_value: float | None = None,
+    smooth_value: Annotated[float, Gt(0)] | None = None,
 ) -> Score:
     """Sentence BLEU of the answer against the reference, 0 to 100, by sacrebleu with effective order.
 
@@ -223,7 +228,6 @@ async def bleu(
     blanks between words, whose characters are words here. The mean over answers is not the corpus value: see
     `corpus_bleu`.
     """
-    _check_bleu(orders, smooth, smooth_value)
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
     texts = (sample.response or "", *references.of(sample))
     row = bleu_row(texts[0], texts[1:], tokenize, lowercase, orders)
@@ -255,12 +259,8 @@ def bleu_row(
     known: the references; of several an n-gram is shared as often as one of them has it, and the length is that of the
     one that is nearest to the answer's.
     Texts are compared in NFC. 13a and intl know no words of scripts without blanks: there each character is one, as in
-    sacrebleu's zh, see `ragbench.core.segmentation.apart`. Raises ValueError for a tokenizer that is not of TOKENIZERS.
+    sacrebleu's zh, see `ragbench.core.segmentation.apart`.
     """
-    if tokenize not in TOKENIZERS:
-        raise ValueError(f"bleu: tokenize = {tokenize!r}; it is one of {', '.join(TOKENIZERS)}")
-    if not isinstance(lowercase, bool):
-        raise ValueError(f"bleu: lowercase = {lowercase!r}; it is True or False")
     texts = [unicodedata.normalize("NFC", text) for text in (response, *known)]
     if tokenize in ("13a", "intl"):
         texts = [segmentation.apart(text) for text in texts]
@@ -283,18 +283,7 @@ def _bleu_scorer(
     return BLEU(lowercase, False, tokenize, smooth, smooth_value, orders, effective_order)
 
 
-def _check_bleu(orders: object, smooth: str, value: float | None) -> None:
-    if not (isinstance(orders, int) and not isinstance(orders, bool) and 1 <= orders <= MOST_ORDERS):
-        raise ValueError(f"bleu: orders = {orders!r}; it is a whole number from 1 to {MOST_ORDERS}, 4 as usual")
-    if smooth not in SMOOTHS:
-        raise ValueError(f"bleu: smooth = {smooth!r}; it is {', '.join(SMOOTHS)}")
-    if value is not None and (smooth not in ("floor", "add-k") or isinstance(value, bool) or not 0 < value < math.inf):
-        raise ValueError(f"bleu: smooth_value = {value!r}; it is a number above 0, of smooth = floor or add-k alone")
-
-
 def _rouge(sample: Sample, kind: str, stem: bool, mode: str) -> Score:
-    if mode not in MODES:
-        raise ValueError(f"rouge{kind}_f: mode = {mode!r}; it is {', '.join(MODES)}")
     inquiry = Inquiry(sample, None, "reference")
     found, (shared, answered, known) = _shared(sample.response or "", sample.reference or "", kind, stem=stem)
     if not known:
@@ -320,8 +309,6 @@ class WordTokenizer:
     """
 
     def __init__(self, *, stem: bool = False) -> None:
-        if not isinstance(stem, bool):
-            raise ValueError(f"stem = {stem!r}; it is True or False")
         self.stem = stem
 
     def tokenize(self, text: str) -> list[str]:
@@ -400,7 +387,7 @@ def corpus_rougeL_f(table: Sequence[Sample], *, stem: bool = False) -> float:  #
     when=("Comparing with published BLEU, which is of a whole set.",),
     peers=(Peer("sacrebleu", 1e-9, "random and real texts"),),
 )
-def corpus_bleu(table: Sequence[Sample], *, tokenize: str = "13a", lowercase: bool = False) -> float:
+def corpus_bleu(table: Sequence[Sample], *, tokenize: Tokenizer = "13a", lowercase: bool = False) -> float:
     """BLEU of all answers together, 0 to 100, as sacrebleu's corpus score; not the mean of sentence BLEU."""
     return _whole(corpus_bleu, table, tokenize=tokenize, lowercase=lowercase)
 

@@ -13,15 +13,18 @@ knows only yes and no says yes where enough of a passage's labelled text has bee
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
 from ragbench.core.metric import Peer, Purpose, Reading, Stretch, metric
 from ragbench.core.types import Array, Ranking, Sample, Score, Status
 from ragbench.core.types.reason import Reason
 
+Level = Annotated[float, Gt(0)] | None
+"""The smallest gain that counts as relevant; None: any above 0."""
 Flags = NDArray[np.bool_]
 
 
@@ -56,7 +59,7 @@ _RANK_DIFF = (
     purposes=(Purpose("retrieval", "how often the very first passage is relevant", 1),),
     peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
-def hit_rate(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
+def hit_rate(ranking: Ranking, k: int | None = None, *, level: Level = None) -> Array:
     """Whether at least one relevant passage is among the first k."""
     return _of_answerable(ranking, level, _hits(ranking, k, level).any(axis=1).astype(float))
 
@@ -82,7 +85,7 @@ def hit_rate(ranking: Ranking, k: int | None = None, *, level: float | None = No
     purposes=(Purpose("retrieval", "how far up the first relevant passage stands"),),
     peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
-def mrr(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
+def mrr(ranking: Ranking, k: int | None = None, *, level: Level = None) -> Array:
     """1 / rank of the first relevant passage; 0 if none was retrieved."""
     hits = _hits(ranking, k, level)
     if not hits.shape[1]:
@@ -107,7 +110,7 @@ def mrr(ranking: Ranking, k: int | None = None, *, level: float | None = None) -
     when=("Whether all that a full answer needs was found.",),
     peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
-def recall(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
+def recall(ranking: Ranking, k: int | None = None, *, level: Level = None) -> Array:
     """Share of all relevant passages that are among the first k."""
     relevant = _relevant(ranking, level)
     if ranking.coverage is None:
@@ -136,7 +139,7 @@ def recall(ranking: Ranking, k: int | None = None, *, level: float | None = None
     when=("How much of what is handed on is of no use, where a prompt is short or dear.",),
     peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
-def precision(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
+def precision(ranking: Ranking, k: int | None = None, *, level: Level = None) -> Array:
     """Relevant passages among the first k, divided by k even when fewer were returned.
 
     Without a cut-off: the share of relevant passages among all that were returned.
@@ -185,10 +188,6 @@ def ndcg(
     ideal: "binary" divides by an ideal list of gains of 1, as the specification's formula is written; graded gains can
         then exceed 1.
     """
-    if gain not in ("linear", "exponential"):
-        raise ValueError(f"ndcg: gain = {gain!r}; it is linear or exponential")
-    if ideal not in ("graded", "binary"):
-        raise ValueError(f"ndcg: ideal = {ideal!r}; it is graded or binary")
     gains, best = ranking.gains[:, :k], ranking.ideal[:, :k]
     if ideal == "binary":
         best = (best > 0).astype(float)
@@ -207,7 +206,7 @@ def ndcg(
     when=("Where many passages are relevant, and all of them count.",),
     peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
-def average_precision(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
+def average_precision(ranking: Ranking, k: int | None = None, *, level: Level = None) -> Array:
     """Mean of the precision at the rank of each relevant passage, 0 for those that were not retrieved."""
     hits = _hits(ranking, k, level)
     precisions = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
@@ -222,7 +221,7 @@ def average_precision(ranking: Ranking, k: int | None = None, *, level: float | 
     when=("Where many retrieved passages were never judged: it looks at judged ones alone.",),
     peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
-def bpref(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
+def bpref(ranking: Ranking, k: int | None = None, *, level: Level = None) -> Array:
     """How seldom passages judged irrelevant stand above relevant ones; unjudged passages play no part.
 
     With R relevant and N irrelevant judged passages: the sum over the relevant passages retrieved of
@@ -251,13 +250,13 @@ def bpref(ranking: Ranking, k: int | None = None, *, level: float | None = None)
     ),
     when=("Where readers stop early, with a chance that you know.",),
 )
-def rbp(ranking: Ranking, k: int | None = None, *, p: float = 0.8, level: float | None = None) -> Array:
+def rbp(
+    ranking: Ranking, k: int | None = None, *, p: Annotated[float, Gt(0), Lt(1)] = 0.8, level: Level = None
+) -> Array:
     """Relevance seen by a reader who goes on to the next passage with probability p.
 
     (1 − p) Σ pⁱ over the ranks i = 0, 1, … of relevant passages: 1 only for an endless list of them.
     """
-    if not 0 < p < 1:
-        raise ValueError(f"rbp: p = {p}; the reader's persistence lies between 0 and 1, both excluded")
     hits = _hits(ranking, k, level)
     return _of_answerable(ranking, level, (1 - p) * _summed(hits * np.power(p, np.arange(hits.shape[1], dtype=float))))
 
@@ -270,7 +269,7 @@ def rbp(ranking: Ranking, k: int | None = None, *, p: float = 0.8, level: float 
     when=("Where questions have very different numbers of relevant passages.",),
     peers=(Peer("pytrec_eval", 1e-12, "2,000 random rankings"),),
 )
-def r_precision(ranking: Ranking, k: int | None = None, *, level: float | None = None) -> Array:
+def r_precision(ranking: Ranking, k: int | None = None, *, level: Level = None) -> Array:
     """Precision at R, where R is the number of relevant passages of the question.
 
     Beyond rank k nothing counts as retrieved: a question with more than k relevant passages cannot reach 1.
@@ -342,18 +341,12 @@ def _grades(ranking: Ranking, k: int | None) -> Array:
 
 
 def _at_least(gains: Array, level: float | None) -> Flags:
-    return gains > 0 if level is None else gains >= _checked(level)
+    return gains > 0 if level is None else gains >= level
 
 
 def _relevant(ranking: Ranking, level: float | None) -> NDArray[np.int64]:
     ideal = ranking.ideal
-    return (ideal > 0 if level is None else ideal >= _checked(level)).sum(axis=1)
-
-
-def _checked(level: float) -> float:
-    if not level > 0:
-        raise ValueError(f"level = {level}: the smallest gain that counts as relevant is above 0")
-    return level
+    return (ideal > 0 if level is None else ideal >= level).sum(axis=1)
 
 
 def _discounted(gains: Array) -> Array:

@@ -6,7 +6,8 @@ The same ratings by one prompt alone, or by one that the judge is shown again to
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from functools import partial
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -16,7 +17,7 @@ from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score
 from ragbench.core.types.reason import Reason, kept, rounded
 from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
 from ragbench.metrics.references import best_of_references
 
 HIGHEST = 2
@@ -266,6 +267,15 @@ reason first, then your rating.""",
 
 
 Ratings = Literal["two", "one", "confirmed"]
+
+
+def _refuse(metric: str, *, ratings: str = "two", variant: str = "specification", each: bool = False) -> None:
+    if variant == "ragas" and ratings != "two":
+        raise ValueError(f"{metric}: variant=ragas takes two ratings; leave ratings={ratings} out")
+    if variant == "ragas" and each:
+        raise ValueError(f"{metric}: variant=ragas rates all contexts together; leave each=True out")
+
+
 _TWO_EDGE = "If one of the two ratings is missing, the value is unmeasured."
 _TWO_DIFF = (
     "Both templates must answer; elsewhere, and with variant=ragas, the first counts alone where the second fails."
@@ -276,6 +286,7 @@ _TWO_DIFF = (
     former=("nv_accuracy",),
     source="NVIDIA's answer accuracy, as in RAGAS: two templates, each 0 to 2",
     fields=ACCURACY_FIELDS,
+    refuse=partial(_refuse, "answer_accuracy"),
     prompts=(*ACCURACY, CONFIRMATION),
     formula="(rating₁ + rating₂) / 4, ratings of 0, 1 or 2; with ratings=one or confirmed rating / 2",
     edges=_TWO_EDGE + " An empty answer gets 0 without a question.",
@@ -295,7 +306,6 @@ async def answer_accuracy(
         reason and gives the one that counts. The last two are in steps of 0.5.
     variant: "ragas" takes the first rating for both where the second did not come, and asks about an empty answer too.
     """
-    _check("answer_accuracy", ratings, variant, get_args(Ratings))
     inquiry = Inquiry(sample, judge, *ACCURACY_FIELDS, empty=0.0, blank=variant == "ragas")
     texts = {name: getattr(sample, name) for name in ("response", "reference")}
     texts["question"] = sample.user_input
@@ -315,6 +325,7 @@ async def answer_accuracy(
     former=("nv_context_relevance",),
     source="NVIDIA's context relevance, as in RAGAS: two templates, each 0 to 2",
     fields=RELEVANCE_FIELDS,
+    refuse=partial(_refuse, "context_relevance"),
     prompts=RELEVANCE,
     formula="(rating₁ + rating₂) / 4, ratings of 0, 1 or 2; with ratings=one rating / 2; with each=True the mean of "
     "that over the contexts",
@@ -341,11 +352,6 @@ async def context_relevance(
     variant: "ragas" takes the first rating for both where the second did not come, and gives 0 without a question where
         the question or the contexts are empty, or all contexts together stand in the question.
     """
-    _check("context_relevance", ratings, variant, ("two", "one"))
-    if not isinstance(each, bool):
-        raise ValueError(f"context_relevance: each = {each!r}; it is True or False")
-    if each and variant == "ragas":
-        raise ValueError("context_relevance: variant=ragas rates all contexts together; leave each=True out")
     inquiry = Inquiry(sample, judge, *RELEVANCE_FIELDS, blank=variant == "ragas")
     question, together = (sample.user_input or "").strip(), "\n".join(inquiry.contexts).strip()
     if variant == "ragas" and (not question or together in question):
@@ -395,11 +401,3 @@ async def _by_context(inquiry: Inquiry, prompts: Sequence[Prompt[Rating]]) -> Sc
         ratings=", ".join(map(str, ratings)), **counts,
     )  # fmt: skip
     return inquiry.score(value, [by_one], ratings=ratings, said=[reply.reason for reply in found])
-
-
-def _check(metric: str, ratings: str, variant: str, legal: Sequence[str]) -> None:
-    if ratings not in legal:
-        raise ValueError(f"{metric}: ratings = {ratings!r}; it is {', '.join(legal)}")
-    check_variant(metric, variant)
-    if variant == "ragas" and ratings != "two":
-        raise ValueError(f"{metric}: variant=ragas takes two ratings; leave ratings={ratings} out")

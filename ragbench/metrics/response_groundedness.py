@@ -12,7 +12,7 @@ from ragbench.core.segmentation import sentences
 from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score
 from ragbench.core.types.reason import Reason, kept
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
 from ragbench.metrics.strings import plain
 
 FIELDS = ("response", "contexts")
@@ -165,7 +165,6 @@ async def response_groundedness(
         joined.
     One question, at temperature 0.1.
     """
-    check_variant("response_groundedness", variant)
     inquiry = Inquiry(sample, judge, *FIELDS, blank=variant == "ragas")
     if variant == "ragas":
         return await _by_ragas(inquiry, shortcuts)

@@ -8,15 +8,16 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
+from annotated_types import Ge, Le
 from pydantic import BaseModel, Field
 
 from ragbench.core.metric import Purpose, metric
 from ragbench.core.segmentation import sentences
 from ragbench.core.types import Embedder, Judge, LexicalReader, Prompt, Sample, Score, Status
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
 from ragbench.metrics.vectors import by_each, by_embedder, cosine, single_cosine
 
 FIELDS = ("user_input", "response")
@@ -114,7 +115,7 @@ async def response_relevancy(
     judge: Judge,
     embedder: Embedder | Sequence[Embedder],
     *,
-    questions: int = 3,
+    questions: Annotated[int, Ge(1), Le(MOST)] = 3,
     variant: Variant = "specification",
 ) -> Score:
     """Mean cosine between the question asked and questions that a judge generates from the answer; 0.0 if it evades.
@@ -125,9 +126,6 @@ async def response_relevancy(
     variant: "ragas" asks about an empty answer too, embeds questions without text as well as long as one has some, and
         counts in the precision that the vectors have.
     """
-    check_variant("response_relevancy", variant)
-    if not (isinstance(questions, int) and not isinstance(questions, bool) and 1 <= questions <= MOST):
-        raise ValueError(f"response_relevancy: questions = {questions!r}; it is a whole number from 1 to {MOST}")
     ragas = variant == "ragas"
     inquiry = Inquiry(sample, judge, *FIELDS, blank=ragas)
     assert sample.user_input is not None

@@ -6,12 +6,14 @@ import math
 import statistics
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
+
+from annotated_types import Ge, Le
 
 from ragbench.core.metric import Peer, Purpose, Reading, Stretch, metric
 from ragbench.core.types import Embedder, Sample, Score
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import Inquiry, Variant, measured
 from ragbench.metrics.references import best_of_references
 from ragbench.metrics.vectors import by_each, by_embedder, cosine, reaches, single_cosine
 
@@ -64,7 +66,7 @@ async def semantic_similarity(
     sample: Sample,
     embedder: Embedder | Sequence[Embedder],
     *,
-    threshold: float | None = None,
+    threshold: Annotated[float, Ge(-1), Le(1)] | None = None,
     variant: Variant = "specification",
 ) -> Score:
     """Cosine between the embeddings of the answer and of the reference.
@@ -74,9 +76,6 @@ async def semantic_similarity(
     variant: "ragas" takes a threshold of 0 for none, embeds an empty text as a space, and counts in the precision that
         the vectors have.
     """
-    if threshold is not None and not -1 <= threshold <= 1:
-        raise ValueError(f"semantic_similarity: threshold = {threshold}; a cosine lies between -1 and 1")
-    check_variant("semantic_similarity", variant)
     if variant == "ragas" and not threshold:
         threshold = None
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0, blank=variant == "ragas")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections import Counter
 from functools import lru_cache
 from typing import Annotated, Any
 
+from annotated_types import Ge, Le
 from pydantic import BaseModel, Field, create_model
 
 from ragbench.core.metric import metric
@@ -15,7 +15,7 @@ from ragbench.core.types import Judge, Prompt, Sample, Score
 from ragbench.core.waves import gather
 from ragbench.metrics import references
 from ragbench.metrics.explanation import sentence
-from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, check_variant, measured
+from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
 from ragbench.metrics.references import shown_together
 
 FIELDS = ("response",)
@@ -105,24 +105,13 @@ def _prompt(lowest: float, highest: float) -> Prompt[Any]:
 LOWEST, HIGHEST = 0, 5
 
 
-def _check(
-    criterion: str = "correctness",
-    lowest: float = LOWEST,
-    highest: float = HIGHEST,
-    repeats: int = 1,
-    **_others: object,
-) -> None:
-    if not isinstance(criterion, str) or not criterion.strip():
+def _check(criterion: str = "correctness", lowest: float = LOWEST, highest: float = HIGHEST, **_others: object) -> None:
+    if not criterion.strip():
         raise ValueError(f"simple_criteria: criterion is empty; name one of {', '.join(CRITERIA)}, or write a sentence")
-    for name, end in (("lowest", lowest), ("highest", highest)):
-        if isinstance(end, bool) or not isinstance(end, int | float) or not math.isfinite(end):
-            raise ValueError(f"simple_criteria: {name} = {end!r}; it is a number")
     if not lowest < highest:
         raise ValueError(
             f"simple_criteria: lowest = {lowest:g}, highest = {highest:g}; the lowest is below the highest"
         )
-    if not (isinstance(repeats, int) and not isinstance(repeats, bool) and 1 <= repeats <= MOST_REPEATS):
-        raise ValueError(f"simple_criteria: repeats = {repeats!r}; a whole number from 1 to {MOST_REPEATS}")
 
 
 @metric(
@@ -154,7 +143,7 @@ async def simple_criteria(
     criterion: str = "correctness",
     lowest: float = LOWEST,
     highest: float = HIGHEST,
-    repeats: int = 1,
+    repeats: Annotated[int, Ge(1), Le(MOST_REPEATS)] = 1,
     variant: Variant = "specification",
 ) -> Score:
     """How far the answer meets a criterion, by a judge's rating: from 0 for the lowest rating to 1 for the highest.
@@ -167,8 +156,6 @@ async def simple_criteria(
     variant: "ragas" takes the rating that came most often, of several such the first.
     No words tell this: the lexical judge cannot answer it.
     """
-    check_variant("simple_criteria", variant)
-    _check(criterion, lowest, highest, repeats)
     inquiry = Inquiry(sample, judge, *FIELDS)
     wordings = CRITERIA.get(criterion, {})
     texts = {

@@ -5,8 +5,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from annotated_types import Ge, Gt, Le
 from rapidfuzz.distance import Hamming, Levenshtein
 
 from ragbench.core.metric import Peer, metric
@@ -69,7 +70,6 @@ async def exact_match(
     case: letter case counts. fold_yo: ё is the same as е. squad: as SQuAD's script compares, without punctuation and
         English articles, of Russian without any punctuation and with ё as е; case and fold_yo mean nothing then.
     """
-    _flags("exact_match", within=within, case=case, fold_yo=fold_yo, squad=squad)
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
     texts = (sample.response or "", sample.reference or "")
     if squad:
@@ -117,9 +117,6 @@ async def string_similarity(
         of up to four. The last two are made for names, not for long texts.
     case: letter case counts. fold_yo: ё is the same as е.
     """
-    if measure not in _MEASURES:
-        raise ValueError(f"string_similarity: measure = {measure!r}; it is {', '.join(_MEASURES)}")
-    _flags("string_similarity", case=case, fold_yo=fold_yo)
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
     one, other = (plain(text or "", case=case, fold_yo=fold_yo) for text in (sample.response, sample.reference))
     value, said, kept = _MEASURES[measure](one, other)
@@ -208,9 +205,9 @@ _MEASURES: dict[str, Callable[[str, str], Found]] = {
 async def chrf(
     sample: Sample,
     *,
-    words: int = 0,
-    chars: int = 6,
-    beta: float = BETA,
+    words: Annotated[int, Ge(0), Le(LONGEST_GRAM)] = 0,
+    chars: Annotated[int, Ge(1), Le(LONGEST_GRAM)] = 6,
+    beta: Annotated[float, Gt(0)] = BETA,
     lowercase: bool = False,
     whitespace: bool = False,
     fold_yo: bool = False,
@@ -223,13 +220,6 @@ async def chrf(
     fold_yo: ё is the same as е. Texts are compared in NFC.
     `detail["signature"]` is sacrebleu's, with beta and fold_yo behind it where they are not as usual.
     """
-    if not _whole(words, 0):
-        raise ValueError(f"chrf: words = {words!r}; it is 0 for chrF, 2 for chrF++")
-    if not _whole(chars, 1):
-        raise ValueError(f"chrf: chars = {chars!r}; it is a whole number from 1 to {LONGEST_GRAM}, 6 as usual")
-    if isinstance(beta, bool) or not 0 < beta < float("inf"):
-        raise ValueError(f"chrf: beta = {beta!r}; it is a number above 0, 2 as usual")
-    _flags("chrf", lowercase=lowercase, whitespace=whitespace, fold_yo=fold_yo)
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
     texts = [unicodedata.normalize("NFC", text) for text in (sample.response or "", sample.reference or "")]
     if fold_yo:
@@ -245,13 +235,3 @@ def plain(text: str, *, case: bool = False, fold_yo: bool = False) -> str:
     composed = unicodedata.normalize("NFKC", text)
     folded = composed if case else composed.casefold()
     return " ".join((folded.translate(_YO) if fold_yo else folded).split())
-
-
-def _whole(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= LONGEST_GRAM
-
-
-def _flags(name: str, **given: object) -> None:
-    for option, value in given.items():
-        if not isinstance(value, bool):
-            raise ValueError(f"{name}: {option} = {value!r}; it is True or False")

@@ -7,11 +7,21 @@ import math
 import statistics
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
-from ragbench.core.types import Array, Embedder, EmbeddingError, Status, TextKind, Vectors, usable_vectors
+from ragbench.core.types import (
+    Array,
+    Embedder,
+    EmbeddingError,
+    PatientEmbedder,
+    Status,
+    TextKind,
+    Vectors,
+    usable_vectors,
+)
 from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import EndedError, Inquiry, unmeasured
@@ -183,6 +193,7 @@ class _Waiting:
     def __init__(self) -> None:
         self.running = 0
         self.wanted: list[_Wanted] = []
+        self.under_way: set[asyncio.Future[Any]] = set()
 
 
 class Batch:
@@ -241,18 +252,36 @@ class Batch:
             alike.setdefault((wanted.kind, id(wanted.by)), []).append(wanted)
         waiting.wanted = []
         for (kind, _), ready in alike.items():
-            _embed_all(ready[0].by, ready, kind)
+            batch, texts = ready[0].by, [text for wanted in ready for text in wanted.texts]
+            if isinstance(batch.embedder, PatientEmbedder):  # it asks on the loop of the judges, which must be free
+                task = asyncio.ensure_future(asyncio.to_thread(_found, batch, texts, kind))
+                task.add_done_callback(partial(_told, batch, ready))
+                waiting.under_way.add(task)
+                task.add_done_callback(waiting.under_way.discard)
+            else:
+                _tell(batch, ready, _found(batch, texts, kind))
 
 
-def _embed_all(batch: Batch, ready: Sequence[_Wanted], kind: TextKind) -> None:
-    texts = [text for wanted in ready for text in wanted.texts]
+def _found(batch: Batch, texts: Sequence[str], kind: TextKind) -> Embedded | Exception:
     try:
         known = Embedded({}, dict.fromkeys(texts, batch.dead), batch.dead)
-        found = known if batch.dead else embedded(batch.embed, texts, kind, batch.fatal)
+        return known if batch.dead else embedded(batch.embed, texts, kind, batch.fatal)
     except Exception as error:
-        for wanted in ready:
-            wanted.found.set_exception(error)
-        return
-    batch.dead = found.dead
+        return error
+
+
+def _told(batch: Batch, ready: Sequence[_Wanted], task: asyncio.Future[Embedded | Exception]) -> None:
+    if not task.cancelled():
+        _tell(batch, ready, task.result())
+
+
+def _tell(batch: Batch, ready: Sequence[_Wanted], found: Embedded | Exception) -> None:
+    if isinstance(found, Embedded):
+        batch.dead = found.dead
     for wanted in ready:
-        wanted.found.set_result(found)
+        if wanted.found.cancelled():
+            continue
+        if isinstance(found, Embedded):
+            wanted.found.set_result(found)
+        else:
+            wanted.found.set_exception(found)

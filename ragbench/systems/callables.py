@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
 import json
 import sys
 from collections.abc import Awaitable, Callable
-from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +15,7 @@ from ragbench.core import settings, trust, waves
 from ragbench.core.expectations import kind
 from ragbench.core.folders import write
 from ragbench.core.settings.secrets import excerpt
+from ragbench.core.trust import modules
 from ragbench.llm.loop import run
 from ragbench.systems.frameworks import adapted
 from ragbench.systems.function_thread import Hands, OutOfTimeError
@@ -96,7 +94,7 @@ def module(name: str) -> ModuleType:
     Raises ValueError where it cannot be imported.
     """
     try:
-        return Hands.shared().do(lambda: _imported(name, str(settings.project_folder())))
+        return Hands.shared().do(lambda: modules.imported(name, str(settings.project_folder())))
     except (Exception, SystemExit) as error:
         said = f"{error}; put it beside ragbench.toml, or install it"
         if not isinstance(error, ModuleNotFoundError):
@@ -148,26 +146,3 @@ def told(raised: Exception) -> str:
     error = waves.first(raised)
     name = "" if type(error).__module__.startswith("ragbench.") else f"{type(error).__name__}: "
     return excerpt(f"{name}{error}", SHOWN_CHARACTERS)
-
-
-def _imported(name: str, folder: str) -> ModuleType:
-    """The module. The project's folder is looked into last: else a file `json.py` there would be run by whoever reads
-    JSON. A module there whose name is found before it is refused, so that nobody measures another one."""
-    trust.join_path()
-    first = name.partition(".")[0]
-    mine = _origin(PathFinder.find_spec(first, [folder]))
-    if mine is not None and _origin(find_spec(first)) != mine == _origin(PathFinder.find_spec(first)):
-        _forget(first)  # a module of another project, which this process has left
-    other = _origin(find_spec(first))
-    if mine is not None and mine != (other or mine):
-        raise ValueError(f"{first} is also the name of a module that is found first ({other}): rename yours")
-    return importlib.import_module(name)
-
-
-def _origin(spec: ModuleSpec | None) -> Path | None:
-    return Path(spec.origin).resolve() if spec and spec.origin else None
-
-
-def _forget(package: str) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
-        del sys.modules[name]

@@ -49,7 +49,8 @@ class ChatGenerator(BaseGenerator):
     def description(self) -> Mapping[str, Any]:
         settings = self.settings
         known = settings.model_dump(
-            include={"model", "base_url", "temperature", "top_p", "max_tokens", "seed", "language"}, exclude_none=True
+            include={"model", "base_url", "client", "temperature", "top_p", "max_tokens", "seed", "language"},
+            exclude_none=True,
         )
         prompt = "built-in" if self._own is None else hashlib.sha256(self._own.encode()).hexdigest()[:12]
         return {"kind": "openai", **known, "prompt": prompt, "max_context_characters": settings.max_context_characters}
@@ -127,6 +128,7 @@ def _generation(completion: Completion) -> Generation:
         "input_tokens": completion.input_tokens,
         "output_tokens": completion.output_tokens,
         "answered_by": completion.answered_by,
+        "unsent": completion.unsent,
     }
     if completion.status is not Status.OK:
         return Generation.failed(completion.status, completion.reason, **used)

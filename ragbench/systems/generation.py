@@ -46,7 +46,7 @@ class Generation:
     seconds: what the generator took, for a reply out of the journal what it took then; None where nobody measured.
     input_tokens, output_tokens: as the endpoint reported or as estimated; None for a generator without tokens.
     shown: whether the production judge let its user see it, where a log says so. answered_by: the name that the model
-    gave as its own.
+    gave as its own. unsent: what its endpoint is known to refuse, so that it was asked without, parted by blanks.
     """
 
     answer: str | None
@@ -57,6 +57,7 @@ class Generation:
     output_tokens: int | None = None
     shown: bool | None = None
     answered_by: str | None = None
+    unsent: str = ""
 
     def __post_init__(self) -> None:
         if (self.answer is None) == (self.status is Status.OK):

@@ -13,7 +13,7 @@ import numpy as np
 from ragbench import llm
 from ragbench.core.settings import ConfigurationError, JudgeSettings, SystemSettings
 from ragbench.core.settings.endpoints import Patience
-from ragbench.core.settings.systems import filled
+from ragbench.core.settings.tables import filled
 from ragbench.core.types import Array, Chunk, Hit, Question
 from ragbench.core.waves import gather
 from ragbench.llm import Budget, Client, Completion, Journal, ProviderRefused, ProviderUnreachable, planning

@@ -177,7 +177,7 @@ def test_traces_end_in_the_commands_that_measure_them(project: Path) -> None:
     settings.load.cache_clear()
     known = settings.load()
     assert RagMetricsRequest(dataset="mine").needed(known) == ()
-    assert RagMetricsRequest(dataset="small").needed(known) == (Needed.of(Need.LOGGED, Need.RATINGS, Need.IDEAL),)
+    assert RagMetricsRequest(dataset="small").needed(known) == (Needed.of(Need.LOGGED, Need.RATINGS),)
     rated = tiers.rag_metrics(dataset="mine", metrics="faithfulness", resamples=100)
     assert (rated.facts["answers"], rated.estimates[0].estimate.n) == ("logged answers", 2)
     whole = tiers.tier3_end_to_end(

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragbench.core.settings import JudgeSettings
 from ragbench.core.types import Answer, Prompt, Status
 from ragbench.core.waves import gather
 from ragbench.judge import Choice, LexicalJudge, ModelJudge, compare
@@ -96,7 +97,7 @@ class TestAsking:
         schema = body["response_format"]["json_schema"]["schema"]
         assert list(schema["properties"]) == ["reasoning", "answer"]
         assert schema["required"] == ["reasoning", "answer"]
-        assert body["max_tokens"] == 600
+        assert body["max_tokens"] == 300, "what a table says is not doubled for the reasons"
         assert "step by step" in body["messages"][0]["content"]
 
     @pytest.mark.fault("changed", tried="parts of what a judge is told", count=11)
@@ -145,6 +146,16 @@ class TestAsking:
             with_judge(server, lambda judge: judge.ask(prompt, {"text": "x"}), temperature=None)
         assert [r.body.get("temperature") for r in server.requests] == [0.1, None]
         assert server.requests[0].body["max_tokens"] == 77
+
+    def test_what_the_table_says_wins_over_what_a_prompt_wants(self) -> None:
+        prompt = Prompt("warm", 1, Claims, {"en": "{text}"}, temperature=0.1, max_tokens=2000)
+        with ChatServer().running() as server:
+            for own in ({"temperature": 0.5}, {"max_tokens": 1000}, {"temperature": 0.0}, {}):
+                with_judge(server, lambda judge: judge.ask(prompt, {"text": "x"}), **own)
+        sent = [(one.body["temperature"], one.body["max_tokens"]) for one in server.requests]
+        assert sent == [(0.5, 2000), (0.1, 1000), (0.0, 2000), (0.1, 2000)]
+        table = JudgeSettings(base_url="http://h", model="m", max_tokens=1000, temperature=0.5, concurrency=3)
+        assert table.own_decoding == {"temperature": 0.5, "max_tokens": 1000}
 
     def test_claims_of_a_text_are_asked_for_once_and_repeats_anew(self) -> None:
         async def work(judge: ModelJudge) -> list[Answer[Claims]]:
@@ -305,11 +316,16 @@ class TestPairs:
         assert server.calls == 2
 
     @pytest.mark.fault("garbage", tried="words that are no choice of a pair", count=6)
-    @pytest.mark.parametrize("said", ["a", "Both", "А", "A.", "tie", ""])
+    @pytest.mark.parametrize("said", ["AB", "Both", "А", "A.", "none", ""])
     def test_any_other_word_is_no_choice(self, said: str) -> None:
         with self.prefers(lambda a, b: said).running() as server:
             duel = with_judge(server, lambda judge: compare(judge, "Q?", "x", "y"))
         assert (duel.choice, duel.consistent, duel.status) == (None, None, Status.PARSE_ERROR)
+
+    def test_a_choice_in_other_letters_is_one(self) -> None:
+        with self.prefers(lambda a, b: "tie").running() as server:
+            duel = with_judge(server, lambda judge: compare(judge, "Q?", "x", "y"))
+        assert (duel.choice, duel.consistent) == (Choice.TIE, True)
 
     def test_offline_the_answer_closer_to_the_reference_wins(self) -> None:
         judge = LexicalJudge()

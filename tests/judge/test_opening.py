@@ -121,7 +121,7 @@ class TestOpening:
     def test_a_judge_names_an_address_or_a_provider_that_exists(self) -> None:
         with pytest.raises(ValueError, match="give `base_url`"):
             JudgeSettings(model="m")
-        with pytest.raises(ValueError, match="providers are none"):
+        with pytest.raises(ValueError, match="providers are anthropic, deepseek"):
             Settings(judges={"a": JudgeSettings(provider="p", model="m")})
 
 

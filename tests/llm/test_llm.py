@@ -116,7 +116,8 @@ HOSTILE = [
     '{"score": {"value": 4}}', '{"Score": 4}', '{"rating": 4}', '{"score ": 4}', '{"score": 99999999999999999999}',
     '{"score": 4', '{"score": 4}}', '{"score": 4} {"score": 5}', '{"score": 4}\n{"score": 4}', "{'score': 4}",
     '{"score": 4,}', '{score: 4}', '{"score": 04}', '{"score": 4} I hope this helps', 'Sure! {"score": 4}',
-    'Here:\n```json\n{"score": 4}\n```', '```json\n{"score": 4}\n```\nBecause it is good.', '```\n{"score": 9}\n```',
+    'Here:\n```json\n{"score": 9}\n```', '```json\n{"score": 4}\n```\nor\n```json\n{"score": 5}\n```',
+    '```\n{"score": 9}\n```',
     '```json\n```', "<html><body>score: 5</body></html>", "<think>score 4</think>", "<think>{\"score\": 4}",
     '{"score": 4, "score": 5}', f'{{{SAME}, "score": 3}}', '{"score": 4, "reason": 7}', '{"score": 4, "reason": null}',
     "[" * 5000 + "]" * 5000, '{"a":' * 3000 + "1" + "}" * 3000, '{"score": 4, "reason": "' + "x" * 1_000_001 + '"}',
@@ -137,7 +138,7 @@ class TestHostileReplies:
             return hostile[body["messages"][1]["content"]]
 
         with ChatServer(answer=answer).running() as server:
-            found = ask(server, list(hostile))
+            found = ask(server, list(hostile), unusable_replies=1000)
         wrong = [
             HOSTILE[n][:60] for n, c in enumerate(found) if c.value is not None or c.status is not Status.PARSE_ERROR
         ]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragbench.core.types import Status
-from ragbench.llm import Budget, BudgetSpent, Decoding, MemoryJournal, ProviderRefused, Providers, Tally, Usage
+from ragbench.llm import Budget, BudgetSpent, Decoding, MemoryJournal, ProviderRefused, Tally, Usage
 from tests.chat_server import ChatServer
 from tests.llm_client import ask, on_a_loop, open_client, scripted
 from tests.llm_shapes import Grade, Rating, request
@@ -86,8 +86,7 @@ class TestSharing:
     @on_a_loop
     async def test_clients_of_one_provider_wait_in_one_line(self) -> None:
         with ChatServer(latency=0.02).running() as server:
-            shared: dict[str, Any] = {"providers": Providers(), "concurrency": 4}
-            async with open_client(server, "a", **shared) as one, open_client(server, "b", **shared) as other:
+            async with open_client(server, "a", concurrency=9) as one, open_client(server, "b", concurrency=4) as other:
                 await asyncio.gather(*(c.complete(request(f"{n}")) for n in range(20) for c in (one, other)))
         assert (server.calls, server.most_in_flight) == (40, 4)
 

@@ -116,12 +116,12 @@ def test_all_of_both_is_exactly_one() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"preset": "best"}, "default, equal, factual, semantic"),
+        ({"preset": "best"}, "default, equal, factual or semantic is expected"),
         ({"factual_weight": 0.5}, "given together"),
-        ({"factual_weight": -0.1, "semantic_weight": 1}, "0 or more"),
-        ({"factual_weight": 0, "semantic_weight": 0}, "not both 0"),
-        ({"factual_weight": float("nan"), "semantic_weight": 1}, "finite"),
-        ({"factual_weight": float("inf"), "semantic_weight": 1}, "finite"),
+        ({"factual_weight": -0.1, "semantic_weight": 1}, "a number from 0 or None is expected"),
+        ({"factual_weight": 0, "semantic_weight": 0}, "one is above 0"),
+        ({"factual_weight": float("nan"), "semantic_weight": 1}, "factual_weight = nan: a number from 0"),
+        ({"factual_weight": float("inf"), "semantic_weight": 1}, "factual_weight = inf: a number from 0"),
         ({"preset": "equal", "factual_weight": 1, "semantic_weight": 1}, "give one of them"),
     ],
 )

@@ -65,7 +65,10 @@ def test_a_question_of_ones_own_and_independent_repeats() -> None:
 
 @pytest.mark.parametrize("repeats", [0, 2, -1, 101, True, 1.0])
 def test_an_odd_number_of_repeats(repeats: Any) -> None:
-    with pytest.raises(ValueError, match="odd number from 1 to 99"):
+    with pytest.raises(
+        ValueError,
+        match="number from 1 to 99",
+    ):
         score(aspect_critique(SAMPLE, judge=ScriptedJudge(), repeats=repeats))
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ragbench.metrics import cache
 from ragbench.metrics.cache import Nearest, Serving, cache_hit_rate, nearest, served_wrongly, wrong_hit_rate
+from ragbench.metrics.vectors import SINGLE
 
 ASKED = np.array([[1, 0], [3, 4], [0, 1], [-1, 0]], dtype=np.float32)
 CACHED = np.array([[2, 0], [0, 5]], dtype=np.float32)
@@ -23,10 +24,18 @@ def test_the_nearest_by_hand() -> None:
 
 
 def test_above_the_threshold_is_strict() -> None:
-    table = Nearest(np.array([0.85, np.nextafter(0.85, 1), 0.9, 0.1]), np.zeros(4, dtype=np.int64))
+    table = Nearest(np.array([0.85, 0.85 + 2 * SINGLE, 0.9, 0.1]), np.zeros(4, dtype=np.int64))
     assert cache_hit_rate(table) == 0.5
     assert cache_hit_rate(table, threshold=0.9) == 0.0
     assert cache_hit_rate(table, threshold=0.0) == 1.0, "a threshold of 0 is a threshold"
+
+
+def test_a_cosine_that_is_the_threshold_is_not_above_it() -> None:
+    """As vectors are kept, (0.6, 0.8) and (1, 0) have 0.60000001."""
+    kept = nearest(np.array([[1, 0]], np.float32), np.array([[0.6, 0.8]], np.float32))
+    assert kept.similarities[0] > 0.6
+    assert cache_hit_rate(kept, threshold=0.6) == 0.0
+    assert cache_hit_rate(kept, threshold=0.599) == 1.0
 
 
 @pytest.mark.parametrize("block", [1, cache._BLOCK])
@@ -66,6 +75,6 @@ def test_it_is_the_largest_cosine_of_all(asked: int, cached: int, width: int, se
     found = nearest(one, other)
     a, b = (v.astype(float) / np.linalg.norm(v.astype(float), axis=1, keepdims=True) for v in (one, other))
     assert found.similarities == pytest.approx((a @ b.T).max(axis=1), abs=1e-12)
-    rates = [cache_hit_rate(found, threshold=t) for t in (-1.1, 0.0, 0.5, 1.0)]
+    rates = [cache_hit_rate(found, threshold=t) for t in (-1.0, 0.0, 0.5, 1.0)]
     assert rates == sorted(rates, reverse=True)
-    assert rates[0] == 1.0
+    assert rates[0] == np.mean(found.similarities > -1 + SINGLE)

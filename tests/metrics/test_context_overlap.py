@@ -56,7 +56,7 @@ def test_by_text(retrieved: str, labelled: str, threshold: float, expected: floa
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
-    [({"by": "url"}, "by id or by text"), ({"threshold": 0.0}, "above 0"), ({"threshold": 2}, "1")],
+    [({"by": "url"}, "id or text is expected"), ({"threshold": 0.0}, "above 0"), ({"threshold": 2}, "1")],
 )
 def test_wrong_options(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):

@@ -182,7 +182,7 @@ def test_f_lies_between_its_parts(precision: float, recall: float, beta: float) 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
-    [({"mode": "f2"}, "f1, precision, recall"), ({"beta": 0}, "above 0"), ({"beta": float("nan")}, "above 0")],
+    [({"mode": "f2"}, "f1, precision or recall"), ({"beta": 0}, "above 0"), ({"beta": float("nan")}, "above 0")],
 )  # fmt: skip
 def test_wrong_options(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):

@@ -147,5 +147,5 @@ def test_by_claims_a_contradiction_needs_no_context_and_no_claims_stay_unmeasure
     assert score(hallucination(SAMPLE, judge=judge, unit="claims")).value == 1.0
     silent = score(hallucination(SAMPLE, judge=ScriptedJudge(claims=claims()), unit="claims"))
     assert silent.status is Status.EMPTY_DECOMPOSITION
-    with pytest.raises(ValueError, match="unit = 'words'; it is contexts, claims"):
+    with pytest.raises(ValueError, match="unit = 'words': contexts or claims is expected"):
         score(hallucination(SAMPLE, judge=judge, unit="words"))

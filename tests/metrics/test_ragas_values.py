@@ -5,7 +5,6 @@ The values were kept by `benchmarks/ragas_metrics.py`; the file says with which 
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -80,11 +79,6 @@ def test_the_specification_counts_otherwise(metric: str, monkeypatch: pytest.Mon
 
 
 def test_an_unknown_variant_is_refused() -> None:
-    from ragbench.core.types import Sample
-
     for name in WITH_VARIANT:
-        metric = catalogue()[name].with_options(variant="mine")
-        tools = dict.fromkeys(metric.needs)
-        sample = Sample("s", "Q?", "R.", "T.", contexts=ragas_cases._contexts(1))
         with pytest.raises(ValueError, match="specification or ragas"):
-            asyncio.run(metric(sample, **tools))
+            catalogue()[name].with_options(variant="mine")

@@ -119,7 +119,7 @@ def test_wrong_options_are_refused() -> None:
         ndcg(made, gain="square")
     with pytest.raises(ValueError, match="graded or binary"):
         ndcg(made, ideal="flat")
-    with pytest.raises(ValueError, match="between 0 and 1"):
+    with pytest.raises(ValueError, match=r"p = 1.0: a number above 0 and below 1 is expected"):
         rbp(made, p=1.0)
     with pytest.raises(ValueError, match="grain"):
         evaluate(made, [retrieval_consistency])

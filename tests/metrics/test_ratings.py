@@ -137,9 +137,9 @@ def test_ragas_lets_the_first_rating_stand_for_both() -> None:
 @pytest.mark.parametrize(
     ("each", "options", "message"),
     [
-        (answer_accuracy, {"ratings": "three"}, "ratings = 'three'; it is two, one, confirmed"),
-        (context_relevance, {"ratings": "confirmed"}, "ratings = 'confirmed'; it is two, one"),
-        (context_relevance, {"each": 1}, "each = 1; it is True or False"),
+        (answer_accuracy, {"ratings": "three"}, "ratings = 'three': two, one or confirmed"),
+        (context_relevance, {"ratings": "confirmed"}, "ratings = 'confirmed': two or one"),
+        (context_relevance, {"each": 1}, "each = 1: True or False"),
         (context_relevance, {"each": True, "variant": "ragas"}, "leave each=True out"),
         (answer_accuracy, {"ratings": "one", "variant": "ragas"}, "leave ratings=one out"),
     ],

@@ -85,9 +85,9 @@ class TestThreshold:
         assert of(([1, 0], [-0.6, 0.8]), threshold=0.0).value == 0.0
 
     def test_what_no_cosine_can_reach(self) -> None:
-        with pytest.raises(ValueError, match="between -1 and 1"):
+        with pytest.raises(ValueError, match="a number from -1 to 1 or None is expected"):
             of(threshold=1.5)
-        with pytest.raises(ValueError, match="between -1 and 1"):
+        with pytest.raises(ValueError, match="a number from -1 to 1 or None is expected"):
             of(threshold=float("nan"))
 
     def test_the_explanation_says_which_side(self) -> None:

@@ -89,7 +89,7 @@ def test_criteria_are_put_in_the_samples_language(criterion: str, language: str)
         ({"criterion": " "}, "criterion is empty; name one of correctness"),
         ({"lowest": 5}, "lowest = 5, highest = 5"),
         ({"lowest": 6}, "the lowest is below the highest"),
-        ({"highest": float("inf")}, "highest = inf; it is a number"),
+        ({"highest": float("inf")}, "highest = inf: a number is expected"),
         ({"lowest": True}, "lowest = True"),
         ({"repeats": 0}, "whole number from 1 to 99"),
         ({"repeats": 1.0}, "repeats = 1.0"),

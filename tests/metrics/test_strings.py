@@ -58,7 +58,7 @@ def test_chrf_is_the_librarys(words: int) -> None:
 
 
 def test_wrong_options() -> None:
-    with pytest.raises(ValueError, match="0 for chrF"):
+    with pytest.raises(ValueError, match="words = -1: a whole number from 0 to 20 is expected"):
         score(chrf(Sample("s", response="a", reference="b"), words=-1))
 
 
@@ -157,8 +157,8 @@ def test_chrf_folds_yo_and_forms_of_unicode() -> None:
         (chrf, {"chars": 0}, "chars = 0"),
         (chrf, {"beta": 0}, "beta = 0"),
         (chrf, {"beta": True}, "beta = True"),
-        (chrf, {"whitespace": 1}, "whitespace = 1; it is True or False"),
-        (string_similarity, {"measure": "cosine"}, "levenshtein, hamming, jaro, jaro_winkler"),
+        (chrf, {"whitespace": 1}, "whitespace = 1: True or False"),
+        (string_similarity, {"measure": "cosine"}, "levenshtein, hamming, jaro or jaro_winkler"),
         (string_similarity, {"case": "no"}, "case = 'no'"),
         (exact_match, {"within": 1}, "within = 1"),
     ],

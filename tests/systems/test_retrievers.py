@@ -304,7 +304,10 @@ def test_a_hybrid_ranks_what_its_parts_rank(store: Store, fusion: str) -> None:
             {"a": {"kind": "hybrid", "retrievers": ["bm25", "none"]}},
             "there is no .retrievers.none.: legal are bm25",
         ),
-        ({"a": {"kind": "dense", "embedder": "none"}}, r"retrievers.a.embedder = 'none': .* embedders are hashing"),
+        (
+            {"a": {"kind": "dense", "embedder": "none"}},
+            r"retrievers.a.embedder = 'none': .* embedders are auto, hashing",
+        ),
         ({"a": {"kind": "hybrid", "retrievers": ["bm25", "b"], "weights": [1, 2]}}, "one for each of the 2"),
     ],
 )

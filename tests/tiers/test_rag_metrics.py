@@ -15,6 +15,7 @@ import scipy.stats
 
 import ragbench
 from ragbench import tiers, views
+from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import load
 from ragbench.core.types import Chunk, Sample
@@ -22,8 +23,9 @@ from ragbench.data import DatasetError
 from ragbench.data.samples import samples_of
 from ragbench.metrics import catalogue
 from ragbench.tiers import BenchError
-from ragbench.tiers.answers.rag_metrics import PEOPLE, correlations, side_by_side
+from ragbench.tiers.answers.rag_metrics import PEOPLE, RagMetricsRequest, correlations, side_by_side
 from ragbench.tiers.basics.findings import Sureness
+from ragbench.tiers.basics.session import dataset_of
 from ragbench.tiers.scoring.answer_tables import digest, find_answers
 from tests.measurements import measurement, placed
 from tests.small_project import write_lines
@@ -166,18 +168,22 @@ class TestADataSet:
         write_lines(folder / "answers.second.jsonl", log)
         assert [one.system for one in find_answers("", "", load()).samples] == ["small-logged", "small-second"]
 
-    def test_ideal_answers_where_nobody_rated(self, project: Path) -> None:
+    def test_a_reference_is_no_answer(self, project: Path) -> None:
+        """Scored against itself it would be excellent by every metric."""
         folder = project / "data" / "small"
         questions = [{"id": "q1", "text": "What?", "reference": "Text of b1.", "relevant": {"a1": 1, "b1": 2}}]
-        write_lines(folder / "questions.en.jsonl", [*questions, {"id": "q2", "text": "Who?", "relevant": {"a1": 1}}])
-        [sample] = find_answers("", "", load()).samples
-        assert sample.response == sample.reference == "Text of b1."
-        assert [chunk.id for chunk in sample.contexts or ()] == ["b1", "a1"], "the most relevant first"
-        assert value(tiers.rag_metrics(metrics="faithfulness", **QUICK), "faithfulness") == 1.0
+        write_lines(folder / "questions.en.jsonl", questions)
+        with pytest.raises(BenchError, match="small:en has no logged or rated answers"):
+            find_answers("", "", load())
+        known = load()
+        [needed] = RagMetricsRequest().needed(known)
+        lack = needed.lack("rag_metrics", dataset_of("small", known), "small:en")
+        assert lack is not None
+        assert lack.sentence(translator("en")) == "needs logged answers or rated answers; small:en has none"
 
     @pytest.mark.usefixtures("project")
     def test_neither(self) -> None:
-        with pytest.raises(BenchError, match=r"small:en has no logged, rated or ideal answers; name a file"):
+        with pytest.raises(BenchError, match=r"small:en has no logged or rated answers; name a file"):
             tiers.rag_metrics(**QUICK)
         with pytest.raises(DatasetError, match="there is no data set 'none'"):
             tiers.rag_metrics(dataset="none", **QUICK)

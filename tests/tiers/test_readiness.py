@@ -108,7 +108,7 @@ def test_every_need_is_counted(project: Path) -> None:
     }  # fmt: skip
     asked = replace(data.questions[0], reference="It is.", relevant={}, relevant_urls={"/a": 1.0})
     changed = replace(data, questions=(asked,), history=data.history)
-    assert [number(one, changed) for one in (Need.RELEVANT, Need.PAGES, Need.REFERENCES, Need.IDEAL)] == [0, 1, 1, 0]
+    assert [number(one, changed) for one in (Need.RELEVANT, Need.PAGES, Need.REFERENCES)] == [0, 1, 1]
 
 
 def test_systems_limit_pages_of_embedders_and_tables_that_name_systems(project: Path) -> None:
@@ -389,7 +389,7 @@ def test_names_of_parts_that_there_are_not_are_named_all_at_once_with_what_was_m
         settings.load()
     assert str(refused.value).splitlines() == [
         "ragbench.toml: systems.a.embedder = 'minni': there is no [embedders.minni]; did you mean 'mini'? "
-        "embedders are hashing, mini",
+        "embedders are auto, hashing, mini",
         "ragbench.toml: systems.b.retriever = 'bm52': there is no [retrievers.bm52]; did you mean 'bm25'? "
         "retrievers are bm25, h",
         "ragbench.toml: systems.c.reranker = 'ce': there is no [rerankers.ce]; rerankers are none: write that table",
@@ -419,6 +419,18 @@ def test_models_that_refuse_or_are_not_there_are_asked_once_and_all_named(projec
     assert "judge 'two' (gone): Cannot connect to host 127.0.0.1:9 (Connection refused); look whether it runs" in said
     assert "the embedder far (m at" in said
     assert "gave no vectors: HTTP 401: bad key" in said
+
+
+def test_a_judge_whose_replies_nobody_can_use_is_named_before_a_run(project: Path) -> None:
+    """It is asked for a shape, and once more in words; one that understands the words is no fault."""
+    with ChatServer(answer=lambda body: "Yes. The passage says so.").running() as server:
+        add(project, JUDGE.format(server.url, "prose"))
+        with pytest.raises(BenchError) as refused:
+            checked("tier3_end_to_end", systems="ngrams")
+        assert server.calls == 2
+    said = str(refused.value)
+    assert "answers, but not in a shape that can be read" in said
+    assert 'set replies = "text" in [judges.one], or name another model' in said
 
 
 def test_a_model_that_answers_or_is_merely_busy_is_no_fault(project: Path) -> None:

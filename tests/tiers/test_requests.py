@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ from ragbench import tiers
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import RUN_FOLDER
+from ragbench.core.types import Question
 from ragbench.core.types.reason import Reason
+from ragbench.data.records import Decision, PastQuestion
 from ragbench.llm.errors import BudgetSpent
 from ragbench.metrics.explanation import reason_in
 from ragbench.report.execution.run import Work
 from ragbench.tiers import BenchError
 from ragbench.tiers.basics import requests
 from ragbench.tiers.basics.requests import Request, legal
+from tests.systems.test_systems import DATASET
 
 TIERS = [each for name in tiers.__all__ if hasattr(each := getattr(tiers, name), "request")]
 
@@ -144,3 +148,32 @@ def test_why_a_notebook_failed_is_handed_on_in_every_language(
     told = work._told("failing", "calls: 3 of 4")
     assert reason_in(told, translator("ru")) == ("calls: 3 of 4" if disk_full else "вызовы: 3 из 4")
     assert work._told("failing", "ValueError: another line") == "ValueError: another line"
+
+
+@pytest.mark.parametrize(
+    ("page", "given", "table"),
+    [
+        ("tier1_retrieval", {}, "questions"),
+        ("tier2_generation", {}, "questions"),
+        ("tier3_end_to_end", {}, "questions"),
+        ("tier_judge", {}, "questions"),
+        ("tier_judge_pipeline", {}, "decisions"),
+        ("real_users", {}, "history"),
+        ("sources", {}, "questions"),
+        ("sources", {"users_log": True}, "history"),
+    ],
+)
+def test_a_limit_is_of_what_a_page_measures(page: str, given: dict[str, Any], table: str) -> None:
+    many = range(9)
+    data = replace(
+        DATASET,
+        questions=tuple(Question(f"q{n}", f"What of {n}?") for n in many),
+        decisions=tuple(Decision(id=f"d{n}", question="What?", answer="So.", show=True) for n in many),
+        history=tuple(PastQuestion(id=f"h{n}", question="What?") for n in many),
+    )
+    asked = getattr(tiers, page).request(limit=4, **given)
+    assert asked.drawn(data).taken() == {"n": 4, "of": 9, "table": table}
+    assert asked.model_copy(update={"limit": None}).drawn(data) is data
+    assert next(one for one in asked.told() if one["name"] == "limit")["value"] == 4
+    with pytest.raises(BenchError, match="limit = 0: a whole number from 1 or None is expected"):
+        getattr(tiers, page).request(limit=0)

@@ -227,6 +227,14 @@ class TestJudges:
         assert "1 / 2 = 0,500" in russian
         assert "    ни то ни другое · «A.» · because 1" in russian
 
+    def test_one_judges_claims_and_reasons_are_explained_as_those_of_several(self) -> None:
+        kind = ScriptedJudge(claims=claims("A.", "B."), entailment=entailment(0, 1))
+        found = ragbench.score(ROWS[0], ["faithfulness"], kind)
+        said = found.explain("good").splitlines()
+        assert said[0].startswith("faithfulness: 0.500. ")
+        assert said[1:] == ["  neither · “A.” · because 1", "  supported · “B.” · because 2"]
+        assert "  ни то ни другое · «A.» · because 1" in found.explain("good", "ru")
+
     def test_claims_of_both_sides_are_explained_under_their_names(self) -> None:
         row = {**ROWS[0], "reference": "A. C."}
         judges = [ScriptedJudge(claims=claims("A."), entailment=entailment(1)) for _ in range(2)]
@@ -345,7 +353,7 @@ class TestTheResult:
     def test_explain_names_the_systems_that_answered_the_question(self) -> None:
         rows = [{**ROWS[0], "system": "new"}, {**ROWS[2], "id": "good", "system": "old"}, {**ROWS[1], "system": "new"}]
         found = ragbench.score(rows, **NAMED)
-        first, second = found.explain("good").splitlines()
+        first, second = (line for line in found.explain("good").splitlines() if not line.startswith(" "))
         assert first.startswith("new faithfulness: 1.000")
         assert second.startswith("old faithfulness: 0.000")
         assert found.explain("half").startswith("faithfulness: 0.500")

@@ -159,6 +159,14 @@ Language = Annotated[
         callback=spoken,
     ),
 ]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        "--limit",
+        help="A sample of so many questions, by a hash of their ids: the same for every system and every run.",
+        min=1,
+    ),
+]
 Level = Annotated[float, typer.Option(help="Nominal coverage of the intervals.")]
 Resamples = Annotated[int, typer.Option(help="Draws of the bootstrap and of randomizations.", min=100)]
 Seed = Annotated[int, typer.Option(help="Seed of all draws: the same seed gives the same bytes.", min=0)]

@@ -47,6 +47,12 @@ def _remarks(plans: Sequence[Plan], budget: BudgetSettings) -> list[str]:
     from ragbench.llm.planning import SECONDS_A_CALL, SHARE_WRITTEN
 
     said = ["No call was made. Tokens are estimated; later questions are counted by what the lexical judge answers."]
+    said += [
+        f"Of a sample of questions: all of them would ask {plan.judge} about {plan.scale * plan.calls:,.0f} times"
+        + (f", for about {plan.scale * plan.money:,.4f}." if plan.is_priced else ".")
+        for plan in plans
+        if plan.scale > 1
+    ]
     if guessed := [plan.judge for plan in plans if plan.guessed]:
         assumed = f"{SECONDS_A_CALL:g} s a call and {SHARE_WRITTEN:.0%} of max_tokens written are assumed"
         said.append(f"The journal knows no call of {', '.join(guessed)}: {assumed}, and repairs are not foreseen.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
@@ -38,6 +38,7 @@ from ragbench.core.settings.endpoints import (
 )
 from ragbench.core.settings.metrics import MetricSettings, MetricsSettings
 from ragbench.core.settings.parts import ChunkerSettings, RerankerSettings, RetrieverSettings, RewriterSettings
+from ragbench.core.settings.presets import PRESETS, preset_of
 from ragbench.core.settings.systems import SystemSettings
 from ragbench.core.settings.tables import (
     PARTS,
@@ -60,7 +61,7 @@ MOST_BYTES = 2**22
 PREFIX = "RAGBENCH_"
 OWN_TABLES = "db:"
 """The name of a data set begins so where it is a user's own tables: `db:NAME` is [databases.NAME]."""
-Model = TypeVar("Model", JudgeSettings, GeneratorSettings)
+Model = TypeVar("Model", JudgeSettings, GeneratorSettings, EmbedderSettings, RerankerSettings)
 RUN_FOLDER = "RAGBENCH_RUN_FOLDER"
 """Names to a notebook's process the folder of the run that it belongs to."""
 CLUSTER = "RAGBENCH_CLUSTER"
@@ -80,7 +81,7 @@ PROCESS_VARIABLES = frozenset(
 MEASURED = frozenset(
     {"dataset", "baseline", "embedders", "retrievers", "chunkers", "rewriters", "rerankers", "systems"}
 )
-"""What says which data are measured, and by which systems; a file that names none of it gets the sample's."""
+"""What says which data are measured, and by which systems; who names no systems gets those of the sample."""
 NAMED = (
     *(("systems", "embedder", "embedders"), ("systems", "generator", "generators")),
     *(("systems", "retriever", "retrievers"), ("retrievers", "embedder", "embedders")),
@@ -88,7 +89,7 @@ NAMED = (
     ("rewriters", "generator", "generators"),
     *(("embedders", "database", "databases"), ("embedders", "queries", "embedders")),
     ("judges", "provider", "providers"),
-    ("generators", "provider", "providers"),
+    *((table, "provider", "providers") for table in ("generators", "embedders", "rerankers")),
 )
 """Which fields of which tables name one of which others."""
 
@@ -155,7 +156,13 @@ class Settings(BaseSettings):
         default=DatabaseSettings(), description="that ragbench writes: its folder, and how long anything may take"
     )
     embedders: dict[str, EmbedderSettings] = Field(
-        default={"hashing": EmbedderSettings()}, description="how texts become vectors"
+        default={"hashing": EmbedderSettings(), "auto": EmbedderSettings(kind="auto")},
+        description="how texts become vectors; hashing and auto are there without a table",
+    )
+    embedder: str | None = Field(
+        default=None,
+        description="the NAME of [embedders.NAME] that metrics embed with where a page, a command or a call names "
+        "none, several comma-separated; not set: the first model that a system searches with, else auto",
     )
     retrievers: dict[str, RetrieverSettings] = Field(
         default={"bm25": RetrieverSettings()}, description="how passages are found"
@@ -164,9 +171,11 @@ class Settings(BaseSettings):
     rewriters: dict[str, RewriterSettings] = Field(default={}, description="what is searched for")
     rerankers: dict[str, RerankerSettings] = Field(default={}, description="who looks at a ranking again")
     systems: dict[str, SystemSettings] = Field(
-        default={"hashing": SystemSettings(embedder="hashing")}, description="the systems under test"
+        default={}, description="the systems under test; none named: bm25, dense and hybrid, as the sample has them"
     )
-    providers: dict[str, ProviderSettings] = Field(default={}, description="endpoints that several models share")
+    providers: dict[str, ProviderSettings] = Field(
+        default={}, description="endpoints that several models share; " + ", ".join(PRESETS) + " need no table"
+    )
     databases: dict[str, SourceSettings] = Field(default={}, description="your own databases, read and never written")
     judges: dict[str, JudgeSettings] = Field(default={}, description="language models that judge")
     quorum: int | None = Field(
@@ -208,7 +217,12 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         read = TomlConfigSettingsSource(settings_cls, read_path())
-        return (init_settings, env_settings, read, *_of_the_sample(settings_cls, {*read(), *env_settings()}))
+        return (
+            init_settings,
+            env_settings,
+            read,
+            *_of_the_sample(settings_cls, {**read(), **env_settings(), **init_settings()}),
+        )
 
     @field_validator("encoding", mode="after")
     @classmethod
@@ -239,6 +253,14 @@ class Settings(BaseSettings):
     def _offline_one_is_always_there(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         return {**cls.model_fields[str(info.field_name)].default, **given}
 
+    @field_validator("providers", mode="before")
+    @classmethod
+    def _presets_filled_in(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        told = {name: {**preset_of(name, one), **one} if isinstance(one, dict) else one for name, one in given.items()}
+        return {**{name: preset for name, preset in PRESETS.items() if "base_url" in preset}, **told}
+
     @model_validator(mode="after")
     def _names_are_names(self) -> Settings:
         for table in dict.fromkeys(name for field in NAMED for name in (field[0], field[2])):
@@ -259,6 +281,7 @@ class Settings(BaseSettings):
         faults = [*self._strange_names(), *self._strange_parts()]
         if faults:
             raise ValueError("\n".join(faults))
+        self._providers_filled_in()
         self._parts_fit()
         for name, metric in self.metrics.named.items():
             for judge in metric.judges:
@@ -273,12 +296,27 @@ class Settings(BaseSettings):
                     f"embedders.{name}.queries = {embedder.queries!r}: it takes its vectors from tables, too; "
                     "name a model that embeds any text"
                 )
+        for name in filter(None, map(str.strip, (self.embedder or "").split(","))):
+            if name not in self.embedders:
+                meant = names.meant(name, self.embedders) or ";"
+                raise ValueError(
+                    f"embedder = {name!r}: there is no [embedders.{name}]{meant} embedders are "
+                    f"{', '.join(sorted(self.embedders))}"
+                )
         if self.baseline is not None and self.baseline not in self.systems:
             raise ValueError(f"baseline = {self.baseline!r}: systems are {', '.join(sorted(self.systems))}")
         thresholds.bands(self)  # refuses the name of a set that there is not
         if OFFLINE in self.judges:
             raise ValueError(f"judges.{OFFLINE}: this name belongs to the offline judge; choose another")
         return self
+
+    def _providers_filled_in(self) -> None:
+        """Embedders and rerankers are used as they stand here; judges and generators by `judge` and `generator`."""
+        own = {"provider": None}
+        for name, embedder in self.embedders.items():
+            self.embedders[name] = self._with_provider(embedder).model_copy(update=own)
+        for name, reranker in self.rerankers.items():
+            self.rerankers[name] = self._with_provider(reranker).model_copy(update=own)
 
     def _strange_names(self) -> Iterator[str]:
         for table, field, there in NAMED:
@@ -326,6 +364,14 @@ class Settings(BaseSettings):
     def systems_in_order(self) -> list[str]:
         """The names of the systems as they are listed, the baseline first."""
         return sorted(self.systems, key=lambda name: name != self.baseline)
+
+    @property
+    def metric_embedder(self) -> str:
+        """The NAMEs of embedders, comma-separated, that metrics embed with where nobody names one: any text, so none
+        that takes its vectors from tables; `hashing`, which knows no meaning, only where it is what is set."""
+        used = [name for system in self.systems_in_order for name in self.embedders_of(system)]
+        models = [name for name in used if self.embedders[name].kind not in ("hashing", "database")]
+        return self.embedder or next(iter(models), "auto")
 
     def retriever(self, system: str) -> RetrieverSettings | None:
         """How that system finds passages; None for one that does it itself."""
@@ -377,26 +423,43 @@ class Settings(BaseSettings):
         if model.provider is None:
             return model
         shared = self.providers[model.provider]
-        own = model.model_fields_set & set(EndpointSettings.model_fields)
-        return model.model_copy(update=shared.model_dump(exclude=own))
+        both = set(type(model).model_fields) & set(EndpointSettings.model_fields)
+        filled: dict[str, Any] = {name: getattr(shared, name) for name in both - model.model_fields_set}
+        merged = {name: {**getattr(shared, name), **getattr(model, name)} for name in ("headers", "query")}
+        return model.model_copy(update=filled | merged)
 
 
 class _Sample(TomlConfigSettingsSource):
-    """Of the file that comes with ragbench what says which data are measured, and by which systems."""
+    """Of the file that comes with ragbench what says which data are measured, and by which systems: but for the tables
+    of the same name that a project has, which are its own whole."""
+
+    def __init__(self, cls: type[BaseSettings], named: Mapping[str, Any]) -> None:
+        self._named = named  # it is read while the source is made
+        super().__init__(cls, shipped.CONFIGURATION)
 
     def __call__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__call__().items() if name in MEASURED}
+        found = {name: value for name, value in super().__call__().items() if name in MEASURED}
+        for name, value in found.items():
+            if isinstance(value, Mapping) and isinstance(own := self._named.get(name), Mapping):
+                found[name] = {table: one for table, one in value.items() if table not in own}
+        return found
 
 
-def _of_the_sample(cls: type[BaseSettings], named: Set[str]) -> tuple[PydanticBaseSettingsSource, ...]:
-    """The sample's data and systems, where nobody has named any: a file with a judge alone, or a language."""
-    return () if named & {*MEASURED, "data_folder"} else (_Sample(cls, shipped.CONFIGURATION),)
+def _of_the_sample(cls: type[BaseSettings], named: Mapping[str, Any]) -> tuple[PydanticBaseSettingsSource, ...]:
+    """The sample's systems with their parts, and its data, where nobody has named systems: there is one set of defaults
+    for a file with a judge alone, or a language, or a data set."""
+    return () if "systems" in named else (_Sample(cls, named),)
+
+
+def preset(name: str) -> ProviderSettings | None:
+    """The provider of that name as it is without a table; None where there is none."""
+    return ProviderSettings(**PRESETS[name]) if "base_url" in PRESETS.get(name, {}) else None
 
 
 def key_variables(found: Settings) -> set[str]:
     """The variables that these settings name as holding keys."""
     tables = (found.judges, found.generators, found.providers, found.embedders, found.rerankers)
-    named = {one.key_variable for table in tables for one in table.values() if one.key_variable}
+    named = {name for table in tables for one in table.values() for name in one.variables}
     return named | {name for one in found.systems.values() for name in one.header_variables}
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated, Literal, Self
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
 from ragbench.core.language import Language
 from ragbench.core.settings.addresses import refuse_metadata, without_credentials
-from ragbench.core.settings.tables import Table
+from ragbench.core.settings.presets import PRESETS
+from ragbench.core.settings.tables import SLOT, Table, refuse_open_secrets
+
+_PATHS = re.compile(r"/(?:chat/completions|completions|embeddings|rerank)/?$")
+"""What the client puts behind an address by itself; people copy it along."""
 
 
 def _web_address(value: str | None) -> str | None:
@@ -20,9 +25,12 @@ def _web_address(value: str | None) -> str | None:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"base_url = {without_credentials(value)!r}: only http and https are spoken")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError("base_url holds a user, a password or a query: name the key's variable in `key_variable`")
+        raise ValueError(
+            "base_url holds a user, a password or a query: name the key's variable in `key_variable`, and write the "
+            "rest in `query`"
+        )
     refuse_metadata("base_url", value)
-    return value.rstrip("/")
+    return _PATHS.sub("", value).rstrip("/")
 
 
 HttpCode = Annotated[int, Field(ge=400, le=599)]
@@ -68,8 +76,82 @@ class WebSettings(Patience):
 
     base_url: str | None = Field(default=None, description="http or https address of the endpoint, without a key")
     key_variable: str | None = Field(default=None, description="environment variable that holds the endpoint's key")
+    client: str | None = Field(
+        default=None,
+        description="instead of an address: your own AsyncOpenAI or AsyncAzureOpenAI, as module:name, taken as it is; "
+        "or your function that makes one",
+    )
+    headers: dict[str, str] = Field(
+        default={},
+        description='sent with every call; the values of environment variables by their names: "{PROXY_KEY}". A secret '
+        "stands in no other way",
+    )
+    query: dict[str, str] = Field(default={}, description="put behind the address of every call: {api-version = …}")
+    api_version: str | None = Field(
+        default=None, description="of Azure, whose deployments are then asked: `model` is the deployment's name"
+    )
+    organization: str | None = Field(default=None, description="of OpenAI's, that calls are counted to")
+    project: str | None = Field(default=None, description="of OpenAI's or of Yandex's, that calls are counted to")
+    ca_file: Path | None = Field(
+        default=None, description="certificates (PEM) of the authorities that are trusted, instead of the usual ones"
+    )
+
+    requests_per_minute: int | None = Field(default=None, ge=1, description="calls begun in a minute at most")
+    tokens_per_minute: int | None = Field(default=None, ge=1, description="tokens read and written in a minute at most")
 
     _http_only = field_validator("base_url")(_web_address)
+    _no_secrets = field_validator("headers", "query")(refuse_open_secrets)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _query_apart(cls, given: Any) -> Any:
+        """An address as a portal shows it, with api-version in it, taken apart."""
+        address = given.get("base_url") if isinstance(given, dict) else None
+        if not isinstance(address, str) or not (query := urlsplit(address).query):
+            return given
+        if (pairs := dict(parse_qsl(query))) and all(name == "api-version" for name in pairs):
+            return {**given, "base_url": address.partition("?")[0], "query": {**pairs, **(given.get("query") or {})}}
+        return given
+
+    def __hash__(self) -> int:
+        """Headers and queries are tables, which have no hash of their own."""
+        return hash(self.model_dump_json())
+
+    @property
+    def address(self) -> str:
+        """Who is asked, in one word: the address, or the client that knows it."""
+        return self.base_url or f"client:{self.client}"
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables whose values are sent: the key's, and those that stand in headers and query."""
+        named = [name for value in (*self.headers.values(), *self.query.values()) for name in SLOT.findall(value)]
+        return tuple(dict.fromkeys([*([self.key_variable] if self.key_variable else []), *named]))
+
+    @model_validator(mode="after")
+    def _client_alone(self) -> Self:
+        if self.client is not None:
+            if ":" not in self.client:
+                raise ValueError(f"client = {self.client!r}: write it as module:name")
+            other = (
+                "base_url",
+                "key_variable",
+                "headers",
+                "query",
+                "api_version",
+                "organization",
+                "project",
+                "ca_file",
+            )
+            if both := [name for name in other if getattr(self, name)]:
+                raise ValueError(f"{both[0]} goes with an address, and a client has its own: give it to the client")
+        return self
+
+
+Provider = Annotated[
+    str | None,
+    Field(description="the NAME of [providers.NAME] instead of base_url; without a table: " + ", ".join(PRESETS)),
+]
 
 
 class EmbedderSettings(WebSettings):
@@ -83,6 +165,7 @@ class EmbedderSettings(WebSettings):
         "protocol; database: the vectors beside the texts in the tables of [databases.NAME]",
     )
     model: str | None = Field(default=None, description="of an endpoint, of a hub, or a folder with a model")
+    provider: Provider = None
     database: str | None = Field(default=None, description="the NAME of [databases.NAME], for kind database")
     queries: str | None = Field(
         default=None,
@@ -119,8 +202,8 @@ class EmbedderSettings(WebSettings):
             )
         if self.kind in ("sentence_transformers", "openai") and not self.model:
             raise ValueError(f"an embedder of kind {self.kind!r} needs `model`")
-        if self.kind == "openai" and not self.base_url:
-            raise ValueError("an embedder of kind 'openai' needs `base_url`")
+        if self.kind == "openai" and [self.base_url, self.provider, self.client].count(None) != 2:
+            raise ValueError("an embedder of kind 'openai' needs `base_url`, a shared `provider`, or your `client`")
         if not 1 <= self.ngrams[0] <= self.ngrams[1]:
             raise ValueError(f"ngrams = {list(self.ngrams)}: the shortest comes first, from 1")
         return self
@@ -128,7 +211,15 @@ class EmbedderSettings(WebSettings):
 
 Aggregate = Literal["mean", "median", "minimum", "maximum", "majority", "binary_majority", "consensus"]
 """How several judges' scores become one: see `ragbench.judge.Rule`."""
+Parameter = Literal["temperature", "top_p", "max_tokens", "seed", "system"]
+"""What an endpoint may refuse and be asked without; "system": the role, whose text then goes before the user's."""
 Replies = Literal["auto", "json_schema", "json_object", "tool", "text"]
+
+
+PresetName = Literal[
+    "openai", "azure", "anthropic", "gemini", "mistral", "deepseek", "openrouter", "ollama", "vllm", "lmstudio",
+    "gigachat", "yandexgpt",
+]  # fmt: skip
 
 
 class EndpointSettings(WebSettings):
@@ -140,11 +231,16 @@ class EndpointSettings(WebSettings):
         le=4096,
         description="calls in flight at most, all processes of a run together; fewer while the endpoint asks for less",
     )
-    requests_per_minute: int | None = Field(default=None, ge=1, description="calls begun in a minute at most")
-    tokens_per_minute: int | None = Field(default=None, ge=1, description="tokens read and written in a minute at most")
     replies: Replies = Field(
         default="auto",
         description="how the shape of a reply is asked for; auto: by a JSON schema, down to plain text as refused",
+    )
+    without: tuple[Parameter, ...] = Field(
+        default=(),
+        description="what the endpoint is known to refuse and is never sent; what it refuses besides is learnt",
+    )
+    unusable_replies: int = Field(
+        default=20, ge=1, description="so many first replies, none of which could be read, end the asking"
     )
 
     @property
@@ -154,12 +250,20 @@ class EndpointSettings(WebSettings):
 
 
 class ProviderSettings(EndpointSettings):
-    """An endpoint that several models share: one limiter, one key. A judge or generator names it as `provider`."""
+    """An endpoint that several models share: one limiter, one key. A judge, generator, embedder or reranker names it as
+    `provider`."""
 
-    base_url: str = Field(description="http or https address of the endpoint, without a key")
+    preset: PresetName | None = Field(
+        default=None, description="whose address, key and ways these are, where the table does not say otherwise"
+    )
+
+    @model_validator(mode="after")
+    def _addressed(self) -> ProviderSettings:
+        if (self.base_url is None) == (self.client is None):
+            raise ValueError("give `base_url`, a `preset` that has one, or your `client`")
+        return self
 
 
-Provider = Annotated[str | None, Field(description="the NAME of [providers.NAME], instead of base_url")]
 Temperature = Annotated[float | None, Field(ge=0, le=2, description="of sampling; 0: the likeliest words")]
 TopP = Annotated[float | None, Field(gt=0, le=1, description="share of likely words that are sampled from")]
 MaxTokens = Annotated[int, Field(ge=1, description="of one reply at most")]
@@ -187,10 +291,18 @@ class JudgeSettings(EndpointSettings):
     input_price: InputPrice = 0.0
     output_price: OutputPrice = 0.0
 
+    @property
+    def own_decoding(self) -> dict[str, float | int]:
+        """What the table itself says of how words are chosen: it holds for every prompt, whatever that asks for."""
+        own = {name: getattr(self, name) for name in ("temperature", "top_p", "max_tokens", "seed")}
+        return {name: value for name, value in own.items() if name in self.model_fields_set and value is not None}
+
     @model_validator(mode="after")
     def _one_address(self) -> JudgeSettings:
-        if (self.base_url is None) == (self.provider is None):
-            raise ValueError(f"judge of model {self.model!r}: give `base_url`, or the name of a shared `provider`")
+        if [self.base_url, self.provider, self.client].count(None) != 2:
+            raise ValueError(
+                f"judge of model {self.model!r}: give `base_url`, the name of a shared `provider`, or your `client`"
+            )
         return self
 
 
@@ -231,9 +343,11 @@ class GeneratorSettings(EndpointSettings):
 
     @model_validator(mode="after")
     def _complete(self) -> GeneratorSettings:
-        if self.kind == "openai" and (not self.model or (self.base_url is None) == (self.provider is None)):
+        addresses = [self.base_url, self.provider, self.client]
+        if self.kind == "openai" and (not self.model or addresses.count(None) != 2):
             raise ValueError(
-                "a generator of kind 'openai' needs `model`, and `base_url` or the name of a shared `provider`"
+                "a generator of kind 'openai' needs `model`, and `base_url`, the name of a shared `provider`, or your "
+                "`client`"
             )
         if (self.kind == "callable") != (self.callable is not None):
             raise ValueError("a generator of kind 'callable', and no other, needs `callable`: write it module:function")

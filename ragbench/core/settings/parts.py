@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ragbench.core.settings.endpoints import WebSettings
+from ragbench.core.settings.endpoints import Provider, WebSettings
 from ragbench.core.settings.tables import IndexSettings, Table
 
 Callable = Annotated[str | None, Field(description="your function, as module:function, for kind callable")]
@@ -73,6 +73,7 @@ class RerankerSettings(WebSettings):
         "as Cohere, Jina, vLLM and Infinity speak it; callable: your function of (question, texts) that returns scores",
     )
     model: str | None = Field(default=None, description="its name at the endpoint or on a hub, or its folder")
+    provider: Provider = None
     callable: Callable = None
     depth: int = Field(default=20, ge=1, le=1000, description="passages that it looks at; those below stay in order")
     batch: int = Field(default=32, ge=1, description="pairs that a cross_encoder reads together")
@@ -82,8 +83,8 @@ class RerankerSettings(WebSettings):
         _callable_if_so(self.kind, self.callable)
         if self.kind != "callable" and not self.model:
             raise ValueError(f"a reranker of kind {self.kind!r} needs `model`")
-        if (self.kind == "endpoint") != (self.base_url is not None):
-            raise ValueError("a reranker of kind 'endpoint', and no other, needs `base_url`")
+        if (self.kind == "endpoint") != ([self.base_url, self.provider, self.client].count(None) == 2):
+            raise ValueError("a reranker of kind 'endpoint', and no other, needs `base_url` or a shared `provider`")
         return self
 
 

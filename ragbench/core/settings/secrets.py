@@ -66,6 +66,11 @@ def masker_of(*values: str) -> Mask:
     return _masking(frozenset(value for value in values if len(value) >= SHORTEST))
 
 
+def value_of(variable: str) -> str:
+    """What a variable holds, "" for nothing."""
+    return os.environ.get(variable, "").strip()
+
+
 def masked(value: Any, mask: Mask) -> Any:
     """A JSON value with every text in it masked, names of fields among them."""
     if isinstance(value, str):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
 from ragbench.core.language import Language
 from ragbench.core.reading import Stretch
@@ -17,6 +18,30 @@ class Table(BaseModel):
     """A table of ragbench.toml: frozen, and closed to keys that it does not know."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
+
+
+SLOT = re.compile(r"\{([A-Za-z_]\w*)\}")
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+SECRET = re.compile(r"authorization|cookie|key|token|secret|password|credential", re.IGNORECASE)
+
+
+def refuse_open_secrets(given: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+    """Headers, or what stands in a query: each can be sent, and none holds a secret but by the variable that has it."""
+    for name, value in given.items():
+        if not _HEADER.fullmatch(name) or not re.fullmatch(r"[\x20-\x7e]+", value):
+            raise ValueError(
+                f"{info.field_name}: {name!r} is no name of a header, or its value holds other than plain letters"
+            )
+        if SECRET.search(name) and not SLOT.search(value):
+            raise ValueError(
+                f'{info.field_name}.{name}: name the environment variable that holds its secret: "Bearer {{VARIABLE}}"'
+            )
+    return given
+
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """A template with its slots filled in one pass: braces in the values mean nothing."""
+    return SLOT.sub(lambda slot: values.get(slot[1], slot[0]), template)
 
 
 class IndexSettings(Table):

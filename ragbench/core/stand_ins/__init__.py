@@ -14,7 +14,7 @@ from ragbench.core.language import Translator
 from ragbench.core.settings import OFFLINE
 from ragbench.core.stand_ins import orders
 
-Part = Literal["retrieval", "embedder", "generator", "judge", "order", "people", "panel", "questions", ""]
+Part = Literal["retrieval", "embedder", "generator", "judge", "order", "people", "panel", "questions", "sample", ""]
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,10 @@ class StandIn:
     part: what it does; "order": it judged metrics by which its means do not order systems as people's labels do, see
     `ragbench.core.stand_ins.orders`; "" where an older measurement tells its name alone. name: its own, of a retrieval
     the system's.
+    A "sample" of questions stands in for all of them; its name is how many of how many.
     systems: whose numbers it made; empty: those of all. metrics: likewise. of_others: of a "panel", by whose names it
-    goes, what is known of differences if other judges had been asked (`ragbench.tiers.scoring.other_judges`).
+    goes, what is known of differences if other judges had been asked (`ragbench.tiers.scoring.other_judges`); of a
+    "sample" the fact `part_of_all`: `n` of how many (`of`) of a `table`, and what all would take, `calls` and `money`.
     """
 
     part: Part
@@ -48,7 +50,8 @@ def facts(part: Part, names: Iterable[str], *, own: bool = False) -> list[dict[s
 
 
 def of(known: Mapping[str, Any], system: str | None = None, metric: str | None = None) -> tuple[StandIn, ...]:
-    """The stand-ins that a measurement's facts tell of: `stand_ins`, `generators`, `judges`, `known_items`; each once.
+    """The stand-ins that a measurement's facts tell of, each once: `stand_ins`, `generators`, `judges`, `known_items`,
+    `part_of_all`.
 
     system, metric: only those that made numbers of this system, and of this metric.
     """
@@ -56,6 +59,7 @@ def of(known: Mapping[str, Any], system: str | None = None, metric: str | None =
     judging = [*offline, *_unordered(known), *_for_people(known), *_panel(known)]
     found = [*_listed(known.get("stand_ins")), *_generators(known.get("generators")), *judging]
     found += [StandIn("questions", f"{known['known_items']}")] if known.get("known_items") else []
+    found += [sample(known["part_of_all"])] if known.get("part_of_all") else []
     once = {(one.part, one.name): one for one in reversed(found)}
     kept = dict.fromkeys(once[one.part, one.name] for one in found)
     return tuple(
@@ -64,6 +68,11 @@ def of(known: Mapping[str, Any], system: str | None = None, metric: str | None =
         if (system is None or not one.systems or system in one.systems)
         and (metric is None or not one.metrics or metric in one.metrics)
     )
+
+
+def sample(taken: Mapping[str, Any]) -> StandIn:
+    """A sample of questions, that stands for all of them. taken: the fact `part_of_all`."""
+    return StandIn("sample", f"{taken['n']}/{taken['of']}", of_others=(taken,))
 
 
 def for_people(judges: Iterable[str], metrics: Iterable[str]) -> tuple[StandIn, ...]:
@@ -126,6 +135,7 @@ def caveat(found: Iterable[StandIn], _: Translator) -> str:
             )
         )
     said += [_of_others(one, _) for one in every if one.part == "panel"]
+    said += [_of_sample(one, _) for one in every if one.part == "sample"]
     if drafted:
         said.append(
             _(
@@ -135,6 +145,27 @@ def caveat(found: Iterable[StandIn], _: Translator) -> str:
             )
         )
     return " ".join(said)
+
+
+def _of_sample(one: StandIn, _: Translator) -> str:
+    [taken] = one.of_others
+    what = {"decisions": _("labelled decisions"), "dialogues": _("dialogues"), "history": _("logged questions")}
+    texts = {
+        "n": _.integer(taken["n"]),
+        "of": _.integer(taken["of"]),
+        "what": what.get(str(taken["table"])) or _("questions"),
+    }
+    said = _(
+        "Only a sample was measured: {n} of {of} ({what}), chosen by a hash of their ids, from every slice in "
+        "proportion.",
+        **texts,
+    )
+    if not taken.get("calls"):
+        return said
+    if "money" not in taken:
+        return f"{said} " + _("All would take about {calls} replies of models.", calls=_.integer(taken["calls"]))
+    more = {"calls": _.integer(taken["calls"]), "money": _.number(taken["money"], 2)}
+    return f"{said} " + _("All would take about {calls} replies of models, for about {money}.", **more)
 
 
 def names(found: Iterable[StandIn], _: Translator) -> str:

@@ -43,7 +43,11 @@ class Item:
 def named(*keys: str) -> tuple[Item, ...]:
     """What the settings name, under these keys and the tables below them; under all keys if none is given."""
     known = settings.load()
-    found = list(_of_table(known.model_dump(mode="json", exclude_unset=True), settings.of_environment()))
+    told = known.model_dump(mode="json", exclude_unset=True)
+    told["providers"] = {
+        name: known.providers[name].model_dump(mode="json", exclude_unset=True) for name in _met(known)
+    }
+    found = list(_of_table(told, settings.of_environment()))
     data = _place(known.data_folder)
     there = [*data.glob("*"), *data.glob("*/*")] if _is_inside(data) else []
     out = [link for link in there if link.is_symlink() and not _is_inside(link)]
@@ -79,12 +83,10 @@ def _of_table(table: Mapping[str, Any], by_user: Any, *place: str) -> Iterator[I
             yield from _of_table(one, said, *place, key)
         elif not one:
             continue
-        elif key == "callable" or name in ("metrics.modules", "metrics.listeners"):
+        elif key in ("callable", "client") or name in ("metrics.modules", "metrics.listeners"):
             yield item("code", name, f"runs {one if isinstance(one, str) else ', '.join(one)}")
         elif key == "base_url" or (key == "url" and place[0] != "databases"):
-            sent = [*filter(None, [table.get("key_variable")]), *_SLOT.findall(json.dumps(table.get("headers") or ""))]
-            what = f"texts and the value of {', '.join(sent)}" if sent else "texts"
-            yield item("address", here, f"sends {what} to {one}", _host(one))
+            yield item("address", here, _sends(table, one), _host(one))
         elif key == "model" and table.get("kind") in ("sentence_transformers", "cross_encoder"):
             yield item("model", here, f"loads the model {one}", "" if _place(one).is_dir() else HUB)
         elif name == "database.folder" and settings.load().database_url is None:
@@ -97,6 +99,20 @@ def _of_table(table: Mapping[str, Any], by_user: Any, *place: str) -> Iterator[I
         elif (key in PATHS or is_prompt) and not re.search("[\\n{]", one) and not _is_inside(_place(one)):
             does = "writes to" if key == "reports_folder" else "reads"  # with a slot or a second line it is a prompt
             yield item("folder", name, f"{does} {_place(one).resolve()}")
+
+
+def _met(known: settings.Settings) -> list[str]:
+    """The providers that a model names, or that the project has said anything of: the others are ragbench's own."""
+    used = {one.provider for one in known.judges.values()} | {one.provider for one in known.generators.values()}
+    shipped_ones = {name for name, one in known.providers.items() if one == settings.preset(name)}
+    return sorted(name for name in known.providers if name in used or name not in shipped_ones)
+
+
+def _sends(table: Mapping[str, Any], address: str) -> str:
+    slots = _SLOT.findall(json.dumps([table.get("headers"), table.get("query")]))
+    sent = [*filter(None, [table.get("key_variable")]), *slots]
+    what = f"texts and the value of {', '.join(sent)}" if sent else "texts"
+    return f"sends {what} to {address}"
 
 
 @lru_cache(maxsize=1)

@@ -19,7 +19,7 @@ from ragbench.embed.model import content_of, quiet
 from ragbench.llm.endpoint import SILENT
 from ragbench.llm.errors import Fault
 from ragbench.llm.loop import run
-from ragbench.llm.transport import Transport, patiently, read_key
+from ragbench.llm.transport import Transport, own_client, patiently, read_key
 from ragbench.store import Store
 from ragbench.store.timings import Readings
 from ragbench.systems.callables import of_table
@@ -161,7 +161,7 @@ class EndpointReranker:
             self._key = read_key(f"rerankers.{name}", settings)
         except ConfigurationError as error:
             raise RetrievalError(str(error)) from None
-        self.identity = f"endpoint {settings.base_url} model={settings.model!r}"
+        self.identity = f"endpoint {settings.address} model={settings.model!r}"
         self._failed, self._ever_answered = 0, False
 
     @property
@@ -178,13 +178,14 @@ class EndpointReranker:
         except Fault as fault:
             silent = fault.kind in SILENT and not self._ever_answered
             self._failed += IN_A_ROW if silent else fault.passes  # one patience is enough for one that is not there
-            said = f"rerankers.{self.name} ({self.settings.model} at {self.settings.base_url}): {fault.reason}"
+            said = f"rerankers.{self.name} ({self.settings.model} at {self.settings.address}): {fault.reason}"
             raise (RetrievalError if fault.kind == "fatal" else UnansweredError)(said) from None
         self._failed, self._ever_answered = 0, True
         return self._read(content, len(texts))
 
     async def _reply(self, question: str, texts: Sequence[str]) -> bytes:
-        transport = Transport(self.settings, self._key, 1)
+        own = own_client(f"rerankers.{self.name}", self.settings)
+        transport = Transport(self.settings, self._key, 1, client=own)
         body = {"model": self.settings.model, "query": question, "documents": list(texts), "top_n": len(texts)}
         try:
             return await patiently(self.settings, lambda seconds: transport.post("rerank", body, seconds))

@@ -21,7 +21,7 @@ from ragbench.tiers.basics import findings, frames
 from ragbench.tiers.basics.choices import BenchError, parted
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.session import Session
-from ragbench.tiers.scoring import groups, measure, other_judges, own_metrics, repeats
+from ragbench.tiers.scoring import groups, other_judges, own_metrics, repeats
 from ragbench.tiers.scoring.judged_metrics import JUDGEMENT_COLUMNS, Judging, judged
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ def _embedder(
     session: Session, turns: Mapping[Any, Sequence[Sample]], metrics: Sequence[Metric], judging: Judging
 ) -> Embedder:
     """The first of the embedders asked for; one that embeds nothing where no metric needs it."""
-    name = parted(judging.embedder or measure.DEFAULT_EMBEDDER)[0]
+    name = parted(judging.embedder or session.settings.metric_embedder)[0]
     known = session.settings.embedders
     if name not in known:
         raise BenchError(f"there is no embedder {name!r}; there are {', '.join(sorted(known))}")

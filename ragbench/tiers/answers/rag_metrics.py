@@ -50,7 +50,7 @@ class RagMetricsRequest(Draws):
     )
     dataset: str = Field(
         "",
-        description="whose logged, rated or ideal answers are taken if `answers` is empty; empty: as in ragbench.toml",
+        description="whose logged or rated answers are taken if `answers` is empty; empty: as in ragbench.toml",
     )
     systems: requests.Names = Field(
         "",
@@ -75,19 +75,28 @@ class RagMetricsRequest(Draws):
     )
     prompts: str = Field("", description='language in which judges are asked: "en" or "ru"; empty: that of each answer')
     labels: requests.Labels = ""
+    limit: requests.Limit = None
     notebook: str = NOTEBOOK
 
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
         """Answers: the data set's own, where no table of them was named."""
         if self.answers or logged_answers(self.dataset, settings):
             return ()
-        return (Needed.of(Need.LOGGED, Need.RATINGS, Need.IDEAL),)
+        return (Needed.of(Need.LOGGED, Need.RATINGS),)
 
     @property
     def asks_judges(self) -> bool:
         """Whether a metric that was named needs one; without names it depends on the answers."""
+        return self._needs("judge")
+
+    @property
+    def embeds(self) -> bool:
+        """Likewise of embedders."""
+        return self._needs("embedder")
+
+    def _needs(self, what: str) -> bool:
         named = [parse(label) for label in parted(self.metrics)]
-        return not named or any("judge" in each.needs for each in named)
+        return not named or any(what in each.needs for each in named)
 
 
 @tier(RagMetricsRequest)
@@ -95,12 +104,13 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
     """Score a table of answers by all metrics that its fields allow, or by those named.
 
     answers: a file as `ragbench score` reads it; `run:FOLDER` for the answers that a stored run has kept; empty: what
-    is logged beside the data set, else its rated answers, else its ideal ones.
+    is logged beside the data set, else its rated answers.
 
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """
     known = configuration.load()
     found = find_answers(request.answers, request.dataset, known, request.language).of(parted(request.systems))
+    found = found if request.limit is None else found.drawn(request.limit)
     samples = tuple(found.samples)
     metrics = scoring.applicable(samples, parted(request.metrics) or None)
     _ = leading(request.primary, metrics)
@@ -109,7 +119,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
             f"baseline = {request.baseline!r} is not among the systems of the table: {', '.join(found.systems)}"
         )
     metrics, judging = request.take(judged_metrics.Judging).on(metrics)
-    embedder = request.embedder or scoring.DEFAULT_EMBEDDER
+    embedder = request.embedder or known.metric_embedder
     named, names = judging.named(known), judging.asking(known, metrics)
     rule = judging.rule(names)
     total = len(samples) * sum(request.repeats if "judge" in metric.needs else 1 for metric in metrics)
@@ -245,7 +255,7 @@ def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, 
         "judged": judged_metrics.judged_labels(scores.metrics),
         "listeners": progress_events.facts(scores.listeners),
         "embedder": ", ".join(made.embedders) if embedding else None,
-        "stand_ins": [one.fact for one in scores.stand_ins if one.part not in ("people", "order", "panel")],
+        "stand_ins": [one.fact for one in scores.stand_ins if one.part not in ("people", "order", "panel", "sample")],
         "commit": commit(),
         "versions": versions(),
     }

@@ -23,7 +23,6 @@ from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import Session, described
 from ragbench.tiers.scoring.judged_metrics import Judging
-from ragbench.tiers.scoring.measure import DEFAULT_EMBEDDER
 
 METRICS = (
     "faithfulness_rating", "answer_relevance", "answer_correctness_rating", *answer_scores.TEXTS,
@@ -56,6 +55,7 @@ class Tier2Request(Draws):
     slice_by: requests.SliceBy = "kind, language, source"
     refusals: profiles.Decider = profiles.RULE
     labels: requests.Labels = ""
+    limit: requests.Limit = None
     notebook: str = "tier2_generation"
 
     def check(self) -> None:
@@ -95,7 +95,7 @@ def embedding_stand_ins(session: Session, metrics: Sequence[Metric], facts: Mapp
     """The embedders that stand in for models, of those that these metrics needed."""
     if not any("embedder" in each.needs for each in metrics):
         return []
-    names = parted(str(facts.get("embedder") or DEFAULT_EMBEDDER))
+    names = parted(str(facts.get("embedder") or session.settings.metric_embedder))
     return stand_ins.facts("embedder", [name for name in names if session.settings.is_stand_in(name)])
 
 
@@ -110,7 +110,8 @@ def tier2_generation(request: Tier2Request) -> Measurement:
     Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a provider refuses
     altogether.
     """
-    session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    named = (request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    session = Session.begin(*named, sampled=request.drawn)
     profiles.check(request.refusals, session.settings)
     ideal = ideal_contexts(session, session.dataset.questions)
     scored = [q for q in session.dataset.questions if ideal[q.id] and q.answerable is not False]

@@ -87,6 +87,7 @@ class Tier3Request(Draws):
     fresh_timings: requests.FreshTimings = False
     refusals: profiles.Decider = profiles.RULE
     labels: requests.Labels = ""
+    limit: requests.Limit = None
     notebook: str = "tier3_end_to_end"
 
     def check(self) -> None:
@@ -143,7 +144,8 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
     Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a provider refuses
     altogether.
     """
-    session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    named = (request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    session = Session.begin(*named, sampled=request.drawn)
     asked = session.dataset.questions
     scored = [q for q in asked if q.answerable is not False]
     if not scored:

@@ -59,7 +59,13 @@ class TierUxRequest(Draws):
     )
     cached_score: int = Field(5, description="the user's score that a past answer must have had to be in the cache")
     mask: requests.Mask = True
+    limit: requests.Limit = None
     notebook: str = "tier_ux"
+
+    @property
+    def sampled_tables(self) -> tuple[str, ...]:
+        """Dialogues, and the questions that a cache is asked; what it holds stays whole."""
+        return ("questions", "dialogues")
 
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
         """Sessions, or a log that a cache is made of; and somebody who embeds them."""
@@ -184,7 +190,8 @@ def tier_ux(request: TierUxRequest) -> Measurement:
     """
     import pandas as pd
 
-    session = Session.begin(request.notebook, request.dataset, request.systems, "", request.language)
+    named = (request.notebook, request.dataset, request.systems, "", request.language)
+    session = Session.begin(*named, sampled=request.drawn)
     dataset = session.dataset
     kind, sessions = talks(dataset, request.sessions)
     cache = caching.cached(dataset, request.cached_score)

@@ -158,6 +158,8 @@ def answered(
                 one = made[name]
                 generators[name] = {"name": one.name, "stand_in": one.is_stand_in, "own": False, **one.description}
                 answers, seen = written[name]
+            unsent = Counter(word for some in answers.values() for each in some for word in each.unsent.split())
+            generators[name] |= {"unsent": dict(sorted(unsent.items()))} if unsent else {}
             names = Counter(each.answered_by for some in answers.values() for each in some if each.answered_by)
             generators[name] |= {"answered_by": dict(sorted(names.items()))} if names else {}
             shown |= {(name, q.id): seen[q.id, 0] for q in asked}

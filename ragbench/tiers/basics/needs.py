@@ -20,7 +20,6 @@ class Need(StrEnum):
     RELEVANT = "questions with relevant passages"
     PAGES = "questions with relevant pages"
     REFERENCES = "references"
-    IDEAL = "references with relevant passages"
     LOGGED = "logged answers"
     RATINGS = "rated answers"
     DECISIONS = "labelled decisions"
@@ -45,8 +44,6 @@ def number(need: Need, data: Dataset) -> int:
             return sum(bool(one.relevant or one.relevant_urls) for one in asked)
         case Need.REFERENCES:
             return sum(bool(one.reference) for one in asked)
-        case Need.IDEAL:
-            return sum(bool(one.reference and one.relevant) for one in asked)
         case Need.RATINGS:
             return len(data.ratings)
         case Need.DECISIONS:
@@ -68,7 +65,6 @@ def named(need: Need, _: Translator) -> str:
         Need.RELEVANT: _("questions with relevant passages"),
         Need.PAGES: _("questions with relevant pages"),
         Need.REFERENCES: _("questions with references"),
-        Need.IDEAL: _("references with relevant passages"),
         Need.LOGGED: _("logged answers"),
         Need.RATINGS: _("rated answers"),
         Need.DECISIONS: _("labelled decisions"),

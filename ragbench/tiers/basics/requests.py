@@ -13,15 +13,13 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import PurePosixPath, PureWindowsPath
-from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, ParamSpec, TypeVar, cast, get_args, get_origin
 
-from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from ragbench import data as datasets
-from ragbench.core import reasons
+from ragbench.core import expectations, reasons
 from ragbench.core.folders import write
 from ragbench.core.names import meant
 from ragbench.core.settings import Settings, load, secrets
@@ -29,6 +27,8 @@ from ragbench.core.settings.endpoints import Aggregate
 from ragbench.core.types import Question
 from ragbench.core.types.reason import kept as apart
 from ragbench.core.types.reason import reason_of
+from ragbench.data import subsets
+from ragbench.tiers.basics import spending
 from ragbench.tiers.basics.choices import BenchError, illegal, parted
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ FAILURE = "failure.txt"
 """Of a part of a run: why it failed, as `ragbench.core.types.reason` keeps it; a notebook hands on plain English."""
 MOST_RETRIEVED = 1000
 MOST_SEED = 2**32 - 1  # of scikit-learn and UMAP; NumPy would take more
-WORDS = {bool: "True or False", int: "a whole number", float: "a number", str: "a text", NoneType: "None"}
-BOUNDS = {Ge: "from {0.ge}", Gt: "above {0.gt}", Le: "to {0.le}", Lt: "and below {0.lt}"}
 
 Names = str | Sequence[str]
 """Names or labels, comma-separated or as a list."""
@@ -50,6 +48,14 @@ Dataset = Annotated[
         description='data set below data/, in the page\'s language if it has it; "name:ru"; empty: as in ragbench.toml'
     ),
 ]
+Limit = Annotated[
+    int | None,
+    Field(
+        description="a sample of so many questions, by a hash of their ids: the same for every system and run; None: "
+        "all",
+        ge=1,
+    ),
+]
 Systems = Annotated[Names, Field(description="names from ragbench.toml, comma-separated; empty: all of them")]
 OfSystems = Annotated[
     Names, Field(description="names from ragbench.toml: only their embedders, where none are named; empty: all")
@@ -57,7 +63,12 @@ OfSystems = Annotated[
 Embedders = Annotated[
     Names, Field(description="names from ragbench.toml, comma-separated; empty: those of the systems")
 ]
-Embedder = Annotated[str, Field(description="of metrics that embed, comma-separated; empty: the offline one")]
+Embedder = Annotated[
+    str,
+    Field(
+        description="of metrics that embed, comma-separated; empty: as in ragbench.toml, else a model on this machine"
+    ),
+]
 Baseline = Annotated[str, Field(description="the system that the others are compared with; empty: as in ragbench.toml")]
 RankingMetrics = Annotated[Names, Field(description='labels such as "ndcg@10, mrr"; empty: the specification\'s')]
 Primary = Annotated[
@@ -140,6 +151,12 @@ class Request(BaseModel):
         chosen = getattr(self, "chosen", None)
         return hasattr(self, "judges") and (chosen is None or any("judge" in each.needs for each in chosen))
 
+    @property
+    def embeds(self) -> bool:
+        """Whether a metric embeds: any that needs it, if there are metrics to choose."""
+        chosen = getattr(self, "chosen", None)
+        return chosen is None or any("embedder" in each.needs for each in chosen)
+
     def place(self, default: str) -> tuple[str, str]:
         """The data set that it measures, by default this one, and the language of its page, empty where it has none."""
         return str(getattr(self, "dataset", "")) or default, str(getattr(self, "language", ""))
@@ -157,6 +174,16 @@ class Request(BaseModel):
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
         """What the page needs of its data set, all of it: without that there is nothing to measure."""
         return ()
+
+    @property
+    def sampled_tables(self) -> tuple[str, ...]:
+        """Of which tables of a data set `limit` takes a sample, where that is a parameter."""
+        return ("questions",)
+
+    def drawn(self, data: datasets.Dataset) -> datasets.Dataset:
+        """The data set, or the sample of it that was asked for."""
+        limit = getattr(self, "limit", None)
+        return data if limit is None else subsets.sample(data, limit, self.sampled_tables)
 
     def asked(self, data: datasets.Dataset) -> Sequence[Question]:
         """The questions that systems are asked, where any are; at most these."""
@@ -209,7 +236,7 @@ class Request(BaseModel):
         field, value = cls.model_fields[name], given[name]
         if get_origin(field.annotation) is collections.abc.Sequence and len(place) > 1:
             [item] = get_args(field.annotation)
-            return illegal(f"each of {name}", value[place[1]], _words(item), field.description)
+            return illegal(f"each of {name}", value[place[1]], expectations.legal(item), field.description)
         return illegal(name, value, legal(field), field.description)
 
 
@@ -224,20 +251,7 @@ class Draws(Request):
 
 def legal(field: FieldInfo) -> str:
     """What a field's value has to be, in words: "a whole number from 1 to 1000"."""
-    return _words(field.annotation, field.metadata)
-
-
-def _words(kind: Any, bounds: Sequence[Any] = ()) -> str:
-    given = get_args(kind)
-    if get_origin(kind) is Annotated:
-        return _words(given[0], [bound for each in given[1:] for bound in each.metadata])
-    if get_origin(kind) is Literal:
-        return " or ".join([", ".join(given[:-1]), given[-1]])
-    if get_origin(kind) is collections.abc.Sequence:
-        return "a list of texts" if given == (str,) else f"a list, each item {_words(given[0])}"
-    if given:
-        return " or ".join([_words(given[0], bounds), *map(_words, given[1:])])
-    return " ".join([WORDS[kind], *(BOUNDS[type(each)].format(each) for each in bounds)])
+    return expectations.legal(field.annotation, field.metadata)
 
 
 def _public(value: Any) -> Any:
@@ -271,7 +285,7 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
             def asked_for() -> Measurement:
                 found = measure(request)
                 more = {"request": request.told(), "project_systems": load().systems_in_order}
-                return replace(found, facts={**found.facts, **more})
+                return replace(found, facts={**found.facts, **more, **spending.of_all(found, load())})
 
             try:
                 return kept(request.notebook, asked_for)

@@ -21,6 +21,7 @@ from ragbench.core.settings import Settings, urls
 from ragbench.data import Dataset, load, load_folder, places
 from ragbench.data.records import KNOWN_ITEM
 from ragbench.embed import wheels
+from ragbench.llm import planning
 from ragbench.metrics import declaration, records
 from ragbench.tiers.basics import bands, interest
 from ragbench.tiers.basics.choices import BenchError, parted
@@ -55,18 +56,21 @@ class Session:
         baseline: str,
         language: str = "",
         read: Callable[[str, Settings], Dataset] | None = None,
+        sampled: Callable[[Dataset], Dataset] | None = None,
     ) -> Session:
         """Read the settings and the data. Empty values mean: as configured.
 
         systems: names from ragbench.toml, comma-separated or as a list; the first is the baseline unless one is named.
         language: of the page, and of the data where the data set has it and names none.
-        read: gives the data set of a name in place of `dataset_of`.
+        read: gives the data set of a name in place of `dataset_of`. sampled: gives what is measured of it; None: all.
         Raises BenchError for names that are not configured, DatasetError for a data set that is not there,
         UntrustedError for a project that nobody has answered for, where it would run, open or send something.
         """
         found, ordered = chosen(systems, baseline)
         name = dataset or found.dataset
         data = dataset_of(name, found, language) if read is None else read(name, found)
+        data = data if sampled is None else sampled(data)
+        planning.stand_for(data.taken())
         return cls(notebook, wheels.settled(found, data.language), data, ordered, ordered[0], part(notebook), language)
 
     def progress(self, label: str, total: int) -> Progress:
@@ -96,6 +100,7 @@ class Session:
             "commit": commit(),
             "versions": versions(),
             **({"known_items": drafted} if drafted else {}),
+            **({"part_of_all": taken} if (taken := self.dataset.taken()) else {}),
         }
 
 

@@ -76,7 +76,13 @@ class PipelineRequest(Draws):
     )
     fresh_timings: requests.FreshTimings = False
     prompts: str = Field("", description='language in which judges are asked: "en" or "ru"; empty: as in ragbench.toml')
+    limit: requests.Limit = None
     notebook: str = "tier_judge_pipeline"
+
+    @property
+    def sampled_tables(self) -> tuple[str, ...]:
+        """The decisions."""
+        return ("decisions",)
 
     def check(self) -> None:
         """Refuse errors that cost nothing, and a primary measure that is not measured."""
@@ -124,7 +130,8 @@ def tier_judge_pipeline(request: PipelineRequest) -> Measurement:
     by (the lexical one without a context) is unmeasured, and no comparison counts it. A data set without labelled
     decisions gives a measurement of nothing, which says so. Raises BenchError or DatasetError, each with what is legal.
     """
-    session = Session.begin(request.notebook, request.dataset, "", "", request.language)
+    named = (request.notebook, request.dataset, "", "", request.language)
+    session = Session.begin(*named, sampled=request.drawn)
     cases = cases_of(session.dataset)
     names = deciders.asked(request.judges, session)
     first = request.baseline.strip() or SHOW_ALL

@@ -81,6 +81,7 @@ class TierJudgeRequest(Draws):
     )
     alike_limit: Share = Field(Limits.alike, description="the correlation with the baseline's errors that is allowed")
     fresh_timings: requests.FreshTimings = False
+    limit: requests.Limit = None
     notebook: str = "tier_judge"
 
     def check(self) -> None:
@@ -133,7 +134,8 @@ def tier_judge(request: TierJudgeRequest) -> Measurement:
     A data set with neither rated answers nor questions with a reference gives a measurement of nothing, which says so.
     Raises BenchError, DatasetError, ModelError or StoreError, each with what is legal.
     """
-    session = Session.begin(request.notebook, request.dataset, "", "", request.language)
+    named = (request.notebook, request.dataset, "", "", request.language)
+    session = Session.begin(*named, sampled=request.drawn)
     return (_logged if request.ratings else _live)(session, request)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Probe = tuple["Role", str, str, Callable[[], str | None]]
 """What is asked, its name in ragbench.toml, its model's name there, and a call that gives the name of its reply."""
-QUESTION = "Answer with the word yes."
+QUESTION, RULES = "Answer with the word yes.", "Give a reason, in a few words, and the verdict."
 SHORT: dict[str, Any] = {"attempts": 2, "patience_seconds": 30.0, "timeout_seconds": 20.0, "max_tokens": 16}
 AT_ONCE = 8
 NOWHERE, PATIENCE = "Cannot connect to host", "patience_seconds ="
@@ -93,6 +93,8 @@ def _fault(probe: Probe) -> str:
         return str(error)
     except UnansweredError as error:
         return str(error) if NOWHERE in str(error) else ""
+    except UnusableReplyError as error:
+        return str(error)
     except NoReplyError as error:
         return f"{role} {name!r} ({model}): {error}" if NOWHERE in str(error) else ""
     return ""
@@ -147,20 +149,43 @@ def _is_folder(embedder: EmbedderSettings) -> bool:
     return (project_folder() / str(embedder.model)).expanduser().is_dir()
 
 
-def _judge(name: str, settings: JudgeSettings) -> str | None:
-    from ragbench import llm
+class UnusableReplyError(RuntimeError):
+    """A model replies, but not in the shape that a judge has to reply in."""
 
-    client = llm.Client(name, settings.model_copy(update=SHORT))
+
+def _judge(name: str, settings: JudgeSettings) -> str | None:
+    """Asked for a shape, as judges are. Raises UnusableReplyError where the reply is of none."""
+    from typing import Literal
+
+    from pydantic import BaseModel
+
+    from ragbench import llm
+    from ragbench.core.types import Status
+
+    class Said(BaseModel):
+        reason: str
+        verdict: Literal["yes", "no"]
+
+    brief = {key: value for key, value in SHORT.items() if key != "max_tokens"}
+    client = llm.Client(name, settings.model_copy(update=brief))
+    request = llm.Request(
+        (("system", RULES), ("user", QUESTION)), "probe", 2, Said, llm.Decoding(settings.temperature, max_tokens=256)
+    )
 
     async def ask() -> llm.Completion:
         try:
-            return await client.complete(llm.Request((("user", QUESTION),), "probe", 1))
+            return await client.complete(request)
         finally:
             await client.close()
 
     found = llm.run(ask())
     if found.calls == 0:
         raise NoReplyError(found.reason)
+    if found.status is not Status.OK:
+        raise UnusableReplyError(
+            f"judge {name!r} ({settings.model} at {settings.address}) answers, but not in a shape that can be read: "
+            f'{found.reason}; set replies = "text" in [judges.{name}], or name another model'
+        )
     return found.answered_by
 
 

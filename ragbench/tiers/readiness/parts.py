@@ -60,7 +60,8 @@ def of_requests(asked: Iterable[Request], settings: Settings) -> Parts:
             made |= Parts(embedders=tuple(chosen_embedders(given["embedders"], given["systems"] or "", settings)))
         elif given["k"] is not None or request.writes:
             made |= _of_systems(parted(given["systems"] or "") or tuple(settings.systems), request, settings)
-        made |= Parts(embedders=parted(given["embedder"] or ""))
+        if given["embedder"] is not None and request.embeds:
+            made |= Parts(embedders=parted(given["embedder"] or settings.metric_embedder))
         if request.asks_judges:
             made |= _of_judges(parted(given["judges"] or ""), settings)
     known = [settings.embedders[name] for name in made.embedders if name in settings.embedders]

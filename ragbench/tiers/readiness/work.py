@@ -49,7 +49,7 @@ def _demand(request: Any, page: str, data: Dataset) -> Demand:
     from ragbench.systems.work import Demand
     from ragbench.tiers.retrieval import timing
 
-    asked = tuple(request.asked(data))
+    asked = tuple(request.asked(request.drawn(data)))
     if not hasattr(request, "timed_questions"):
         return Demand(asked, page=page)
     clock = request.take(timing.Clock)

@@ -48,6 +48,11 @@ class RealUsersRequest(tier1.RankingRequest):
     mask: requests.Mask = True
     notebook: str = "real_users"
 
+    @property
+    def sampled_tables(self) -> tuple[str, ...]:
+        """What users asked."""
+        return ("history",)
+
     def check(self) -> None:
         """Refuse what Tier 1 refuses."""
         _ = self.retrieval
@@ -83,7 +88,8 @@ def real_users(request: RealUsersRequest) -> Measurement:
     A data set without a log gives a measurement of nothing, which says so.
     Raises BenchError, DatasetError or StoreError, each with what is legal.
     """
-    session = Session.begin(request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    named = (request.notebook, request.dataset, request.systems, request.baseline, request.language)
+    session = Session.begin(*named, sampled=request.drawn)
     history = session.dataset.history
     masker = Masker(dict.fromkeys(past.user for past in history if past.user is not None))
     titles = {chunk.url: chunk.title for chunk in reversed(session.dataset.chunks) if chunk.url}

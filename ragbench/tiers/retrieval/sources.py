@@ -69,7 +69,13 @@ class SourcesRequest(Request):
     level: requests.Level = 0.95
     seed: requests.Seed = Field(0, description="of the clusters")
     language: requests.Language = "en"
+    limit: requests.Limit = None
     notebook: str = "sources"
+
+    @property
+    def sampled_tables(self) -> tuple[str, ...]:
+        """What is asked: the questions, or those of the log."""
+        return ("history",) if self.users_log else ("questions",)
 
     def check(self) -> None:
         """Refuse numbers of topics of which the highest is below the lowest."""
@@ -100,7 +106,8 @@ def sources(request: SourcesRequest) -> Measurement:
     """
     from ragbench.systems import make, once, steps
 
-    session = Session.begin(request.notebook, request.dataset, request.systems, "", request.language)
+    named = (request.notebook, request.dataset, request.systems, "", request.language)
+    session = Session.begin(*named, sampled=request.drawn)
     history = session.dataset.history
     data = replace(session.dataset, questions=tuple(request.asked(session.dataset)))
     if not data.questions:

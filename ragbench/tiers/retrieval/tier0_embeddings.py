@@ -131,14 +131,14 @@ def needed_embedders(given: requests.Names, systems: requests.Names, settings: S
 
 
 def chosen_embedders(given: requests.Names, systems: requests.Names, settings: Settings) -> list[str]:
-    """Names as asked for; else the embedders of the systems that were named; else of all; else all there are.
+    """Names as asked for; else the embedders of the systems that were named; else of all; else that of metrics.
 
     Raises BenchError for one that is not there, and for systems of which none has one.
     """
     used = [one for name in parted(systems) or settings.systems for one in settings.embedders_of(name)]
     if needed_embedders(given, systems, settings):
         raise BenchError(f"systems = {systems!r}: none of them has an embedder; name some: embedders")
-    names = list(parted(given)) or list(dict.fromkeys(used)) or list(settings.embedders)
+    names = list(parted(given)) or list(dict.fromkeys(used)) or list(parted(settings.metric_embedder))
     for name in names:
         if name not in settings.embedders:
             raise BenchError(f"there is no embedder {name!r}; there are {', '.join(settings.embedders)}")

@@ -50,6 +50,7 @@ class RankingRequest(Draws):
     metrics: requests.RankingMetrics = ""
     primary: requests.Primary = ""
     k: requests.Depth = 10
+    limit: requests.Limit = None
 
 
 class Tier1Request(RankingRequest):
@@ -111,7 +112,7 @@ def tier1_retrieval(request: Tier1Request) -> Measurement:
     are counted in the facts. Raises BenchError, DatasetError or StoreError, each with what is legal.
     """
     asked = (request.notebook, request.dataset, request.systems, request.baseline, request.language)
-    return measured(Session.begin(*asked), request)
+    return measured(Session.begin(*asked, sampled=request.drawn), request)
 
 
 def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:

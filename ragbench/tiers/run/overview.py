@@ -15,8 +15,7 @@ from ragbench.core import folders, raised, stand_ins
 from ragbench.core import settings as configuration
 from ragbench.core.measurement import Finding, Measurement
 from ragbench.data import places
-from ragbench.llm import Price
-from ragbench.tiers.basics import bands, reasons, requests
+from ragbench.tiers.basics import bands, reasons, requests, spending
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.requests import Request, tier
 from ragbench.tiers.basics.session import commit, part, versions
@@ -113,7 +112,7 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
         "systems": _systems(made),
         "milliseconds": _latency(made),
         "judging_seconds": _judging(made),
-        "spent": _spent(made, known),
+        "spent": spending.spent(made, known),
         "stand_ins": [one.fact for one in stand_ins.of(made.facts)],
         "raised": [one.fact for one in raised.of(made.facts)],
         **({"judged_alone": judged} if (judged := stand_ins.judged_alone(made.facts)) else {}),
@@ -145,30 +144,6 @@ def _latency(made: Measurement) -> dict[str, float]:
         if one.where["probability"] == 0.5:
             found.setdefault(one.system, {})[str(one.where["step"])] = one.estimate.value
     return {system: own.get("both", math.fsum(own.values())) for system, own in found.items()}
-
-
-def _spent(made: Measurement, known: configuration.Settings) -> dict[str, float]:
-    """Replies of models that the page was made from, and what they cost, whether paid for now or earlier; or nothing.
-
-    Answers of a generator are priced as ragbench.toml prices it. unpriced: how many have no price, and no money here.
-    """
-    judges = [one for one in made.facts.get("judges") or () if isinstance(one, Mapping)]
-    used = [one["usage"] for one in judges if one.get("usage")]
-    calls, money = sum(int(one["replies"]) for one in used), sum(float(one["cost"]) for one in used)
-    unpriced = sum(int(one.get("unpriced") or 0) for one in used)
-    answers = made.extra.get("answers")
-    generators = made.facts.get("generators") or {}
-    if answers is not None and "input_tokens" in answers:
-        written = answers.dropna(subset=["input_tokens", "output_tokens"])
-        for system, own in written.groupby("system"):
-            one = known.generators.get(str(generators.get(system, {}).get("name")))
-            calls += len(own)
-            if one is None or not one.is_priced:
-                unpriced += len(own)
-            else:
-                price = Price(one.input_price, one.output_price)
-                money += price.of(float(own["input_tokens"].sum()), float(own["output_tokens"].sum()))
-    return {"calls": calls, "money": round(money, 9), "unpriced": unpriced} if calls else {}
 
 
 def _judging(made: Measurement) -> float | None:

@@ -1,4 +1,4 @@
-"""Where a table of answers comes from: a file of a user's, a data set's logged, rated or ideal ones, a stored run."""
+"""Where a table of answers comes from: a file of a user's, a data set's logged or rated ones, a stored run."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from ragbench.core.types import Chunk, Question, Sample
 from ragbench.data import Dataset, places
 from ragbench.data.cells import Forms
 from ragbench.data.samples import read_samples
+from ragbench.data.subsets import drawn
+from ragbench.llm import planning
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.requests import MOST_RETRIEVED
 from ragbench.tiers.basics.session import dataset_of
@@ -54,10 +56,25 @@ class AnswerTable:
             raise BenchError(f"systems = {', '.join(systems)!r}: the answers are of {', '.join(self.systems)}")
         return replace(self, samples=kept)
 
+    def drawn(self, limit: int) -> AnswerTable:
+        """Only the answers to so many questions, of every system the same (`ragbench.data.subsets`)."""
+        kept, taken = sample_of(tuple(self.samples), limit)
+        planning.stand_for(taken)
+        given = [one for one in self.people if one[1] in {sample.id for sample in kept}]
+        more = {"part_of_all": taken} if taken else {}
+        return AnswerTable(kept, {**self.facts, **more}, {place: self.people[place] for place in given})
+
+
+def sample_of(samples: Sequence[Sample], limit: int) -> tuple[tuple[Sample, ...], dict[str, Any] | None]:
+    """The answers to so many questions, in proportion by language, and what is said of that; None where it is all."""
+    kept = tuple(drawn(samples, limit, lambda one: one.id, lambda one: one.language))
+    n, whole = (len({one.id for one in rows}) for rows in (kept, samples))
+    return kept, {"n": n, "of": whole, "table": "questions"} if n < whole else None
+
 
 def find_answers(answers: str, dataset: str, settings: Settings, language: str = "") -> AnswerTable:
     """The answers named: a file or its URL, `run:FOLDER` or `run:FOLDER/NOTEBOOK`; if empty, those that the data set
-    has: logged ones, else rated ones, else ideal ones.
+    has: logged ones, else rated ones. References are nobody's answers.
 
     language: of the page, see `ragbench.tiers.basics.session.dataset_of`.
 
@@ -152,33 +169,24 @@ def _of_log(data: Dataset, files: Sequence[Path]) -> AnswerTable | None:
 
 
 def _of_dataset(data: Dataset) -> AnswerTable:
-    """The rated answers of a data set with what people thought of them; else its ideal answers."""
+    """The rated answers of a data set with what people thought of them. Raises BenchError where there are none."""
+    if not data.ratings:
+        raise BenchError(f'{data.label} has no logged or rated answers; name a file: answers = "answers.jsonl"')
     questions = {question.id: question for question in data.questions}
     chunks = {chunk.id: chunk for chunk in data.chunks}
-    facts = {
-        "dataset": data.label,
-        "dataset_title": data.title,
-        "licence": data.licence,
-        "data_hash": data.content_hash,
-    }
-    if data.ratings:
-        rated = tuple(
-            replace(
-                _asked(questions[each.question_id], chunks),
-                id=each.id,
-                response=each.answer,
-                contexts=tuple(chunks[name] for name in each.context),
-            )
-            for each in data.ratings
+    rated = tuple(
+        replace(
+            _asked(questions[each.question_id], chunks),
+            id=each.id,
+            response=each.answer,
+            contexts=tuple(chunks[name] for name in each.context),
         )
-        given = {each.id: [one for one in each.ratings.values() if one is not None] for each in data.ratings}
-        people = {(SYSTEM, name): statistics.fmean(ratings) if ratings else math.nan for name, ratings in given.items()}
-        return AnswerTable(rated, {**facts, "answers": "rated answers"}, people)
-    asked = [_asked(question, chunks) for question in data.questions if question.reference and question.relevant]
-    if not asked:
-        raise BenchError(f'{data.label} has no logged, rated or ideal answers; name a file: answers = "answers.jsonl"')
-    ideal = tuple(replace(each, response=each.reference, contexts=each.reference_contexts) for each in asked)
-    return AnswerTable(ideal, {**facts, "answers": "ideal answers"})
+        for each in data.ratings
+    )
+    given = {each.id: [one for one in each.ratings.values() if one is not None] for each in data.ratings}
+    people = {(SYSTEM, name): statistics.fmean(ratings) if ratings else math.nan for name, ratings in given.items()}
+    facts = {"dataset_title": data.title, "licence": data.licence, "answers": "rated answers"}
+    return AnswerTable(rated, {"dataset": data.label, "data_hash": data.content_hash, **facts}, people)
 
 
 def _asked(question: Question, chunks: Mapping[str, Chunk]) -> Sample:

@@ -115,7 +115,7 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
     metrics, judging = judging.on(metrics)
     named, names = judging.named(session.settings), judging.asking(session.settings, metrics)
     rule = judging.rule(names)
-    embedder = judging.embedder or measure.DEFAULT_EMBEDDER
+    embedder = judging.embedder or session.settings.metric_embedder
     for name in parted(embedder):
         if name not in session.settings.embedders:
             raise BenchError(
@@ -177,7 +177,8 @@ def _described(settings: Settings, names: Sequence[str]) -> list[dict[str, Any]]
             found.append({"name": name, "stand_in": True})
             continue
         one = settings.judge(name)
-        found.append({"name": name, "model": one.model, "mode": one.mode, "stand_in": False})
+        own = {"set": one.own_decoding} if one.own_decoding else {}
+        found.append({"name": name, "model": one.model, "mode": one.mode, "stand_in": False, **own})
     return found
 
 

@@ -18,12 +18,13 @@ from ragbench.core.listeners import Listener, Listening
 from ragbench.core.metric import FIELDS, Metric
 from ragbench.core.progress import Progress
 from ragbench.core.segmentation import language_of
-from ragbench.core.stand_ins import StandIn, for_people, panel, unordered
+from ragbench.core.stand_ins import StandIn, for_people, panel, sample, unordered
 from ragbench.core.types import Embedder, Sample, Score
+from ragbench.embed import wheels
 from ragbench.embed.texts import Arrays
 from ragbench.judge import OwnJudge, Rule, asks_nobody
 from ragbench.judge.memo import Shelf
-from ragbench.llm import Journal, Outlook, Tally, planning
+from ragbench.llm import Journal, Outlook, Plan, Replies, Tally, planning
 from ragbench.metrics import catalogue
 from ragbench.tiers.basics.choices import parted
 from ragbench.tiers.basics.families import Sureness
@@ -36,7 +37,6 @@ from ragbench.tiers.scoring.parts import Terms, scored, scored_by_workers
 from ragbench.tiers.scoring.repeats import together
 from ragbench.tiers.scoring.result import Scores, by_system
 
-DEFAULT_EMBEDDER = "hashing"
 _FITS: Shelf[Arrays] = Shelf(300_000_000, lambda fit: sum(each.nbytes for each in fit.values()))
 """What embedders were fitted to, by the texts and all else that it hangs on. The widest that the default settings allow
 takes 271 MB, one to 2,500 answers 54 MB."""
@@ -69,17 +69,19 @@ class Asked:
     (`ragbench.core.listeners`), with those of the settings.
 
     judges, embedder: by name as in ragbench.toml, or as objects; without judges those that a metric names as its own,
-    else all configured ones, else the lexical one; of several embedders each value is kept, and their mean counts.
+    else all configured ones, else the lexical one; without an embedder `Settings.metric_embedder`; of several embedders
+    each value is kept, and their mean counts.
     language: of prompts where a sample names none (else that of its texts), and of explanations (else the settings').
     rule: how several judges become one.
     journal: where paid replies are kept; None keeps them for this call. advance: called with 1 for each score.
     on_change: called with the count of calls after each of their steps. plan: makes it a dry run and is given what
     each model would be asked; the scores are then those of the journal's replies and the lexical judge's answers. In
     a process that only plans (`ragbench.llm.planning.folder`) it is always one. baseline, primary: see `Scores`.
+    sampled: of how many questions the samples answer some: the fact `part_of_all` of a page.
     """
 
     judges: tuple[AnyJudge, ...] = ()
-    embedder: Embedder | str | Sequence[Embedder | str] = DEFAULT_EMBEDDER
+    embedder: Embedder | str | Sequence[Embedder | str] = ""
     language: str | None = None
     rule: Rule = field(default_factory=Rule)
     level: float = 0.95
@@ -93,6 +95,7 @@ class Asked:
     primary: str = ""
     repeats: int = 1
     listeners: tuple[Listener, ...] = ()
+    sampled: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         Draws(level=self.level, resamples=self.resamples, seed=self.seed)
@@ -139,15 +142,15 @@ def _is_measured(metric: Metric) -> bool:
     return metric.grain == "sample" or sets.is_of_sets(metric)
 
 
-def passes(metrics: Sequence[Metric], judges: Sequence[AnyJudge], embedder: str = DEFAULT_EMBEDDER) -> bool:
+def passes(metrics: Sequence[Metric], judges: Sequence[AnyJudge], embedder: str = "") -> bool:
     """Whether samples may be scored part by part (`in_parts`): no model is asked, which answers many at once sooner,
     and of all samples together nothing is made but what an embedder is fitted to."""
     alone = all(metric.grain == "sample" and len(named_for(metric, judges)) < 2 for metric in metrics)
     offline = all(isinstance(one, str) and asks_nobody(one) for one in asking(metrics, judges))
     known = settings.load()
     if any("embedder" in metric.needs for metric in metrics):
-        kinds = {known.embedders[name].kind for name in parted(embedder) if name in known.embedders}
-        offline = offline and kinds <= {"hashing"}
+        named = [name for name in parted(embedder or known.metric_embedder) if name in known.embedders]
+        offline = offline and all(wheels.is_hashing(known.embedders[name]) for name in named)
     return alone and offline and not (known.metrics.listeners or known.cluster) and planning.folder() is None
 
 
@@ -196,7 +199,9 @@ async def measure(
         drawn = Sureness(asked.level, asked.resamples, asked.seed)
         of_sets = await sets.measured(by_system(rows, asked.baseline), metrics, functions, drawn, asked.advance)
         if dry:
-            (asked.plan or planning.keep)(part.outlooks)
+            scale = asked.sampled["of"] / asked.sampled["n"] if asked.sampled else 1.0
+            outlooks = [replace(one, scale=scale) for one in part.outlooks]
+            (asked.plan or planning.keep)(outlooks)
     finally:
         heard = await asyncio.to_thread(listening.close) if listening else ()
     singles: dict[tuple[str | None, str, str], list[Score]] = {}
@@ -222,9 +227,25 @@ async def measure(
             *for_people(models, judged),
             *panel((_name(one) for one in judges), judged),
             *(StandIn("embedder", one.name) for one in embedders if getattr(one, "is_stand_in", False)),
+            *([sample(_of_all(asked.sampled, part.used))] if asked.sampled else []),
         ),
         asked.primary, heard, of_sets,
     )  # fmt: skip
+
+
+async def planned(samples: Sequence[Sample], metrics: Sequence[Metric], asked: Asked) -> tuple[Plan, ...]:
+    """What models would be asked for `measure`, one plan a model; nobody is asked."""
+    found: list[Outlook] = []
+    await measure(samples, metrics, replace(asked, plan=found.extend))
+    return tuple(one.plan() for one in planning.together(found))
+
+
+def _of_all(taken: Mapping[str, Any], used: Mapping[str, Replies]) -> dict[str, Any]:
+    """With what models would take for all."""
+    usages, scale = [one.usage for one in used.values()], taken["of"] / taken["n"]
+    calls, unpriced = sum(one.replies for one in usages), sum(one.unpriced for one in usages)
+    money = {"money": sum(one.cost for one in usages) * scale} if calls and not unpriced else {}
+    return {**taken, **({"calls": round(calls * scale)} if calls else {}), **money}
 
 
 def _name(judge: AnyJudge) -> str:
@@ -241,19 +262,18 @@ def _embedders(
     asked: Embedder | str | Sequence[Embedder | str], samples: Iterable[Sample], metrics: Iterable[Metric]
 ) -> list[Embedder]:
     """One at least; by name as configured. Raises ValueError for names that are not."""
-    given = [asked] if isinstance(asked, str) or not isinstance(asked, Sequence) else list(asked)
-    names = [name for one in given if isinstance(one, str) for name in one.split(",")]
-    configured = settings.load()
-    known = configured.embedders
     if not any("embedder" in metric.needs for metric in metrics):
         return [_NoEmbedder()]
+    asked = asked or settings.load().metric_embedder
+    given = [asked] if isinstance(asked, str) or not isinstance(asked, Sequence) else list(asked)
+    names = parted([name for one in given if isinstance(one, str) for name in one.split(",")])
+    known = settings.load().embedders
     for name in names:
-        if name.strip() not in known:
-            raise ValueError(f"there is no embedder {name.strip()!r}; there are {', '.join(sorted(known))}")
-    used = {f"embedders.{name.strip()}" for name in names}
-    trust.require(*trust.named(*used))
-    corpus = _corpus(samples) if any(isinstance(one, str) for one in given) else []
-    made = [embed.make(name, known[name], corpus, _fitted) for name in dict.fromkeys(name.strip() for name in names)]
+        if name not in known:
+            raise ValueError(f"there is no embedder {name!r}; there are {', '.join(sorted(known))}")
+    trust.require(*trust.named(*{f"embedders.{name}" for name in names}))
+    corpus = _corpus(samples) if names else []
+    made = [embed.make(name, known[name], corpus, _fitted) for name in names]
     return [*(one for one in given if not isinstance(one, str)), *made]
 
 

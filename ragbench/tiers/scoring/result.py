@@ -214,8 +214,8 @@ class Scores:
     def explain(self, identifier: str, language: str | None = None) -> str:
         """Every metric's explanation of one sample by every system that answered it, a line each.
 
-        Below a panel's line stands one for each judge, and below that what it ruled on each statement, passage or
-        question, with its reason and what it cites. Raises ValueError for an unknown id.
+        Below it stands what the judge ruled on each statement, passage or question, with its reason and what it cites;
+        below a panel's line one for each judge, and below that the same. Raises ValueError for an unknown id.
         """
         rows = self.rows.of(identifier) if isinstance(self.rows, Ledger) else self.rows
         own = [row for row in rows if row.sample.id == identifier]
@@ -228,7 +228,10 @@ class Scores:
         for row in own:
             name = f"{system_name(row.sample)} {row.metric.label}" if several else row.metric.label
             lines.append(_explained(name, row.score, speaker, anew=bool(language)))
-            for judge, single in row.score.detail.get("judges", {}).items():
+            panel = row.score.detail.get("judges", {})
+            if not panel:
+                lines += [f"  {line}" for line in rulings.told(row.score.detail, speaker)]
+            for judge, single in panel.items():
                 one = Score(single["value"], Status(single["status"]), read(single["reason"]), single["detail"])
                 lines.append("  " + _explained(judge, one, speaker, anew=bool(language)))
                 lines += [f"    {line}" for line in rulings.told(one.detail, speaker)]

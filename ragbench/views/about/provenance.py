@@ -47,7 +47,6 @@ def _rows(material: Material) -> list[tuple[str, Markup]]:
         if key == "answers":
             value = {
                 "rated answers": material.text("rated answers"),
-                "ideal answers": material.text("ideal answers"),
                 "logged answers": material.text("logged answers"),
             }.get(value, value)
         if key == "licence" and value == NO_LICENCE:
@@ -97,6 +96,7 @@ def _names(material: Material) -> dict[str, str]:
         "k": _("depth of rankings"),
         "unanswered": _("questions without a result"),
         "repeats": _("times every question was asked"),
+        "part_of_all": _("sample of the questions"),
         "sampled": _("texts of a table that are searched for names"),
         "told": _("texts of a table whose language is told, at most"),
         "timed_questions": _("questions that were timed"),

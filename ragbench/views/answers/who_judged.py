@@ -65,6 +65,8 @@ def _named(material: Material, judge: Facts) -> Markup:
     modes = {"direct": _("verdict at once"), "reasoned": _("reasons first, then the verdict")}
     mode = str(judge.get("mode") or "")
     more = [shortened(judge["model"], 80) if judge.get("model") else "", modes.get(mode, mode)]
+    if own := judge.get("set"):
+        more.append(_("{settings} for every prompt", settings=", ".join(f"{key} = {own[key]}" for key in sorted(own))))
     told = ", ".join(filter(None, more))
     return html.all(html.b(shown(judge["name"], 80)), f" ({told})" if told else "")
 
@@ -131,7 +133,7 @@ def _suspected(material: Material, judges: Sequence[Facts]) -> list[str]:
 
 def _table(material: Material, judges: Sequence[Facts]) -> Markup:
     _ = material.text
-    by = {one.name: one for one in answered_by.of(material.facts) if one.role == "judge"}
+    by = {one.name: one for one in answered_by.of(material.facts) if one.role == "judge" and one.replies}
     paid = any("usage" in one for one in judges)
     heads: list[str | tuple[str, str]] = [_("judge"), _("asked for scores"), _("without a score")]
     heads += [_("replies"), _("tokens read"), _("tokens written"), _("cost")] if paid else []
@@ -143,7 +145,7 @@ def _table(material: Material, judges: Sequence[Facts]) -> Markup:
         line = [shown(one["name"], 80), _.integer(asked), _.integer(failed) + share]
         line += _usage(material, one.get("usage")) if paid else []
         if by:
-            line.append(clean(answered_by.models(by[one["name"]], _)) if one["name"] in by else DASH)
+            line.append((clean(answered_by.models(by[one["name"]], _)) if one["name"] in by else "") or DASH)
         rows.append(line)
     table = html.grid(_("Judges"), heads, rows)
     if not paid:

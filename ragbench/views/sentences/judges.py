@@ -30,7 +30,8 @@ def answered(material: Material, role: answered_by.Role, kinship: answered_by.Ki
     """What is to be said of the models that answered under another name than they were asked by, and with "other" of
     those whose replies were imported."""
     of_role = [one for one in answered_by.of(material.facts) if one.role == role]
-    found = [one for one in of_role if (one.warns if kinship == "other" else not one.warns and one.kinship == kinship)]
+    notes = [one for one in of_role if not one.warns and (one.kinship == kinship or one.unsent)]
+    found = [one for one in of_role if one.warns] if kinship == "other" else notes
     return [clean(answered_by.sentence(one, material.text)) for one in found]
 
 

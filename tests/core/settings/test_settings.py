@@ -53,10 +53,10 @@ def test_the_project_file_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
         ("[thresholds.mine.mrr]\ngod = 1\n", r"no key 'thresholds.mine.mrr.god'; did you mean good\?"),
         ("[embedders.hashing]\nkind = 'database'\ndatabase = 'b'\n", "databases are none"),
         ("language = 'de'\n", "language = 'de'.*'en' or 'ru'"),
-        ("[systems.a]\nembedder = 'none'\n", r"systems\.a\.embedder = 'none': .*embedders are hashing"),
+        ("[systems.a]\nembedder = 'none'\n", r"systems\.a\.embedder = 'none': .*embedders are auto, hashing"),
         ("[systems.a]\n", "one of embedder, retriever, callable, results, url; given: none"),
         ("[systems.a]\ncallable = 'module.function'\n", "module:function"),
-        ("baseline = 'z'\n", "baseline = 'z': systems are hashing"),
+        ("baseline = 'z'\n", "baseline = 'z': systems are bm25, dense, hybrid"),
         ("[judges.lexical]\nbase_url = 'http://x'\nmodel = 'm'\n", "belongs to the offline judge"),
         ("[judges.a]\nbase_url = 'file:///etc/passwd'\nmodel = 'm'\n", "only http and https"),
         ("[judges.a]\nbase_url = 'http://x'\nmodel = 'm'\nconcurrency = 0\n", "judges.a.concurrency = 0"),
@@ -137,7 +137,7 @@ def test_the_reference_has_every_key_with_its_type_default_and_bounds() -> None:
     assert listed == {name for model in models() for name in model.model_fields} - {"database_url"}
     assert "| `top_p` | number | not set | above 0 to 1 |" in page
     assert "| `ngrams` | list of 2 whole numbers | `[3, 5]` |" in page
-    assert "| `base_url` | text | required |" in page.split("## `[providers.NAME]`")[1].split("\n## ")[0]
+    assert "| `model` | text | required |" in page.split("## `[judges.NAME]`")[1].split("\n## ")[0]
     assert "| `band` | text | not set | `good`, `excellent` |" in page
     assert "## `[databases.NAME.questions]`" in page
     assert "## `[thresholds.NAME.METRIC]`" in page
@@ -187,12 +187,12 @@ JUDGE = '[judges.mine]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
         (JUDGE, ["bm25", "dense", "hybrid"], "campus"),
         ('language = "ru"\n', ["bm25", "dense", "hybrid"], "campus"),
         ("", ["bm25", "dense", "hybrid"], "campus"),
-        (f'dataset = "own"\n{JUDGE}', ["hashing"], "own"),
-        (f'data_folder = "elsewhere"\n{JUDGE}', ["hashing"], "campus"),
+        (f'dataset = "own"\n{JUDGE}', ["bm25", "dense", "hybrid"], "own"),
+        (f'data_folder = "elsewhere"\n{JUDGE}', ["bm25", "dense", "hybrid"], "campus"),
         (f'[systems.words]\nretriever = "bm25"\n{JUDGE}', ["words"], "campus"),
     ],
 )
-def test_a_file_that_names_neither_data_nor_systems_has_the_samples(
+def test_a_file_that_names_no_systems_has_the_samples(
     text: str, systems: list[str], dataset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "ragbench.toml").write_text(text, encoding="utf-8")
@@ -205,6 +205,77 @@ def test_a_file_that_names_neither_data_nor_systems_has_the_samples(
         assert (found.baseline, found.embedders_of("dense")) == ("bm25", ("sentences",))
     monkeypatch.setenv("RAGBENCH_DATASET", "other")
     settings.load.cache_clear()
-    assert list(settings.load().systems) == (["hashing"] if len(systems) == 3 else systems), (
-        "the environment names data"
-    )
+    assert list(settings.load().systems) == systems, "the environment names data"
+
+
+SAMPLE = ["bm25", "dense", "hybrid"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[judges.a]\nbase_url = 'http://x/v1'\nmodel = 'm'\n", "", "language = 'ru'\n", "dataset = 'mine'\n",
+        "data_folder = 'elsewhere'\n", "embedder = 'mine'\n[embedders.mine]\ndimensions = 16\n",
+        "[generators.short]\nsentences = 1\n", "[chunkers.small]\nsize = 20\n",
+    ],
+    ids=["judge", "nothing", "language", "data", "folder", "embedder", "generator", "chunker"],
+)  # fmt: skip
+def test_who_names_no_system_gets_the_three_of_the_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    write(tmp_path, text, monkeypatch)
+    found = settings.load()
+    assert found.systems_in_order == SAMPLE
+    assert found.baseline == "bm25"
+    assert found.dataset == ("mine" if "'mine'" in text and "dataset" in text else "campus")
+    assert found.embedders_of("hybrid") == ("sentences",)
+
+
+def test_a_table_of_ones_own_is_not_mixed_with_that_of_the_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "[retrievers.dense]\nkind = 'bm25'\nk1 = 1.2\n[embedders.sentences]\ndimensions = 16\n"
+    write(tmp_path, text, monkeypatch)
+    found = settings.load()
+    assert found.retriever("dense").kind == "bm25"  # type: ignore[union-attr]
+    assert found.embedders["sentences"].kind == "hashing"
+    assert list(found.systems) == SAMPLE
+
+
+def test_who_names_systems_has_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "[systems.mine]\nretriever = 'bm25'\n", monkeypatch)
+    assert list(settings.load().systems) == ["mine"]
+    monkeypatch.setenv("RAGBENCH_SYSTEMS", '{"other": {"retriever": "bm25"}}')
+    settings.load.cache_clear()
+    assert sorted(settings.load().systems) == ["mine", "other"]
+
+
+MODEL = "[embedders.minilm]\nkind = 'minilm'\n"
+OWN = "[systems.a]\nembedder = 'own'\n"
+NGRAMS = "[systems.ngrams]\nembedder = 'hashing'\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "sentences"),
+        ("[systems.a]\nretriever = 'bm25'\n", "auto"),
+        (NGRAMS, "auto"),
+        (NGRAMS + "[systems.b]\nembedder = 'minilm'\n" + MODEL, "minilm"),
+        (NGRAMS + MODEL, "auto"),
+        ("embedder = 'hashing'\n[systems.b]\nembedder = 'minilm'\n" + MODEL, "hashing"),
+        ("embedder = 'minilm, hashing'\n" + NGRAMS + MODEL, "minilm, hashing"),
+        ("[databases.own]\n[embedders.own]\nkind = 'database'\ndatabase = 'own'\n" + OWN, "auto"),
+    ],
+)  # fmt: skip
+def test_what_metrics_embed_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: str) -> None:
+    monkeypatch.delenv("RAGBENCH_EMBEDDER")
+    write(tmp_path, text, monkeypatch)
+    assert settings.load().metric_embedder == expected
+
+
+def test_an_embedder_of_metrics_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAGBENCH_EMBEDDER")
+    write(tmp_path, "embedder = 'hasing'\n", monkeypatch)
+    with pytest.raises(ConfigurationError, match=r"embedder = 'hasing': .* did you mean 'hashing'"):
+        settings.load()

@@ -99,6 +99,21 @@ class TestWhatIsNamed:
         assert not [item for item in reach if item.own]
         trust.require(*reach)
 
+    def test_it_names_providers_that_need_no_table_and_clients(self, own: Write, project: Path) -> None:
+        """Only those that somebody is asked by: the others are ragbench's own, and get nothing."""
+        reach = own(
+            '[providers.mistral]\nconcurrency = 3\n[judges.a]\nprovider = "mistral"\nmodel = "m"\n'
+            '[judges.b]\nprovider = "openrouter"\nmodel = "m"\n'
+            '[judges.c]\nclient = "mine:client"\nmodel = "m"\n'
+            '[embedders.e]\nkind = "openai"\nprovider = "openai"\nmodel = "t"\n'
+        )
+        assert [str(item) for item in reach if item.own] == [
+            "embedders.e: sends texts and the value of OPENAI_API_KEY to https://api.openai.com/v1",
+            "providers.mistral: sends texts and the value of MISTRAL_API_KEY to https://api.mistral.ai/v1",
+            "providers.openrouter: sends texts and the value of OPENROUTER_API_KEY to https://openrouter.ai/api/v1",
+            "judges.c.client: runs mine:client",
+        ]
+
     def test_everything_is_named_and_nothing_of_it_runs(self, own: Write, project: Path) -> None:
         shared = '[providers.p]\nbase_url = "https://shared.example/v1"\nkey_variable = "SHARED_KEY"\n'
         notebook(project / "nb" / "mine.ipynb", "import used")

@@ -1,0 +1,46 @@
+"""What the replies that a page was made from cost, and of a sample of questions what those of all would."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragbench.core.measurement import Measurement
+from ragbench.core.settings import Settings
+from ragbench.llm import Price
+
+
+def spent(made: Measurement, known: Settings) -> dict[str, float]:
+    """Replies of models that the page was made from, and what they cost, whether paid for now or earlier; or nothing.
+
+    Answers of a generator are priced as ragbench.toml prices it. unpriced: how many have no price, and no money here.
+    """
+    judges = [one for one in made.facts.get("judges") or () if isinstance(one, Mapping)]
+    used = [one["usage"] for one in judges if one.get("usage")]
+    calls, money = sum(int(one["replies"]) for one in used), sum(float(one["cost"]) for one in used)
+    unpriced = sum(int(one.get("unpriced") or 0) for one in used)
+    answers = made.extra.get("answers")
+    generators = made.facts.get("generators") or {}
+    if answers is not None and "input_tokens" in answers:
+        written = answers.dropna(subset=["input_tokens", "output_tokens"])
+        for system, own in written.groupby("system"):
+            one = known.generators.get(str(generators.get(system, {}).get("name")))
+            calls += len(own)
+            if one is None or not one.is_priced:
+                unpriced += len(own)
+            else:
+                price = Price(one.input_price, one.output_price)
+                money += price.of(float(own["input_tokens"].sum()), float(own["output_tokens"].sum()))
+    return {"calls": calls, "money": round(money, 9), "unpriced": unpriced} if calls else {}
+
+
+def of_all(made: Measurement, known: Settings) -> dict[str, Any]:
+    """The fact `part_of_all` with what all questions would take of models: `calls`, and `money` where all has a price;
+    nothing of a page that has measured all."""
+    taken = made.facts.get("part_of_all")
+    if not taken:
+        return {}
+    here, scale = spent(made, known), taken["of"] / taken["n"]
+    calls = {"calls": round(here["calls"] * scale)} if here else {}
+    money = {"money": round(here["money"] * scale, 9)} if here and not here["unpriced"] else {}
+    return {"part_of_all": {**taken, **calls, **money}}
