@@ -109,7 +109,8 @@ class Beginning:
         for place in (*_folders(folder), folder) if not made.said or lacks_passages else ():
             if made.documents is None and documents.paths(place) and (made.said == [] or place != folder):
                 made._take_documents(place)
-        texts = [path.name for path in folder.iterdir() if path.suffix.lower() in documents.KINDS]
+        taken = {*made.qrels, *made.runs}
+        texts = [one.name for one in folder.iterdir() if one.suffix.lower() in documents.KINDS and one not in taken]
         if texts and made.said and made.documents != folder:
             made.unused.append(f"{', '.join(sorted(texts))}: documents; a folder of these becomes a knowledge base")
         if not made.said:
