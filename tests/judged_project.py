@@ -96,7 +96,7 @@ def make(project: Path, url: str, judges: str = "one,two", questions: int = 8, *
             id="measure",
         ),
         *(
-            cell(f"show.{topic}.{view}(page)", id=view)
+            cell(f"views.{topic}.{view}(page)", id=view)
             for topic, view in (
                 ("comparison", "answer"),
                 ("answers", "judges"),

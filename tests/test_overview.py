@@ -16,7 +16,7 @@ from ragbench.cli.standing import standing
 from ragbench.core import settings
 from ragbench.core.language import translator
 from ragbench.core.measurement import Measurement, NamedEstimate
-from ragbench.core.types import Estimate, Verdict
+from ragbench.core.types import BY_CONSTRUCTION, Estimate, Verdict
 from ragbench.core.types.reason import Reason, kept
 from ragbench.report import articles
 from ragbench.report.keeping.results import scores as all_scores
@@ -203,11 +203,32 @@ def test_a_verdict_away_from_its_page_names_the_stand_in_that_alone_judged(
     [row] = [row for row in standing(Measurements(tmp_path), text).rows if row[2] == "b"]
     sentence = views.about.standing(page).html()
     outputs = (sentence, views.about.overview(page).html(), views.about.differences(page).html(), row[4],
-               articles.markdown_table(made, text), Page(made, language=language).view("across").html())  # fmt: skip
+               articles.markdown_table(made, text))  # fmt: skip
     assert [said in str(output) for output in outputs] == [alone] * len(outputs)
     whole = summary(Measurements(tmp_path))
     judges = {one.get("judged_by") for one in (*whole["estimates"], *whole["comparisons"]) if one["metric"] == "mrr"}
     assert judges == ({"lexical"} if alone else {None})
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "by construction"), ("ru", "по построению")])
+def test_a_number_that_could_not_have_been_otherwise_says_so_wherever_it_stands(
+    language: str, said: str, tmp_path: Path
+) -> None:
+    """The consistency of a judge that asks no model: no interval, and no dash that leaves open why."""
+    known = Estimate(1.0, None, None, 0.95, "none", 60, note=BY_CONSTRUCTION)
+    facts = {"primary": "consistency_score", "describes": "judges", "baseline": None, "systems": [{"name": "lexical"}]}
+    made = replace(measurement(("lexical",), ("consistency_score",), 20, facts=facts),
+                   estimates=(NamedEstimate("lexical", "consistency_score", known),), comparisons=())  # fmt: skip
+    found = over({"tier_judge": made})
+    found.save(tmp_path / "parts" / "overview")
+    made.save(tmp_path / "parts" / "tier_judge")
+    text = translator(language)
+    table = standing(Measurements(tmp_path), text)
+    [row] = table.rows
+    assert row[3].why == said
+    assert f"— {said}" in repr(table)
+    assert said in views.about.overview(Page(found, language=language)).html()
+    assert said in articles.markdown_table(made, text)
 
 
 def test_pages_stand_in_their_order_and_lead_to_their_rows() -> None:

@@ -37,7 +37,8 @@ def standing(measured: Measurements, _: Translator) -> Table:
             c = found.comparison(page, system, metric)
             by = found.judged_by(page, metric)
             word = ", ".join(filter(None, (verdicts.said(c, _), by))) if c is not None else ""
-            rows.append((found.short(page), metric, system, Found(e.low, e.high, e.value), word, e.n_unmeasured))
+            value = Found(e.low, e.high, e.value, why=verdicts.exact(e, _))
+            rows.append((found.short(page), metric, system, value, word, e.n_unmeasured))
             digits.append(digits_of((e.value, e.low, e.high), metric))
             if why := verdicts.doubted(e, _):
                 unsure.append(f"{found.short(page)}: {metric} {system}: {why}")

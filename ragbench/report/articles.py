@@ -17,7 +17,7 @@ from ragbench.metrics.explanation import reason_in, spoken
 from ragbench.report import captions
 from ragbench.report.keeping import files
 from ragbench.tiers.basics import needs
-from ragbench.tiers.basics.verdicts import decision
+from ragbench.tiers.basics.verdicts import decision, exact
 from ragbench.tiers.run.gates import ALONE
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
@@ -99,7 +99,7 @@ def _value(material: Material, system: str, metric: str) -> Found | None:
     if e is None:
         return None
     verdict, word = (None, "") if c is None else (c.verdict, material.verdict(c))
-    return Found(e.low, e.high, e.value, verdict=verdict, word=word)
+    return Found(e.low, e.high, e.value, why=exact(e, material.text), verdict=verdict, word=word)
 
 
 def markdown_table(made: Measurement, _: Translator) -> str:

@@ -475,3 +475,17 @@ def test_a_fit_that_was_kept_gives_the_same_vectors_to_the_last_bit(
     assert other.identity != alone.identity
     HashingEmbedder("hashing", settings.model_copy(update={"ngrams": (2, 3)}), corpus, keep)
     assert len(fits) == 3, "other options are another fit"
+
+
+def test_a_fit_takes_so_many_texts_at_most_the_same_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = [f"Passage {number} tells of {word} and of page {number * 7}." for number in range(40)
+              for word in ("bread", "wine", "the harbour")]  # fmt: skip
+    whole = HashingEmbedder("all", EmbedderSettings(dimensions=8), corpus)
+    monkeypatch.setattr(hashing, "MOST_FITTED", 50)
+    part = HashingEmbedder("some", EmbedderSettings(dimensions=8), corpus)
+    assert part.identity != whole.identity
+    assert HashingEmbedder("some", EmbedderSettings(dimensions=8), corpus[::-1]).identity == part.identity
+    drawn = hashing.drawn(set(corpus))
+    assert len(drawn) == 50
+    assert HashingEmbedder("some", EmbedderSettings(dimensions=8), drawn).identity == part.identity
+    assert np.allclose(np.linalg.norm(part.embed(corpus), axis=1), 1)

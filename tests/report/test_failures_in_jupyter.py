@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 
 from ragbench.report.execution.execute import plain
 from tests.command_line import ROOT
-from tests.failure_cases import CASES
+from tests.failure_cases import CASES, without_the_drivers_words
 from tests.small_project import add
 
 ELSEWHERE = {
@@ -57,13 +57,13 @@ def test_a_cell_that_fails_ends_with_the_sentence_of_the_other_readers(
     with case.world(project) as url:
         add(project, case.settings.replace("{url}", url))
         variables = {key: value.replace("{url}", url) for key, value in case.variables.items()}
-        said = shown(project, case.does, monkeypatch, **variables)
+        said = without_the_drivers_words(shown(project, case.does, monkeypatch, **variables))
     expected = case.said.replace("{url}", url).replace("{project}", str(project))
     assert re.sub(r"^\w+: ", "", said) == re.sub(r"^[A-Z]\w+Error: ", "", expected)
 
 
 DISK = "from unittest import mock\nfrom ragbench import tiers\nerror = {error}\n"
-FAILING = "with mock.patch('ragbench.tiers.basics.requests.kept', side_effect=error):\n    tiers.overview()\n"
+FAILING = "with mock.patch('ragbench.tiers.basics.session.kept', side_effect=error):\n    tiers.overview()\n"
 
 
 @pytest.mark.slow

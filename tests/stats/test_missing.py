@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from ragbench.core.types import Array, Comparison, Verdict
 from ragbench.metrics import catalogue
 from ragbench.stats import missing
 from ragbench.stats.families import jointly
+from ragbench.stats.verdicts import reach, sized
 
 SHOWN = {Verdict.BETTER, Verdict.WORSE, Verdict.SLIGHTLY_BETTER, Verdict.SLIGHTLY_WORSE, Verdict.SAME}
 
@@ -349,3 +351,25 @@ def test_the_worse_completions_are_tested_together_as_if_they_had_been_measured(
     assert words <= {Verdict.BETTER, Verdict.CANNOT_BE_TOLD, Verdict.NOT_SHOWN}
     for one, other, gap in zip(found, expected, lacking, strict=True):
         assert not gap or (one.verdict is Verdict.BETTER) == (other.verdict is Verdict.BETTER)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "more", "verdict"),
+    [
+        (0.01, 0.049, 0.0, Verdict.SLIGHTLY_BETTER),
+        (0.01, 0.05, 0.0, Verdict.BETTER),
+        (0.01, 0.049, 0.02, Verdict.BETTER),
+        (-0.05, 0.049, 0.0, Verdict.BETTER),
+    ],
+)
+def test_less_than_matters_is_the_whole_interval_within_the_margin(
+    low: float, high: float, more: float, verdict: Verdict
+) -> None:
+    """Margin .05. An end on it is not within; nor is one that what is unmeasured could move beyond."""
+    one = stats.compare(np.zeros(20), np.linspace(0.01, 0.05, 20))
+    one = replace(one, difference=0.03, low=low, high=high, margin=0.05, least=0.03 - more, most=0.03 + more)
+    assert one.verdict is Verdict.BETTER
+    assert sized(one).verdict is verdict
+    back = sized(replace(one, verdict=Verdict.SLIGHTLY_BETTER))
+    assert back.verdict is verdict
+    assert reach(one) == (pytest.approx(low - more), pytest.approx(high + more))

@@ -136,3 +136,19 @@ def test_rules_of_thumb_stand_beside_the_numbers_with_their_source() -> None:
     assert "спецификация, раздел 4.4.2" in views.comparison.table(Page(page, language="ru")).html()
     bare = views.comparison.table(Page(measurement(("a",), ("mine",), 5))).html()
     assert "Rules of thumb" not in bare
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words", "whole"),
+    [(0.92, 0.97, ("excellent",), True), (0.65, 0.95, ("needs attention", "good", "excellent"), False),
+     (0.72, 0.88, ("good",), True)],
+)  # fmt: skip
+def test_the_bands_are_those_that_the_interval_reaches(
+    low: float, high: float, words: tuple[str, ...], whole: bool
+) -> None:
+    """Good from 0.7 on, excellent above 0.9: the number itself, 0.8 or 0.95, lies in one of them."""
+    known = bands.stretches(None, Band(good=0.7, excellent=0.9))
+    found = bands.met(known, Estimate((low + high) / 2, low, high, 0.95, "bca", 50))
+    assert (len(found.stretches), found.whole) == (len(words), whole)
+    alone = bands.met(known, Estimate(0.8, None, None, 0.95, "none", 50))
+    assert (alone.stretches, alone.whole) == ((), False)

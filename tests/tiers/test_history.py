@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+import ragbench.extras.runs.views  # noqa: F401 - its views are asked for by name
 from ragbench.core.measurement import Measurement
 from ragbench.extras.runs.history import history, of_projects, rows
 from ragbench.store.records import RunPart, RunRecord, RunValue
 from ragbench.tiers.basics.choices import BenchError
 from ragbench.views import Page
+from tests.measurements import measurement
 
 START = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 
@@ -59,6 +61,8 @@ def test_values_that_an_offline_judge_alone_made_name_it(language: str, words: s
     assert html.count(words) == 2, "above its panel and above its values"
     mixed = history([judged[0], runs[1]])
     assert words not in str(Page(mixed, language=language).view("history").html())
+    facts = {**offline, "baseline": "a"}
+    assert words in Page(measurement(("a", "b"), ("mrr",), 20, facts=facts), language=language).view("across").html()
 
 
 def test_other_data_and_other_units_begin_a_stretch() -> None:

@@ -192,6 +192,17 @@ def test_logged_judgements(rated: Path) -> None:
         assert "good" in drawn(found, language)
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [(7, 5, "not shown to be more often"), (40, 10, "That is more often"), (10, 40, "That is less often")],
+)
+def test_choices_beat_guessing_only_where_their_interval_does(rated: Path, right: int, wrong: int, said: str) -> None:
+    kinds = [["A", "B"]] * right + [["B", "A"]] * wrong
+    rows = [{"id": f"i{n:03}", "choices": {"some": kind}, "label": "A"} for n, kind in enumerate(kinds)]
+    html = str(views.comparison.answer(Page(logged(rated, rows, rival="none"))).html())
+    assert f"{said} than by guessing" in html
+
+
 def test_the_headline_of_pairs_counts_changes_and_uses_their_labels(rated: Path) -> None:
     """110 of 350 choices change with the order (a published judge's share), to either side as often."""
     kinds = [["A", "A"]] * 55 + [["B", "B"]] * 55 + [["A", "B"]] * 160 + [["B", "A"]] * 80

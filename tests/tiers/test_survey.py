@@ -19,6 +19,7 @@ from ragbench.core.settings import EmbedderSettings, Settings, secrets
 from ragbench.core.types import Chunk, Sample, Score
 from ragbench.data.files import DatasetError
 from ragbench.data.samples import read_samples
+from ragbench.embed import hashing
 from ragbench.llm import run
 from ragbench.metrics.vectors import Batch
 from ragbench.report import csv_files
@@ -221,7 +222,7 @@ def test_an_embedder_is_fitted_to_so_many_texts_at_most_the_same_in_any_order(mo
     whole = measure._corpus(samples)
     assert whole == sorted({text for one in samples for text in measure._texts([one])})
     assert len(whole) == 140
-    monkeypatch.setattr(measure, "MOST_FITTED", 30)
+    monkeypatch.setattr(hashing, "MOST_FITTED", 30)
     drawn = measure._corpus(samples)
     assert len(drawn) == 30
     assert set(drawn) < set(whole)

@@ -284,3 +284,10 @@ def test_only_what_hangs_on_rankings_is_withheld(metric: str, where: dict[str, A
     facts = {"unidentified": {"mine": [3, 100], "yours": [1, 100]}}
     assert bool(withholding.why(facts, ["base", "mine"], metric, where)) is withheld
     assert not withholding.why(facts, ["base", "yours"], metric, where)
+
+
+def test_of_two_systems_the_one_that_retrieved_most_of_what_is_unknown_is_named() -> None:
+    facts = {unidentified.FACT: {"few": [30, 100], "most": [45, 50], "known": [1, 100]}}
+    for systems in (("few", "most"), ("most", "few"), ("known", "most", "few")):
+        assert withholding.why(facts, systems, "mrr").startswith("45 of 50 passages that most retrieved (90%)")
+    assert withholding.why(facts, ["known"], "mrr") == ""

@@ -342,6 +342,8 @@ def test_groups_are_planned_as_large_as_they_are() -> None:
     enough = replace(one, margin=0.05, questions_needed=80)
     assert (enough.n, enough.clusters) == (80, 20)
     assert (verdicts.groups_planned(enough), verdicts.groups_planned(replace(one, questions_needed=84))) == (20, 21)
+    uneven = replace(one, n=115, clusters=20, questions_needed=558)  # 97 groups of 5.75, rounded up to whole questions
+    assert verdicts.groups_planned(uneven) == 97
     assert verdicts.planned(enough, translator("en")) == (
         "the smallest difference of interest, 0.05, would likely have been shown"
     )
@@ -349,6 +351,12 @@ def test_groups_are_planned_as_large_as_they_are() -> None:
         "to show the smallest difference of interest, 0.05, about 21 independent groups are needed (84 questions); "
         "there were 20"
     )
+
+
+def test_where_no_pair_was_measured_no_end_is_said() -> None:
+    one = stats.compare([math.nan] * 4, [math.nan] * 4, bounds=(0.0, 1.0))
+    assert (one.n, one.n_dropped) == (0, 4)
+    assert verdicts.lacking(replace(one, least=-1.0, most=1.0), translator("en"), 3) == ""
 
 
 @pytest.mark.parametrize(

@@ -220,3 +220,13 @@ def test_where_nothing_was_measured() -> None:
     made = blamed(["unmeasured"] * 3, ["unmeasured"] * 3)
     assert "nothing of what decides was measured" in html(made, "blame")
     assert "—" in html(made, "blame_table")
+
+
+def test_what_is_not_measured_is_counted_in_its_own_group() -> None:
+    made = blamed(["good", "unmeasured", "invented", "right_refusal"])
+    table = made.extra["blame"]
+    made.extra["blame"].loc[table["part"] == "invented", ["part", "cause"]] = ["unmeasured", "shown"]
+    text = " ".join(re.sub("<[^>]+>", " ", str(views.blame.table(views.Page(made)).html())).split())
+    assert "not measured, in no share: system 0: whether it is right 1" in text
+    assert "whether it was shown" not in text.split("system 0: whether it is right 1")[0]
+    assert "whether it is right 1, whether it was shown" not in text

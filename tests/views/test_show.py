@@ -176,6 +176,12 @@ def test_nothing_measured_is_said() -> None:
 
 
 @pytest.mark.fault("flattering", tried="unmeasured values beside a mean", count=1)
+def test_where_nothing_was_asked_no_reason_is_looked_for() -> None:
+    nothing = Estimate(math.nan, None, None, 0.95, "none", 0, 0, note="empty")
+    alone = replace(measurement(("a",), ("mrr",), 3), estimates=(NamedEstimate("a", "mrr", nothing),))
+    assert "On mrr, a reaches — (n 0)." in said(views.comparison.answer(Page(alone)))
+
+
 def test_unmeasured_values_are_counted_and_nan_is_a_dash() -> None:
     m = measurement(metrics=("mrr",))
     nothing = Estimate(math.nan, None, None, 0.95, "none", 0, 40, note="empty")

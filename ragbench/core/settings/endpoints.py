@@ -160,7 +160,7 @@ class EmbedderSettings(WebSettings):
     kind: Literal["hashing", "auto", "minilm", "navec", "sentence_transformers", "openai", "database"] = Field(
         default="hashing",
         description="hashing: character n-grams, offline; minilm, navec: an English model of sentences, Russian "
-        "vectors of words, both installed with ragbench[models]; auto: that of these which is of the data set's "
+        "vectors of words, both installed with the extra models; auto: that of these which is of the data set's "
         "language, else hashing; sentence_transformers: a model on this machine; openai: any endpoint of that "
         "protocol; database: the vectors beside the texts in the tables of [databases.NAME]",
     )

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ragbench.core import trust
+from ragbench.core.installation import install
 from ragbench.core.settings import CLUSTER, Settings
 from ragbench.extras.cluster import address, local, task
 from ragbench.extras.cluster.worker_identity import Passport, issue
@@ -63,7 +64,7 @@ def _client(place: address.Address) -> Iterator[Any]:
         from distributed import Client
     except ImportError:
         raise ClusterError(
-            "the package dask.distributed is not installed: pip install 'ragbench[cluster]', or unset `cluster`"
+            f"the package dask.distributed is not installed: {install('cluster')}, or unset `cluster`"
         ) from None
     for name in ("distributed.client", "distributed.core"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what is lost is said here, once it is not made good

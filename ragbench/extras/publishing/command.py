@@ -62,7 +62,7 @@ def publish(
     that one alone.
 
     With `--to mlflow:FOLDER` all of it becomes runs of MLflow, in a SQLite file in that folder: one for the run, with
-    the site as its artifacts, and one for each page and system below it. It needs `pip install "ragbench[mlflow]"`.
+    the site as its artifacts, and one for each page and system below it. It needs `pip install 'PATH[mlflow]'`.
 
     Of a run that was loaded these are its numbers; a comparison goes by its folder, or its name in reports/comparisons.
 

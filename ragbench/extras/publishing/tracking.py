@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.core import folders
+from ragbench.core.installation import install
 from ragbench.core.settings.secrets import excerpt
 from ragbench.report.keeping import results
 
 SCHEME = "mlflow:"
 EXPERIMENT = "ragbench"
-INSTALL = 'pip install "ragbench[mlflow]"'
+INSTALL = install("mlflow")
 DATABASE, ARTIFACTS, SITE = "mlflow.db", "artifacts", "site"
 _ILLEGAL = re.compile(r"[^\w\-. :/]")
 MAX_VALUE = 5000

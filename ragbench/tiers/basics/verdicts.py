@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from ragbench.core.language import Translator
-from ragbench.core.types import Comparison, Estimate, Verdict
+from ragbench.core.types import BY_CONSTRUCTION, Comparison, Estimate, Verdict
 from ragbench.core.types.reason import parts
 from ragbench.metrics.explanation import reason_in
 
@@ -41,6 +41,11 @@ def said_of(verdict: Verdict, n: int, clusters: int | None, _: Translator, withh
     if clusters is None:
         return _.plural("cannot be shown with {n} question", "cannot be shown with {n} questions", n)
     return _.plural("cannot be shown with {n} group", "cannot be shown with {n} groups", clusters)
+
+
+def exact(one: Estimate, _: Translator) -> str:
+    """That a number could not have been otherwise, where its interval would stand; else empty."""
+    return _("by construction") if one.note == BY_CONSTRUCTION else ""
 
 
 def is_equal(one: Comparison) -> bool:

@@ -9,12 +9,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ragbench.core.installation import install
+
 if TYPE_CHECKING:
     from slovnet import NER
 
 MODELS = "navec_news_v1_1B_250K_300d_100q", "slovnet_ner_news_v1"
 """What the wheel of natasha brings: vectors of Russian words, and the finder of names that reads them."""
-NEEDED = 'pip install "ragbench[models]"'
+NEEDED = install("models")
 """What brings the models."""
 REGIONS = {"ru": ("RU",), "en": ("US", "GB")}
 """Whose way of writing telephones is known beside the international one, by the language of the texts."""

@@ -142,6 +142,7 @@ def timed(
         "what": "seconds of a judge",
         "metric": trial.metric.label,
         "data": session.dataset.content_hash,
+        **({"part": taken} if (taken := session.dataset.taken()) else {}),
         "repeats": trial.repeats,
         "judges": [
             configured[name].model_dump(mode="json", exclude={"family"}) if name in configured else name

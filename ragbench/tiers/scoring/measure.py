@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from heapq import nsmallest
 from typing import Any
 
 from ragbench import embed
@@ -20,7 +18,7 @@ from ragbench.core.progress import Progress
 from ragbench.core.segmentation import language_of
 from ragbench.core.stand_ins import StandIn, for_people, panel, sample, unordered
 from ragbench.core.types import Embedder, Sample, Score
-from ragbench.embed import wheels
+from ragbench.embed import hashing, wheels
 from ragbench.embed.texts import Arrays
 from ragbench.judge import OwnJudge, Rule, asks_nobody
 from ragbench.judge.memo import Shelf
@@ -40,8 +38,6 @@ from ragbench.tiers.scoring.result import Scores, by_system
 _FITS: Shelf[Arrays] = Shelf(300_000_000, lambda fit: sum(each.nbytes for each in fit.values()))
 """What embedders were fitted to, by the texts and all else that it hangs on. The widest that the default settings allow
 takes 271 MB, one to 2,500 answers 54 MB."""
-MOST_FITTED = 50_000
-"""Texts that an embedder is fitted to at most: more change its axes little, and its time and memory much."""
 FIRST = (
     "faithfulness",
     "factual_correctness",
@@ -278,17 +274,13 @@ def _embedders(
 
 
 def _corpus(samples: Iterable[Sample]) -> list[str]:
-    """The different texts, in their order; of more than MOST_FITTED as many of them, the same in any order of rows."""
+    """The different texts, in their order; of very many those that an embedder is fitted to."""
     kept: set[str] = set()
-
-    def drawn() -> set[str]:
-        return set(nsmallest(MOST_FITTED, kept, key=lambda text: hashlib.sha256(text.encode()).digest()))
-
     for text in _texts(samples):
         if text.strip():
             kept.add(text)
-            kept = kept if len(kept) < 2 * MOST_FITTED else drawn()
-    return sorted(kept if len(kept) <= MOST_FITTED else drawn())
+            kept = kept if len(kept) < 2 * hashing.MOST_FITTED else set(hashing.drawn(kept))
+    return hashing.drawn(kept)
 
 
 def _fitted(about: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:

@@ -14,6 +14,7 @@ from ragbench.core import stand_ins
 from ragbench.core.counts import counted
 from ragbench.core.language import DASH, Translator
 from ragbench.core.types import Comparison, Estimate
+from ragbench.tiers.basics.verdicts import exact
 from ragbench.views.basics.links import metric_name, row_anchor
 from ragbench.views.basics.marks import chip, named, small, spread
 from ragbench.views.basics.material import Material, digits_of
@@ -152,7 +153,7 @@ def _cell(found: Overview, page: Facts, metric: str, system: str) -> Markup:
     c = found.comparison(page, system, metric)
     marked = bands.marked(found.material, bands.reached(found.material, metric, e, system, page))
     by = found.judged_by(page, metric) if c else ""
-    words = [part for part in (marked, chip(found.material, c) if c else "", by) if part]
+    words = [part for part in (exact(e, _), marked, chip(found.material, c) if c else "", by) if part]
     address = f"{href(page)}#{row_anchor(metric, bool(page.get('describes')))}"
     content = html.link(address, number) + small(counted(e, _, digits))
     under = html.span(Markup(" · ").join(words), "rb-words") if words else ""

@@ -11,7 +11,8 @@ from markupsafe import Markup
 
 from ragbench.core.counts import counted
 from ragbench.core.language import DASH
-from ragbench.core.types import BY_CONSTRUCTION, Estimate
+from ragbench.core.types import Estimate
+from ragbench.tiers.basics.verdicts import exact
 from ragbench.views.basics.entries import rows_of
 from ragbench.views.basics.marks import small
 from ragbench.views.basics.material import Material
@@ -53,8 +54,8 @@ def number(material: Material, one: Estimate | None, digits: int = 3, *, signed:
     if math.isnan(one.value):
         return html.all(DASH, counts)
     value = _.number(one.value, digits, signed=signed)
-    if one.note == BY_CONSTRUCTION:
-        return html.all(html.number(value), small(_("by construction")))
+    if known := exact(one, _):
+        return html.all(html.number(value), small(known))
     if one.low is None or one.high is None:
         return html.all(html.number(value), counts)
     return html.all(html.spread(value, _.interval(one.low, one.high, digits, signed=signed)), counts)

@@ -67,7 +67,7 @@ def test_without_mlflow_nothing_is_made_and_its_command_is_named(bare: Path, mon
     monkeypatch.setitem(sys.modules, "mlflow", None)
     kept_runs.make(bare / "reports", "one", measurement(questions=20))
     done = CliRunner().invoke(application, ["publish", "one", "--to", f"mlflow:{bare / 'runs'}"])
-    assert 'pip install "ragbench[mlflow]"' in str(done.exception)
+    assert "pip install 'PATH[mlflow]'" in str(done.exception)
     assert not (bare / "runs").exists()
 
 
