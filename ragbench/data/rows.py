@@ -249,8 +249,8 @@ def rows_in(value: Any) -> list[Any] | None:
     inner = list(value.values())
     if "columns" in value and isinstance(value.get("data"), list):  # pandas, orient="split"
         return [dict(zip(value["columns"], row, strict=False)) for row in value["data"]]
-    of_systems = all(isinstance(one, list) and one and all(isinstance(row, dict) for row in one) for one in inner)
-    if of_systems and not _is_record(value):
+    of_systems = all(isinstance(one, list) and all(isinstance(row, dict) for row in one) for one in inner)
+    if of_systems and not _is_record(value) and any(is_content(name) for rows in inner for row in rows for name in row):
         return [{"system": name, **row} for name, rows in value.items() for row in rows]
     if all(isinstance(one, list) for one in inner) and len({len(one) for one in inner}) == 1 and _is_columns(value):
         return columns_to_rows(value)

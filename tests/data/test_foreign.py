@@ -244,7 +244,7 @@ FAULTY: list[tuple[str, str, Any, str]] = [
         "item 3: confluence_url of the chunk '12' differs from that of item 2",
     ),
     (Q, "set.json", item(chunk_text=["a"]), 'item 2: chunk_text = ["a"]: a text is expected'),
-    (Q, "set.json", item(ground_truth_answer={"a": 1}), 'item 2: ground_truth_answer = {"a": 1}: a text'),
+    (Q, "set.json", item(ground_truth_answer={"a": 1}), "item 2: ground_truth_answer: a text"),
     (Q, "set.json", item(relevant_chunk_ids={"a": 1}), 'item 2: relevant_chunk_ids = {"a": 1}: a list'),
     (Q, "set.json", item(relevant_chunk_ids=[True]), "item 2: relevant_chunk_ids = [true]: a text or a"),
     (Q, "set.json", item(relevant_urls=5), "item 2: relevant_urls = 5: a list is expected"),

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 
 from ragbench.data import DatasetError
 from ragbench.data import rows as tables
-from ragbench.data.files import LeftOut
+from ragbench.data.files import LeftOut, normalise
 from ragbench.data.rows import read_rows
 from ragbench.extras.traces import reading
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**12), 10**12) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    st.none() | st.booleans() | st.integers(-(10**12), 10**12) | st.text(max_size=8).map(normalise),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4).map(normalise), inner, max_size=3),
     max_leaves=8,
 )
-OBJECTS = st.lists(st.dictionaries(st.text(max_size=4).filter(lambda name: name not in tables.WRAPPERS), VALUES,
+OBJECTS = st.lists(st.dictionaries(st.text(max_size=4).map(normalise).filter(lambda name: name not in tables.WRAPPERS), VALUES,
                                    min_size=1, max_size=4), min_size=1, max_size=6)  # fmt: skip
 
 

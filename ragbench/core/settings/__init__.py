@@ -120,11 +120,7 @@ class Settings(BaseSettings):
     )
     language: Language = Field(default="en", description="of pages")
     encoding: str | None = Field(default=None, description="of data files that are neither UTF-8 nor UTF-16")
-    columns: dict[str, str] = Field(
-        default={},
-        description="which column of tables of answers, questions, dialogues or labels is a field, where its name does "
-        'not tell: answer = "bot_answer"',
-    )
+    columns: dict[str, str] = Field(default={}, description='of tables, by field: answer = "bot_answer"')
     baseline: str | None = Field(
         default=None, description="the system that the others are compared with; not set: the first"
     )
