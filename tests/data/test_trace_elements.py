@@ -24,8 +24,8 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4).map(normalise), inner, max_size=3),
     max_leaves=8,
 )
-OBJECTS = st.lists(st.dictionaries(st.text(max_size=4).map(normalise).filter(lambda name: name not in tables.WRAPPERS), VALUES,
-                                   min_size=1, max_size=4), min_size=1, max_size=6)  # fmt: skip
+NAMES = st.text(max_size=4).map(normalise).filter(lambda name: name not in tables.WRAPPERS)
+OBJECTS = st.lists(st.dictionaries(NAMES, VALUES, min_size=1, max_size=4), min_size=1, max_size=6)
 
 
 def all_of(path: Path) -> list[Any]:
