@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NOT_MEASURED = {"nan", "na", "n/a", "null", "none"}
 FLAGS = {"true": 1.0, "false": 0.0}
-ENDINGS = {*PACKINGS, *TABLES}
+ENDINGS = {*PACKINGS, *TABLES} - {""}
 
 
 @dataclass(frozen=True)
