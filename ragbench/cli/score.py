@@ -21,17 +21,8 @@ if TYPE_CHECKING:
     from ragbench.core.metric import Metric
     from ragbench.core.settings import GateSettings, Settings
     from ragbench.core.types import Sample
-    from ragbench.tiers.answers.rag_metrics import RagMetricsRequest
     from ragbench.tiers.run.gates import Decision
-    from ragbench.tiers.scoring.answer_tables import AnswerTable
-    from ragbench.tiers.scoring.measure import Asked
     from ragbench.tiers.scoring.result import Scores
-
-VIEWS = (
-    *("answer", "intervals", "table", "side_by_side", "unmeasured", "correlations", "verdicts", "judges", "method"),
-    "provenance",
-)
-"""What a page shows where the notebook is not at hand."""
 
 
 def score(
@@ -98,6 +89,9 @@ def score(
     gates: Annotated[
         list[str] | None, typer.Option("--gate", help="'faithfulness>=0.8': exit code 0 if its interval keeps it.")
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Print every metric; without it the primary one and seven more.")
+    ] = False,
     explain: Annotated[
         list[str] | None,
         typer.Option(
@@ -142,7 +136,9 @@ def score(
     from ragbench.tiers.scoring.judged_metrics import Judging
     from ragbench.tiers.scoring.measure import Asked, applicable, in_parts, live_line, measure, passes
     from ragbench.tiers.scoring.replies import kept_replies
+    from ragbench.tiers.scoring.result import MOST
     from ragbench.tiers.scoring.survey import is_large, surveyed
+    from ragbench.views.sentences.scored import said as verdicts
 
     if plan:
         context.with_resource(trust.planned())
@@ -206,7 +202,9 @@ def score(
         plans.show(outlooks, known.budget)
         return
     is_taken = outputs.is_screen(json_file)
-    for made in () if is_taken else found.tables("en", 4):
+    for sentence in () if is_taken else (*verdicts(found, "en"), f"{found.counted('en')}."):
+        terminal.say(sentence)
+    for made in () if is_taken else found.tables("en", 4, None if every else MOST):
         made.say()
     for identifier in explain or ():
         for said in (identifier, *found.explain(identifier).splitlines()):
@@ -217,16 +215,17 @@ def score(
     _write(found, json_file, out)
     if out is not None:
         from ragbench.report import assemble
+        from ragbench.tiers.answers.rag_metrics import measured_scores, request_of
+        from ragbench.tiers.basics.session import told
         from ragbench.tiers.scoring.answer_tables import of_samples
 
         answers = of_samples(survey or samples, ", ".join(path.name for path in files), forms.left_out.told)
         answers = replace(answers, facts={**answers.facts, **({"part_of_all": taken} if taken else {})})
         spoken = language or known.language
-        request = _request(found, judges or names, asked, answers, spoken)
-        told = request.model_fields_set
-        parameters = {name: getattr(request, name) for name in request.parameters() if name in told}
+        request = request_of(found, answers, spoken, judges or names)
+        parameters = {name: getattr(request, name) for name in request.parameters() if name in request.model_fields_set}
         # nobody else has the measurement: it goes as soon as it is written, and is read again
-        page = assemble(out, _measured(found, names, asked, answers, request), parameters, spoken, VIEWS)
+        page = assemble(out, told(measured_scores(found, answers, spoken, judges or names)), parameters, spoken)
         terminal.say(page, err=True)
     held = gate.tell(_decided(found, known.model_copy(update={"gate": bounds}))) if bounds else Ending.HELD
     unmeasured = Ending.UNMEASURED if _tell_nothing(found) else Ending.HELD
@@ -243,15 +242,15 @@ def _bounds(gates: Sequence[str]) -> dict[str, GateSettings]:
 
 def _tell_nothing(found: Scores) -> bool:
     """Whether there is a metric, of any system, of which nothing was measured; says it."""
-    empty = [place for place, one in found.estimates.items() if math.isnan(one.value)]
-    if found.estimates and not empty:
+    empty = [place for place, one in found.means.items() if math.isnan(one.value)]
+    if found.means and not empty:
         return False
     from ragbench.report.keeping.results import nothing_for
 
     reasons = [*(str(line["reason"]) for line in found.lines()), *(one.score.reason for one in found.sets.scores)]
-    if len(empty) == len(found.estimates):
+    if len(empty) == len(found.means):
         terminal.say(nothing_for(reasons or ["no metric had a sample to measure"]), err=True)
-    for place in empty if len(empty) < len(found.estimates) else ():
+    for place in empty if len(empty) < len(found.means) else ():
         terminal.say(f"{': '.join(filter(None, place))}: nothing was measured", err=True)
     return True
 
@@ -269,9 +268,9 @@ def _numbers(found: Scores) -> dict[str, Measurement]:
     from ragbench.tiers.scoring import judge_overlap
     from ragbench.tiers.scoring.result import NOTEBOOK
 
-    estimates = tuple(NamedEstimate(*place, one) for place, one in found.estimates.items())
+    estimates = tuple(NamedEstimate(*place, one) for place, one in found.means.items())
     facts = {"attendance": judge_overlap.facts(found.attendances)}
-    return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=found.comparisons)}
+    return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=found.differences)}
 
 
 def _criteria(given: Sequence[str], scale: str) -> list[Metric]:
@@ -295,45 +294,9 @@ def _criteria(given: Sequence[str], scale: str) -> list[Metric]:
     return made
 
 
-def _request(
-    found: Scores, names: Sequence[str], asked: Asked, answers: AnswerTable, language: str
-) -> RagMetricsRequest:
-    """What the notebook rag_metrics would have been asked for."""
-    from ragbench.tiers.answers.rag_metrics import RagMetricsRequest
-
-    given: dict[str, Any] = {
-        "answers": str(answers.facts["dataset"]),
-        "metrics": ", ".join(metric.label for metric in found.metrics),
-        "judges": ", ".join(names),
-        "aggregate": asked.rule.how,
-        "tolerance": asked.rule.tolerance,
-        "quorum": asked.rule.quorum,
-        "embedder": str(asked.embedder),
-        "baseline": found.baseline,
-        "primary": found.primary,
-        "level": found.level,
-        "resamples": found.resamples,
-        "seed": found.seed,
-        "language": language,
-        "limit": None if asked.sampled is None else asked.sampled["n"],
-    }
-    return RagMetricsRequest(**given)
-
-
-def _measured(
-    found: Scores, names: Sequence[str], asked: Asked, answers: AnswerTable, request: RagMetricsRequest
-) -> Measurement:
-    """These scores as the notebook rag_metrics would have measured them."""
-    from ragbench.tiers.answers.rag_metrics import Made, measurement_of
-    from ragbench.tiers.basics.session import told
-
-    embedders = tuple(name.strip() for name in str(asked.embedder).split(","))
-    made = measurement_of(found, answers, Made(tuple(names), asked.rule, embedders))
-    return told(replace(made, facts={**made.facts, "request": request.told()}))
-
-
 def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
     from ragbench.cli.console import outputs
+    from ragbench.core.language import translator
     from ragbench.tiers.scoring.result import FILED
 
     if json_file is not None:
@@ -346,4 +309,6 @@ def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
         out.mkdir(parents=True, exist_ok=True)
         outputs.write(out / "summary.json", found.as_parts())
         csv_files.write_rows(out / "scores", found.filed(), FILED)
+        told = [found.caveat("en"), *found.said_of_models("en"), *found.said_of_injections("en")]
+        csv_files.write_readme(out, {"scores": told}, translator("en"))
         csv_files.write_findings(out, _numbers(found))

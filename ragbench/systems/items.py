@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from ragbench.core.expectations import kind
@@ -92,6 +92,8 @@ class ItemReader:
             return item, How.ID if item.chunk.passage in self.passages.by_id else How.UNKNOWN
         if isinstance(item, Chunk):
             return self._found([item.id], item.text, item.url, item.title, wanted, item)
+        if not isinstance(item, bool) and isinstance(item, Integral) and abs(int(item)) < LARGEST_INTEGER:
+            item = str(int(item))
         if isinstance(item, str):
             return self._found([item], item, item, None, wanted)
         if isinstance(item, Mapping):

@@ -325,7 +325,7 @@ def _of_a_table(part: _Part) -> Found:
     placed: list[Finding] = [*rag_metrics.correlations(table, {}, groups, s)]
     if judgements is not None:
         placed += rag_metrics.side_by_side(judgements, part.metrics, groups, s)
-    return [NamedEstimate(*place, one) for place, one in scores.estimates.items()], scores.comparisons, placed
+    return [NamedEstimate(*place, one) for place, one in scores.means.items()], scores.differences, placed
 
 
 def _primary(part: _Part) -> str:
