@@ -19,19 +19,39 @@ if TYPE_CHECKING:
     from ragbench.judge import OwnJudge
     from ragbench.llm import Plan
     from ragbench.tiers.scoring.result import Scores
+    from ragbench.views.asked import rag_metrics as rag_metrics
+    from ragbench.views.asked import real_users as real_users
+    from ragbench.views.asked import tier0 as tier0
+    from ragbench.views.asked import tier1 as tier1
+    from ragbench.views.asked import tier2 as tier2
+    from ragbench.views.asked import tier3 as tier3
+    from ragbench.views.asked import ux as ux
+    from ragbench.views.page import Page as Page
 
     AnyJudge: TypeAlias = Judge | OwnJudge | str
 
 __version__ = _version("ragbench")
+_PLACES = {
+    "Page": "ragbench.views.page",
+    **dict.fromkeys(("rag_metrics", "real_users", "tier0", "tier1", "tier2", "tier3", "ux"), "ragbench.views.asked"),
+}
 __all__ = [
+    "Page",
     "ascore",
     "criterion",
     "judge",
     "load",
     "metric",
+    "rag_metrics",
+    "real_users",
     "score",
     "stats",
+    "tier0",
+    "tier1",
+    "tier2",
+    "tier3",
     "tiers",
+    "ux",
     "views",
 ]
 __all__ += [*_annexes.offered("front")]
@@ -205,9 +225,16 @@ def __getattr__(name: str) -> Any:
 
     if name in _annexes.offered("front"):
         return _annexes.taken("front", name)
+    if name in _PLACES:
+        return getattr(import_module(_PLACES[name]), name)
     if name in __all__:  # a room, opened when somebody asks for it
         return import_module("ragbench.core.metric" if name == "metric" else f"ragbench.{name}")
     raise AttributeError(f"module 'ragbench' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names alone: a room that was imported is none of them, nor is what this file itself needs."""
+    return sorted([*__all__, "__version__"])
 
 
 @contextmanager

@@ -12,11 +12,14 @@ from typing import Any
 import nbformat
 
 from ragbench import tiers
+from ragbench.data.places import NO_PAGES
+from ragbench.report.execution.parameters import MORE, TAG
 from ragbench.tiers.basics.requests import Request, legal
 
+FOLDED = "# More parameters: open this cell to set them."
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "parameters.md"
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted(path for path in (ROOT / "notebooks").glob("*.ipynb") if path.name not in NO_PAGES)
 HEAD = """# Parameters of the notebooks
 
 Set them in a notebook's first code cell, by name for the function of `ragbench.tiers` that is named like the notebook,
@@ -30,11 +33,13 @@ def model(path: Path) -> type[Request]:
     return request
 
 
-def cell(path: Path) -> str:
-    """The cell of the notebook's parameters."""
-    return "\n".join(
-        f"{name} = {literal(field.default)}  # {field.description}" for name, field in model(path).parameters().items()
-    )
+def cells(path: Path) -> dict[str, str]:
+    """The cells of the notebook's parameters by their tags: those that fewer people set, and those of the first
+    screen; the first is left out where there are no more than fit there."""
+    known, first = model(path).parameters(), model(path).first()
+    lines = {name: f"{name} = {literal(field.default)}  # {field.description}" for name, field in known.items()}
+    more = [line for name, line in lines.items() if name not in first]
+    return ({MORE: "\n".join([FOLDED, *more])} if more else {}) | {TAG: "\n".join(lines[name] for name in first)}
 
 
 def literal(value: Any) -> str:
@@ -64,7 +69,14 @@ def write() -> None:
     """Write what the models say."""
     for path in NOTEBOOKS:
         notebook = nbformat.read(path, as_version=4)
-        next(each for each in notebook.cells if "parameters" in each.metadata.get("tags", ())).source = cell(path)
+        place = next(number for number, each in enumerate(notebook.cells) if TAG in each.metadata.get("tags", ()))
+        rest = [each for each in notebook.cells if not {TAG, MORE} & set(each.metadata.get("tags", ()))]
+        place -= any(MORE in each.metadata.get("tags", ()) for each in notebook.cells)
+        made = []
+        for tag, source in cells(path).items():
+            hidden = {"jupyter": {"source_hidden": True}} if tag == MORE else {}
+            made.append(nbformat.v4.new_code_cell(source, id=tag, metadata={**hidden, "tags": [tag]}))
+        notebook.cells = [*rest[:place], *made, *rest[place:]]
         nbformat.write(notebook, path)
     PAGE.write_text(page(), encoding="utf-8")
 

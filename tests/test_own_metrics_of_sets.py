@@ -62,11 +62,11 @@ def test_the_share_of_empty_answers_is_the_mean_of_an_indicator(bare: Path) -> N
     table = [*answers(range(15), system="old"), *answers(range(5), system="new")]
     found = rb.score(table, [empty_share, is_empty], resamples=1500, primary="empty_share")
     for system, value in (("old", 0.3), ("new", 0.1)):
-        one, same = (found.estimates[system, name] for name in ("empty_share", "is_empty"))
+        one, same = (found.means[system, name] for name in ("empty_share", "is_empty"))
         assert (one.value, one.n, one.n_unmeasured) == (value, 50, 0)
         assert one.intervals["percentile"] == pytest.approx(same.intervals["percentile"], abs=0.021), "1 / 50 at most"
-    whole, mean = (one.comparison for one in found.comparisons)
-    assert [one.metric for one in found.comparisons] == ["empty_share", "is_empty"]
+    whole, mean = (one.comparison for one in found.differences)
+    assert [one.metric for one in found.differences] == ["empty_share", "is_empty"]
     assert whole.difference == pytest.approx(mean.difference) == pytest.approx(-0.2)
     assert (whole.n, whole.n_dropped, whole.verdict, mean.verdict) == (50, 0, Verdict.WORSE, Verdict.WORSE)
     assert whole.family.startswith("primary: 1")
@@ -87,10 +87,10 @@ def test_it_is_all_that_there_is_to_measure(bare: Path) -> None:
     rows = [Sample(f"q{number:02}", response="Yes.", system="a") for number in (2, 1, 0, 0)]
     found = llm.run(measure.measure(rows, measure.applicable(rows, [how_many]), measure.Asked(resamples=200)))
     assert seen[0] == ["q00", "q00", "q01", "q02"]
-    one = found.estimates["a", "how_many"]
+    one = found.means["a", "how_many"]
     assert (one.value, one.n) == (4.0, 3), "three questions, one of them answered twice"
     assert all(len(own) in range(3, 7) for own in seen), "a question is drawn with all of its answers"
-    assert found.comparisons == ()
+    assert found.differences == ()
     assert "3 samples, 1 metrics" in repr(found)
     assert found.as_json()["sets"][0]["resamples"] == 200
     with pytest.raises(KeyError, match=r"one value a system"):
@@ -101,9 +101,9 @@ def test_groups_are_drawn_whole_and_numbers_do_not_hang_on_the_order_of_rows(bar
     rows = answers(range(15), system="a")
     rows = [{**row, "cluster": f"page {number // 5}"} for number, row in enumerate(rows)]
     found, turned = (rb.score(table, empty_share, resamples=500) for table in (rows, rows[::-1]))
-    one = found.estimates["a", "empty_share"]
+    one = found.means["a", "empty_share"]
     assert one.clusters == 10
-    assert one == turned.estimates["a", "empty_share"]
+    assert one == turned.means["a", "empty_share"]
     low, high = one.intervals["percentile"]
     assert high - low > 1.5 * 2 * 1.96 * math.sqrt(0.3 * 0.7 / 50), "wider than of 50 that stand alone"
 
@@ -119,10 +119,10 @@ def test_what_a_sample_lacks_leaves_it_out_and_is_counted(bare: Path) -> None:
         rows[number].pop("expected")
     rows[50].pop("expected")
     found = rb.score(rows, [with_reference], resamples=300)
-    first, second = (found.estimates[name, "with_reference"] for name in "ab")
+    first, second = (found.means[name, "with_reference"] for name in "ab")
     assert (first.value, first.n, first.n_unmeasured) == (1.0, 47, 3)
     assert (second.value, second.n, second.n_unmeasured) == (0.0, 49, 1)
-    [one] = found.comparisons
+    [one] = found.differences
     assert (one.comparison.n, one.comparison.n_dropped) == (47, 3)
     assert [each["lacking"] for each in found.as_json()["sets"]] == [3, 1]
 
@@ -146,12 +146,12 @@ def test_a_function_that_gives_no_value_says_why(gives: Any, status: Status, sai
         return gives()
 
     found = rb.score([*answers(system="a")[:5]], [wayward, is_empty], resamples=100)
-    one, (whole,) = found.estimates["a", "wayward"], found.sets.scores
+    one, (whole,) = found.means["a", "wayward"], found.sets.scores
     assert (whole.score.status, one.n, one.n_unmeasured, one.low) == (status, 0, 5, None)
     assert math.isnan(one.value)
     assert said in whole.score.reason
     assert said in repr(found)
-    assert found.estimates["a", "is_empty"].value == 0.0, "the others are measured"
+    assert found.means["a", "is_empty"].value == 0.0, "the others are measured"
 
 
 @pytest.mark.parametrize(

@@ -21,27 +21,18 @@ if TYPE_CHECKING:
     from ragbench.core.metric import Metric
     from ragbench.core.settings import GateSettings, Settings
     from ragbench.core.types import Sample
-    from ragbench.tiers.answers.rag_metrics import RagMetricsRequest
     from ragbench.tiers.run.gates import Decision
-    from ragbench.tiers.scoring.answer_tables import AnswerTable
-    from ragbench.tiers.scoring.measure import Asked
     from ragbench.tiers.scoring.result import Scores
-
-VIEWS = (
-    *("answer", "intervals", "table", "side_by_side", "unmeasured", "correlations", "verdicts", "judges", "method"),
-    "provenance",
-)
-"""What a page shows where the notebook is not at hand."""
 
 
 def score(
     context: typer.Context,
-    file: Annotated[
-        Path,
+    files: Annotated[
+        list[Path],
         typer.Argument(
             parser=options.source,
-            metavar="FILE",
-            help="Answers: .jsonl, .json, .csv, .tsv or .parquet, one sample a row.",
+            metavar="FILE...",
+            help="Answers: .jsonl, .json, .csv, .xlsx or .parquet, one sample a row; of several each is one system's.",
         ),
     ],
     metrics: Annotated[
@@ -98,16 +89,16 @@ def score(
     gates: Annotated[
         list[str] | None, typer.Option("--gate", help="'faithfulness>=0.8': exit code 0 if its interval keeps it.")
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Print every metric; without it the primary one and seven more.")
+    ] = False,
     explain: Annotated[
         list[str] | None,
         typer.Option(
             help="The id of a sample: why it has its scores, of several judges each one's verdicts. Repeat it."
         ),
     ] = None,
-    named_columns: Annotated[
-        list[str] | None,
-        typer.Option("--column", help="Which column is a field, where two could be it: response=output. Repeat it."),
-    ] = None,
+    column: options.Columns = None,
     limit: options.Limit = None,
     confidence: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
@@ -118,22 +109,23 @@ def score(
 ) -> None:
     """Score a table of answers: a value with its reason for every sample, and means with intervals.
 
-    Columns: user_input, response, reference, retrieved_contexts (also question, answer, expected, contexts and what
-    else they are called, вопрос and ответ too), and id, system, cluster where they matter; others are named. Fields
-    that a metric needs and no sample has are named before anything is paid for. Several systems in one file are
-    compared question by question.
+    Columns: question, answer, reference, contexts, whatever they are called, вопрос and ответ too, and id, system,
+    cluster where they matter; a column that is not read is named, and --column says what it is. Fields that a metric
+    needs and no sample has are named before anything is paid for. Several systems, in a column `system`, in a column
+    of answers each or in a file each, are compared question by question.
 
     Exit code 0 when every gate holds, 1 when one fails, 2 when there is not enough evidence, 4 when nothing was
     measured of a metric.
 
     Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
+    Example: ragbench score v1.csv v2.csv --column answer=bot_answer
     """
     from ragbench.cli.console import outputs, plans
     from ragbench.core import settings, trust
     from ragbench.core.names import meant as near
     from ragbench.core.progress import Progress, is_watched
     from ragbench.data.cells import Forms
-    from ragbench.data.samples import read_samples
+    from ragbench.data.samples import read_all
     from ragbench.judge import asks_nobody
     from ragbench.llm import Outlook, Tally, run
     from ragbench.metrics import meant
@@ -144,7 +136,9 @@ def score(
     from ragbench.tiers.scoring.judged_metrics import Judging
     from ragbench.tiers.scoring.measure import Asked, applicable, in_parts, live_line, measure, passes
     from ragbench.tiers.scoring.replies import kept_replies
+    from ragbench.tiers.scoring.result import MOST
     from ragbench.tiers.scoring.survey import is_large, surveyed
+    from ragbench.views.sentences.scored import said as verdicts
 
     if plan:
         context.with_resource(trust.planned())
@@ -153,9 +147,10 @@ def score(
     consent.required(trust.named("metrics"), trusted)
     try:
         bounds = _bounds(gates) if gates else {}
-        forms, columns = Forms(), _columns(named_columns or ())
-        survey = surveyed(file, forms, columns) if not plan and limit is None and is_large(file) else None
-        samples: Sequence[Sample] = read_samples(file, forms, columns) if survey is None else []
+        forms, file, columns = Forms(), files[0], options.columns(column)
+        alone = len(files) == 1 and limit is None and not plan
+        survey = surveyed(file, forms, columns) if alone and is_large(file) else None
+        samples: Sequence[Sample] = read_all(files, forms, columns) if survey is None else []
         samples, taken = (samples, None) if limit is None else sample_of(samples, limit)
         ids = survey.ids if survey is not None else tuple(sample.id for sample in samples)
         if not ids:
@@ -174,7 +169,7 @@ def score(
             raise ValueError(f"--explain {strange[0]!r}: there is no such sample{near(strange[0], ids)}")
         Draws(level=confidence, resamples=resamples, seed=seed)
         if survey is not None and not passes(chosen, named, embedder):
-            survey, samples = None, read_samples(file, columns=columns)
+            survey, samples = None, read_all(files, Forms(), columns)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     asks = any("judge" in metric.needs for metric in chosen) and not all(map(asks_nobody, names))
@@ -201,13 +196,15 @@ def score(
         )  # fmt: skip
         scoring = in_parts(survey.parts(), chosen, asked, survey) if survey else measure(samples, chosen, asked)
         found = run(scoring)
-    for note in (*forms.unread, *(forms.notes if plan else ())):
+    for note in (*forms.told, *(forms.notes if plan else ())):
         terminal.say(note, err=outputs.is_screen(json_file))
     if plan:
         plans.show(outlooks, known.budget)
         return
     is_taken = outputs.is_screen(json_file)
-    for made in () if is_taken else found.tables("en", 4):
+    for sentence in () if is_taken else (*verdicts(found, "en"), f"{found.counted('en')}."):
+        terminal.say(sentence)
+    for made in () if is_taken else found.tables("en", 4, None if every else MOST):
         made.say()
     for identifier in explain or ():
         for said in (identifier, *found.explain(identifier).splitlines()):
@@ -218,15 +215,17 @@ def score(
     _write(found, json_file, out)
     if out is not None:
         from ragbench.report import assemble
+        from ragbench.tiers.answers.rag_metrics import measured_scores, request_of
+        from ragbench.tiers.basics.session import told
         from ragbench.tiers.scoring.answer_tables import of_samples
 
-        answers, spoken = of_samples(survey or samples, file.name), language or known.language
+        answers = of_samples(survey or samples, ", ".join(path.name for path in files), forms.left_out.told)
         answers = replace(answers, facts={**answers.facts, **({"part_of_all": taken} if taken else {})})
-        request = _request(found, judges or names, asked, answers, spoken)
-        told = request.model_fields_set
-        parameters = {name: getattr(request, name) for name in request.parameters() if name in told}
+        spoken = language or known.language
+        request = request_of(found, answers, spoken, judges or names)
+        parameters = {name: getattr(request, name) for name in request.parameters() if name in request.model_fields_set}
         # nobody else has the measurement: it goes as soon as it is written, and is read again
-        page = assemble(out, _measured(found, names, asked, answers, request), parameters, spoken, VIEWS)
+        page = assemble(out, told(measured_scores(found, answers, spoken, judges or names)), parameters, spoken)
         terminal.say(page, err=True)
     held = gate.tell(_decided(found, known.model_copy(update={"gate": bounds}))) if bounds else Ending.HELD
     unmeasured = Ending.UNMEASURED if _tell_nothing(found) else Ending.HELD
@@ -243,15 +242,15 @@ def _bounds(gates: Sequence[str]) -> dict[str, GateSettings]:
 
 def _tell_nothing(found: Scores) -> bool:
     """Whether there is a metric, of any system, of which nothing was measured; says it."""
-    empty = [place for place, one in found.estimates.items() if math.isnan(one.value)]
-    if found.estimates and not empty:
+    empty = [place for place, one in found.means.items() if math.isnan(one.value)]
+    if found.means and not empty:
         return False
     from ragbench.report.keeping.results import nothing_for
 
     reasons = [*(str(line["reason"]) for line in found.lines()), *(one.score.reason for one in found.sets.scores)]
-    if len(empty) == len(found.estimates):
+    if len(empty) == len(found.means):
         terminal.say(nothing_for(reasons or ["no metric had a sample to measure"]), err=True)
-    for place in empty if len(empty) < len(found.estimates) else ():
+    for place in empty if len(empty) < len(found.means) else ():
         terminal.say(f"{': '.join(filter(None, place))}: nothing was measured", err=True)
     return True
 
@@ -269,20 +268,9 @@ def _numbers(found: Scores) -> dict[str, Measurement]:
     from ragbench.tiers.scoring import judge_overlap
     from ragbench.tiers.scoring.result import NOTEBOOK
 
-    estimates = tuple(NamedEstimate(*place, one) for place, one in found.estimates.items())
+    estimates = tuple(NamedEstimate(*place, one) for place, one in found.means.items())
     facts = {"attendance": judge_overlap.facts(found.attendances)}
-    return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=found.comparisons)}
-
-
-def _columns(given: Sequence[str]) -> dict[str, str]:
-    """Field → column, of `field=column`. Raises ValueError."""
-    found = {}
-    for one in given:
-        field, equals, column = (part.strip() for part in one.partition("="))
-        if not (field and equals and column):
-            raise ValueError(f"--column {one!r}: FIELD=COLUMN is expected, such as response=output")
-        found[field] = column
-    return found
+    return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=found.differences)}
 
 
 def _criteria(given: Sequence[str], scale: str) -> list[Metric]:
@@ -306,45 +294,9 @@ def _criteria(given: Sequence[str], scale: str) -> list[Metric]:
     return made
 
 
-def _request(
-    found: Scores, names: Sequence[str], asked: Asked, answers: AnswerTable, language: str
-) -> RagMetricsRequest:
-    """What the notebook rag_metrics would have been asked for."""
-    from ragbench.tiers.answers.rag_metrics import RagMetricsRequest
-
-    given: dict[str, Any] = {
-        "answers": str(answers.facts["dataset"]),
-        "metrics": ", ".join(metric.label for metric in found.metrics),
-        "judges": ", ".join(names),
-        "aggregate": asked.rule.how,
-        "tolerance": asked.rule.tolerance,
-        "quorum": asked.rule.quorum,
-        "embedder": str(asked.embedder),
-        "baseline": found.baseline,
-        "primary": found.primary,
-        "level": found.level,
-        "resamples": found.resamples,
-        "seed": found.seed,
-        "language": language,
-        "limit": None if asked.sampled is None else asked.sampled["n"],
-    }
-    return RagMetricsRequest(**given)
-
-
-def _measured(
-    found: Scores, names: Sequence[str], asked: Asked, answers: AnswerTable, request: RagMetricsRequest
-) -> Measurement:
-    """These scores as the notebook rag_metrics would have measured them."""
-    from ragbench.tiers.answers.rag_metrics import Made, measurement_of
-    from ragbench.tiers.basics.session import told
-
-    embedders = tuple(name.strip() for name in str(asked.embedder).split(","))
-    made = measurement_of(found, answers, Made(tuple(names), asked.rule, embedders))
-    return told(replace(made, facts={**made.facts, "request": request.told()}))
-
-
 def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
     from ragbench.cli.console import outputs
+    from ragbench.core.language import translator
     from ragbench.tiers.scoring.result import FILED
 
     if json_file is not None:
@@ -357,4 +309,6 @@ def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
         out.mkdir(parents=True, exist_ok=True)
         outputs.write(out / "summary.json", found.as_parts())
         csv_files.write_rows(out / "scores", found.filed(), FILED)
+        told = [found.caveat("en"), *found.said_of_models("en"), *found.said_of_injections("en")]
+        csv_files.write_readme(out, {"scores": told}, translator("en"))
         csv_files.write_findings(out, _numbers(found))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -102,6 +102,20 @@ class NamedComparison:
 
 
 Finding = NamedEstimate | NamedComparison
+
+
+def framed(findings: Iterable[Finding], columns: Sequence[str], caveat: str = "") -> pd.DataFrame:
+    """Findings as a data frame, a row each; what a finding's place is told by are columns, too.
+
+    columns: of the findings' kind, also where there are none. caveat: goes with the frame as `attrs["caveat"]`.
+    """
+    import pandas as pd
+
+    rows = [{**one.where, **one.summary()} for one in findings]
+    first = ["metric"] if "challenger" in columns else ["system", "metric"]
+    made = pd.DataFrame(rows, columns=None if rows else [*first, *columns])
+    made.attrs["caveat"] = caveat
+    return made
 
 
 def without_rows(columns: Sequence[str]) -> pd.DataFrame:
@@ -254,10 +268,12 @@ class Measurement:
             for c in self.comparisons
             for one in [c.comparison]
         ]
-        if len(lines) > 8:
-            lines[7:] = [f"… {len(lines) - 7} more in .estimates and .comparisons"]
-        strange = unidentified.sentences(unidentified.of(self.facts).values(), _)
-        said = [f"{self.notebook}: {about}", *lines, *strange, stand_ins.caveat(stand_ins.of(self.facts), _)]
+        strange = list(unidentified.sentences(unidentified.of(self.facts).values(), _))[:3]
+        more = [*strange, stand_ins.caveat(stand_ins.of(self.facts), _)]
+        room = min(8, terminal.LINES - 1 - len(list(filter(None, more))))
+        if len(lines) > room:
+            lines[room - 1 :] = [f"… {len(lines) - room + 1} more in .estimates and .comparisons"]
+        said = [f"{self.notebook}: {about}", *lines, *more]
         return "\n".join(terminal.plain(line) for line in said if line)
 
     def save(self, folder: Path) -> None:

@@ -32,6 +32,18 @@ def pattern(classes: tuple[str, ...] = tuple(INVISIBLE.values())) -> re.Pattern[
     return re.compile(f"[{''.join(classes)}]")
 
 
+LINES = 10
+"""That anything takes that shows itself in a cell or at a prompt; `print` shows all of it."""
+
+
+def brief(text: str, lines: int = LINES) -> str:
+    """The first lines of a text, and how many more there are."""
+    found = text.splitlines()
+    if len(found) <= lines:
+        return text
+    return "\n".join([*found[: lines - 1], f"… {len(found) - lines + 1} more lines; print() shows all"])
+
+
 def plain(text: object) -> str:
     """A text as one line without secrets, each sign that a terminal would obey, or hide, shown as its number."""
     return escaped(_mask()(str(text)))

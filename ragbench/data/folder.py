@@ -67,9 +67,8 @@ class Records:
     def read(cls, place: Path, language: str) -> Records:
         """All tables of a folder, each of which may be missing: pages that need it are not made then.
 
-        Raises DatasetError for chunks and questions whose file is there and empty, unless there are dialogues or
-        decisions (or, of questions, documents that the base was cut from), for a folder without any table, and for more
-        than memory takes.
+        Raises DatasetError for questions whose file is there and empty, unless there are dialogues, decisions or
+        documents that the base was cut from, for a folder without any table, and for more than memory takes.
         """
         found: dict[str, list[Any]] = {}
         try:
@@ -81,7 +80,7 @@ class Records:
         return cls(**found)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dataset:
     """A knowledge base with questions and all that people know about them, in one language.
 
@@ -116,6 +115,11 @@ class Dataset:
         less = [name for name, number in left.items() if number < self.whole[name]]
         name = min(less, key=lambda name: left[name] / self.whole[name], default=None)
         return None if name is None else {"n": left[name], "of": self.whole[name], "table": name}
+
+    def __repr__(self) -> str:
+        """The name, and how much there is of each table."""
+        counts = {name: len(getattr(self, name)) for name in MODELS}
+        return f"{self.label}: {', '.join(f'{count:,} {name}' for name, count in counts.items() if count) or 'nothing'}"
 
     @property
     def label(self) -> str:
@@ -156,7 +160,14 @@ def load_folder(place: Path, name: str, language: str = "", reader: str = "") ->
     """The data set in a folder, by the name that it is known by; see `load`."""
     language = language_in(place, language, reader)
     about = _described(place)
-    records = Records.read(place, language)
+    title = about.titles.get(language) or next(iter(about.titles.values()), name)
+    return of_records(Records.read(place, language), name, language, title, about.licence, about.left_out)
+
+
+def of_records(
+    records: Records, name: str, language: str, title: str, licence: str, left_out: Mapping[str, int]
+) -> Dataset:
+    """The data set of these tables, each sorted by id. Raises DatasetError for what one names and another lacks."""
     known = {
         "chunk": {record.id for record in records.chunks}.__contains__,
         "question": {record.id for record in records.questions}.__contains__,
@@ -171,13 +182,13 @@ def load_folder(place: Path, name: str, language: str = "", reader: str = "") ->
     return Dataset(
         name=name,
         language=language,
-        title=about.titles.get(language) or next(iter(about.titles.values()), name),
-        licence=about.licence,
+        title=title,
+        licence=licence,
         chunks=tuple(Chunk(**record.model_dump()) for record in records.chunks),
         questions=tuple(Question(language=language, **record.model_dump()) for record in records.questions),
         **others,
         content_hash=_digest(language, hashed),
-        left_out=about.left_out,
+        left_out=left_out,
     )
 
 
@@ -298,7 +309,7 @@ def _require(place: Path, language: str, counts: Mapping[str, int]) -> None:
     """Raises DatasetError for a base table whose file is there and empty, and for a folder without any table."""
     for table in BASE:
         path = place / f"{table}.{language}.jsonl"
-        spared = (*ADDED, "documents") if table == "questions" else ADDED
+        spared = (*ADDED, "documents" if table == "questions" else "questions")
         if path.is_file() and not counts[table] and not any(counts[other] for other in spared):
             raise DatasetError(f"{path.name}: holds no lines; at least one is expected")
     if not any(counts.values()):

@@ -24,9 +24,17 @@ def own_notebooks() -> Path:
     return settings.project_folder() / settings.load().notebooks_folder
 
 
+NO_PAGES = ("quickstart.ipynb",)
+"""Notebooks that are worked in, and make no page of a report."""
+
+
 def notebooks() -> list[Path]:
-    """All notebooks that a project has, sorted; those that come with ragbench where it has none."""
-    return sorted(own_notebooks().glob("*.ipynb")) or sorted(shipped.NOTEBOOKS.glob("*.ipynb"))
+    """All notebooks that a project has pages of, sorted; those that come with ragbench where it has none."""
+    return _pages(own_notebooks()) or _pages(shipped.NOTEBOOKS)
+
+
+def _pages(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*.ipynb") if path.name not in NO_PAGES)
 
 
 def notebook(file: str) -> Path | None:

@@ -23,6 +23,10 @@ def make(
     language. keep: gives what `hashing` has been fitted to before, as `Store.arrays` does; None fits it anew.
     Raises EmbeddingError for settings that cannot give vectors.
     """
+    if settings.given is not None:
+        from ragbench.embed.objects import ObjectEmbedder
+
+        return ObjectEmbedder(name, settings.given, settings.batch)
     if settings.kind == "auto":
         from ragbench.core.segmentation import language_of
         from ragbench.embed import wheels

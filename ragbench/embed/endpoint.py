@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import base64
 import json
 import re
-import threading
-import time
-import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,15 +18,13 @@ from ragbench.core.types import EmbeddingError, TextKind, Vectors
 from ragbench.core.waves import gather
 from ragbench.embed.texts import check_texts, prefixed
 from ragbench.llm import planning
+from ragbench.llm.caller import Caller
 from ragbench.llm.errors import Fault
-from ragbench.llm.loop import USUAL, background_loop, run
+from ragbench.llm.loop import background_loop, free_loop, run
 from ragbench.llm.reply import refuse_error
 from ragbench.llm.request import estimate_tokens
-from ragbench.llm.shares import line_of
-from ragbench.llm.transport import Transport, loaded, own_client, patiently, read_key
+from ragbench.llm.transport import Transport, read_key
 
-LOOP = "ragbench-embedding"
-"""For who waits for vectors on the loop that asks the judges, and would wait there for ever."""
 MAX_BYTES = 32 * 2**20
 """Of a response: 64 of the widest vectors that PostgreSQL stores, at 32 bytes a number."""
 FRAMES = 8
@@ -60,7 +53,7 @@ class EndpointEmbedder:
         self._more: dict[str, Any] = {"dimensions": asked} if asked else {}
         prefixes = f"query_prefix={settings.query_prefix!r} passage_prefix={settings.passage_prefix!r}"
         self.identity = f"openai {settings.address} model={settings.model!r} dimensions={asked or 'own'} {prefixes}"
-        self._transports: WeakKeyDictionary[asyncio.AbstractEventLoop, Transport] = WeakKeyDictionary()
+        self._caller = Caller(f"embedders.{name}", settings, self._key, MAX_BYTES)
         self._encodings: list[dict[str, str]] = [{"encoding_format": "base64"}, {"encoding_format": "float"}, {}]
         self.answered_by: Counter[str] = Counter()
         """How many texts came back with which model's name; of those that this object embedded."""
@@ -75,7 +68,7 @@ class EndpointEmbedder:
         Raises EmbeddingError for empty and over-long texts before anything is sent, for an endpoint that does not
         answer (`dead`) or refuses, and for a reply that is not one finite, non-zero vector of one width a text.
         """
-        return run(self._embedded(texts, kind), _loop())
+        return run(self._embedded(texts, kind), free_loop())
 
     @property
     def concurrency(self) -> int:
@@ -88,7 +81,7 @@ class EndpointEmbedder:
 
     def begin(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Future[Vectors]:
         """What `embed` gives or raises, once it is there."""
-        return asyncio.run_coroutine_threadsafe(self._embedded(texts, kind), background_loop(_loop()))
+        return asyncio.run_coroutine_threadsafe(self._embedded(texts, kind), background_loop(free_loop()))
 
     async def _embedded(self, texts: Sequence[str], kind: TextKind) -> Vectors:
         check_texts(texts, self.settings, self.name)
@@ -127,37 +120,12 @@ class EndpointEmbedder:
         return vectors
 
     async def _reply(self, texts: list[str]) -> bytes:
-        """The body of a good response, within the settings' attempts and patience (waiting in line does not count)."""
-        loop = asyncio.get_running_loop()
-        await loaded()
+        """The body of a good response."""
+        tokens = sum(map(estimate_tokens, texts)) if self.settings.tokens_per_minute else 0
         try:
-            if loop not in self._transports:
-                own = own_client(f"embedders.{self.name}", self.settings)
-                made = Transport(self.settings, self._key, self.concurrency, MAX_BYTES, client=own)
-                self._transports[loop] = made
-                _close_with(self, made)
-            transport = self._transports[loop]
-            return await patiently(self.settings, lambda seconds: self._attempt(transport, texts, seconds))
+            return await self._caller.post(lambda transport, seconds: self._post(transport, texts, seconds), tokens)
         except Fault as fault:
             raise self._given_up(fault, len(texts)) from None
-
-    async def _attempt(self, transport: Transport, texts: list[str], seconds: float) -> bytes:
-        tokens = sum(map(estimate_tokens, texts)) if self.settings.tokens_per_minute else 0
-        line = line_of(self.settings, None)
-        ticket = await line.acquire(tokens)
-        began = time.monotonic()
-        try:
-            content = await self._post(transport, texts, seconds)
-            line.succeeded(ticket, tokens)
-            return content
-        except Fault as fault:
-            fault.seconds = time.monotonic() - began
-            wait = min(fault.retry_after or 0.0, self.settings.patience_seconds)
-            line.failed(ticket, busy=fault.kind == "busy", retry_after=wait)
-            raise
-        except BaseException:
-            line.cancelled(ticket)
-            raise
 
     async def _post(self, transport: Transport, texts: list[str], seconds: float) -> bytes:
         """Vectors are asked for packed, a quarter of their digits, until the endpoint says that it cannot; then in
@@ -219,11 +187,6 @@ class EndpointEmbedder:
         return f"{self.name} ({self.settings.model} at {self.settings.address})"
 
 
-def _loop() -> str:
-    """The loop of the judges, so that who asks one provider waits in one line; LOOP for who is inside of it."""
-    return LOOP if threading.current_thread().name == USUAL else USUAL
-
-
 def _unpacked(given: Any) -> Any:
     """The numbers of a packed vector: 32-bit floats, the lowest byte first, in base64; anything else as it is."""
     if not isinstance(given, str):
@@ -232,19 +195,3 @@ def _unpacked(given: Any) -> Any:
         return np.frombuffer(base64.b64decode(given, validate=True), "<f4")
     except ValueError:  # not base64, or not of whole numbers
         return given
-
-
-def _close_with(owner: object, transport: Transport) -> None:
-    """Let the connections go when their owner goes, or the process: aiohttp complains of those that nobody closed."""
-
-    loop = asyncio.get_running_loop()
-
-    def close(seconds: float = 0.0) -> None:
-        if loop.is_running():
-            ended = asyncio.run_coroutine_threadsafe(transport.close(), loop)
-            if seconds:
-                ended.result(seconds)
-
-    owned = weakref.finalize(owner, close)
-    owned.atexit = False  # those run when the loop has stopped already
-    atexit.register(lambda: close(1.0) if owned.detach() else None)

@@ -19,6 +19,8 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 USUAL = "ragbench"
+BESIDE = "ragbench-beside"
+"""For who waits on the usual loop for what is asked there too, and would wait for ever."""
 STOP_SECONDS = 1.5
 
 OBJECTS = 20_000
@@ -36,6 +38,12 @@ def background_loop(name: str = USUAL) -> asyncio.AbstractEventLoop:
             threading.Thread(target=loop.run_forever, name=name, daemon=True).start()
             atexit.register(loop.call_soon_threadsafe, loop.stop)
     return loop
+
+
+def free_loop() -> str:
+    """The name of the loop that this thread may wait for: the usual one, where all who ask one provider wait in one
+    line, unless it is this thread's own."""
+    return BESIDE if threading.current_thread().name == USUAL else USUAL
 
 
 def run(work: Coroutine[Any, Any, Result], name: str = USUAL) -> Result:

@@ -139,14 +139,17 @@ class Tally:
         left = (total or self.asked) - self.done - self.failed
         return left * seconds_so_far / paid if paid > 0 else None
 
-    def describe(self, seconds_so_far: float, total: int | None = None) -> str:
-        """One line for a progress bar: answered, in flight, failed, cost, time left (a dash while unknown)."""
-        left = self.seconds_left(seconds_so_far, total)
-        rest = "—" if left is None else f"{left // 60:.0f} min {left % 60:02.0f} s"
-        return (
+    def describe(self, seconds_so_far: float | None = None, total: int | None = None) -> str:
+        """One line beside a progress bar: answered, in flight, failed, cost; with the seconds so far also the time left
+        (a dash while unknown), where no bar tells it."""
+        said = (
             f"{self.done} of {total or self.asked} answered ({self.journaled} from the journal), "
-            f"{self.in_flight} in flight, {self.failed} failed, cost {self.money}, left {rest}"
+            f"{self.in_flight} in flight, {self.failed} failed, cost {self.money}"
         )
+        if seconds_so_far is None:
+            return said
+        left = self.seconds_left(seconds_so_far, total)
+        return f"{said}, left {'—' if left is None else f'{left // 60:.0f} min {left % 60:02.0f} s'}"
 
     @property
     def money(self) -> str:

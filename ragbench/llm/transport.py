@@ -31,6 +31,7 @@ from pydantic import SecretStr
 from ragbench.core.settings import ConfigurationError, WebSettings, project_folder
 from ragbench.core.settings.endpoints import Patience
 from ragbench.core.settings.secrets import Mask, excerpt, masker_of, value_of
+from ragbench.core.trust import UntrustedError
 from ragbench.core.types.reason import Reason, joined, short
 from ragbench.data.remotes import sockets
 from ragbench.llm.errors import Fault, Response, late
@@ -304,14 +305,21 @@ def own_client(who: str, settings: Patience) -> Any:
 
     try:
         return official.named(settings.client)
+    except UntrustedError:
+        raise
     except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise Fault("fatal", f"{who}: client = {settings.client!r}: {excerpt(error, 200)}") from None
 
 
+def load() -> None:
+    """Load the client of models, which takes a second or two."""
+    import_module("ragbench.llm.official")
+
+
 async def loaded() -> None:
-    """Load the client of models, which takes a second or two, without holding up anybody else on this loop."""
+    """The same without holding up anybody else on this loop."""
     if "ragbench.llm.official" not in sys.modules:
-        await asyncio.to_thread(import_module, "ragbench.llm.official")
+        await asyncio.to_thread(load)
 
 
 def read_key(who: str, settings: WebSettings) -> SecretStr | None:

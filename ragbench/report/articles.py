@@ -14,11 +14,12 @@ from ragbench.core.stand_ins import caveat, of
 from ragbench.data import tables
 from ragbench.data.tables import Column, Found, Table
 from ragbench.metrics.explanation import reason_in, spoken
-from ragbench.report import captions
+from ragbench.report import captions, papers
 from ragbench.report.keeping import files
 from ragbench.tiers.basics import needs
 from ragbench.tiers.basics.verdicts import decision, exact
 from ragbench.tiers.run.gates import ALONE
+from ragbench.views import Page
 from ragbench.views.basics.material import Material
 from ragbench.views.basics.text import clean
 
@@ -283,11 +284,18 @@ def write(
     gate: Mapping[str, Any] | None,
     _: Translator,
 ) -> None:
-    """`tables/NAME.tex` for each page with numbers, `summary.md` and `junit.xml`."""
+    """`tables/NAME.tex` and `NAME-brief.tex`, `.md`, `.typ` for each page with numbers, `summary.md` and `junit.xml`.
+
+    The first has every metric with intervals, differences and p; the brief one is a paper's, systems × key metrics.
+    """
     tables: Sequence[tuple[str, str]] = [(name, latex_table(made, _)) for name, made in measurements.items()]
     (folder / "tables").mkdir(exist_ok=True)
     for name, text in tables:
         if text:
             files.write(folder / "tables" / f"{name}.tex", text)
+            page = Page(measurements[name], language=_.language)
+            brief = {"tex": papers.latex(page, f"tab:{name}"), "md": papers.markdown(page), "typ": papers.typst(page)}
+            for ending, own in brief.items():
+                files.write(folder / "tables" / f"{name}-brief.{ending}", own)
     files.write(folder / "summary.md", summary(manifest, measurements, gate, _))
     files.write(folder / "junit.xml", junit(manifest, measurements, gate, _))

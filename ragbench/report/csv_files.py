@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragbench.core import answered_by, raised, stand_ins, unidentified
+from ragbench.core.language import Translator, translator
 from ragbench.core.measurement import COMPARISON_ROW, ESTIMATE_ROW, Measurement, NamedEstimate, without_nan, write_table
 from ragbench.core.settings import secrets
 from ragbench.data.tables import Column, Table
@@ -65,14 +67,35 @@ def write_csv(path: Path, table: pd.DataFrame, *, raw: bool = False) -> None:
     files.write_by(path, fill)
 
 
-def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = False) -> None:
+README = "README.txt"
+
+
+def write_readme(folder: Path, caveats: Mapping[str, Sequence[str]], _: Translator) -> None:
+    """What must be read with the tables of a folder, which hold numbers alone. caveats: by page what is to be known of
+    its numbers; of one without any that is said, too."""
+    lines = [_("Numbers alone stand in these tables. What must be read with them:"), ""]
+    for name, said in caveats.items():
+        told = [text for text in said if text] or [_("nothing stands in for a model.")]
+        lines += [f"{name}: {' '.join(told)}"]
+    files.write(folder / README, secrets.masker()("\n".join(lines)) + "\n")
+
+
+def caveats_of(made: Measurement, _: Translator) -> list[str]:
+    """Who stands in for a model in a measurement, whose name is not the one asked for, and what systems raised."""
+    strange = unidentified.sentences(unidentified.of(made.facts).values(), _)
+    broken = [f"{text}." for text in raised.sentences(raised.of(made.facts), _)]
+    return [stand_ins.caveat(stand_ins.of(made.facts), _), *answered_by.warnings(made.facts, _), *strange, *broken]
+
+
+def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = False, language: str = "en") -> None:
     """Scores, estimates, comparisons and the pages' own tables as CSV and as Parquet; both summaries as one JSON.
 
     `placed_estimates` and `placed_comparisons` hold what is not of the whole (of a slice, a stage, a judge, a depth);
-    `where` says of what, as JSON.
+    `where` says of what, as JSON. README.txt, in the language, says what must be read with them.
     """
-
     folder.mkdir(parents=True, exist_ok=True)
+    _ = translator(language)
+    write_readme(folder, {name: caveats_of(made, _) for name, made in measurements.items()}, _)
     scores = results.scores(measurements, told=True)
     write_csv(folder / "scores.csv", scores, raw=raw)
     write_table(folder / "scores.parquet", scores)

@@ -45,6 +45,13 @@ def find(
             offered = [word for word in dir(found) if not word.startswith("_") and callable(getattr(found, word))]
             raise ValueError(f"there is no {part}; there are {', '.join(offered) or 'no functions'}")
         found = getattr(found, part)
+    return limited(found, parameters, seconds, limit, adapt)
+
+
+def limited(
+    found: Any, parameters: str, seconds: float, limit: str, adapt: Callable[[Any], Any] = lambda found: found
+) -> Callable[..., Any]:
+    """The function that is found, or that `adapt` makes of it, with a limit on its time; see `find`."""
     found = adapt(found)
     if not callable(found):
         raise ValueError(f"that is {kind(found)}, not a function of {parameters}")
@@ -104,16 +111,37 @@ def module(name: str) -> ModuleType:
 
 def of_table(
     table: str, path: str, parameters: str, seconds: float, refused: type[ValueError],
-    adapt: Callable[[Any], Any] = lambda found: found,
+    adapt: Callable[[Any], Any] = lambda found: found, given: Any = None,
 ) -> Callable[..., Any]:  # fmt: skip
     """`find` of the `callable` of a table of ragbench.toml, such as `systems.mine`, and of its `timeout_seconds`.
 
+    given: the object itself, which is looked for nowhere: a caller has handed it over; one that takes no more than a
+    question is asked nothing else.
     Raises `refused`, naming table and value, where `find` raises ValueError.
     """
+    limit = f"{table}.timeout_seconds"
     try:
-        return find(path, parameters, seconds, f"{table}.timeout_seconds", adapt)
+        if given is None:
+            return find(path, parameters, seconds, limit, adapt)
+        return limited(given, parameters, seconds, limit, lambda found: asked(found, adapt))
     except ValueError as error:
         raise refused(f"{table}.callable = {path!r}: {error}") from error
+
+
+def asked(given: Any, adapt: Callable[[Any], Any] = adapted) -> Any:
+    """What `adapt` makes of an object, or a function of two values that asks it by the first, where it takes no
+    more."""
+    found = adapt(given)
+    if not callable(found) or _takes(found, 2) or not _takes(found, 1):
+        return found
+    return lambda question, _: found(question)
+
+
+def named(given: Any) -> str:
+    """What a page calls an object that has no name of its own: `my_package.search:retrieve`."""
+    own = given if hasattr(given, "__qualname__") else getattr(given, "func", type(given))
+    own = own if hasattr(own, "__qualname__") else type(own)
+    return f"{getattr(own, '__module__', None) or 'builtins'}:{own.__qualname__}"
 
 
 def tell_missing() -> None:

@@ -38,6 +38,27 @@ def adapted(found: Any) -> Any:
     return found
 
 
+def adapted_writer(found: Any) -> Any:
+    """A function of (question, texts of contexts) that asks a runnable of LangChain; anything else as it is."""
+    packages = {kind.__module__.partition(".")[0] for kind in type(found).__mro__}
+    if not {"langchain", "langchain_core"} & packages or not hasattr(found, "invoke"):
+        return found
+
+    def write(question: str, contexts: Sequence[str]) -> Any:
+        schema = found.get_input_jsonschema()
+        names = list(schema.get("properties") or ())
+        place = next((name for name in PASSAGES if name in names), None)
+        given = {name: question for name in QUESTIONS if name in names}
+        if place is None or not given:
+            raise ValueError(
+                f"it takes {', '.join(names) or 'a text'}; {', '.join(QUESTIONS[:2])} and context are asked"
+            )
+        said = found.invoke({**given, place: "\n\n".join(contexts)})
+        return {"answer": _text(said)} if not isinstance(said, Mapping) else _of_langchain(said)
+
+    return write
+
+
 def _input(runnable: Any, question: str) -> Any:
     """What a runnable takes: the question, or an object with it where its schema asks for one."""
     schema = runnable.get_input_jsonschema()
@@ -111,13 +132,13 @@ def _open_inputs(inputs: Mapping[str, Mapping[str, Any]], question: str) -> dict
 
 
 def _passages(items: Iterable[Any]) -> list[Any]:
-    return [_passage(item) for item in items]
+    return [passage(item) for item in items]
 
 
-def _passage(item: Any) -> Any:
+def passage(item: Any) -> Any:
     """A document or a node, alone or with its score, as `ItemReader` takes it; what is none of these, as it is."""
     if isinstance(item, tuple) and len(item) == 2:
-        made = _passage(item[0])
+        made = passage(item[0])
         return {**made, "score": item[1]} if isinstance(made, dict) else item
     node = getattr(item, "node", item)
     about = _first(node, ("metadata", "meta")) or {}

@@ -24,17 +24,17 @@ class FunctionSystem:
     an object of a framework is asked in its own way (`ragbench.systems.frameworks`).
 
     A system that answers by itself returns an object with "answer", and with "retrieved" for what it looked at.
-    The module is one of an installed package, or lies beside ragbench.toml. A question at which it raises, or runs out
-    of time, is kept as an error and has no hits; when every question fails, nothing was measured, and that is an error
-    as a whole.
+    The module is one of an installed package, or lies beside ragbench.toml, unless the object itself is given. A
+    question at which it raises, or runs out of time, is kept as an error and has no hits; when every question fails,
+    nothing was measured, and that is an error as a whole.
     """
 
     is_stand_in = False
 
-    def __init__(self, name: str, path: str, dataset: Dataset, seconds: float) -> None:
+    def __init__(self, name: str, path: str, dataset: Dataset, seconds: float, given: Any = None) -> None:
         self.name, self.path, self.dataset = name, path, dataset
         self._passages = Passages.of(dataset.chunks)
-        self._function = of_table(f"systems.{name}", path, "(question, k)", seconds, RetrievalError, adapted)
+        self._function = of_table(f"systems.{name}", path, "(question, k)", seconds, RetrievalError, adapted, given)
 
     @property
     def description(self) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from ragbench.core.expectations import kind
@@ -74,16 +74,26 @@ class ItemReader:
             "duplicates_dropped": self.duplicates,
             "dropped_beyond_k": self.beyond_k,
             **({f"known_by_{how}": self.known[how] for how in KNOWN} if self.known.keys() - {How.ID} else {}),
+            **self._strangers(),
+        }
+        return {name: value for name, value in facts.items() if value}
+
+    def _strangers(self) -> dict[str, Any]:
+        """What is none of the data set's; without passages of its own all that was seen is the base."""
+        if not self.passages.chunks:
+            return {"passages_seen": len(self.unknown)}
+        return {
             "unknown_ids": self.unknown.total(),
             "unknown_ids_first": [excerpt(name, 80) for name in sorted(self.unknown)[:SHOWN]],
         }
-        return {name: value for name, value in facts.items() if value}
 
     def _hit(self, item: Any, wanted: Collection[str]) -> tuple[Hit, How]:
         if isinstance(item, Hit):
             return item, How.ID if item.chunk.passage in self.passages.by_id else How.UNKNOWN
         if isinstance(item, Chunk):
             return self._found([item.id], item.text, item.url, item.title, wanted, item)
+        if not isinstance(item, bool) and isinstance(item, Integral) and abs(int(item)) < LARGEST_INTEGER:
+            item = str(int(item))
         if isinstance(item, str):
             return self._found([item], item, item, None, wanted)
         if isinstance(item, Mapping):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,7 @@ from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Array, Question, Status
 from ragbench.data import Dataset, DatasetError, trec
 from ragbench.data.files import parse_json, read_lines, read_text
-from ragbench.data.question_sets import flag
-from ragbench.data.rows import cut
+from ragbench.data.rows import cut, flag
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
 from ragbench.systems.passages import Passages
@@ -44,15 +43,22 @@ class LoggedSystem:
 
     is_stand_in = False
 
-    def __init__(self, name: str, path: Path, dataset: Dataset) -> None:
+    def __init__(
+        self, name: str, path: Path, dataset: Dataset, given: Iterable[Mapping[str, Any]] | None = None
+    ) -> None:
+        """given: the objects themselves, in place of a file's; `path` is then only what they are called."""
         self.name, self.dataset, self._passages = name, dataset, Passages.of(dataset.chunks)
         self.path = path if path.is_absolute() else project_folder() / path
         self._shown = path.name if path.is_absolute() else str(path)
         place = f"systems.{name}.results = {self._shown!r}"
-        if not self.path.is_file():
+        if given is None and not self.path.is_file():
             raise RetrievalError(f"{place}: there is no such file")
         try:
-            lines = _read(self.path)
+            lines = (
+                _read(self.path)
+                if given is None
+                else dict(_unique((f"{path}, row {number}", one) for number, one in enumerate(given, 1)))
+            )
         except (DatasetError, trec.TrecError) as error:
             raise RetrievalError(f"{place}: {error}") from None
         self._lists = {identifier: line.retrieved for identifier, line in lines.items()}

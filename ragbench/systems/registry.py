@@ -64,7 +64,7 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset, opened: 
     if one.callable is not None:
         from ragbench.systems.function import FunctionSystem
 
-        return FunctionSystem(name, one.callable, dataset, one.timeout_seconds)
+        return FunctionSystem(name, one.callable, dataset, one.timeout_seconds, one.given)
     if one.url is not None:
         from ragbench.store import server
         from ragbench.store.journal import DatabaseJournal
@@ -75,7 +75,7 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset, opened: 
     from ragbench.systems.logged import LoggedSystem
 
     assert one.results is not None, "settings let exactly one kind through"
-    return LoggedSystem(name, one.results, dataset)
+    return LoggedSystem(name, one.results, dataset, one.given)
 
 
 def _retriever(one: RetrieverSettings, settings: Settings, store: Store, dataset: Dataset, opened: Opened) -> Retriever:

@@ -9,6 +9,7 @@ from typing import Any
 from ragbench.core.settings import GeneratorSettings
 from ragbench.core.types import Status
 from ragbench.systems.callables import of_table, told
+from ragbench.systems.frameworks import adapted_writer
 from ragbench.systems.generation import BaseGenerator, Generation, GenerationError, Progress, Task
 
 
@@ -24,8 +25,9 @@ class FunctionGenerator(BaseGenerator):
         super().__init__(name, settings)
         self.path = str(settings.callable)
         self._function = of_table(
-            f"generators.{name}", self.path, "(question, contexts)", settings.timeout_seconds, GenerationError
-        )
+            f"generators.{name}", self.path, "(question, contexts)", settings.timeout_seconds, GenerationError,
+            adapted_writer, settings.given,
+        )  # fmt: skip
 
     @property
     def description(self) -> Mapping[str, Any]:

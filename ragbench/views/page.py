@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragbench import metrics
+from ragbench.core import annexes, stand_ins, terminal
 from ragbench.core import language as languages
-from ragbench.core import terminal
-from ragbench.core.measurement import Measurement
+from ragbench.core.measurement import (
+    COMPARISON_COLUMNS,
+    ESTIMATE_COLUMNS,
+    Finding,
+    Measurement,
+    NamedComparison,
+    NamedEstimate,
+    framed,
+)
 from ragbench.core.names import meant
 from ragbench.tiers.basics import paired
 from ragbench.tiers.run.restated import check, recomputed
@@ -20,7 +29,7 @@ from ragbench.views.items import chosen, explanation, frames, table
 from ragbench.views.items.explanation import Explanation
 from ragbench.views.items.kinds import items_of
 from ragbench.views.sentences import parts
-from ragbench.views.view import VIEWS, View, style, topic
+from ragbench.views.view import CHARTS, VIEWS, View, style, topic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,6 +157,75 @@ class Page:
             raise ValueError(f"form = {form!r}: {' or '.join(map(repr, FORMS))} is expected")
         return frames.long(self.material) if form == "long" else frames.wide(self.material, items_of(self.material))
 
+    @property
+    def scores(self) -> pd.DataFrame:
+        """Every value: `question` (its id), `system`, `metric`, `value` (NaN where it was not measured), `status`,
+        `reason`, `judge`. `to_pandas()` has the texts beside them."""
+        known = self.measurement.scores.rename(columns={"sample": "question"})
+        return known[["question", *(name for name in known if name != "question")]].reset_index(drop=True)
+
+    @property
+    def estimates(self) -> pd.DataFrame:
+        """Means with their intervals, a row a system and metric, those of depths, slices and other parts below them
+        with what tells their place (`k`, `slice`, …). `attrs["caveat"]` names stand-ins for models."""
+        return self._framed((*self.measurement.estimates, *self.measurement.placed), NamedEstimate, ESTIMATE_COLUMNS)
+
+    @property
+    def comparisons(self) -> pd.DataFrame:
+        """Differences from the baseline with corrected p and verdict, in the order of `estimates`."""
+        found = (*self.measurement.comparisons, *self.measurement.placed)
+        return self._framed(found, NamedComparison, COMPARISON_COLUMNS)
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Side tables of the page by name: answers, judgements, latencies, what was retrieved, and what else there
+        is."""
+        made = {"questions": self.measurement.questions, "retrieved": self.measurement.retrieved}
+        return {**made, **self.measurement.extra, **self.measurement.tables}
+
+    def _framed(self, found: Iterable[Finding], kind: type, columns: Sequence[str]) -> pd.DataFrame:
+        caveat = stand_ins.caveat(stand_ins.of(self.measurement.facts), self.material.text)
+        return framed((one for one in found if isinstance(one, kind)), columns, caveat)
+
+    def figure(self, name: str, **options: Any) -> Any:
+        """A figure of the page as a `plotly.graph_objects.Figure`, to be changed, saved or laid out anew.
+
+            page.figure("curves").update_layout(width=600)
+
+        name: that of its view. Raises ValueError for another name, and for a figure that this page has not.
+        """
+        there = [one for one in sorted(CHARTS) if (self.view(one).figure or {}).get("data")]
+        if name not in there:
+            raise ValueError(
+                f"this page has no figure {name!r}{meant(name, there)}; there are {', '.join(there) or 'none'}"
+            )
+        import plotly.graph_objects as go
+
+        return go.Figure(self.view(name, **options).figure)
+
+    def save(self, folder: Path | str) -> Path:
+        """Write the page into a folder as `ragbench run` would have; the path of its HTML, for a browser."""
+        made: Path = annexes.taken("page", "save")(self, folder)
+        return made
+
+    def latex(self, label: str = "", **options: Any) -> str:
+        r"""A table for a paper, systems × metrics: the best in bold, † where a system differs from the baseline.
+
+        label: of the table, as it is: `\\label{tab:results}`; empty: the notebook's name. metrics: names, at most six
+        of the page's key ones by default. intervals: whether they stand below their numbers. caption: in place of the
+        one that is made, which says of what the numbers are, what is compared how, and who stands in for a model.
+        It needs booktabs and siunitx. Raises ValueError for metrics that the page has not.
+        """
+        return str(annexes.taken("page", "latex")(self, label, **options))
+
+    def markdown(self, **options: Any) -> str:
+        """The same table in Markdown; metrics, intervals, caption: as of `latex`."""
+        return str(annexes.taken("page", "markdown")(self, **options))
+
+    def typst(self, label: str = "", **options: Any) -> str:
+        """The same table for Typst; as `latex`."""
+        return str(annexes.taken("page", "typst")(self, label, **options))
+
     def paired_values(self, metric: str, baseline: str, challenger: str) -> Paired:
         """The values of two systems on a metric, paired by question: what `stats.compare(page, …)` reads.
 
@@ -186,5 +264,7 @@ class Page:
         return "\n".join(f"{name}: {terminal.plain(value)}" for name, value in self._facts().items())
 
     def _repr_html_(self) -> str:
+        """The page's answer, and which views there are to show."""
         said = self._facts() | {f"views.{topic}": ", ".join(names) for topic, names in self.shows.items()}
-        return str(style() + html.div(html.terms(list(said.items()), "rb-facts"), "rb"))
+        answer = VIEWS["answer"](self).without_script() if "answer" in VIEWS else ""
+        return str(style() + answer + html.div(html.terms(list(said.items()), "rb-facts"), "rb"))

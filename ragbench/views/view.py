@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from markupsafe import Markup
 
@@ -18,10 +19,19 @@ from ragbench.core.measurement import Measurement
 from ragbench.core.settings import RUN_FOLDER
 from ragbench.views.basics import chart
 from ragbench.views.basics.material import Material
+from ragbench.views.basics.still import drawn as still_figure
+from ragbench.views.basics.still import without_script
 from ragbench.views.basics.templates import html
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MIME = "application/vnd.ragbench.view+json"
 STYLES = Path(__file__).parents[1] / "report" / "template"
+
+
+PLAIN = 2000
+"""Letters of a view on a terminal."""
 
 
 @lru_cache(maxsize=2)
@@ -31,7 +41,7 @@ def style(*more: str) -> Markup:
     return html.style(Markup("\n".join(texts)))  # noqa: S704 - our files
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class View:
     """What `views.comparison.table(page)` and its like return.
 
@@ -40,6 +50,7 @@ class View:
     draw: makes the HTML, given the names of the views that the page holds (for links between them).
     chart: makes the figure that JupyterLab shows instead; None where there is none.
     widget: makes the widget that JupyterLab shows instead; None where there is none, and in a headless run.
+    page: whose view it is.
     """
 
     name: str
@@ -49,6 +60,7 @@ class View:
     draw: Callable[[frozenset[str]], Markup]
     chart: Callable[[], Mapping[str, Any] | None] = field(default=lambda: None, repr=False)
     widget: Callable[[], Any] = field(default=lambda: None, repr=False)
+    page: Any = field(default=None, repr=False)
 
     @cached_property
     def figure(self) -> Mapping[str, Any] | None:
@@ -59,21 +71,54 @@ class View:
         """The view as HTML; every text from data is escaped."""
         return html.div(self.draw(present), f"rb rb-view-{self.name}")
 
+    @cached_property
+    def words(self) -> str:
+        """What the view says, without its figures' numbers and its markup: for a terminal."""
+        return terminal.plain(chart.without_numbers(self.html()).striptags()[:PLAIN])
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The numbers of the view's figure, a row a mark: which panel and line, `x`, `y`, and the ends of its interval.
+
+        Raises ValueError for a view that draws none: `page.estimates`, `page.comparisons` and `page.scores` have those
+        of its tables.
+        """
+        import pandas as pd
+
+        if self.name in NUMBERS:
+            return NUMBERS[self.name](self.page)
+        if self.figure is None:
+            raise ValueError(
+                f"{self.name} draws no figure; page.estimates, page.comparisons, page.scores have its numbers"
+            )
+        return pd.DataFrame(chart.numbers(self.figure))
+
+    def without_script(self) -> Markup:
+        """The view as HTML that needs no script: its figures are drawn already, in colours of both schemes; of a table
+        that a script makes, what tells most of it."""
+        other = VIEWS[INSTEAD[self.name]](self.page) if self.name in INSTEAD and self.page is not None else None
+        told = other.html() if other is not None and other.draw(frozenset()).strip() else self.html()
+        return without_script(told, chart.in_notebook)
+
+    def __repr__(self) -> str:
+        return terminal.brief(str(self))
+
+    def __str__(self) -> str:
+        return "\n".join(textwrap.wrap(self.words, 100))
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        drawn = self.html()
+        still = self.without_script()
         call = {
             "view": self.name,
             "options": dict(self.options),
             "language": self.language,
             "measurement": self.measurement,
         }
-        bundle: dict[str, Any] = {MIME: call, "text/plain": terminal.plain(drawn.striptags()[:2000])}
+        bundle: dict[str, Any] = {MIME: call, "text/plain": self.words, "text/html": str(style() + still)}
         if (widget := self.widget()) is not None:
-            bundle = widget._repr_mimebundle_()[0] | bundle
-        elif self.figure is None:
-            bundle["text/html"] = str(style() + drawn)
-        else:
+            return widget._repr_mimebundle_()[0] | bundle
+        if self.figure is not None:
             bundle["application/vnd.plotly.v1+json"] = dict(self.figure)
+            bundle["image/svg+xml"] = str(still_figure(self.figure))
         return bundle
 
 
@@ -91,6 +136,14 @@ class Shown(Protocol):
 Options = ParamSpec("Options")
 Drawn = Callable[Concatenate[Material, frozenset[str], Options], Markup]
 Figure = TypeVar("Figure", bound=Callable[..., Mapping[str, Any] | None])
+NUMBERS: dict[str, Callable[[Any], pd.DataFrame]] = {
+    "table": lambda page: page.estimates, "forest": lambda page: page.comparisons,
+}  # fmt: skip
+"""Of views that draw by style sheets alone, what they draw."""
+INSTEAD = {"questions": "worst"}
+"""Of a view that is nothing without a script, which other one stands for it there."""
+FRONT_ENDS = ("JPY_SESSION_NAME", "VSCODE_PID", "COLAB_RELEASE_TAG")
+"""Variables that Jupyter's server, VS Code and Colab set for the kernels that somebody works with."""
 VIEWS: dict[str, Callable[..., View]] = {}
 """Every view by the name under which stored notebooks ask for it; whole once `ragbench.views` is imported."""
 CHARTS: dict[str, Callable[..., Mapping[str, Any] | None]] = {}
@@ -104,8 +157,10 @@ def called(name: str) -> str:
 
 
 def _in_notebook() -> bool:
-    """Whether somebody looks: a headless run keeps what a page is drawn from, and no widget."""
-    return "ipykernel" in sys.modules and not os.environ.get(RUN_FOLDER)
+    """Whether somebody looks, in a front end that has sent for the kernel: what runs headless, as a run or by another
+    program, keeps what everybody can show, and no widget."""
+    asked = "ipykernel" in sys.modules and not os.environ.get(RUN_FOLDER)
+    return asked and any(os.environ.get(name) for name in FRONT_ENDS)
 
 
 def room(drawn: Callable[..., View]) -> str:
@@ -153,6 +208,7 @@ def view(
                 measurement=page.measurement.notebook,
                 draw=lambda present: draw(page.material, present, *args, **named),
                 chart=lambda: CHARTS[name](page.material, **asked) if name in CHARTS else None,
+                page=page,
                 widget=lambda: widget(page.material) if widget is not None and _in_notebook() else None,
             )
 

@@ -315,3 +315,41 @@ def test_a_column_and_a_baseline_are_named_or_refused(tmp_path: Path, monkeypatc
         rb.score(rows, "exact_match", baseline="nwe", columns={"response": "output"})
     typo = run("a.jsonl", "-m", "exact_match", "--column", "answer=output", "--baseline", "nwe")
     assert "--baseline = 'nwe' is not among the systems of a.jsonl; did you mean 'new'?" in one_line(typo.output)
+
+
+def several(folder: Path) -> Path:
+    """Two systems, thirty questions: the first answers from its context, the second invents."""
+    said = {"v1": "Paris is in France.", "v2": "Bananas fly."}
+    rows = [
+        {"id": f"s{number}", "system": system, "user_input": "Where is Paris?", "response": answer,
+         "retrieved_contexts": ["Paris is in France."], "reference": "Paris is in France."}
+        for number in range(30) for system, answer in said.items()
+    ]  # fmt: skip
+    return write_lines(folder / "several.jsonl", rows)
+
+
+def test_the_verdict_comes_first_and_eight_metrics_where_nobody_asks_for_all(tmp_path: Path) -> None:
+    path = several(tmp_path)
+    brief, whole = (run(path, "--judge", "lexical", "--resamples", "200", *more) for more in ((), ("--all",)))
+    assert brief.exit_code == whole.exit_code == 0, brief.output
+    first = " ".join(brief.stdout.split())
+    assert first.startswith("On faithfulness, v2 is worse than v1: −1.000"), first[:200]
+    assert "60 answers of 2 systems to 30 questions, " in first, "answers, questions and metrics, each counted once"
+    scores = rb.score([json.loads(line) for line in path.read_text().splitlines()], judge="lexical", resamples=200)
+    assert len(scores.metrics) > 8
+    shown = {one.label for one in scores.metrics if re.search(rf"\b{re.escape(one.label)} +\S*\d", brief.stdout)}
+    assert shown <= set(scores.shortlist())
+    assert len(scores.shortlist()) == 8
+    assert f"{len(scores.metrics) - 8} more metrics: " in first
+    assert "more metrics: " not in " ".join(whole.stdout.split())
+    assert len(brief.stdout.splitlines()) < len(whole.stdout.splitlines()) / 2
+    assert scores.said() == [scores.said()[0]]
+    assert repr(scores).splitlines()[0] == scores.said()[0], "at a prompt as in a terminal"
+    assert scores.said()[0].startswith("On faithfulness, v2 is worse than v1: −1.000")
+
+
+def test_the_caveat_lies_beside_the_files(tmp_path: Path) -> None:
+    done = run(several(tmp_path), *METRIC, "--resamples", "200", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    told = (tmp_path / "out" / "README.txt").read_text(encoding="utf-8")
+    assert "Measured with offline stand-ins: judge lexical." in told

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 import ragbench
-from ragbench.core.settings import ConfigurationError, EmbedderSettings, JudgeSettings, Settings
+from ragbench.core.settings import ConfigurationError, EmbedderSettings, JudgeSettings, Settings, load
 from ragbench.core.settings.presets import PRESETS
+from ragbench.core.trust import UntrustedError, answers
 from ragbench.core.types import EmbeddingError, Status
 from ragbench.embed.endpoint import EndpointEmbedder
 from ragbench.llm import ProviderRefused, run
@@ -157,6 +158,33 @@ def test_a_client_that_is_late_is_left() -> None:
     assert (found.status, found.reason) == (Status.TIMEOUT, "no whole response within 0.3 s (timeout_seconds)")
 
 
+def test_a_client_is_found_by_its_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it stands there, or as a function there makes it; the project's user is asked first."""
+    monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+    (tmp_path / "ragbench.toml").touch()
+    load.cache_clear()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("RAGBENCH_TRUST")
+    monkeypatch.setattr(answers, "_here", {})
+    with ChatServer().running() as server:
+        (tmp_path / "clients_of_mine.py").write_text(
+            "from openai import AsyncOpenAI\ndef made():\n"
+            f"    return AsyncOpenAI(base_url='{server.url}', api_key='x', default_headers={{'X-Mine': '2'}})\n"
+            "client = made()\nnothing = 3\n",
+            encoding="utf-8",
+        )
+        with pytest.raises(UntrustedError):
+            ask("", ["x"], base_url=None, client="clients_of_mine:client")
+        monkeypatch.setenv("RAGBENCH_TRUST", str(tmp_path))
+        for name in ("client", "made"):
+            (found,) = ask("", [name], base_url=None, client=f"clients_of_mine:{name}")
+            assert found.status is Status.OK
+        for name, said in (("nothing", "not an AsyncOpenAI"), ("absent", "has no attribute 'absent'")):
+            with pytest.raises(ProviderRefused, match=said):
+                ask("", ["x"], base_url=None, client=f"clients_of_mine:{name}")
+    assert [one.headers["x-mine"] for one in server.requests] == ["2", "2"]
+
+
 def test_what_is_no_client_is_named() -> None:
     import openai
 
@@ -224,6 +252,25 @@ def test_judges_and_embedders_of_one_provider_wait_in_one_line() -> None:
         run(work())
     assert server.calls == 25
     assert server.most_in_flight == 2
+
+
+def test_a_reranker_sends_what_its_provider_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ragbench.systems.parts.reranking import EndpointReranker
+
+    def ranked(body: dict[str, Any]) -> Raw:
+        scores = [{"index": place, "relevance_score": 1 - place} for place in range(len(body["documents"]))]
+        return Raw(200, {"results": scores})
+
+    monkeypatch.setenv("TEST_KEY", KEY)
+    with ChatServer(answer=ranked).running() as server:
+        known = Settings(
+            providers={"p": {"base_url": server.url, "headers": {"X-A": "{TEST_KEY}"}, "requests_per_minute": 6000}},
+            rerankers={"r": {"kind": "endpoint", "provider": "p", "model": "m"}},
+        )
+        reranker = EndpointReranker("r", known.rerankers["r"])
+        assert [list(reranker.scores("q", ["a", "b"])) for _ in range(3)] == [[1, 0]] * 3
+    assert {(one.path, one.headers["x-a"]) for one in server.requests} == {("/v1/rerank", KEY)}
+    assert known.rerankers["r"].requests_per_minute == 6000
 
 
 def test_the_strictest_limits_of_a_line_hold() -> None:

@@ -129,7 +129,7 @@ def test_failures_are_counted_and_bounded_not_averaged_away() -> None:
     values = [row.score.value for row in found.rows]
     common = {"left out": sum(v for v in values if not math.isnan(v)) / 3, "as zero": 3 / 4}
     assert common == {"left out": 1.0, "as zero": 0.75}
-    estimate = found.estimates["answers", "response_groundedness"]
+    estimate = found.means["answers", "response_groundedness"]
     assert (estimate.n, estimate.n_unmeasured) == (3, 1)
     assert (estimate.floor, estimate.value, estimate.ceiling) == (0.75, 1.0, 1.0)
     assert found.rows[3].score.status is Status.PARSE_ERROR

@@ -213,7 +213,7 @@ class TestAnEndpoint:
         served.change = spoilt
         found = ragbench.score(ROWS, METRICS, embedder="remote", language="ru")
         assert values(found)["s3"].reason == "remote не даёт вектора для «answer 3»: NaN или бесконечность"
-        assert found.estimates["answers", "semantic_similarity"].n_unmeasured == 1
+        assert found.means["answers", "semantic_similarity"].n_unmeasured == 1
 
     @pytest.mark.fault("hang", tried="an endpoint of embeddings that does not recover", count=1)
     def test_that_is_down_loses_no_other_metric(self, served: EmbeddingsServer) -> None:

@@ -69,5 +69,5 @@ def test_a_table_of_answers(values: pd.DataFrame, shuffled: pd.DataFrame) -> Non
         return Scores(tuple(rows), baseline="base", resamples=500)
 
     first, second = scored(values), scored(shuffled)
-    assert dict(first.estimates) == dict(second.estimates)
-    assert first.comparisons == second.comparisons
+    assert dict(first.means) == dict(second.means)
+    assert first.differences == second.differences

@@ -71,7 +71,7 @@ def test_functions_are_metrics_and_what_they_do_is_a_row(patience: Path) -> None
     assert "raise metrics.timeout_seconds" in got["hangs", "a"].reason
     assert got["blocks", "a"].value == 0.5, "who waits behind one that blocks is called anew"
     assert got["blocks", "b"].status is Status.TIMEOUT
-    assert found.estimates["answers", "raises"].n_unmeasured == 1
+    assert found.means["answers", "raises"].n_unmeasured == 1
 
 
 @pytest.mark.parametrize(

@@ -100,8 +100,8 @@ class TestAFile:
         lines = (project / table).read_text(encoding="utf-8").splitlines()
         scored = ragbench.score([json.loads(line) for line in lines], ["faithfulness"], "lexical", resamples=200)
         found = tiers.rag_metrics(table, metrics="faithfulness", **QUICK)
-        assert {(e.system, e.metric): e.estimate for e in found.estimates} == dict(scored.estimates)
-        assert found.comparisons == scored.comparisons
+        assert {(e.system, e.metric): e.estimate for e in found.estimates} == dict(scored.means)
+        assert found.comparisons == scored.differences
         assert list(found.scores["reason"]) == [row.score.reason for row in scored.rows]
 
     @pytest.mark.parametrize(
@@ -351,16 +351,16 @@ def scored(*systems: tuple[str, range]) -> Any:
 def test_questions_that_neither_of_two_systems_was_asked_are_no_loss_of_their_comparison() -> None:
     """Of a and b: 20 common, 5 that only a answered; those of c are no pairs of theirs."""
     found = scored(("a", range(25)), ("b", range(20)), ("c", range(24, 100)))
-    pairs = {one.comparison.challenger: one.comparison for one in found.comparisons}
+    pairs = {one.comparison.challenger: one.comparison for one in found.differences}
     assert (pairs["b"].n, pairs["b"].n_dropped) == (20, 5)
     assert (pairs["c"].n, pairs["c"].n_dropped) == (1, 24 + 75)
-    alone = scored(("a", range(25)), ("b", range(20))).comparisons[0].comparison
+    alone = scored(("a", range(25)), ("b", range(20))).differences[0].comparison
     assert (alone.n, alone.n_dropped, alone.difference) == (20, 5, pairs["b"].difference)
 
 
 def test_systems_without_a_common_question_are_named() -> None:
     found = scored(("a", range(10)), ("b", range(8)), ("c", range(50, 60)), ("d", range(90, 99)))
-    assert [one.comparison.challenger for one in found.comparisons] == ["b"]
+    assert [one.comparison.challenger for one in found.differences] == ["b"]
     said = "Not compared with a, as both answered no question of the same id: c and d."
     assert said in found.tables()[0].notes
     assert "Не сравнивались с a" in " ".join(found.tables("ru")[0].notes)

@@ -16,6 +16,7 @@ from ragbench.core import settings
 from ragbench.core.language import translator
 from ragbench.core.types import Sample
 from ragbench.data import DatasetError
+from ragbench.data.places import NO_PAGES
 from ragbench.report.execution import parameters
 from ragbench.tiers import BenchError, readiness
 from ragbench.tiers.basics.needs import Lack, Need, Needed, number, read
@@ -28,7 +29,7 @@ from tests.command_line import ragbench
 from tests.servers import embeddings_server
 from tests.small_project import NOTEBOOKS, add, write_lines
 
-TIERS = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+TIERS = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb") if path.name not in NO_PAGES)
 
 
 def requests_of(*names: str, **given: Any) -> dict[str, list[Request]]:

@@ -136,9 +136,20 @@ def test_pieces_are_held_to_the_labels_of_passages_and_compared_at_the_same_word
 def test_a_short_ranking_leaves_out_the_cutoffs_beyond_it() -> None:
     found = tiers.tier1_retrieval(systems="good", k=3)
     labels = list(dict.fromkeys(found.scores["metric"]))
-    assert labels == ["hit_rate@1", "mrr@3", "recall@1", "recall@3", "precision@1", "precision@3", "ndcg@3",
-                      "retrieval_consistency"]  # fmt: skip
+    assert labels == ["hit_rate@1", "hit_rate@3", "mrr@3", "recall@1", "recall@3", "precision@1", "precision@3",
+                      "ndcg@3", "retrieval_consistency"]  # fmt: skip
     assert found.retrieved["rank"].max() == 3
+
+
+def test_every_metric_with_a_cutoff_looks_as_deep_as_is_retrieved() -> None:
+    def labels(k: int) -> list[str]:
+        return [each.label for each in tiers.tier1_retrieval.request(k=k).chosen]
+
+    published = ["hit_rate@1", "hit_rate@5", "hit_rate@10", "mrr@10", "recall@1", "recall@3", "recall@5", "recall@10"]
+    assert labels(10)[:8] == published
+    deep = labels(20)
+    assert {"hit_rate@20", "mrr@20", "recall@20", "precision@20", "ndcg@20"} <= set(deep)
+    assert set(labels(10)) - {"mrr@10"} <= set(deep), "the specification's are there too"
 
 
 @pytest.mark.usefixtures("project")

@@ -63,7 +63,7 @@ def test_a_judge_is_asked_anew_and_its_mean_counts() -> None:
     assert row.score.value == pytest.approx(2 / 3)
     assert row.score.reason.startswith("Mean of 3 repeats: ")
     assert {repeat for _, _, repeat in judge.calls} == {0, 1000, 2000}
-    assert found.estimates["answers", "faithfulness"].value == pytest.approx(2 / 3)
+    assert found.means["answers", "faithfulness"].value == pytest.approx(2 / 3)
     panel = [ScriptedJudge(claims=claims("a"), entailment=[entailment(1), entailment(0)]), LexicalJudge()]
     [row] = asyncio.run(measure(rows, [faithfulness], Asked(tuple(panel), repeats=2, resamples=200))).rows
     assert [one.value for one in row.repeats] == [1.0, 0.5]
@@ -186,7 +186,7 @@ class TestJudges:
             "Only 1 of 2 judges measured, 2 are needed. By the judges that did: kind 1.000. "
             "Not measured by other (timeout)."
         )
-        assert found.estimates["answers", "faithfulness"].n_unmeasured == 1
+        assert found.means["answers", "faithfulness"].n_unmeasured == 1
 
     def test_a_value_of_fewer_judges_is_marked_and_counted(self) -> None:
         found = self.panel(Status.TIMEOUT, quorum=1)
@@ -194,13 +194,11 @@ class TestJudges:
         assert "Only 1 of 2 judges measured." in found.rows[0].score.reason
         assert "other (timeout)" in found.rows[0].score.reason
         assert found.rows[0].score.judge == "panel mean, 1 of 2"
-        for said in (repr(found), found._repr_html_()):
+        for said in (str(found), found._repr_html_()):
             assert "1 of 1 values is made of fewer judges than the panel has" in said
             assert "kind 1.000 (n 1); other — (n 0)" in said
-        assert "Значений не от всех судей коллегии: 1 из 1." in repr(
-            self.panel(Status.TIMEOUT, quorum=1, language="ru")
-        )
-        assert "fewer judges" not in repr(self.panel(entailment(0, 1)))
+        assert "Значений не от всех судей коллегии: 1 из 1." in str(self.panel(Status.TIMEOUT, quorum=1, language="ru"))
+        assert "fewer judges" not in str(self.panel(entailment(0, 1)))
 
     def test_a_quorum_above_the_judges_is_refused(self) -> None:
         with pytest.raises(ValueError, match="quorum = 3: there are only 2 judges"):
@@ -255,8 +253,8 @@ class TestJudges:
         wide = found.to_pandas("wide").set_index("id")["suspected_injection"]
         assert wide.to_dict() == {"good": "", "bad": flag}
         assert found.as_json()["suspected_injections"] == {"answers": 1}
-        assert "In 1 answer or its passages somebody seems to address the judge" in repr(found)
-        assert "seems to address" not in repr(ragbench.score(ROWS[:1], **NAMED))
+        assert "In 1 answer or its passages somebody seems to address the judge" in str(found)
+        assert "seems to address" not in str(ragbench.score(ROWS[:1], **NAMED))
 
     def test_seconds_of_a_panel_are_the_sum_of_its_judges(self) -> None:
         lines = self.panel(entailment(0, 1)).to_pandas().set_index("judge")["seconds"]
@@ -276,7 +274,7 @@ class TestJudges:
 
 class TestTheResult:
     def test_estimates(self, scores: Scores) -> None:
-        estimate = scores.estimates["answers", "faithfulness"]
+        estimate = scores.means["answers", "faithfulness"]
         assert (estimate.value, estimate.n, estimate.n_unmeasured) == (0.5, 3, 1)
         assert estimate.low is not None
         assert estimate.floor == pytest.approx(1.5 / 4)
@@ -285,7 +283,7 @@ class TestTheResult:
         rows = [{**row, "system": name} for name in ("one", "two") for row in ROWS[:3]]
         rows[3]["answer"] = "Bananas fly."
         found = ragbench.score(rows, **NAMED)
-        assert {key: round(one.value, 3) for key, one in found.estimates.items()} == {
+        assert {key: round(one.value, 3) for key, one in found.means.items()} == {
             ("one", "faithfulness"): 0.5, ("two", "faithfulness"): 0.167
         }  # fmt: skip
 
@@ -297,14 +295,14 @@ class TestTheResult:
         ]
         rows = [{**row, "contexts": ["Paris."]} for row in rows]
         found = ragbench.score(rows, **NAMED)
-        [each] = found.comparisons
+        [each] = found.differences
         assert (each.metric, each.comparison.challenger, each.comparison.difference) == ("faithfulness", "new", 0.5)
-        assert re.search(r"^new − old:\nmetric .*\nfaithfulness +\+0\.500 ", repr(found), re.MULTILINE)
+        assert re.search(r"^new − old:\nmetric .*\nfaithfulness +\+0\.500 ", str(found), re.MULTILINE)
         assert "<td>better</td>" in found._repr_html_()
         assert "<td>лучше</td>" in ragbench.score(rows, language="ru", **NAMED)._repr_html_()
         turned = ragbench.score(rows, baseline="new", **NAMED)
-        assert (turned.systems, turned.comparisons[0].comparison.difference) == (("new", "old"), -0.5)
-        assert ragbench.score(rows[:12], **NAMED).comparisons == ()
+        assert (turned.systems, turned.differences[0].comparison.difference) == (("new", "old"), -0.5)
+        assert ragbench.score(rows[:12], **NAMED).differences == ()
 
     def test_several_embedders_are_kept_and_averaged(self) -> None:
         rows = [{"id": name, "question": "Q?", "response": "r", "reference": "t"} for name in "12"]

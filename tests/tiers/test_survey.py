@@ -186,8 +186,8 @@ def test_a_ledger_is_the_sequence_of_its_rows(tmp_path: Path) -> None:
     assert [row.sample.id for row in passed.rows[3:40:9]] == [row.sample.id for row in held.rows[3:40:9]]
     with pytest.raises(IndexError):
         passed.rows[len(held.rows)]
-    assert passed.estimates == held.estimates
-    assert [repr(one) for one in passed.comparisons] == [repr(one) for one in held.comparisons]
+    assert passed.means == held.means
+    assert [repr(one) for one in passed.differences] == [repr(one) for one in held.differences]
     for form in ("long", "wide"):
         one, other = passed.to_pandas(form), held.to_pandas(form)
         pd.testing.assert_frame_equal(one.drop(columns="seconds", errors="ignore"),

@@ -5,6 +5,7 @@ Environment variables (`RAGBENCH_LANGUAGE=ru`) win over the file. Secrets are re
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import re
@@ -38,7 +39,7 @@ from ragbench.core.settings.endpoints import (
 )
 from ragbench.core.settings.metrics import MetricSettings, MetricsSettings
 from ragbench.core.settings.parts import ChunkerSettings, RerankerSettings, RetrieverSettings, RewriterSettings
-from ragbench.core.settings.presets import PRESETS, preset_of
+from ragbench.core.settings.presets import PRESETS, filled_in
 from ragbench.core.settings.systems import SystemSettings
 from ragbench.core.settings.tables import (
     PARTS,
@@ -116,10 +117,11 @@ class Settings(BaseSettings):
         default=None, description="URL that every run is sent to as well when it is whole: s3://bucket/reports, …"
     )
     notebooks_folder: Path = Field(
-        default=Path("notebooks"), description="folder of the notebooks that `ragbench run` executes"
+        default=Path("notebooks"), description="folder of notebooks that `ragbench run` runs"
     )
     language: Language = Field(default="en", description="of pages")
     encoding: str | None = Field(default=None, description="of data files that are neither UTF-8 nor UTF-16")
+    columns: dict[str, str] = Field(default={}, description='of tables, by field: answer = "bot_answer"')
     baseline: str | None = Field(
         default=None, description="the system that the others are compared with; not set: the first"
     )
@@ -202,6 +204,20 @@ class Settings(BaseSettings):
     gate: dict[str, GateSettings] = Field(default={}, description="conditions on a report")
     metrics: MetricsSettings = Field(default=MetricsSettings.model_validate({}), description="metrics of your own")
 
+    _memory: Any = (None, None)
+
+    @property
+    def in_memory(self) -> tuple[Any, Any]:
+        """The data set, and the table of answers, that a caller gave in place of a name; None without one."""
+        found: tuple[Any, Any] = self._memory
+        return found
+
+    def holding(self, data: Any, answers: Any) -> Settings:
+        """The same settings with data that a caller has in memory."""
+        made = self.model_copy()
+        made._memory = (data, answers)
+        return made
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -251,10 +267,7 @@ class Settings(BaseSettings):
     @field_validator("providers", mode="before")
     @classmethod
     def _presets_filled_in(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        told = {name: {**preset_of(name, one), **one} if isinstance(one, dict) else one for name, one in given.items()}
-        return {**{name: preset for name, preset in PRESETS.items() if "base_url" in preset}, **told}
+        return filled_in(given) if isinstance(given, dict) else given
 
     @model_validator(mode="after")
     def _names_are_names(self) -> Settings:
@@ -307,11 +320,10 @@ class Settings(BaseSettings):
 
     def _providers_filled_in(self) -> None:
         """Embedders and rerankers are used as they stand here; judges and generators by `judge` and `generator`."""
-        own = {"provider": None}
         for name, embedder in self.embedders.items():
-            self.embedders[name] = self._with_provider(embedder).model_copy(update=own)
+            self.embedders[name] = self._with_provider(embedder).model_copy(update={"provider": None})
         for name, reranker in self.rerankers.items():
-            self.rerankers[name] = self._with_provider(reranker).model_copy(update=own)
+            self.rerankers[name] = self._with_provider(reranker).model_copy(update={"provider": None})
 
     def _strange_names(self) -> Iterator[str]:
         for table, field, there in NAMED:
@@ -446,11 +458,6 @@ def _of_the_sample(cls: type[BaseSettings], named: Mapping[str, Any]) -> tuple[P
     return () if "systems" in named else (_Sample(cls, named),)
 
 
-def preset(name: str) -> ProviderSettings | None:
-    """The provider of that name as it is without a table; None where there is none."""
-    return ProviderSettings(**PRESETS[name]) if "base_url" in PRESETS.get(name, {}) else None
-
-
 def key_variables(found: Settings) -> set[str]:
     """The variables that these settings name as holding keys."""
     tables = (found.judges, found.generators, found.providers, found.embedders, found.rerankers)
@@ -516,6 +523,19 @@ def hold(given: Settings, folder: Path) -> None:
     _held = given
     os.environ["RAGBENCH_CONFIG"] = str(folder / "ragbench.toml")
     load.cache_clear()
+
+
+@contextlib.contextmanager
+def held(given: Settings) -> Iterator[None]:
+    """Let `load` give these for a while, in this process."""
+    global _held
+    before, _held = _held, given
+    load.cache_clear()
+    try:
+        yield
+    finally:
+        _held = before
+        load.cache_clear()
 
 
 def of_environment() -> dict[str, Any]:

@@ -65,6 +65,10 @@ class RetrieverSettings(IndexSettings):
         return self
 
 
+MOST_AT_ONCE = 4096
+"""Calls in flight that any endpoint may be asked for."""
+
+
 class RerankerSettings(WebSettings):
     """Who looks at the first passages of a ranking again, question and passage together."""
 
@@ -77,6 +81,11 @@ class RerankerSettings(WebSettings):
     callable: Callable = None
     depth: int = Field(default=20, ge=1, le=1000, description="passages that it looks at; those below stay in order")
     batch: int = Field(default=32, ge=1, description="pairs that a cross_encoder reads together")
+
+    @property
+    def concurrency(self) -> int:
+        """It asks one question after the other; how many calls its endpoint gets at once is for others to say."""
+        return MOST_AT_ONCE
 
     @model_validator(mode="after")
     def _complete(self) -> RerankerSettings:

@@ -53,6 +53,11 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def preset_of(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a table [providers.NAME] need not say: that of the preset that it names, else of the one of its own name."""
-    return PRESETS.get(str(table.get("preset") or name), {})
+def filled_in(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables [providers.NAME], each with what the preset says that it names, or else has the name of, where it does
+    not say so itself; and the presets that need no table."""
+    whole: dict[str, Any] = {name: preset for name, preset in PRESETS.items() if "base_url" in preset}
+    for name, table in tables.items():
+        is_table = isinstance(table, dict)
+        whole[name] = {**PRESETS.get(str(table.get("preset") or name), {}), **table} if is_table else table
+    return whole

@@ -6,9 +6,9 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 
 from ragbench.core.language import Language
 from ragbench.core.reading import Stretch
@@ -18,6 +18,25 @@ class Table(BaseModel):
     """A table of ragbench.toml: frozen, and closed to keys that it does not know."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
+
+    _given: Any = PrivateAttr(default=None)
+    _is_given: bool = PrivateAttr(default=False)
+
+    @property
+    def given(self) -> Any:
+        """The object that a caller gave in place of what a file would name; None of what a file says."""
+        return self._given
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a caller gave it, as an object or as a file's name: no project's file says so."""
+        return self._is_given
+
+    def standing_for(self, given: Any) -> Self:
+        """The same table for an object in this process: nothing of a file is run, opened or sent for it."""
+        made = self.model_copy()
+        made._given, made._is_given = given, True
+        return made
 
 
 SLOT = re.compile(r"\{([A-Za-z_]\w*)\}")

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from ragbench.core import folders, settings
 from ragbench.core.settings import shipped, urls
+from ragbench.core.settings.presets import PRESETS
 
 Kind = Literal["code", "notebook", "server", "database", "storage", "folder", "model", "address"]
 HUB = "huggingface.co"
@@ -43,11 +44,14 @@ class Item:
 def named(*keys: str) -> tuple[Item, ...]:
     """What the settings name, under these keys and the tables below them; under all keys if none is given."""
     known = settings.load()
+    given = {f"systems.{name}" for name, one in known.systems.items() if one.is_given}
+    given |= {f"generators.{name}" for name, one in known.generators.items() if one.is_given}
     told = known.model_dump(mode="json", exclude_unset=True)
     told["providers"] = {
         name: known.providers[name].model_dump(mode="json", exclude_unset=True) for name in _met(known)
     }
-    found = list(_of_table(told, settings.of_environment()))
+    every = _of_table(told, settings.of_environment())
+    found = [one for one in every if one.name.rpartition(".")[0] not in given]
     data = _place(known.data_folder)
     there = [*data.glob("*"), *data.glob("*/*")] if _is_inside(data) else []
     out = [link for link in there if link.is_symlink() and not _is_inside(link)]
@@ -104,7 +108,9 @@ def _of_table(table: Mapping[str, Any], by_user: Any, *place: str) -> Iterator[I
 def _met(known: settings.Settings) -> list[str]:
     """The providers that a model names, or that the project has said anything of: the others are ragbench's own."""
     used = {one.provider for one in known.judges.values()} | {one.provider for one in known.generators.values()}
-    shipped_ones = {name for name, one in known.providers.items() if one == settings.preset(name)}
+    shipped_ones = {
+        name for name, one in known.providers.items() if one.model_dump(exclude_unset=True) == PRESETS.get(name)
+    }
     return sorted(name for name in known.providers if name in used or name not in shipped_ones)
 
 

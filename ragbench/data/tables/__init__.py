@@ -7,13 +7,16 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
 from ragbench.core import terminal
 from ragbench.core.language import DASH, MINUS, Translator, beside_zero, decimals, translator
 from ragbench.core.templates import template
 from ragbench.core.types import Estimate, Verdict
 from ragbench.data.tables.latex import latex, stacked
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Kind = Literal["text", "number", "interval", "p", "verdict", "count"]
 ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -80,6 +83,24 @@ class Table:
         place = [column.title for column in self.columns].index(title)
         return [row[place] for row in self.rows]
 
+    def to_pandas(self) -> pd.DataFrame:
+        """The cells as they are, nothing rounded: of an interval a column an end; None where nothing is known.
+
+        `attrs["title"]` and `attrs["notes"]` are what must be read with the numbers.
+        """
+        import pandas as pd
+
+        def plain(cell: Any) -> Any:
+            if isinstance(cell, tuple) and not isinstance(cell, Found):
+                return (
+                    plain(cell[0]) if len({plain(one) for one in cell}) == 1 else " / ".join(map(str, map(plain, cell)))
+                )
+            return cell.n if isinstance(cell, Estimate) else cell
+
+        made = pd.DataFrame({column.title: [plain(cell) for cell in cells] for column, cells in self._apart()})
+        made.attrs |= {"title": self.title, "notes": list(self.notes)}
+        return made
+
     def with_notes(self, *notes: str) -> Table:
         """The table with more to be read with it; empty texts are none."""
         return replace(self, notes=(*self.notes, *filter(None, notes)))
@@ -105,6 +126,10 @@ class Table:
             terminal.say(note)
 
     def __repr__(self) -> str:
+        """The first ten lines of what `print` shows."""
+        return terminal.brief(str(self))
+
+    def __str__(self) -> str:
         lines = [[one.title for one in self.columns], *self.written(Spoken(translator(self.language)))]
         lines = [[terminal.plain(cell) for cell in line] for line in lines]
         widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
@@ -171,6 +196,7 @@ class Table:
     def latex(self, name: str, *, grouped: bool = False) -> str:
         """The table for an article, as wide as its text (booktabs, tabularx, siunitx), its notes as the caption.
 
+        name: its label, as it is where it has a colon (`tab:mine`), else behind `tab:`.
         grouped: the first column stands above the rows that share it, in a row of its own.
         """
         groups, columns = [row[0] for row in self.rows] if grouped else [], self.columns[1 if grouped else 0 :]
@@ -181,11 +207,12 @@ class Table:
                 body += [r"\addlinespace"] if place else []
                 body.append(rf"\multicolumn{{{len(columns)}}}{{@{{}}l}}{{{row[0]}}} \\")
             body.append(" & ".join(row[1:] if grouped else row) + r" \\")
+        label = name if ":" in name else f"tab:{re.sub('[^A-Za-z0-9-]', '-', name)}"
         mark = r"\sisetup{output-decimal-marker={,}}" if translator(self.language).number(0.5, 1) == "0,5" else ""
         return (
             "% needs \\usepackage{booktabs,tabularx,siunitx}\n\\begin{table}\n"
             f"  \\centering\\footnotesize\\sloppy\\setlength{{\\tabcolsep}}{{4pt}}{mark}\n"
-            f"  \\caption{{{latex(' '.join(self.notes))}}}\n  \\label{{tab:{re.sub('[^A-Za-z0-9-]', '-', name)}}}\n"
+            f"  \\caption{{{latex(' '.join(self.notes))}}}\n  \\label{{{label}}}\n"
             f"  \\begin{{tabularx}}{{\\linewidth}}{{@{{}}{''.join(map(_sides, columns))}@{{}}}}\n"
             f"    \\toprule\n    {' & '.join(titles)} \\\\\n    \\midrule\n"
             + "".join(f"    {row}\n" for row in body)

@@ -4,5 +4,12 @@ OFFERS = {
     "commands": {
         "publish": "ragbench.extras.publishing.command:publish",
         "render": "ragbench.extras.publishing.command:render",
-    }
+    },
+    "page": {
+        "save": "ragbench.extras.publishing.pages:save",
+        "latex": "ragbench.report.papers:latex",
+        "markdown": "ragbench.report.papers:markdown",
+        "typst": "ragbench.report.papers:typst",
+    },
+    "scores": {"page": "ragbench.extras.publishing.pages:page_of", "said": "ragbench.views.sentences.scored:said"},
 }

@@ -105,7 +105,7 @@ def _published_run(
         known = Measurements(work)
         measurements = {each: known[each] for each in known.names()}
         spoken = translator(language or str(manifest.get("language", "en")))
-        csv_files.write(site / "data", measurements, raw=raw_csv)
+        csv_files.write(site / "data", measurements, raw=raw_csv, language=spoken.language)
         results.write_json(site / "data" / results.MANIFEST, manifest)
         gate = json.loads(folders.text(work / GATE)) if (work / GATE).is_file() else None
         articles.write(site, manifest, measurements, gate, spoken)
@@ -139,7 +139,7 @@ def _published_sheet(
         measurements = {each: copied[each] for each in copied.names()}
         sheet.draw(work, measurements, language)
         _copied(work, site)
-        csv_files.write(site / "data", measurements, raw=raw_csv)
+        csv_files.write(site / "data", measurements, raw=raw_csv, language=language)
         for table, made in sheet.tables(measurements):
             csv_files.write_csv(site / "data" / f"{table}.csv", made, raw=raw_csv)
         files.write(site / "summary.md", sheet.summary(measurements, translator(language)))

@@ -137,14 +137,14 @@ def _measurements(measured: Measured) -> Mapping[str, Measurement]:
     if isinstance(measured, Measurement):
         return {measured.notebook: measured}
     if isinstance(measured, Scores):
-        means = [NamedEstimate(*place, one) for place, one in measured.estimates.items()]
+        means = [NamedEstimate(*place, one) for place, one in measured.means.items()]
         facts = {
             "baseline": measured.systems[0],
             "primary": measured.leading,
             "attendance": judge_overlap.facts(measured.attendances),
             "stand_ins": [one.fact for one in measured.stand_ins],
         }
-        return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=tuple(means), comparisons=measured.comparisons)}
+        return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=tuple(means), comparisons=measured.differences)}
     known = Measurements(kept.pages_of(measured))
     return {name: known[name] for name in known.names()}
 

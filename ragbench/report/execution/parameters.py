@@ -16,6 +16,8 @@ from ragbench.report.keeping import files
 from ragbench.tiers.basics.requests import Request
 
 TAG = "parameters"
+MORE = "more-parameters"
+"""Of the cell of those that fewer people set. It stands before the other: what is injected comes behind both."""
 INJECTED = "injected-parameters"
 COUNTED = (list, tuple)
 
@@ -25,22 +27,27 @@ class ParameterError(ValueError):
 
 
 def defaults(notebook: Any, name: str) -> dict[str, Any]:
-    """The parameters of a notebook with their defaults, in their order.
+    """The parameters of a notebook with their defaults, those of the first screen before the others.
 
-    Raises ParameterError where the parameters' cell holds anything but names and literals.
+    Raises ParameterError where a cell of parameters holds anything but names and literals.
     """
-    cell = next((c for c in notebook.cells if TAG in c.metadata.get("tags", ())), None)
-    if cell is None:
-        return {}
+    found: dict[str, Any] = {}
+    for tag in (TAG, MORE):
+        cell = next((c for c in notebook.cells if tag in c.metadata.get("tags", ())), None)
+        found |= {} if cell is None else _declared(cell.source, name, tag)
+    return found
+
+
+def _declared(source: str, name: str, tag: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     try:
-        statements = ast.parse(cell.source).body
+        statements = ast.parse(source).body
     except SyntaxError as error:
-        raise ParameterError(f"{name}: the cell tagged {TAG!r} is not Python: {error}") from None
+        raise ParameterError(f"{name}: the cell tagged {tag!r} is not Python: {error}") from None
     for statement in statements:
         target, value = _assignment(statement)
         if target is None or value is None:
-            raise ParameterError(f"{name}: the cell tagged {TAG!r} holds `{ast.unparse(statement)}`, not a literal")
+            raise ParameterError(f"{name}: the cell tagged {tag!r} holds `{ast.unparse(statement)}`, not a literal")
         try:
             found[target] = ast.literal_eval(value)
         except ValueError:
@@ -152,7 +159,7 @@ def checked(notebook: Any, values: Mapping[str, Any]) -> None:
     from ragbench import tiers
 
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    for name in re.findall(r"\btiers\.(\w+)\(", code):
+    for name in re.findall(r"\btiers\.(\w+)(?:\.of)?\(", code):
         if request := getattr(getattr(tiers, name, None), "request", None):
             request(**{key: value for key, value in values.items() if key in request.parameters()})
 
@@ -163,8 +170,12 @@ def requests(notebook: Any, values: Mapping[str, Any]) -> list[Request]:
     from ragbench import tiers
 
     found = []
-    for call in _calls(notebook):
-        model = getattr(getattr(tiers, call.func.attr, None), "request", None)  # type: ignore[attr-defined]
+    for call, name in _calls(notebook):
+        model = getattr(getattr(tiers, name, None), "request", None)
+        if model is not None and isinstance(call.func, ast.Attribute) and call.func.attr == "of":
+            with contextlib.suppress(KeyError, ValueError):
+                found.append(model(**{each: values[each] for each in model.parameters()}))
+            continue
         with contextlib.suppress(KeyError, ValueError):
             given = {
                 str(word.arg): values[word.value.id]
@@ -177,16 +188,19 @@ def requests(notebook: Any, values: Mapping[str, Any]) -> list[Request]:
     return found
 
 
-def _calls(notebook: Any) -> Iterator[ast.Call]:
-    """Calls `tiers.something(…)`; of a cell that is no Python none."""
+def _calls(notebook: Any) -> Iterator[tuple[ast.Call, str]]:
+    """Calls `tiers.something(…)` and `tiers.something.of(globals())`, each with its name; of a cell that is no Python
+    none."""
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
         with contextlib.suppress(SyntaxError):
             for node in ast.walk(ast.parse(cell.source)):
                 match node:
-                    case ast.Call(func=ast.Attribute(value=ast.Name(id="tiers"))):
-                        yield node
+                    case ast.Call(func=ast.Attribute(value=ast.Name(id="tiers"), attr=name)):
+                        yield node, name
+                    case ast.Call(func=ast.Attribute(ast.Attribute(ast.Name(id="tiers"), attr=name), attr="of")):
+                        yield node, name
 
 
 def source(values: Mapping[str, Any]) -> str:
@@ -202,7 +216,9 @@ def inject(notebook: Any, values: Mapping[str, Any]) -> None:
     if not values:
         return
     place = next(i for i, cell in enumerate(notebook.cells) if TAG in cell.metadata.get("tags", ()))
-    cell = nbformat.v4.new_code_cell(source(values), id=INJECTED, metadata={"tags": [INJECTED]})
+    known = list(defaults(notebook, ""))  # in the notebook's order, in whatever order they were given
+    ordered = sorted(values.items(), key=lambda item: known.index(item[0]) if item[0] in known else len(known))
+    cell = nbformat.v4.new_code_cell(source(dict(ordered)), id=INJECTED, metadata={"tags": [INJECTED]})
     notebook.cells.insert(place + 1, cell)
 
 

@@ -18,9 +18,15 @@ from ragbench.report.pages.drawing import render
 from ragbench.views import MIME, VIEWS, Page, View
 from ragbench.views.view import called
 
+USUAL = (
+    *("answer", "intervals", "table", "side_by_side", "unmeasured", "correlations", "verdicts", "judges", "method"),
+    "provenance",
+)
+"""What a page shows where no notebook is at hand."""
+
 
 def assemble(
-    folder: Path, measurement: Measurement, given: Mapping[str, Any], language: str, views: Sequence[str]
+    folder: Path, measurement: Measurement, given: Mapping[str, Any], language: str, views: Sequence[str] = USUAL
 ) -> Path:
     """Write into `folder` what a run of the measurement's notebook would have written, and draw it; the page's path.
 

@@ -16,16 +16,16 @@ from ragbench.core.settings import ConfigurationError, RerankerSettings, project
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Array, Hit, Question
 from ragbench.embed.model import content_of, quiet
+from ragbench.llm.caller import Caller
 from ragbench.llm.endpoint import SILENT
 from ragbench.llm.errors import Fault
-from ragbench.llm.loop import run
-from ragbench.llm.transport import Transport, own_client, patiently, read_key
+from ragbench.llm.loop import free_loop, run
+from ragbench.llm.transport import read_key
 from ragbench.store import Store
 from ragbench.store.timings import Readings
 from ragbench.systems.callables import of_table
 from ragbench.systems.retrieval import RetrievalError
 
-LOOP = "ragbench-reranking"
 MOST_SCORE = 1e30
 """Of a passage, either way of 0: so much is left of it in 32 bits."""
 IN_A_ROW = 3
@@ -162,6 +162,7 @@ class EndpointReranker:
         except ConfigurationError as error:
             raise RetrievalError(str(error)) from None
         self.identity = f"endpoint {settings.address} model={settings.model!r}"
+        self._caller = Caller(f"rerankers.{name}", settings, self._key)
         self._failed, self._ever_answered = 0, False
 
     @property
@@ -174,7 +175,7 @@ class EndpointReranker:
         if self._failed >= IN_A_ROW:
             raise UnansweredError("not asked: the calls before it failed one after the other; run again to go on")
         try:
-            content = run(self._reply(question, texts), LOOP)
+            content = run(self._reply(question, texts), free_loop())
         except Fault as fault:
             silent = fault.kind in SILENT and not self._ever_answered
             self._failed += IN_A_ROW if silent else fault.passes  # one patience is enough for one that is not there
@@ -184,13 +185,8 @@ class EndpointReranker:
         return self._read(content, len(texts))
 
     async def _reply(self, question: str, texts: Sequence[str]) -> bytes:
-        own = own_client(f"rerankers.{self.name}", self.settings)
-        transport = Transport(self.settings, self._key, 1, client=own)
         body = {"model": self.settings.model, "query": question, "documents": list(texts), "top_n": len(texts)}
-        try:
-            return await patiently(self.settings, lambda seconds: transport.post("rerank", body, seconds))
-        finally:
-            await transport.close()
+        return await self._caller.post(lambda transport, seconds: transport.post("rerank", body, seconds))
 
     def _read(self, content: bytes, number: int) -> list[float]:
         unreadable = f"rerankers.{self.name} gave a reply that cannot be read"

@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from ragbench.core.settings import Settings
 from ragbench.core.types import Chunk, Hit, Sample
 from ragbench.judge import Rule
 from ragbench.tiers.basics import frames, requests
-from ragbench.tiers.basics.choices import BenchError, parted
+from ragbench.tiers.basics.choices import BenchError, Reads, parted
 from ragbench.tiers.basics.families import leading
 from ragbench.tiers.basics.findings import Sureness, bounds
 from ragbench.tiers.basics.needs import Need, Needed
@@ -42,6 +42,8 @@ CORRELATION_RESAMPLES = 2000
 
 class RagMetricsRequest(Draws):
     """Which answers are scored, by what and by whom."""
+
+    reads: ClassVar[Reads] = "answers"
 
     answers: str = Field(
         "",
@@ -153,6 +155,29 @@ class Made:
     embedders: tuple[str, ...]
 
 
+def request_of(scores: Scores, answers: AnswerTable, language: str, judges: Sequence[str] = ()) -> RagMetricsRequest:
+    """What the notebook would have been asked for to make these scores. judges: as they were named, where they were."""
+    given: dict[str, Any] = {
+        "answers": str(answers.facts["dataset"]),
+        "metrics": ", ".join(metric.label for metric in scores.metrics),
+        "judges": ", ".join(judges or scores.judges),
+        "aggregate": scores.rule.how,
+        "tolerance": scores.rule.tolerance,
+        "quorum": scores.rule.quorum,
+        "embedder": ", ".join(scores.embedders) or configuration.load().metric_embedder,
+        **{name: getattr(scores, name) for name in ("baseline", "primary", "level", "resamples", "seed")},
+        "language": language,
+        "limit": (answers.facts.get("part_of_all") or {}).get("n"),
+    }
+    return RagMetricsRequest(**given)
+
+
+def measured_scores(scores: Scores, answers: AnswerTable, language: str, judges: Sequence[str] = ()) -> Measurement:
+    """Scores of a table of answers as the notebook would have measured them; judges: see `request_of`."""
+    made = measurement_of(scores, answers, Made(scores.judges, scores.rule, scores.embedders))
+    return replace(made, facts={**made.facts, "request": request_of(scores, answers, language, judges).told()})
+
+
 def measurement_of(
     scores: Scores,
     found: AnswerTable,
@@ -183,15 +208,15 @@ def measurement_of(
     clusters = {sample: cluster if cluster and isinstance(cluster, str) else sample for sample, cluster in pairs}
     facts = _facts(scores, found, made, len(questions))
     judged = judged_metrics.judged_labels(scores.metrics)
-    facts |= other_judges.facts(judgements, scores.comparisons, judged, clusters, scores.level)
+    facts |= other_judges.facts(judgements, scores.differences, judged, clusters, scores.level)
     return Measurement(
         notebook=notebook,
         facts=facts if listed is None else {**facts, "listing": listed.fact},
         scores=table,
         questions=questions,
         retrieved=_retrieved(answered, labelled),
-        estimates=tuple(NamedEstimate(*place, estimate) for place, estimate in scores.estimates.items()),
-        comparisons=scores.comparisons,
+        estimates=tuple(NamedEstimate(*place, estimate) for place, estimate in scores.means.items()),
+        comparisons=scores.differences,
         extra={
             "judgements": judgements,
             "answers": _answers(answered),
@@ -229,9 +254,9 @@ def _repeated(scores: Scores) -> dict[str, pd.DataFrame]:
         return {}
     table = judged_metrics.repeated(scores)
     table["system"] = table["system"].fillna(SYSTEM)
-    means = [NamedEstimate(*place, estimate) for place, estimate in scores.estimates.items()]
+    means = [NamedEstimate(*place, estimate) for place, estimate in scores.means.items()]
     clusters = frames.clusters(scores.samples)
-    return {"repeated": table, "variance": repeats.variance(table, means, scores.comparisons, clusters)}
+    return {"repeated": table, "variance": repeats.variance(table, means, scores.differences, clusters)}
 
 
 def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, Any]:
@@ -313,7 +338,7 @@ def side_by_side(
     return tuple(rows)
 
 
-def _questions(samples: Iterable[Sample]) -> pd.DataFrame:
+def _questions(samples: Sequence[Sample]) -> pd.DataFrame:
     """Each question where it first stands, as its last answer has it."""
     rows = (
         (
@@ -328,7 +353,7 @@ def _questions(samples: Iterable[Sample]) -> pd.DataFrame:
         )
         for sample in samples
     )
-    table = frames.gathered(rows, QUESTION_COLUMNS)
+    table = frames.with_references(frames.gathered(rows, QUESTION_COLUMNS), [sample.references for sample in samples])
     if not table["sample"].duplicated().any():
         return table
     places = dict(zip(table["sample"], table.index, strict=True))

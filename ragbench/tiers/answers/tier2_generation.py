@@ -17,7 +17,7 @@ from ragbench.core.types import Hit, Question
 from ragbench.tiers.answers import answer_scores, profiles
 from ragbench.tiers.answers.written_answers import Answered, Own, answered, generator_name, ideal_contexts
 from ragbench.tiers.basics import frames, requests, slices
-from ragbench.tiers.basics.choices import BenchError, parted
+from ragbench.tiers.basics.choices import BenchError, Reads, parted
 from ragbench.tiers.basics.families import Sureness, leading
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
@@ -34,6 +34,8 @@ KEYS = ("faithfulness_rating", "answer_relevance", PRIMARY, "rougeL_f")
 
 class Tier2Request(Draws):
     """What is answered and measured, by whom, and how sure one wants to be of it."""
+
+    reads: ClassVar[Reads] = "writers"
 
     writes: ClassVar[bool] = True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -22,6 +22,7 @@ from ragbench.metrics.dialogue import answer_consistency, context_preservation, 
 from ragbench.metrics.vectors import Batch, cosine, embedded
 from ragbench.tiers.answers import caching
 from ragbench.tiers.basics import frames, requests
+from ragbench.tiers.basics.choices import Reads
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
@@ -46,6 +47,9 @@ Sessions = Literal["auto", "dialogues", "history"]
 
 class TierUxRequest(Draws):
     """What the cache is asked with, and where it serves."""
+
+    reads: ClassVar[Reads] = "embedders"
+    reads_table: ClassVar[str] = "history"
 
     dataset: requests.Dataset = ""
     systems: requests.OfSystems = ""

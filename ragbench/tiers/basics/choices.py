@@ -6,9 +6,13 @@ It imports next to nothing: a command that reads a list of names, or refuses one
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from ragbench.core import notation
+
+Reads = Literal["retrievers", "writers", "embedders", "answers"]
+"""What an object in place of a system's name is: it searches (and may answer), it writes answers from contexts, it
+embeds, or it is a table of answers."""
 
 
 class BenchError(ValueError):

@@ -10,7 +10,7 @@ import collections.abc
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, ParamSpec, TypeVar, cast, get_args, get_origin
@@ -29,7 +29,7 @@ from ragbench.core.types.reason import kept as apart
 from ragbench.core.types.reason import reason_of
 from ragbench.data import subsets
 from ragbench.tiers.basics import spending
-from ragbench.tiers.basics.choices import BenchError, illegal, parted
+from ragbench.tiers.basics.choices import BenchError, Reads, illegal, parted
 
 if TYPE_CHECKING:
     from ragbench.core.measurement import Measurement
@@ -126,6 +126,10 @@ Resamples = Annotated[int, Field(description="bootstrap and randomization draws"
 Seed = Annotated[int, Field(description="of every random draw", ge=0, le=MOST_SEED)]
 Language = Annotated[Literal["en", "ru"], Field(description='of the page: "en" or "ru"')]
 
+FIRST = ("answers", "dataset", "systems", "embedders", "metrics", "judges", "baseline", "k", "labels")
+MOST_FIRST = 6
+"""Which parameters come first in notebooks, and how many."""
+
 P = ParamSpec("P")
 R = TypeVar("R", bound="Request")
 T = TypeVar("T")
@@ -144,6 +148,11 @@ class Request(BaseModel):
     """Whether the systems' generators write answers for it."""
 
     notebook: str = ""
+
+    reads: ClassVar[Reads] = "retrievers"
+    """What an object in place of a system's name is asked for."""
+    reads_table: ClassVar[str] = "questions"
+    """What a table in place of a data set's name is."""
 
     @property
     def asks_judges(self) -> bool:
@@ -192,6 +201,17 @@ class Request(BaseModel):
     def take(self, of: type[T]) -> T:
         """The part of what is asked for that a data class of these names holds."""
         return of(**{each.name: getattr(self, each.name) for each in fields(cast(Any, of)) if hasattr(self, each.name)})
+
+    @classmethod
+    def first(cls) -> tuple[str, ...]:
+        """The parameters on a notebook's first screen: at most six, those that most people set."""
+        known = cls.parameters()
+        if len(known) <= MOST_FIRST:
+            return tuple(known)
+        asked = [name for name in FIRST if name in known][: MOST_FIRST - 1]
+        rest = [name for name in known if name not in (*FIRST, *Draws.model_fields)]
+        asked += rest[: MOST_FIRST - 1 - len(asked)]
+        return tuple(name for name in known if name in (*asked, "language"))
 
     @classmethod
     def parameters(cls) -> dict[str, FieldInfo]:
@@ -271,16 +291,22 @@ def _without_folder(name: str) -> str:
 def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callable[P, Measurement]]:
     """Makes what measures a request a function of the request's parameters, which a headless run calls once.
 
-    The function knows its model as `request`, and tells the parameters to whoever asks for its signature or its help.
+    Objects may stand in the place of names (`ragbench.tiers.basics.objects`). The function knows its model as
+    `request`, and tells the parameters to whoever asks for its signature or its help.
     What was asked for is the fact `request` of what it measures.
     """
     model = cast("type[Request]", asked)
 
     def made(measure: Callable[[R], Measurement]) -> Callable[P, Measurement]:
         def measured(*args: P.args, **kwargs: P.kwargs) -> Measurement:
-            from ragbench.tiers.basics.session import kept, part
+            from ragbench.tiers.basics.objects import in_place
 
-            request = cast(R, model(**dict(zip(model.parameters(), args, strict=False)), **kwargs))
+            given = dict(zip(model.parameters(), args, strict=False)) | kwargs
+            with in_place(given, model.reads, model.reads_table) as named:
+                return asked_by_name(cast(R, model(**named)))
+
+        def asked_by_name(request: R) -> Measurement:
+            from ragbench.tiers.basics.session import kept, part
 
             def asked_for() -> Measurement:
                 found = measure(request)
@@ -300,7 +326,17 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
         known = [f"{name}: {field.description}. Legal: {legal(field)}." for name, field in model.parameters().items()]
         measured = functools.wraps(measure)(measured)
         measured.__doc__ = "\n".join([inspect.cleandoc(measure.__doc__ or ""), "", *known])
-        vars(measured).update(request=model, __signature__=model.signature())
+
+        def of(names: Mapping[str, Any]) -> Measurement:
+            """The same with the values that variables of the parameters' names have: `globals()` of a notebook. Raises
+            BenchError for a parameter that none is called like."""
+            if lacking := [name for name in model.parameters() if name not in names]:
+                raise BenchError(
+                    f"there is no variable {lacking[0]!r}: run the cells of parameters first, both of them"
+                )
+            return cast("Any", measured)(**{name: names[name] for name in model.parameters()})
+
+        vars(measured).update(request=model, __signature__=model.signature(), of=of)
         return measured
 
     return made

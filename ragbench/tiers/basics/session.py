@@ -109,6 +109,9 @@ def dataset_of(name: str, settings: Settings, language: str = "") -> Dataset:
 
     language: of the page that it is for, by default the settings'; see `ragbench.data.load`.
     """
+    given: Dataset | None = settings.in_memory[0]
+    if given is not None and name in ("", given.label):
+        return given
     is_table, is_elsewhere = name.startswith(configuration.OWN_TABLES), urls.is_url(name)
     if is_table or not is_elsewhere or name == settings.dataset:  # else its user has typed where it is
         of_table = f"databases.{name.removeprefix(configuration.OWN_TABLES)}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -41,6 +41,8 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 class RealUsersRequest(tier1.RankingRequest):
     """What is asked of a log of questions."""
+
+    reads_table: ClassVar[str] = "history"
 
     cluster_by: Literal["user", "none"] = Field(
         "user", description='"user": questions of one user are drawn together; "none": all independent'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -19,7 +19,7 @@ from ragbench.embed.threads import one_thread
 from ragbench.metrics.distances import Distance
 from ragbench.metrics.embedding_space import Geometry
 from ragbench.tiers.basics import requests
-from ragbench.tiers.basics.choices import BenchError, parted
+from ragbench.tiers.basics.choices import BenchError, Reads, parted
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
@@ -41,6 +41,9 @@ KEYS = ["effective_dimensionality", "avg_nn_distance", "avg_spread", "avg_pairwi
 
 class Tier0Request(Draws):
     """What is embedded and how its space is looked at."""
+
+    reads: ClassVar[Reads] = "embedders"
+    reads_table: ClassVar[str] = "documents"
 
     dataset: requests.Dataset = ""
     systems: requests.OfSystems = ""

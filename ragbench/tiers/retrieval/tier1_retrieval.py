@@ -107,9 +107,10 @@ class Tier1Request(RankingRequest):
 def tier1_retrieval(request: Tier1Request) -> Measurement:
     """Retrieve for every question with every system, and measure what came back.
 
-    A metric without a cut-off is cut at k, and its label says so. A mean is over the questions with at least one
-    relevant document; one that a system did not answer, or failed to, counts 0, with the reason in its rows. The others
-    are counted in the facts. Raises BenchError, DatasetError or StoreError, each with what is legal.
+    The usual metrics are looked at to depth k too; one without a cut-off is cut there, and its label says so. A mean is
+    over the questions with at least one relevant document; one that a system did not answer, or failed to, counts 0,
+    with the reason in its rows. The others are counted in the facts. Raises BenchError, DatasetError or StoreError,
+    each with what is legal.
     """
     asked = (request.notebook, request.dataset, request.systems, request.baseline, request.language)
     return measured(Session.begin(*asked, sampled=request.drawn), request)
@@ -120,7 +121,7 @@ def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:
     known = catalogue()
     usual = [known[name] for name in METRICS]
     chosen = tuple(parse(label) for label in parted(labels)) or (
-        *(bound for each in usual for bound in [each @ cut for cut in each.cutoffs if cut <= k] or [each]),
+        *(bound for each in usual for bound in _cuts(each, k)),
         known[consistency.NAME],
     )
     for each in chosen:
@@ -131,6 +132,11 @@ def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:
         if each.cutoff is not None and each.cutoff > k:
             raise BenchError(f"{each.label} looks at more than the k = {k} documents that are retrieved; raise k")
     return tuple(dict.fromkeys(_cut_off(each, k) for each in chosen))
+
+
+def _cuts(each: Metric, k: int) -> list[Metric]:
+    """The metric at the specification's cut-offs up to k, and at k itself: what is retrieved is looked at."""
+    return [each @ cut for cut in sorted({*(cut for cut in each.cutoffs if cut < k), k})] if each.cutoffs else [each]
 
 
 def _cut_off(each: Metric, k: int) -> Metric:

@@ -325,7 +325,7 @@ def _of_a_table(part: _Part) -> Found:
     placed: list[Finding] = [*rag_metrics.correlations(table, {}, groups, s)]
     if judgements is not None:
         placed += rag_metrics.side_by_side(judgements, part.metrics, groups, s)
-    return [NamedEstimate(*place, one) for place, one in scores.estimates.items()], scores.comparisons, placed
+    return [NamedEstimate(*place, one) for place, one in scores.means.items()], scores.differences, placed
 
 
 def _primary(part: _Part) -> str:
@@ -341,7 +341,8 @@ def _question(row: Mapping[Any, Any]) -> Question:
     known = {name: _given(row.get(name)) for name in KNOWN}
     if known["answerable"] is not None:
         known["answerable"] = bool(known["answerable"])
-    return Question(str(row["sample"]), str(row["text"] or ""), **known)
+    references = tuple(map(str, row.get("references", ())))
+    return Question(str(row["sample"]), str(row["text"] or ""), references=references, **known)
 
 
 def _given(value: Any) -> Any:

@@ -9,13 +9,14 @@ import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragbench.core import settings as configuration
 from ragbench.core.measurement import Measurement
 from ragbench.core.settings import Settings, urls
 from ragbench.core.types import Chunk, Question, Sample
-from ragbench.data import Dataset, places
+from ragbench.data import Dataset, in_memory, places
+from ragbench.data.cells import Forms
 from ragbench.data.samples import read_samples
 from ragbench.data.subsets import drawn
 from ragbench.llm import planning
@@ -23,6 +24,9 @@ from ragbench.tiers.basics.choices import BenchError
 from ragbench.tiers.basics.requests import MOST_RETRIEVED
 from ragbench.tiers.basics.session import dataset_of
 from ragbench.tiers.scoring.ledger import SYSTEM, system_name
+
+if TYPE_CHECKING:
+    from ragbench.systems import System
 
 FROM_RUN = "run:"
 
@@ -80,17 +84,21 @@ def find_answers(answers: str, dataset: str, settings: Settings, language: str =
     Raises BenchError or DatasetError, each with what is legal.
     """
     project = configuration.project_folder()
+    if settings.in_memory[1] is not None and answers == in_memory.NAME:
+        return of_samples(settings.in_memory[1], in_memory.NAME)
     if answers.startswith(FROM_RUN):
         return _of_run(answers.removeprefix(FROM_RUN), project / settings.reports_folder)
     if urls.is_url(answers):
-        return of_samples(read_samples(places.file(answers)), answers)
+        return _of_file(places.file(answers), answers)
     if answers:
         path = Path(answers).expanduser()
         path = path if path.is_absolute() or path.is_file() else project / path
         if not path.is_file():
             raise BenchError(f"answers = {answers!r}: there is no such file; give a table of answers, or {FROM_RUN}RUN")
-        return of_samples(read_samples(path), path.name)
+        return _of_file(path, path.name)
     data = dataset_of(dataset or settings.dataset, settings, language)
+    if asked := [name for name, one in settings.systems.items() if one.is_given]:
+        return _of_systems(data, asked, settings)
     return _of_log(data, logged_answers(data.name, settings)) or _of_dataset(data)
 
 
@@ -101,11 +109,20 @@ def logged_answers(dataset: str, settings: Settings) -> list[Path]:
     return sorted(folder.glob("answers.*.jsonl"))
 
 
-def of_samples(samples: Collection[Sample], name: str) -> AnswerTable:
-    """Samples that were read already, or are read when they are asked for. Raises BenchError for none."""
+def _of_file(path: Path, name: str) -> AnswerTable:
+    forms = Forms()
+    return of_samples(read_samples(path, forms), name, forms.left_out.told)
+
+
+def of_samples(samples: Collection[Sample], name: str, left_out: Mapping[str, int] | None = None) -> AnswerTable:
+    """Samples that were read already, or are read when they are asked for; left_out: what could not be, by reason.
+
+    Raises BenchError for none.
+    """
     if not samples:
         raise BenchError(f"{name} holds no answers")
-    return AnswerTable(samples, {"dataset": name, "data_hash": digest(samples)})
+    more = {"left_out": dict(left_out)} if left_out else {}
+    return AnswerTable(samples, {"dataset": name, "data_hash": digest(samples), **more})
 
 
 def digest(samples: Iterable[Sample]) -> str:
@@ -126,28 +143,52 @@ def _fields(sample: Sample) -> dict[str, Any]:
         "contexts": texts(sample.contexts),
         "reference_contexts": texts(sample.reference_contexts),
         "rubric": None if sample.rubric is None else sorted(sample.rubric.items()),
+        **({"references": list(sample.references)} if sample.references else {}),
     }
+
+
+def _of_systems(data: Dataset, systems: Sequence[str], settings: Settings) -> AnswerTable:
+    """What systems that a caller has given answer to the questions of a data set, each asked once.
+
+    Raises BenchError where none of them answers.
+    """
+    from ragbench.store import Store
+    from ragbench.systems import make
+
+    with Store.open(settings) as store:
+        found = _answered(data, [make(name, settings, store, data) for name in systems], named=True)
+    if found is None:
+        raise BenchError(f"systems: {', '.join(systems)} retrieve, and answer nothing: there is nothing to score")
+    return replace(found, facts={**found.facts, "answers": "answers of the systems"})
 
 
 def _of_log(data: Dataset, files: Sequence[Path]) -> AnswerTable | None:
     """What systems are logged to have answered, in files beside the tables of the data set, with what people thought
-    of these very answers; None where none answered. Passages whose text nobody knows are left out.
-    """
+    of these very answers; None where none answered."""
     from ragbench.systems.logged import LoggedSystem
 
+    start = data.name.rpartition("/")[2]
+    named = {f"{start}-{path.name.removeprefix('answers.').removesuffix('.jsonl')}": path for path in files}
+    return _answered(data, [LoggedSystem(name, path, data) for name, path in named.items()])
+
+
+def _answered(data: Dataset, systems: Sequence[System], *, named: bool = False) -> AnswerTable | None:
+    """What systems answer by themselves; None where none does. Passages whose text nobody knows are left out.
+
+    named: whether the answers of one system alone name it, too.
+    """
     chunks = {chunk.id: chunk for chunk in data.chunks}
     rated = {(each.question_id, each.answer): each.ratings.values() for each in data.ratings}
     samples, people = [], {}
-    for path in files:
-        name = f"{data.name.rpartition('/')[2]}-{path.name.removeprefix('answers.').removesuffix('.jsonl')}"
-        found = LoggedSystem(name, path, data).retrieve(data.questions, MOST_RETRIEVED)
+    for system in systems:
+        name, found = system.name, system.retrieve(data.questions, MOST_RETRIEVED)
         for question, hits in zip(data.questions, found.hits, strict=True):
             answer = next((one.answer for one in found.answers.get(question.id, ())), None)
             if answer is None:
                 continue
             contexts = tuple(hit.chunk for hit in hits if hit.chunk.text) or None
             one = replace(_asked(question, chunks), response=answer, contexts=contexts)
-            samples.append(one if len(files) == 1 else replace(one, system=name))
+            samples.append(replace(one, system=name) if named or len(systems) > 1 else one)
             given = [score for score in rated.get((question.id, answer), ()) if score is not None]
             if given:
                 people[system_name(samples[-1]), question.id] = statistics.fmean(given)
@@ -187,6 +228,7 @@ def _asked(question: Question, chunks: Mapping[str, Chunk]) -> Sample:
         reference_contexts=tuple(chunks[name] for name in relevant if name in chunks) or None,
         language=question.language,
         cluster=question.cluster or question.id,
+        references=question.references,
     )
 
 
@@ -245,6 +287,7 @@ def _samples(kept: Measurement) -> list[Sample]:
                 user_input=_text(question.get("text")),
                 response=_text(row["response"]),
                 reference=_text(question.get("reference")),
+                references=tuple(map(str, question.get("references", ()))),
                 contexts=_written_from(contexts.get(place), row.get("contexts")),
                 language=_text(question.get("language")),
                 cluster=_text(question.get("cluster")),

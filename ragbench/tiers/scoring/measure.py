@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -114,6 +113,8 @@ def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str | Calla
             raise ValueError(f"no metric can be measured: the samples have {', '.join(_given(samples)) or 'no field'}")
         place = {name: number for number, name in enumerate(FIRST)}
         return sorted(found, key=lambda each: (sets.is_of_sets(each), place.get(each.name, len(FIRST))))
+    if isinstance(metrics, Mapping):
+        raise ValueError("metrics: found a mapping; a metric, its name, or a list of them is expected")
     found = [own_metrics.value_of(each) for each in metrics]
     if not found:
         raise ValueError("no metric is asked for")
@@ -223,7 +224,8 @@ async def measure(
             *(StandIn("embedder", one.name) for one in embedders if getattr(one, "is_stand_in", False)),
             *([sample(_of_all(asked.sampled, part.used))] if asked.sampled else []),
         ),
-        asked.primary, heard, of_sets,
+        asked.primary, heard, of_sets, tuple(map(_name, judges)), asked.rule,
+        tuple(one.name for one in embedders if not isinstance(one, _NoEmbedder)), asked.sampled,
     )  # fmt: skip
 
 
@@ -247,9 +249,8 @@ def _name(judge: AnyJudge) -> str:
 
 
 def live_line(progress: Progress) -> Callable[[Tally], None]:
-    """Keeps the calls' line beside a bar: answered, in flight, failed, cost, time left."""
-    began = time.monotonic()
-    return lambda tally: progress.say(lambda: tally.describe(time.monotonic() - began))
+    """Keeps the calls' line beside a bar, which tells the time left itself: answered, in flight, failed, cost."""
+    return lambda tally: progress.say(tally.describe)
 
 
 def _embedders(

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from html import escape
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragbench import stats
-from ragbench.core import answered_by, settings
+from ragbench.core import annexes, answered_by, settings, terminal
 from ragbench.core.answered_by import AnsweredBy
+from ragbench.core.counts import counted as said_of_n
 from ragbench.core.language import DASH, Translator, translator
 from ragbench.core.listeners import Told
-from ragbench.core.measurement import NamedComparison, NamedEstimate
+from ragbench.core.measurement import COMPARISON_COLUMNS, ESTIMATE_COLUMNS, NamedComparison, NamedEstimate, framed
 from ragbench.core.metric import Metric
 from ragbench.core.names import nearest
 from ragbench.core.stand_ins import StandIn, caveat
 from ragbench.core.types import Estimate, Sample, Score, Status
 from ragbench.core.types.reason import read
 from ragbench.data.tables import Column, Table
-from ragbench.judge import attendance
+from ragbench.judge import Rule, attendance
 from ragbench.llm import Usage
 from ragbench.metrics import meant, published, rulings
 from ragbench.metrics.explanation import explain
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOTEBOOK = "rag_metrics"
+MOST = 8
+"""Metrics that are shown where nobody has asked for all."""
 LINE: Mapping[str, type[str] | type[float]] = {
     "system": str, "id": str, "metric": str, "judge": str, "value": float, "status": str, "reason": str,
     "seconds": float, "suspected_injection": str,
@@ -58,6 +62,8 @@ class Scores:
     primary: the metric whose comparisons are a family of their own; the first if empty.
     listeners: what became of those that were told of calls, scores and samples.
     sets: what metrics of all that a system answered gave; they have no rows.
+    judges, rule, embedders: whose scores they are, by name, and how several judges became one.
+    part_of_all: of how many questions these are a sample; None: they are all.
     """
 
     rows: Sequence[Row]
@@ -71,6 +77,19 @@ class Scores:
     primary: str = ""
     listeners: tuple[Told, ...] = ()
     sets: Sets = field(default_factory=Sets)
+    judges: tuple[str, ...] = ()
+    rule: Rule = field(default_factory=Rule)
+    embedders: tuple[str, ...] = ()
+    part_of_all: Mapping[str, Any] | None = None
+
+    def page(self, language: str = "") -> Any:
+        """The page of these scores, as `ragbench run rag_metrics` makes it: its views are those of `rb.views`, and
+        `page.save("folder")` writes it for a browser. language: of the page; empty: as the explanations'."""
+        return annexes.taken("scores", "page")(self, language)
+
+    def latex(self, label: str = "tab:scores", **options: Any) -> str:
+        """A table for a paper; see `rb.Page.latex`."""
+        return str(self.page().latex(label, **options))
 
     @cached_property
     def columns(self) -> Columns:
@@ -98,7 +117,7 @@ class Scores:
         return leading(self.primary, self.metrics).label
 
     @cached_property
-    def estimates(self) -> Mapping[tuple[str, str], Estimate]:
+    def means(self) -> Mapping[tuple[str, str], Estimate]:
         """(system, metric) → the mean, or the value of the whole set, with its interval, and how many could not be
         measured."""
         found: dict[tuple[str, str], Estimate] = {}
@@ -136,8 +155,23 @@ class Scores:
         first = self.baseline or next(iter(self.columns.systems), "")
         return tuple(sorted(self.columns.systems, key=lambda name: name != first))
 
+    @property
+    def estimates(self) -> pd.DataFrame:
+        """The means with their intervals, a row a system and metric; NaN where nothing was measured.
+
+        `attrs["caveat"]` names who of those that made them only stands in for a model.
+        """
+        found = (NamedEstimate(*place, one) for place, one in self.means.items())
+        return framed(found, ESTIMATE_COLUMNS, self.caveat())
+
+    @property
+    def comparisons(self) -> pd.DataFrame:
+        """The differences from the baseline, a row a challenger and metric, with corrected p and verdict; no rows for
+        one system. `attrs["caveat"]` as of `estimates`."""
+        return framed(self.differences, COMPARISON_COLUMNS, self.caveat())
+
     @cached_property
-    def comparisons(self) -> tuple[NamedComparison, ...]:
+    def differences(self) -> tuple[NamedComparison, ...]:
         """Every other system against the baseline, paired by sample, in its family; empty for one system."""
         if len(self.systems) < 2:
             return ()
@@ -251,10 +285,10 @@ class Scores:
 
     def as_parts(self) -> dict[str, Any]:
         """`as_json` whose `samples` are made as they are asked for, once: what is written needs not be held."""
-        means = [NamedEstimate(*place, estimate) for place, estimate in self.estimates.items()]
+        means = [NamedEstimate(*place, estimate) for place, estimate in self.means.items()]
         estimates, comparisons = (
             [{"notebook": NOTEBOOK, **one.summary(), "published": published(one.metric)} for one in found]
-            for found in (means, self.comparisons)
+            for found in (means, self.differences)
         )
         samples = ({key: value for key, value in row.items() if key != "seconds"} for row in self.lines())
         return {
@@ -341,21 +375,34 @@ class Scores:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def tables(self, language: str = "", digits: int = 3) -> tuple[Table, Table]:
-        """The estimates, and the comparisons, each with what must be read with it; the second empty for one system."""
+    def shortlist(self, most: int | None = MOST) -> tuple[str, ...]:
+        """The metrics that are shown first: the primary one, then the others in their order, `most` of them."""
+        labels = [self.leading, *(one.label for one in self.metrics if one.label != self.leading)]
+        return tuple(labels if most is None else labels[:most])
+
+    def tables(self, language: str = "", digits: int = 3, most: int | None = None) -> tuple[Table, Table]:
+        """The estimates, and the comparisons, each with what must be read with it; the second empty for one system.
+
+        most: how many metrics are in them, the primary one first; None: all, in their order.
+        """
         _ = translator(language or self.language)
-        estimates = self.estimates
+        shown = set(self.shortlist(most))
+        estimates = {place: one for place, one in self.means.items() if place[1] in shown}
         named = ((metric, one) for (_system, metric), one in estimates.items())
         banded = bands.banded(named, settings.load(), _, self.stand_ins)
         means = tabulation.estimates((_("system"), _("metric")), estimates.items(), _, digits, banded)
-        compared = tabulation.comparisons(((each.metric, each.comparison) for each in self.comparisons), _, digits)
+        differences = ((each.metric, each.comparison) for each in self.differences if each.metric in shown)
+        compared = tabulation.comparisons(differences, _, digits)
         if _.language == self.language:
             missing: Iterable[str] = self.columns.missing.elements()
         else:
             missing = (explain(row.score, _) for row in self.rows if math.isnan(row.score.value))
         of_sets = (explain(one.score, _) for one in self.sets.scores if math.isnan(one.score.value))
         missing = chain(missing, of_sets)
+        rest = [one.label for one in self.metrics if one.label not in shown]
+        more = _.plural("{n} more metric: {names}", "{n} more metrics: {names}", len(rest), names=", ".join(rest))
         return means.with_notes(
+            more if rest else "",
             reasons.told(reasons.frequent(missing), _),
             *common_questions.unpaired(self.systems, self.columns, _),
             *said(self.attendances, _, self.systems),
@@ -363,17 +410,57 @@ class Scores:
             *progress_events.said(self.listeners, _),
         ), compared
 
-    def _shown(self) -> list[Table]:
-        means, compared = self.tables()
+    def counted(self, language: str = "") -> str:
+        """How many answers of how many systems to how many questions were scored by how many metrics."""
+        _ = translator(language or self.language)
+        answers, asked, systems = sum(map(len, self._by_system())), len(self._ids()), len(self.systems)
+        parts = [
+            _.plural("{n} answer", "{n} answers", answers),
+            _.plural("of {n} system", "of {n} systems", systems) if systems > 1 else "",
+            _.plural("to {n} question", "to {n} questions", asked) if systems > 1 else "",
+        ]
+        metrics = _.plural("{n} metric", "{n} metrics", len(self.metrics))
+        return f"{' '.join(filter(None, parts))}, {metrics}"
+
+    def _by_system(self) -> list[Collection[str]]:
+        if self.sets.samples:
+            return [[one.id for one in own] for own in by_system(self.sets.samples).values()]
+        return [own.clusters for own in self.columns.systems.values()]
+
+    def said(self, language: str = "") -> list[str]:
+        """The verdict on the primary metric, in the page's own sentence: one for each challenger."""
+        told = annexes.taken("scores", "said")
+        return [] if told is None else list(told(self, language))
+
+    def _shown(self, most: int | None) -> list[Table]:
+        means, compared = self.tables(most=most)
         means = means.with_notes(*self.said_of_models(), self.caveat())
         return [means, compared] if len(compared) else [means]
 
+    def __str__(self) -> str:
+        """The verdict, and the tables of all metrics."""
+        return "\n".join([*self.said(), self.counted(), *map(str, self._shown(None))])
+
     def __repr__(self) -> str:
-        head = f"{len(self._ids())} samples, {len(self.metrics)} metrics"
-        return "\n".join([head, *map(repr, self._shown())])
+        """Ten lines at most: the verdict on the primary metric, the first means, and their caveat."""
+        _ = translator(self.language)
+        labels, caveat = self.shortlist(), self.caveat()
+        means = [(place, self.means[place]) for label in labels for place in self.means if place[1] == label]
+        lines = [
+            f"{system} {label}: {_.number(one.value)} {_.interval(one.low, one.high)}, {said_of_n(one, _)}"
+            for (system, label), one in means
+        ]
+        missing = reasons.told(reasons.frequent(self.columns.missing.elements()), _)
+        head = [*self.said()[:3], self.counted(), *filter(None, [missing])]
+        room = terminal.LINES - len(head) - bool(caveat)
+        if len(lines) > room or len(means) < len(self.means):
+            kept = lines[: room - 1]
+            lines = [*kept, f"… {len(self.means) - len(kept)} more in .estimates and .comparisons; print() shows all"]
+        return "\n".join(terminal.plain(line) for line in [*head, *lines, caveat] if line)
 
     def _repr_html_(self) -> str:
-        return "".join(table._repr_html_() for table in self._shown())
+        said = "".join(f"<p><b>{escape(line)}</b></p>" for line in self.said())
+        return said + f"<p>{escape(self.counted())}</p>" + "".join(one._repr_html_() for one in self._shown(MOST))
 
 
 def _explained(name: str, score: Score, speaker: Translator, *, anew: bool) -> str:

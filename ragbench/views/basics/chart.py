@@ -6,8 +6,10 @@ the reader's light or dark scheme; in JupyterLab they are colours that suit both
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape as escape_html
+from html import unescape
 from typing import Any
 
 from markupsafe import Markup
@@ -32,6 +34,14 @@ NOTEBOOK_COLOURS = {
     "@line": "rgba(128,140,150,0.25)",
     "@paper": "rgba(0,0,0,0)",
 }
+
+
+_SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL)
+
+
+def without_numbers(drawn: Markup) -> Markup:
+    """A view's markup without the numbers of its figures."""
+    return Markup(_SCRIPT.sub("", drawn))  # noqa: S704 - the views' own markup
 
 
 def plot(figure: Mapping[str, Any], label: str) -> Markup:
@@ -87,6 +97,34 @@ def reach(found: Sequence[Estimate], colour: str, thickness: float) -> dict[str,
         "thickness": thickness,
         "width": 0,
     }
+
+
+def numbers(figure: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a figure draws, a row a mark: `panel` (its axes), `name`, `x`, `y`, `z`, `low`, `high`, `text`."""
+    rows = []
+    for trace in figure["data"]:
+        common = {
+            "panel": f"{trace.get('xaxis', 'x')}{trace.get('yaxis', 'y')}",
+            "name": unescape(trace.get("name", "")),
+        }
+        if trace.get("type") == "heatmap":
+            named = [figure["layout"].get(f"{axis}axis", {}).get("ticktext") or trace[axis] for axis in "xy"]
+            rows += [{"panel": "xy", "name": "", "x": named[0][column], "y": named[1][row], "z": value}
+                     for row, cells in enumerate(trace["z"]) for column, value in enumerate(cells)]  # fmt: skip
+            continue
+        if trace.get("fill") == "toself":  # the band of a line that is there itself
+            continue
+        for place in range(len(trace.get("x") or ())):
+            row = common | {axis: trace[axis][place] for axis in "xyz" if axis in trace}
+            along = "x" if "error_x" in trace else "y"
+            if reach := trace.get(f"error_{along}"):
+                at = row[along] + (trace["base"][place] if isinstance(trace.get("base"), list) else 0)
+                up, down = (reach.get(side, [None] * (place + 1))[place] for side in ("array", "arrayminus"))
+                row |= {"low": None if down is None else at - down, "high": None if up is None else at + up}
+            if isinstance(trace.get("text"), list):
+                row["text"] = unescape(re.sub(r"<[^>]+>", " ", str(trace["text"][place]))).strip()
+            rows.append(row)
+    return rows
 
 
 def in_notebook(figure: Mapping[str, Any]) -> dict[str, Any]:

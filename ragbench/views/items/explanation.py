@@ -45,6 +45,10 @@ class Explanation:
         return str(style("questions.css") + html.div(body, "rb"))
 
     def __repr__(self) -> str:
+        """The first ten lines of what `print` shows."""
+        return terminal.brief(str(self))
+
+    def __str__(self) -> str:
         lines = [*_wrapped(self.title), *_wrapped(self.about), *_lines(self.sections)]
         for name, found in self.sides.items():
             values = " · ".join(f"{metric} {value}" for metric, value in self.values[name])

@@ -1,0 +1,291 @@
+"""Objects in the place of names, for one measurement: systems, embedders and data that stand in no file.
+
+What a caller hands over needs no table of ragbench.toml and no trust in a folder: it is the caller's own code already.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ragbench.core import names, trust
+from ragbench.core import settings as configuration
+from ragbench.core.settings import EmbedderSettings, Settings
+from ragbench.core.settings.endpoints import GeneratorSettings
+from ragbench.core.settings.systems import SystemSettings
+from ragbench.core.types import Question, Sample
+from ragbench.data import Dataset, cells, in_memory, load_folder
+from ragbench.data.samples import read_samples, samples_of
+from ragbench.data.vocabulary import FIELDS
+from ragbench.embed.objects import PASSAGES, PLAIN, ObjectEmbedder
+from ragbench.systems import callables, frameworks
+from ragbench.tiers.basics.choices import BenchError, Reads
+
+ANSWERS = ("answers", *FIELDS["response"])
+RETRIEVED = ("retrieved", "retrieved_ids", "results", "hits", *FIELDS["contexts"], *FIELDS["context_ids"])
+ONE_EACH = ("doc_id", "docno", "document_id", "chunk_id", "docid", "passage_id")
+"""Columns of a table of one row a retrieved passage."""
+IDS = (*FIELDS["id"], "qid", "query_id")
+EMBED = (*PASSAGES, *PLAIN)
+ORDER = ("rank", "score", "similarity")
+ASKED = {"judges": ("judges", "providers"), "embedder": ("embedders",), "embedders": ("embedders",),
+         "metrics": ("metrics",)}  # fmt: skip
+"""Tables of a project that a parameter names something of."""
+_lock = threading.RLock()
+
+
+@contextlib.contextmanager
+def in_place(
+    asked: Mapping[str, Any], reads: Reads = "retrievers", table: str = "questions"
+) -> Iterator[dict[str, Any]]:
+    """The parameters of a tier with names for all objects among them; inside, the settings know these names.
+
+    asked: parameters by name: `systems` may be a mapping from name to object, `embedders` too, `dataset` a data set, a
+    folder, or tables, and `documents` are the passages of such a table. reads: what a system is asked for. table:
+    what a bare table in place of a data set is. One measurement of objects at a time in a process: others wait.
+    Raises BenchError for what is no system, DatasetError for what is no data.
+    """
+    given = dict(asked)
+    documents = given.pop("documents", None)
+    held = {key for key in ("systems", "embedders", "dataset", "answers") if _is_held(given.get(key))}
+    held |= {"dataset"} if isinstance(given.get("dataset"), list | tuple) else set()
+    if documents is None and not held:
+        yield given
+        return
+    with _lock:
+        made = _Made(configuration.load(), reads, given)
+        if "dataset" in held or documents is not None:
+            made.take_data(given["dataset"] if "dataset" in held else None, documents, table)
+        if "systems" in held:
+            made.take_systems(given["systems"])
+        if "embedders" in held:
+            made.take_embedders(given["embedders"], "embedders")
+        if "answers" in held:
+            made.take_answers({"": given["answers"]})
+        with configuration.held(made.settings()):
+            yield made.given
+
+
+def _is_held(value: Any) -> bool:
+    """Whether it is an object or a table, or several, and not names as a notebook's parameter has them."""
+    if isinstance(value, str):
+        return False
+    if isinstance(value, list | tuple):
+        return any(_is_held(one) for one in value)
+    ways = ("columns", "invoke", "query", "retrieve", "walk", "embed", *EMBED)
+    return (
+        isinstance(value, Mapping | Path | Dataset | Sample | Question)
+        or callable(value)
+        or any(hasattr(value, one) for one in ways)
+    )
+
+
+class _Made:
+    """Settings on their way to hold what was given."""
+
+    def __init__(self, known: Settings, reads: Reads, given: dict[str, Any]) -> None:
+        self.known, self.reads, self.given = known, reads, given
+        self.systems: dict[str, SystemSettings] = {}
+        self.embedders: dict[str, EmbedderSettings] = {}
+        self.generators: dict[str, GeneratorSettings] = {}
+        self.data: Dataset | None = None
+        self.answers: tuple[Sample, ...] | None = None
+        self.uses_names = False
+
+    def settings(self) -> Settings:
+        """The project's, with the objects in them. Where nobody has answered for the project's folder, and nothing of
+        its tables was asked for by name, what they would run, open or send is left out."""
+        doubted: set[str] = set()
+        if not self.uses_names:
+            doubted = {one.name.partition(".")[0] for one in trust.doubts(*trust.named())} - {"data_folder"}
+            if "providers" in doubted:
+                doubted |= {"judges", "generators"}
+            doubted -= {table for key, tables in ASKED.items() if self.given.get(key) for table in tables}
+        less = {table: Settings.model_fields[table].get_default() for table in doubted}
+        more: dict[str, Any] = {"embedders": self.embedders, "generators": self.generators}
+        known = self.known.model_copy(update=less)
+        changed: dict[str, Any] = {table: {**getattr(known, table), **own} for table, own in more.items() if own}
+        if self.systems:
+            changed |= {"systems": self.systems, "baseline": None}
+        made = known.model_copy(update=changed)
+        return made.holding(self.data, self.answers)
+
+    def take_data(self, data: Any, documents: Any, table: str) -> None:
+        if isinstance(data, Path):
+            self.data = load_folder(data.expanduser(), data.name, reader=str(self.given.get("language", "")))
+        elif isinstance(data, Dataset):
+            self.data = data
+        else:
+            tables = dict(data) if isinstance(data, Mapping) else {} if data is None else {table: data}
+            if documents is not None:
+                tables["documents"] = documents
+            if (own := tables.get("documents")) is not None:
+                tables["documents"] = _documents(own)
+            self.data = in_memory.dataset(tables)
+        self.given["dataset"] = self.data.label
+
+    def take_systems(self, given: Any) -> None:
+        systems = _by_name(given)
+        if self.reads == "embedders":
+            self.take_embedders(systems, "systems")
+            return
+        tables = {name: one for name, one in systems.items() if self.reads == "answers" and _is_table(one)}
+        if tables:
+            if tables.keys() != systems.keys():
+                raise BenchError("systems: tables of answers, and systems that are asked, do not go together")
+            self.take_answers(tables)
+            self.given.pop("systems")
+            return
+        self.systems = {name: self._system(name, one) for name, one in systems.items()}
+        self.given["systems"] = list(self.systems)
+        self.given["baseline"] = self.given.get("baseline") or next(iter(self.systems))
+
+    def take_embedders(self, given: Any, key: str) -> None:
+        embedders = _by_name(given)
+        for name, one in embedders.items():
+            if isinstance(one, str):
+                if one not in self.known.embedders:
+                    raise BenchError(f"{key}: {name} = {one!r}: embedders are {', '.join(self.known.embedders)}")
+                self.embedders[name] = self.known.embedders[one]
+                continue
+            ObjectEmbedder(name, one, 64)  # refused before anything is read
+            plain = EmbedderSettings.model_construct(kind="object", model=callables.named(one))
+            self.embedders[name] = plain.standing_for(one)
+        if key == "systems":
+            del self.given["systems"]
+        self.given["embedders"] = list(embedders)
+
+    def take_answers(self, tables: Mapping[str, Any]) -> None:
+        """Tables of answers, by the system that gave them; "" where the rows name theirs."""
+        found: list[Sample] = []
+        for name, table in tables.items():
+            if isinstance(table, str | Path):
+                own = read_samples(configuration.project_folder() / Path(table).expanduser())
+            else:
+                own = samples_of(table, name or "answers")
+            found += [_named(one, name) for one in own]
+        self.answers = tuple(found)
+        self.given["answers"] = in_memory.NAME
+
+    def _system(self, name: str, one: Any) -> SystemSettings:
+        if isinstance(one, str | Path):
+            return self._of_text(name, one)
+        if isinstance(one, Mapping) and one.keys() <= {"retriever", "generator"} and "retriever" in one:
+            made = self._system(name, one["retriever"])
+            return made.model_copy(update={"generator": self._writer(name, one["generator"])}).standing_for(made.given)
+        if isinstance(one, list) or hasattr(one, "columns"):
+            rows = list(logged(one, name, {q.text: q.id for q in self.data.questions} if self.data else {}))
+            return SystemSettings(results=Path(type(one).__name__)).standing_for(rows)
+        if self.reads == "writers":
+            return SystemSettings(callable=callables.named(one), generator=self._writer(name, one)).standing_for(one)
+        path = callables.named(one)
+        try:
+            callables.limited(one, "(question, k)", 1, "", callables.asked)
+        except ValueError as error:
+            raise BenchError(f"systems: {name}: {error}") from None
+        return SystemSettings(callable=path).standing_for(one)
+
+    def _of_text(self, name: str, one: str | Path) -> SystemSettings:
+        """A name of the project's, one of ragbench's own retrievers or embedders, or a file of results."""
+        if str(one) in self.known.systems:
+            self.uses_names = True
+            return self.known.systems[str(one)]
+        if str(one) in self.known.retrievers:
+            self.uses_names = str(one) not in Settings.model_fields["retrievers"].get_default()
+            return SystemSettings(retriever=str(one))
+        path = Path(one).expanduser()
+        path = path if path.is_absolute() or path.is_file() else configuration.project_folder() / path
+        if path.is_file():
+            return SystemSettings(results=path.resolve()).standing_for(None)
+        legal = dict.fromkeys((*self.known.systems, *self.known.retrievers))
+        raise BenchError(
+            f"systems: {name} = {str(one)!r}: that is neither a file of results nor one of {', '.join(legal)}"
+            f"{names.meant(str(one), legal)}"
+        )
+
+    def _writer(self, name: str, one: Any) -> str:
+        if isinstance(one, str):
+            self.uses_names = True
+            return one
+        plain = GeneratorSettings(kind="callable", callable=callables.named(one))
+        self.generators[name] = plain.standing_for(one)
+        return name
+
+
+def _named(one: Sample, system: str) -> Sample:
+    return replace(one, system=system) if system else one
+
+
+def _by_name(given: Any) -> dict[str, Any]:
+    """Objects by their names: of a mapping its keys, of one object or a list of them what they are called."""
+    if isinstance(given, Mapping):
+        found = {str(name): one for name, one in given.items()}
+    else:
+        several = given if isinstance(given, list | tuple) and not _is_table(given) else [given]
+        found = {}
+        for one in several:
+            name = one if isinstance(one, str) else callables.named(one).rpartition(":")[2].rpartition(".")[2]
+            found[name if name not in found else f"{name} {len(found) + 1}"] = one
+    if not found:
+        raise BenchError("systems: nothing is given; {name: object} is expected")
+    for name in found:
+        if why := names.fault(name) or ("holds a comma" if "," in name else ""):
+            raise BenchError(f"systems: the name {name[:40]!r} {why}")
+    return found
+
+
+def _is_table(one: Any) -> bool:
+    if isinstance(one, str | Path):
+        return str(one).lower().endswith((".jsonl", ".json", ".csv", ".tsv", ".parquet", ".gz"))
+    return hasattr(one, "columns") or (isinstance(one, list) and bool(one) and isinstance(one[0], Mapping | Sample))
+
+
+def _documents(given: Any) -> Any:
+    """Documents of a framework as mappings; everything else as it is."""
+    if hasattr(given, "columns") or isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        return given
+    return [one if isinstance(one, str) else frameworks.passage(one) for one in given]
+
+
+def logged(given: Any, name: str, asked: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Rows of results in memory as a file of results has them: one a question, or one a retrieved passage.
+
+    asked: ids of questions by their texts, for rows without ids. Raises BenchError for rows that say nothing.
+    """
+    place, known = f"systems: {name}", set(asked.values())
+    lists: dict[str, list[tuple[float, Any]]] = {}
+    for where, row in in_memory.rows(given, place):
+        text = in_memory.first(row, FIELDS["user_input"])
+        own = in_memory.first(row, IDS)
+        identifier = asked.get(str(text), row["\0place"]) if own is None else str(own)
+        if own is None and text is not None and known and str(text) not in asked:
+            raise BenchError(f"{where}: no question of the data set reads {str(text)[:60]!r}; give it an id")
+        retrieved, answer = in_memory.first(row, RETRIEVED), in_memory.first(row, ANSWERS)
+        single = in_memory.first(row, ONE_EACH)
+        if retrieved is None and answer is None and single is not None:
+            order = next((row[key] for key in ORDER if key in row), 0.0)
+            lists.setdefault(identifier, []).append((float(order) * (1 if "rank" in row else -1), str(single)))
+            continue
+        if retrieved is None and answer is None and "error" not in row:
+            legal = ", ".join((*RETRIEVED[:3], "answer", *ONE_EACH[:2]))
+            raise BenchError(f"{where}: it says neither what was retrieved nor what was answered: {legal}")
+        more = {key: value for key, value in row.items() if key in ("latency_ms", "search_ms", "generate_ms", "error",
+                "shown", "model", "input_tokens", "output_tokens")}  # fmt: skip
+        if retrieved is not None:
+            more["retrieved"] = _listed(retrieved)
+        if answer is not None:
+            more["answers" if isinstance(answer, list) else "answer"] = answer
+        yield {"id": identifier, **more}
+    for identifier, found in lists.items():
+        yield {"id": identifier, "retrieved": [one for _, one in sorted(found, key=lambda pair: pair[0])]}
+
+
+def _listed(given: Any) -> Any:
+    if isinstance(given, str):
+        read = cells.held(given)
+        return [given] if read is None else read[0]
+    return [str(one) if isinstance(one, int) else one for one in given] if isinstance(given, list | tuple) else given

@@ -1,0 +1,34 @@
+"""What scores of a table of answers say first: the verdict on the primary metric, in the sentence that a page has."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from markupsafe import Markup
+
+from ragbench.core.language import translator
+from ragbench.core.measurement import Measurement, NamedEstimate
+from ragbench.tiers.scoring.result import NOTEBOOK, Scores
+from ragbench.views.basics.material import Material
+from ragbench.views.sentences.findings import sentences
+
+_ENDS = re.compile(r"(</(?:p|div|li)>)")
+"""Where one sentence of a page ends and the next begins."""
+
+
+def said(scores: Scores, language: str = "") -> list[str]:
+    """A sentence for each challenger, or for a system that stands alone, as plain text."""
+    estimates = tuple(NamedEstimate(*place, one) for place, one in scores.means.items())
+    facts = {
+        "level": scores.level,
+        "primary": scores.leading,
+        "baseline": scores.systems[0] if len(scores.systems) > 1 else None,
+        "systems": [{"name": name} for name in scores.systems],
+    }
+    numbers = Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=scores.differences)
+    if all(math.isnan(scores.means[name, scores.leading].value) for name in scores.systems
+           if (name, scores.leading) in scores.means):  # fmt: skip
+        return [translator(language or scores.language)("Nothing was measured.")]
+    found = sentences(Material(numbers, translator(language or scores.language)))
+    return [said for one in found if (said := " ".join(Markup(_ENDS.sub(r"\1 ", str(one))).striptags().split()))]  # noqa: S704

@@ -1,0 +1,123 @@
+"""A paper's table: systems × metrics, the best in bold, a dagger for what differs, in three languages of type."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragbench import views
+from ragbench.core import stand_ins
+from ragbench.core.measurement import Measurement, NamedComparison, NamedEstimate
+from ragbench.core.types import Comparison, Estimate, Verdict
+from tests.measurements import measurement
+from tests.test_article_tables import engine
+
+VALUES = {("v1", "mrr@10"): 0.5, ("v2", "mrr@10"): 0.75, ("v3_x", "mrr@10"): 0.52,
+          ("v1", "euclidean_distance"): 1.5, ("v2", "euclidean_distance"): 1.25,
+          ("v3_x", "euclidean_distance"): 1.25}  # fmt: skip
+VERDICTS = {("v2", "mrr@10"): Verdict.BETTER, ("v3_x", "mrr@10"): Verdict.NOT_SHOWN,
+            ("v2", "euclidean_distance"): Verdict.NOT_SHOWN, ("v3_x", "euclidean_distance"): Verdict.WORSE}  # fmt: skip
+
+
+def compared(system: str, metric: str, verdict: Verdict) -> NamedComparison:
+    lower = metric == "euclidean_distance"
+    told = (0.95, "bca", 0.01, "randomization", 0.5, verdict, 40)
+    one = Comparison("v1", system, 0.1, 0.0, 0.2, *told, better="lower" if lower else "higher")
+    return NamedComparison(metric, one)
+
+
+@pytest.fixture
+def page() -> views.Page:
+    made = measurement(("v1", "v2", "v3_x"), ("mrr@10",))
+    estimates = tuple(
+        NamedEstimate(s, m, Estimate(v, v - 0.1, v + 0.1, 0.95, "bca", 40)) for (s, m), v in VALUES.items()
+    )
+    facts = {**made.facts, "stand_ins": stand_ins.facts("embedder", ["hashing"])}
+    return views.Page(Measurement(made.notebook, facts, made.scores, made.questions, made.retrieved, estimates,
+                                 tuple(compared(*place, verdict) for place, verdict in VERDICTS.items())))  # fmt: skip
+
+
+def test_the_best_is_bold_in_its_direction_and_what_differs_has_a_dagger(page: views.Page) -> None:
+    rows = [
+        line.strip().removesuffix(r" \\") for line in page.latex("tab:mine").splitlines() if line.startswith("    v")
+    ]
+    assert [row.split(" & ") for row in rows] == [
+        ["v1", "0.500", "1.500"],
+        ["v2", r"{\textbf{0.750}\rlap{$^{\dagger}$}}", r"{\textbf{1.250}}"],
+        [r"v3\_x", "0.520", r"{\textbf{1.250}\rlap{$^{\dagger}$}}"],
+    ]
+    text = page.latex("tab:mine")
+    assert r"\label{tab:mine}" in text, "as given"
+    head = r"{mrr@10 $\uparrow$} & {\begin{tabular}[b]{@{}c@{}}euclidean\_\\distance $\downarrow$\end{tabular}}"
+    assert head in text, "a long name stands in two lines"
+    assert r"\begin{tabular}{@{}lS[table-format=1.3]S[table-format=1.3]@{}}" in text
+
+
+def test_the_caption_says_what_is_compared_and_who_stands_in_within_three_lines(page: views.Page) -> None:
+    for text in (page.latex(), page.latex(intervals=True), views.Page(page.measurement, language="ru").latex()):
+        [caption] = re.findall(r"\\caption\{(.*)\}", text)
+        assert "hashing" in caption
+        assert "v1" in caption, "the baseline"
+        assert len(caption.replace(r"\allowbreak{}", "")) <= 320
+    assert r"\caption{Mine.}" in page.latex(caption="Mine.")
+
+
+def test_markdown_and_typst_are_the_same_table(page: views.Page) -> None:
+    lines = page.markdown().splitlines()
+    assert lines[0] == r"| system | mrr@10 ↑ | euclidean\_distance ↓ |"
+    assert lines[2:5] == [
+        "| v1 | 0.500 | 1.500 |",
+        "| v2 | **0.750**† | **1.250** |",
+        r"| v3\_x | 0.520 | **1.250**† |",
+    ]
+    assert "hashing" in lines[-1]
+    typst = page.typst("tab:mine", metrics="mrr", intervals=True)
+    assert typst.endswith(") <tab:mine>\n")
+    assert r"[v2], [*0.750*#super[†] #linebreak() \[0.650, 0.850\]]," in typst
+    assert r"[system], [mrr\@10 ↑]" in typst
+    assert typst.count("[") - typst.count(r"\[") == typst.count("]") - typst.count(r"\]")
+
+
+def test_metrics_are_chosen_by_name_and_what_is_not_there_is_refused(page: views.Page) -> None:
+    assert "euclidean" not in page.latex(metrics=["mrr"])
+    with pytest.raises(ValueError, match=r"metrics: this page has no 'mrr@5'; did you mean 'mrr@10'"):
+        page.latex(metrics="mrr@5")
+
+
+def test_nothing_is_bold_where_nothing_was_measured_or_no_way_is_good() -> None:
+    made = measurement(("v1", "v2"), ("mrr",))
+    nan = tuple(
+        NamedEstimate(name, "mrr", Estimate(float("nan"), None, None, 0.95, "none", 0)) for name in ("v1", "v2")
+    )
+    text = views.Page(Measurement(made.notebook, made.facts, estimates=nan)).latex()
+    assert "{--}" in text
+    assert "textbf" not in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("intervals", [False, True])
+def test_a_papers_table_is_set_by_latex_and_no_wider_than_the_text(
+    page: views.Page, tmp_path: Path, intervals: bool
+) -> None:
+    engine()
+    from tests.test_article_tables import _set
+
+    _set(tmp_path, page.latex("tab:mine", intervals=intervals), "en")
+
+
+def options() -> list[dict[str, Any]]:
+    return [{}, {"intervals": True}, {"metrics": "mrr"}]
+
+
+@pytest.mark.parametrize("given", options())
+def test_latex_is_whole(page: views.Page, given: dict[str, Any]) -> None:
+    text = page.latex(**given)
+    bare = re.sub(r"\\\\|\\[{}]", "", text)
+    assert bare.count("{") == bare.count("}")
+    columns = len(re.findall(r"S\[", text)) + 1
+    body = text.partition("\\midrule\n")[2].partition("    \\bottomrule")[0].splitlines()
+    assert all(line.count(" & ") == columns - 1 for line in body)
+    assert len(body) == 3
