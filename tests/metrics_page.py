@@ -75,6 +75,7 @@ def told(one: Metric) -> Iterator[tuple[str, str]]:
     """What stands in the list, by name."""
     yield "Formula", one.formula.replace("|", "&#124;")
     yield "Edges", one.edges
+    yield "Several references", one.several
     yield "Elsewhere", one.differs
     yield "Fields of a sample that it needs", ", ".join(f"`{name}`" for name in one.fields)
     yield "Asks", " and ".join({"judge": "a judge", "embedder": "an embedder"}[need] for need in one.needs)

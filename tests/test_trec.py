@@ -476,3 +476,168 @@ def test_all_metrics_are_measured_where_none_is_named() -> None:
     assert assessment.asked("P_5,ndcg_cut_10,success_1,map_cut_20,Rprec", 2)["map_cut_20"].label == (
         "average_precision(level=2)@20"
     )
+
+
+SHORT = {
+    "five columns": "q1 Q0 b 1 3.0\nq1 Q0 a 2 2.0\n",
+    "no placeholder": "q1 b 1 3.0 t\nq1 a 2 2.0 t\n",
+    "no placeholder, no tag": "q1\tb\t1\t3.0\nq1\ta\t2\t2.0\n",
+    "MS MARCO": "q1\tb\t1\nq1\ta\t2\n",
+    "scores alone": "q1 a 2.0\nq1 b 3.0\n",
+    "header": "qid Q0 docno rank score tag\nq1 Q0 b 1 3.0 t\nq1 Q0 a 2 2.0 t\n",
+    "header in another order": "score\tdoc_id\tquery_id\n3.0\tb\tq1\n2.0\ta\tq1\n",
+    "header with ranks": "query-id,doc-id,rank\nq1,a,2\nq1,b,1\n",
+    "commas, an index": ",query_id,doc_id,score\n0,q1,b,3.0\n1,q1,a,2.0\n",
+    "quoted": 'query_id,doc_id,score\n"q1","a",2.0\n"q1","b",3.0\n',
+    "dictionary": '{"q1": {"a": 2.0, "b": 3}}',
+    "lists": '{"q1": ["b", "a"]}',
+    "pairs": '{"q1": [["b", 3], ["a", 2]]}',
+    "rows": '[{"query_id": "q1", "doc_id": "a", "score": 2.0}, {"query_id": "q1", "doc_id": "b", "score": 3.0}]',
+    "JSON Lines": '{"qid": "q1", "docid": "a", "score": 2}\n{"qid": "q1", "docid": "b", "score": 3}\n',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("text", SHORT.values(), ids=SHORT)
+def test_runs_of_other_forms_have_the_same_order(tmp_path: Path, text: str, zipped: bool, mark: bytes) -> None:
+    content = mark + text.encode()
+    run = trec.read_run(written(tmp_path, "r", gzip.compress(content) if zipped else content))
+    assert list(run.queries) == ["q1"]
+    assert trec.listed_order(run.queries["q1"]).documents.to_pylist() == ["b", "a"]
+    assert trec.trec_eval_order(run.queries["q1"]).documents.to_pylist() == ["b", "a"]
+
+
+JUDGED = {
+    "BEIR": "query-id\tcorpus-id\tscore\nq1\ta\t1\nq1\tb\t0\nq2\tc\t2\n",
+    "three columns": "q1 a 1\nq1 b 0\nq2 c 2\n",
+    "header": "query_id iteration doc_id relevance\nq1 0 a 1\nq1 0 b 0\nq2 0 c 2\n",
+    "commas": "qid,docno,label\nq1,a,1\nq1,b,0\nq2,c,2\n",
+    "dictionary": '{"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}',
+}
+
+
+@pytest.mark.parametrize("text", JUDGED.values(), ids=JUDGED)
+def test_judgements_of_other_forms_are_the_same(tmp_path: Path, text: str) -> None:
+    assert trec.read_qrels(written(tmp_path, "q", text)) == {"q1": {"a": 1.0, "b": 0.0}, "q2": {"c": 2.0}}
+
+
+def test_parquet_is_read_by_its_columns(tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    table = {"query-id": [1, 1, 2], "corpus-id": ["a", "b", "c"], "score": [1, 0, 2]}
+    parquet.write_table(pa.table(table), tmp_path / "q.parquet")
+    assert trec.read_qrels(tmp_path / "q.parquet") == {"1": {"a": 1.0, "b": 0.0}, "2": {"c": 2.0}}
+    parquet.write_table(pa.table({"q_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1.5, 2.5]}), tmp_path / "r")
+    assert trec.listed_order(trec.read_run(tmp_path / "r").queries["q"]).documents.to_pylist() == ["b", "a"]
+    parquet.write_table(pa.table({"a": [1], "b": [2]}), tmp_path / "other")
+    with pytest.raises(trec.TrecError, match="has the columns a, b; expected columns like query_id, doc_id, score"):
+        trec.read_run(tmp_path / "other")
+    twice = pa.table({"query-id": ["q", "q"], "corpus-id": ["a", "a"], "score": [1, 2]})
+    parquet.write_table(twice, tmp_path / "twice")
+    with pytest.raises(trec.TrecError, match="query q and document a were judged 1 before and 2 here"):
+        trec.read_qrels(tmp_path / "twice")
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "message"),
+    [
+        (trec.read_run, "q1\tb\t1\nq1\ta\n", "line 2: 2 columns instead of 3; expected QUERY DOCUMENT SCORE"),
+        (trec.read_run, "q1 0 a 1\n", "line 1: 4 columns instead of 6"),
+        (trec.read_run, "qid,docid,score\nq1,a,x\n", "line 2: 'x' is not a score"),
+        (trec.read_run, '{"q1": {"a": null}}', "query q1: None is not a score, a finite number"),
+        (trec.read_run, '{"q1": {"a": true}}', "query q1: True is not a score, a finite number"),
+        (trec.read_run, '{"q1": 7}', r"query q1: expected \{document: score\}"),
+        (trec.read_run, '{"q1": {', "is no JSON that can be read"),
+        (trec.read_run, "[1, 2]", "or rows with the fields query_id, doc_id, score"),
+        (trec.read_qrels, "query-id\tcorpus-id\tscore\nq\ta\t1\nq\ta\t2\n", "line 3: query q and document a were"),
+    ],
+)  # fmt: skip
+def test_other_forms_that_do_not_fit(tmp_path: Path, reader: Callable[[Path], Any], text: str, message: str) -> None:
+    with pytest.raises(trec.TrecError, match=message):
+        reader(written(tmp_path, "broken", text))
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from([("q1", "a"), ("q1", "b"), ("q2", "a")]), st.floats(-9, 9), min_size=1),
+    st.permutations(["query_id", "doc_id", "score"]),
+)
+def test_no_order_of_columns_or_lines_changes_a_run(
+    tmp_path_factory: pytest.TempPathFactory, scores: dict[tuple[str, str], float], order: list[str]
+) -> None:
+    rows = [(query, document, score) for (query, document), score in scores.items()]
+    folder = tmp_path_factory.mktemp("forms")
+    plain = trec.read_run(
+        written(folder, "r", "".join(f"{query} Q0 {document} 1 {score!r} t\n" for query, document, score in rows))
+    )
+    named = [dict(zip(("query_id", "doc_id", "score"), row, strict=True)) for row in rows]
+    lines_ = [order, *([str(row[name]) for name in order] for row in named)]
+    tabs = trec.read_run(written(folder, "t", "".join("\t".join(line) + "\n" for line in lines_)))
+    nested: dict[str, dict[str, float]] = {}
+    for query, document, score in rows:
+        nested.setdefault(query, {})[document] = score
+    for other in (tabs, trec.read_run(written(folder, "j", json.dumps(nested)))):
+        assert list(other.queries) == list(plain.queries)
+        for query, row in plain.queries.items():
+            assert trec.listed_order(other.queries[query]).documents.equals(trec.listed_order(row).documents)
+
+
+@pytest.mark.parametrize(
+    ("written_", "label"),
+    [
+        ("nDCG@10", "ndcg@10"), ("NDCG@10", "ndcg@10"), ("ndcg_cut_10", "ndcg@10"), ("ndcg_cut.10", "ndcg@10"),
+        ("nDCG", "ndcg"), ("nDCG(dcg='exp-log2')@5", "ndcg(gain=exponential)@5"), ("P@10", "precision@10"),
+        ("P_10", "precision@10"), ("P(rel=2)@10", "precision(level=2)@10"), ("SetP", "precision"), ("RR", "mrr"),
+        ("RR@10", "mrr@10"), ("MRR@10", "mrr@10"), ("recip_rank", "mrr"), ("AP", "average_precision"),
+        ("MAP@100", "average_precision@100"), ("map_cut_20", "average_precision@20"), ("R@100", "recall@100"),
+        ("Recall@100", "recall@100"), ("recall.100", "recall@100"), ("Success@5", "hit_rate@5"),
+        ("success_5", "hit_rate@5"), ("hits@5", "hit_rate@5"), ("Judged@10", "judged@10"), ("Rprec", "r_precision"),
+        ("R-Prec", "r_precision"), ("Bpref", "bpref"), ("RBP(p=0.9)@10", "rbp(p=0.9)@10"),
+        ("RR(cutoff=10)", "mrr@10"), ("map", "average_precision"),
+        ("ndcg(gain=exponential)@10", "ndcg(gain=exponential)@10"),
+        ("no_such", "no_such"),
+    ],
+)  # fmt: skip
+def test_names_as_the_field_writes_them(written_: str, label: str) -> None:
+    from ragbench.data.trec import measures
+
+    assert measures.label(written_) == label
+    if label != "no_such":
+        assert parse(label).grain == "ranking"
+
+
+def test_a_name_that_is_near_is_suggested_whatever_its_case(tmp_path: Path, invoke: Callable[..., Any]) -> None:
+    qrels, run = written(tmp_path, "q.txt", QRELS), written(tmp_path, "x.run", RUN)
+    done = invoke(qrels, run, "-m", "nDGC@10")
+    assert done.exit_code == 3
+    assert "there is no metric 'nDGC@10'; did you mean ndcg?" in command_line.one_line(done.output)
+    made = json.loads(invoke(qrels, run, "-m", "P.1,3,nDCG@10", "--json", "-").stdout)
+    assert [row["metric"] for row in made["estimates"]] == ["P.1", "P.3", "nDCG@10"]
+
+
+def test_what_a_short_form_was_read_as_is_said_once(tmp_path: Path, invoke: Callable[..., Any]) -> None:
+    qrels = written(tmp_path, "q.txt", QRELS)
+    shown = invoke(qrels, written(tmp_path, "x.tsv", "q1\tb\t1\nq1\ta\t2\nq2\ta\t1\n"), "-m", "RR@10").output
+    assert shown.count("x was read as QUERY DOCUMENT RANK; it lacks 1 of 3 judged queries") == 1
+    assert "was read as" not in invoke(qrels, written(tmp_path, "x.run", RUN), "-m", "RR@10").output
+
+
+def test_the_share_of_judged_documents_is_that_of_ir_measures() -> None:
+    qrels: list[dict[str, float]] = [{"D0": 0, "D1": 1, "D2": 1, "D3": 2, "D4": 0}, {"D0": 1, "D3": 2, "D5": 2}]
+    run = [["D0", "D2", "D3", "D1", "D4"], ["D1", "D3", "D2", "D4"]]
+    made = ranking_arrays.from_lists(run, qrels)
+    expected = {"judged": [1, 1 / 4], "judged@1": [1, 0], "judged@2": [1, 1 / 2], "judged@3": [1, 1 / 3],
+                "judged@1000": [1, 1 / 4]}  # fmt: skip
+    for label, values in expected.items():
+        np.testing.assert_allclose(evaluate(made, [label])[label], values, rtol=0, atol=1e-12, err_msg=label)
+    gaps = ranking_arrays.from_lists([["a"], [], ["a", "b"]], [{}, {"a": 1}, {"a": -1, "b": 0}])
+    np.testing.assert_array_equal(evaluate(gaps, ["judged"])["judged"], [np.nan, np.nan, 0.5])
+
+
+def test_what_only_describes_is_not_compared(tmp_path: Path, invoke: Callable[..., Any]) -> None:
+    qrels, run = written(tmp_path, "q.txt", QRELS), written(tmp_path, "x.run", RUN)
+    other = written(tmp_path, "y.run", RUN.replace("q9", "q2"))
+    made = json.loads(invoke(qrels, run, other, "-m", "Judged@10,RR", "--json", "-").stdout)
+    assert {row["metric"] for row in made["estimates"]} == {"Judged@10", "RR"}
+    assert {row["metric"] for row in made["comparisons"]} == {"RR"}

@@ -74,7 +74,7 @@ def texts_of_metrics(*grains: str) -> Iterator[tuple[str, str]]:
         importlib.import_module(f"ragbench.metrics.{module.name}")
     for name, metric in registered().items():
         if metric.function.__module__.startswith("ragbench.") and (not grains or metric.grain in grains):
-            told = (metric.summary, metric.formula, metric.edges, metric.differs, metric.source)
+            told = (metric.summary, metric.formula, metric.edges, metric.several, metric.differs, metric.source)
             for text in (*told, *_declared(metric)):
                 if text:
                     yield f"metric {name}", text

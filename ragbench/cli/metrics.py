@@ -88,6 +88,7 @@ def metrics(
             "Also called": one.published or "",
             "Formula": one.formula,
             "Edges": one.edges,
+            "Several references": one.several,
             "Elsewhere": one.differs,
             "Signature": one.signature,
         }

@@ -56,6 +56,15 @@ def grades(low: float | None, high: float | None) -> tuple[float, ...]:
     return tuple(float(value) for value in range(int(low), int(high) + 1))
 
 
+REFERENCES = {
+    "": "",
+    "best": "Of several references the one that gives the best value counts.",
+    "together": "Several references count together, as sacrebleu counts them.",
+    "shown": "Of several references the judge sees all.",
+}
+"""What of several references counts, by what the function says of itself (`ragbench.metrics.references`)."""
+
+
 @dataclass(frozen=True)
 class Metric:
     """A measure as a value: comparable, printable, callable.
@@ -162,6 +171,11 @@ class Metric:
         if self.reading is None or set(self.options) - set(self.reading.under):
             return ()
         return self.reading.bands
+
+    @property
+    def several(self) -> str:
+        """What of several references counts, as a sentence; empty where none is read, or a user's function reads it."""
+        return REFERENCES[getattr(self.function, "references", "")]
 
     @property
     def is_users(self) -> bool:
@@ -436,9 +450,9 @@ def _going_by(name: str) -> tuple[Metric, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def _hint(name: str) -> str:
-    known = sorted({name for each in _registry.values() for name in (each.name, each.published) if name})
-    near = difflib.get_close_matches(name, known, n=3)
-    return f"did you mean {' or '.join(near)}? " if near else ""
+    known = {name.casefold(): name for each in _registry.values() for name in (each.name, each.published) if name}
+    near = difflib.get_close_matches(name.casefold(), sorted(known), n=3)
+    return f"did you mean {' or '.join(known[one] for one in near)}? " if near else ""
 
 
 def _bound(found: Metric, written: notation.Label) -> Metric:

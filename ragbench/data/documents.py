@@ -19,6 +19,7 @@ from ragbench.data.files import DatasetError, normalise, read_text
 from ragbench.data.folder import Records
 from ragbench.data.limits import MAX_BYTES
 from ragbench.data.records import ChunkRecord, DocumentRecord
+from ragbench.data.web_pages import keep_content
 
 if TYPE_CHECKING:
     from semantic_text_splitter import TextSplitter
@@ -85,8 +86,9 @@ def read(
     A document's name is its path below the folder. Its title is its front matter's, else its first heading, else its
     file's name; its page is its front matter's `url`, else `url` with its name at {path}. A passage knows the headings
     it stands under, and where it begins and ends in the document's text, in characters. Its id is made of the
-    document's name and its own text, so that it stays when something else in the document changes. Hidden files, and
-    links that lead out of the folder, are passed over.
+    document's name and its own text, so that it stays when something else in the document changes. Of web pages their
+    content is read alone (`ragbench.data.web_pages`). Hidden files, and links that lead out of the folder, are passed
+    over.
 
     known: an earlier reading: what has not changed since, and was cut in the same way, is taken from there unread; its
     documents that are not in the folder stay. advance: told of every document that is done.
@@ -263,8 +265,7 @@ def _of_html(data: bytes) -> tuple[str, str]:
 
     soup = BeautifulSoup(data, "html.parser", from_encoding="utf-8")
     title = " ".join(soup.title.get_text().split()) if soup.title is not None else ""
-    for one in soup(["head", "script", "style", "template", "noscript"]):
-        one.decompose()
+    keep_content(soup)
     return MarkdownConverter(heading_style="ATX").convert_soup(soup).strip(), title
 
 

@@ -67,9 +67,8 @@ class Records:
     def read(cls, place: Path, language: str) -> Records:
         """All tables of a folder, each of which may be missing: pages that need it are not made then.
 
-        Raises DatasetError for chunks and questions whose file is there and empty, unless there are dialogues or
-        decisions (or, of questions, documents that the base was cut from), for a folder without any table, and for more
-        than memory takes.
+        Raises DatasetError for questions whose file is there and empty, unless there are dialogues, decisions or
+        documents that the base was cut from, for a folder without any table, and for more than memory takes.
         """
         found: dict[str, list[Any]] = {}
         try:
@@ -310,7 +309,7 @@ def _require(place: Path, language: str, counts: Mapping[str, int]) -> None:
     """Raises DatasetError for a base table whose file is there and empty, and for a folder without any table."""
     for table in BASE:
         path = place / f"{table}.{language}.jsonl"
-        spared = (*ADDED, "documents") if table == "questions" else ADDED
+        spared = (*ADDED, "documents" if table == "questions" else "questions")
         if path.is_file() and not counts[table] and not any(counts[other] for other in spared):
             raise DatasetError(f"{path.name}: holds no lines; at least one is expected")
     if not any(counts.values()):

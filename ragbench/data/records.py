@@ -71,12 +71,14 @@ class QuestionRecord(Record):
     """A question with its labels; `relevant` maps chunk ids to grades, `relevant_urls` pages to grades.
 
     spans: of relevant chunks where in their text the answer stands, as pairs of start and end in characters from 0, the
-    end not included; of a chunk without spans all of its text is labelled. A set without spans has the hash that it had
-    before there was such a field.
+    end not included; of a chunk without spans all of its text is labelled. references: all right answers where there
+    are several, `reference` the first. A set without spans, or such references, has the hash that it had before there
+    was such a field.
     """
 
     text: Text
     reference: StrictStr | None = None
+    references: tuple[StrictStr, ...] = Field(default=(), exclude_if=_is_empty)
     relevant: Relevance = {}
     relevant_urls: Pages = {}
     spans: dict[Identifier, list[tuple[Place, Place]]] = Field(default={}, exclude_if=_is_empty)

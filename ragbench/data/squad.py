@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ragbench.core import segmentation
 from ragbench.core.expectations import expectation, shown
 from ragbench.core.settings.secrets import excerpt
+from ragbench.data.cells import several
 from ragbench.data.files import DatasetError, parse_json, read_text
 from ragbench.data.records import ChunkRecord, QuestionRecord
 from ragbench.data.rows import checked
@@ -51,9 +52,9 @@ def read(path: Path) -> tuple[list[ChunkRecord], list[QuestionRecord], dict[str,
     """Chunks and questions of a SQuAD file, plain or gzipped, and what was left out, counted by reason.
 
     A question's only relevant chunk is its own paragraph; one marked impossible has none and is unanswerable. The first
-    answer is the reference, and the sentence in which it stands is the labelled text of the paragraph; all of it is,
-    where the answer does not stand where `answer_start` says. Questions of one article form a cluster: they share a
-    text, so they are not independent.
+    answer is the reference, all of them are where they differ, and the sentence in which the first stands is the
+    labelled text of the paragraph; all of it is, where the answer does not stand where `answer_start` says. Questions
+    of one article form a cluster: they share a text, so they are not independent.
     Raises DatasetError naming the file, the article and the field.
     """
     document = _validate(parse_json(read_text(path), path.name), path.name)
@@ -117,6 +118,7 @@ def _add_question(
         "id": item.id,
         "text": item.question,
         "reference": None if item.is_impossible else answers[0].text,
+        "references": () if item.is_impossible else several(answer.text for answer in answers),
         "relevant": {} if item.is_impossible else {chunk.id: 1.0},
         "spans": {} if item.is_impossible else _labelled(chunk, answers[0], cut_off),
         "answerable": not item.is_impossible,

@@ -16,6 +16,7 @@ from ragbench.metrics.claims import CLAIMS, ENTAILMENT
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.factual_correctness import factual_correctness, mixed_f
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
+from ragbench.metrics.references import best_of_references
 from ragbench.metrics.semantic_similarity import semantic_similarity
 
 FIELDS = ("response", "reference")
@@ -71,6 +72,7 @@ def _weights(
     ),
     peers=(replace(RAGAS, within=3e-7),),
 )
+@best_of_references
 @measured
 async def answer_correctness(
     sample: Sample,

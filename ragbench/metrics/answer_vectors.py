@@ -14,6 +14,7 @@ from ragbench.core.metric import metric
 from ragbench.core.types import Array, Embedder, Sample, Score, Status, Vectors
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.references import best_of_references, lowest_of_references
 from ragbench.metrics.vectors import by_each, by_embedder
 
 FIELDS = ("response", "reference")
@@ -37,6 +38,7 @@ _EMB_EDGE = (
     differs="Without bounds; equal to the cosine where vectors have length 1.",
     when=("Embedders whose vectors' length says something; else semantic_similarity says the same on a scale.",),
 )
+@best_of_references
 @measured
 async def dot_similarity(sample: Sample, embedder: Embedder | Sequence[Embedder]) -> Score:
     """Dot product of the embeddings of the answer and of the reference.
@@ -64,6 +66,7 @@ async def dot_similarity(sample: Sample, embedder: Embedder | Sequence[Embedder]
     differs="Lower is better; √(2 − 2 cosine) where vectors have length 1.",
     when=("Beside semantic_similarity, where lengths of vectors differ.",),
 )
+@lowest_of_references
 @measured
 async def euclidean_distance(sample: Sample, embedder: Embedder | Sequence[Embedder]) -> Score:
     """Euclidean distance between the embeddings of the answer and of the reference; lower is better.

@@ -12,8 +12,10 @@ from pydantic import BaseModel, Field
 from ragbench.core.metric import metric
 from ragbench.core.types import Judge, Prompt, Sample, Score
 from ragbench.core.waves import gather
+from ragbench.metrics import references
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, measured
+from ragbench.metrics.references import shown_together
 
 FIELDS = ("response",)
 MOST_REPEATS = 99
@@ -132,6 +134,7 @@ def _refuse(aspect: str = "correctness", repeats: int = 1) -> None:
     when=("A yes or no of any kind, such as harmfulness or politeness.",),
     peers=(replace(RAGAS, options=""),),
 )
+@shown_together
 @measured
 async def aspect_critique(
     sample: Sample, judge: Judge, *, aspect: str = "correctness", repeats: Annotated[int, Ge(1), Le(MOST_REPEATS)] = 1
@@ -149,7 +152,7 @@ async def aspect_critique(
         "aspect": wordings.get(sample.language or "en", wordings.get("en", aspect)),
         "question": sample.user_input or "",
         "contexts": inquiry.contexts,
-        "reference": sample.reference or "",
+        "reference": references.told(sample),
         "response": sample.response or "",
     }
     replies = await gather([inquiry.ask(CRITIQUE, texts, repeat) for repeat in range(repeats)])

@@ -14,6 +14,7 @@ from ragbench.core.metric import metric
 from ragbench.core.types import Embedder, EmbeddingError, Sample, Score, Status, Vectors
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.references import best_of_references
 from ragbench.metrics.vectors import by_embedder, named
 
 FIELDS = ("response", "reference")
@@ -59,6 +60,7 @@ def _wide(vectors: Vectors) -> np.ndarray[Any, np.dtype[np.float64]]:
     ),
     when=("Comparing answers with a reference when the wording may differ and no judge is to be asked.",),
 )
+@best_of_references
 @measured
 async def bert_score(
     sample: Sample,

@@ -13,6 +13,7 @@ from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score, Sta
 from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
+from ragbench.metrics.references import best_of_references
 
 FIELDS = ("reference", "contexts")
 RAGAS_EPSILON = 1e-8
@@ -87,6 +88,7 @@ Entities: "Eiffel Tower" · "Paris" · "1889" · "World's Fair" """,
     purposes=(Purpose("entities", "measures how many of the entities of the facts are covered"),),
     peers=(RAGAS,),
 )
+@best_of_references
 @measured
 async def context_entity_recall(sample: Sample, judge: Judge, *, variant: Variant = "specification") -> Score:
     """Share of the entities of the reference that the retrieved contexts name as well.

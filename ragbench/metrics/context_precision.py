@@ -15,6 +15,7 @@ from ragbench.core.types.reason import Reason, kept, rounded
 from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
+from ragbench.metrics.references import best_of_references
 
 FIELDS = ("user_input", "contexts")
 Strategy = Literal["auto", "reference", "response"]
@@ -106,6 +107,7 @@ Judge the passage by the answer as it is given, not by what you know. Give the r
     purposes=(Purpose("ranking", "judges the order in which contexts stand"),),
     peers=(RAGAS,),
 )
+@best_of_references
 @measured
 async def context_precision(
     sample: Sample,

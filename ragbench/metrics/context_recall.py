@@ -8,6 +8,7 @@ from ragbench.core.types import Judge, Sample, Score, Status
 from ragbench.metrics.claims import ENTAILMENT, received_on, verdicts_on
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
+from ragbench.metrics.references import best_of_references
 
 FIELDS = ("user_input", "contexts", "reference")
 
@@ -31,6 +32,7 @@ FIELDS = ("user_input", "contexts", "reference")
     purposes=(Purpose("completeness", "measures what supports the statements of the reference"),),
     peers=(RAGAS,),
 )
+@best_of_references
 @measured
 async def context_recall(sample: Sample, judge: Judge, *, variant: Variant = "specification") -> Score:
     """Share of the reference answer's sentences that the retrieved contexts support.

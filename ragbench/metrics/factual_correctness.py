@@ -14,6 +14,7 @@ from ragbench.core.waves import gather
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence, share
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
+from ragbench.metrics.references import best_of_references
 
 FIELDS = ("response", "reference")
 Mode = Literal["f1", "precision", "recall"]
@@ -49,6 +50,7 @@ RAGAS_EPSILON, RAGAS_DIGITS = 1e-8, 2
     ),
     peers=(RAGAS,),
 )
+@best_of_references
 @measured
 async def factual_correctness(
     sample: Sample,

@@ -14,6 +14,7 @@ from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score
 from ragbench.core.types.reason import Reason, kept, rounded
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.references import best_of_references
 
 LOWEST, HIGHEST = 1, 5
 SCALE = (float(LOWEST), float(HIGHEST))
@@ -297,6 +298,7 @@ async def answer_relevance(sample: Sample, judge: Judge) -> Score:
     edges=_RATING_EDGE + _SILENT,
     when=("Whether answers are right, where there is a reference, with one question to the judge.",),
 )
+@best_of_references
 @measured
 async def answer_correctness_rating(sample: Sample, judge: Judge) -> Score:
     """A judge's rating from 1 to 5 of how far the answer is right, measured by the reference.
@@ -323,6 +325,7 @@ async def answer_correctness_rating(sample: Sample, judge: Judge) -> Score:
     when=("Comparing whole systems by what their users get.",),
     purposes=(Purpose("end-to-end", "how useful the answer is, held against the reference"),),
 )
+@best_of_references
 @measured
 async def e2e_score(sample: Sample, judge: Judge) -> Score:
     """A judge's rating from 1 to 5 of how useful the answer is to who asked, compared with the reference answer.

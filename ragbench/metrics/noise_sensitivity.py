@@ -12,6 +12,7 @@ from ragbench.core.waves import gather
 from ragbench.metrics.claims import CLAIMS, ENTAILMENT, Judged, claims_of, verdicts_on
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, measured
+from ragbench.metrics.references import lowest_of_references
 
 FIELDS = ("user_input", "response", "reference", "contexts")
 Mode = Literal["relevant", "irrelevant"]
@@ -48,6 +49,7 @@ Mode = Literal["relevant", "irrelevant"]
     purposes=(Purpose("robustness", "measures how far noise leads to wrong statements"),),
     peers=(replace(RAGAS, options=""),),
 )
+@lowest_of_references
 @measured
 async def noise_sensitivity(sample: Sample, judge: Judge, *, mode: Mode = "relevant") -> Score:
     """Share of the answer's claims that are wrong and that a retrieved context led to; lower is better.

@@ -21,8 +21,10 @@ from ragbench.core import segmentation
 from ragbench.core.metric import Metric, Peer, Reading, Stretch, metric
 from ragbench.core.types import Array, Sample, Score, Status
 from ragbench.core.types.reason import Reason
+from ragbench.metrics import references
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, is_blank, measured
+from ragbench.metrics.references import best_of_references, counts_together
 
 if TYPE_CHECKING:
     from rouge_score_rs.scoring import Score as RougeScore
@@ -121,6 +123,7 @@ def _signature(effective_order: bool, *options: Any) -> str:
     when=("A cheap comparison with the reference that anyone can repeat.",),
     peers=(Peer("rouge-score", 0, "random and real texts"),),
 )
+@best_of_references
 @measured
 async def rouge1_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> Score:
     """ROUGE-1: harmonic mean of the shares of the answer's and the reference's words that both have, 0 to 1.
@@ -142,6 +145,7 @@ async def rouge1_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> 
     when=("As rouge1_f, where the order of neighbouring words matters.",),
     peers=(Peer("rouge-score", 0, "random and real texts"),),
 )
+@best_of_references
 @measured
 async def rouge2_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> Score:
     """ROUGE-2: the same as ROUGE-1 over pairs of neighbouring words, 0 to 1.
@@ -172,6 +176,7 @@ async def rouge2_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> 
     when=("As rouge1_f, where the order of words matters.",),
     peers=(Peer("rouge-score", 0, "random and real texts"),),
 )
+@best_of_references
 @measured
 async def rougeL_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> Score:  # noqa: N802 - the specification's name
     """ROUGE-L: the same as ROUGE-1 over the longest sequence of words that both have in this order, 0 to 1.
@@ -201,6 +206,7 @@ async def rougeL_f(sample: Sample, *, stem: bool = False, mode: Mode = "f1") -> 
     when=("Comparing with published numbers, above all of translation.",),
     peers=(Peer("sacrebleu", 0, "random and real texts"),),
 )
+@counts_together
 @measured
 async def bleu(
     sample: Sample,
@@ -223,8 +229,8 @@ async def bleu(
     `corpus_bleu`.
     """
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
-    texts = (sample.response or "", sample.reference or "")
-    row = bleu_row(*texts, tokenize, lowercase, orders)
+    texts = (sample.response or "", *references.of(sample))
+    row = bleu_row(texts[0], texts[1:], tokenize, lowercase, orders)
     shared, there = row[2 : 2 + orders], row[2 + orders :]
     scorer = _bleu_scorer(tokenize, lowercase, orders, smooth, smooth_value)
     # add-k writes what it adds into the counts: it is given copies
@@ -246,17 +252,19 @@ async def bleu(
 
 
 def bleu_row(
-    response: str, reference: str, tokenize: str = "13a", lowercase: bool = False, orders: int = ORDERS
+    response: str, known: Sequence[str], tokenize: str = "13a", lowercase: bool = False, orders: int = ORDERS
 ) -> list[int]:
     """[2 + 2 · orders] what sacrebleu counts: lengths of answer and reference, shared n-grams, n-grams of the answer.
 
+    known: the references; of several an n-gram is shared as often as one of them has it, and the length is that of the
+    one that is nearest to the answer's.
     Texts are compared in NFC. 13a and intl know no words of scripts without blanks: there each character is one, as in
     sacrebleu's zh, see `ragbench.core.segmentation.apart`.
     """
-    texts = [unicodedata.normalize("NFC", text) for text in (response, reference)]
+    texts = [unicodedata.normalize("NFC", text) for text in (response, *known)]
     if tokenize in ("13a", "intl"):
         texts = [segmentation.apart(text) for text in texts]
-    found = _bleu_scorer(tokenize, lowercase, orders).sentence_score(texts[0], [texts[1]])
+    found = _bleu_scorer(tokenize, lowercase, orders).sentence_score(texts[0], texts[1:])
     return [found.sys_len, found.ref_len, *found.counts, *found.totals]
 
 
@@ -394,16 +402,21 @@ def sufficient(metric: Metric, samples: Sequence[Sample]) -> Array:
     """
     _check(metric)
 
-    def row(response: str, reference: str) -> Sequence[int]:
+    def row(response: str, known: Sequence[str]) -> Sequence[int]:
         if metric.name == corpus_bleu.name:
-            return bleu_row(response, reference, **metric.options)
-        return _shared(response, reference, metric.name.removeprefix("corpus_rouge")[0], **metric.options)[1]
+            return bleu_row(response, known, **metric.options)
+        kind = metric.name.removeprefix("corpus_rouge")[0]
+        return max((_shared(response, one, kind, **metric.options) for one in known), key=_f)[1]
 
-    table = np.full((len(samples), len(row("", ""))), np.nan)
+    table = np.full((len(samples), len(row("", [""]))), np.nan)
     for place, sample in enumerate(samples):
         if sample.response is not None and sample.reference is not None and not is_blank(sample.reference):
-            table[place] = row(sample.response, sample.reference)
+            table[place] = row(sample.response, references.of(sample))
     return table
+
+
+def _f(shared: tuple[RougeScore, Any]) -> float:
+    return float(shared[0].fmeasure)
 
 
 def statistic(metric: Metric) -> Callable[[Array], Array]:

@@ -280,6 +280,27 @@ def r_precision(ranking: Ranking, k: int | None = None, *, level: Level = None) 
 
 
 @metric(
+    source="Buckley & Voorhees 2004, Retrieval evaluation with incomplete information, SIGIR: unjudged documents; the "
+    "share as `Judged@k` of ir_measures",
+    formula="judged passages among the first k / passages among the first k",
+    edges="A question of which nothing was judged has no value, nor has one that the system did not answer.",
+    differs="Divided by what was returned where that is fewer than k. Where only relevant passages are known, as in "
+    "most sets of questions, it is the share of these.",
+    better=None,
+    when=("Whether a low value means bad results, or results that nobody judged.",),
+)
+def judged(ranking: Ranking, k: int | None = None) -> Array:
+    """Share of the first k passages that somebody judged, relevant or not; not a measure of quality.
+
+    A grade below 0 is no judgement, as TREC has it (−1: pooled and not judged).
+    """
+    known = (ranking.ideal > 0).sum(axis=1) + (0 if ranking.nonrelevant is None else ranking.nonrelevant)
+    seen = (ranking.gains > 0 if ranking.judged is None else ranking.judged)[:, :k].sum(axis=1)
+    shown = ranking.lengths if k is None else np.minimum(ranking.lengths, k)
+    return np.divide(seen, shown, out=np.full(len(ranking), np.nan), where=(shown > 0) & (known > 0))
+
+
+@metric(
     source="the specification, section 4.4.5",
     fields=("contexts",),
     formula="repeats whose first k passages equal those of the first time / repeats",

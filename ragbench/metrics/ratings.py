@@ -18,6 +18,7 @@ from ragbench.core.types.reason import Reason, kept, rounded
 from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
+from ragbench.metrics.references import best_of_references
 
 HIGHEST = 2
 ACCURACY_FIELDS = ("user_input", "response", "reference")
@@ -293,6 +294,7 @@ _TWO_DIFF = (
     when=("Agreement with the reference by two independent questions, where one rating is not trusted.",),
     peers=(RAGAS,),
 )
+@best_of_references
 @measured
 async def answer_accuracy(
     sample: Sample, judge: Judge, *, ratings: Ratings = "two", variant: Variant = "specification"

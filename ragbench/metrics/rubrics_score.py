@@ -13,8 +13,10 @@ from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema, create_mo
 from ragbench.core.metric import Reading, Stretch, metric
 from ragbench.core.types import Judge, LexicalReader, Prompt, Sample, Score, Status
 from ragbench.core.types.reason import Reason, kept, reason_of, rounded
+from ragbench.metrics import references
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, is_blank, measured
+from ragbench.metrics.references import shown_together
 
 FIELDS = ("response", "rubric")
 MOST_LEVELS = 100
@@ -122,6 +124,7 @@ def _refuse(rubric: Mapping[Any, str] | None = None) -> None:
     when=("Criteria of your own, in levels that you describe.",),
     peers=(replace(RAGAS, options=""),),
 )
+@shown_together
 @measured
 async def rubrics_score(sample: Sample, judge: Judge, *, rubric: Mapping[Any, str] | None = None) -> Score:
     """Level of a rubric that the answer reaches, from 0 for the lowest level to 1 for the highest.
@@ -144,7 +147,7 @@ async def rubrics_score(sample: Sample, judge: Judge, *, rubric: Mapping[Any, st
         "rubric": [f"{level}: {text}" for level, text in criteria.items()],
         "question": sample.user_input or "",
         "contexts": inquiry.contexts,
-        "reference": sample.reference or "",
+        "reference": references.told(sample),
         "response": sample.response,
     }
     reply: Any = await inquiry.ask(_prompt(levels), texts)

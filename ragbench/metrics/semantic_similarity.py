@@ -14,6 +14,7 @@ from ragbench.core.metric import Peer, Purpose, Reading, Stretch, metric
 from ragbench.core.types import Embedder, Sample, Score
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, Variant, measured
+from ragbench.metrics.references import best_of_references
 from ragbench.metrics.vectors import by_each, by_embedder, cosine, reaches, single_cosine
 
 FIELDS = ("response", "reference")
@@ -59,6 +60,7 @@ FIELDS = ("response", "reference")
     ),
     peers=(Peer("ragas 0.4.3", 3e-7, "120 random cases", "variant=ragas"),),
 )
+@best_of_references
 @measured
 async def semantic_similarity(
     sample: Sample,

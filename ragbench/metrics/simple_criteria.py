@@ -13,8 +13,10 @@ from pydantic import BaseModel, Field, create_model
 from ragbench.core.metric import metric
 from ragbench.core.types import Judge, Prompt, Sample, Score
 from ragbench.core.waves import gather
+from ragbench.metrics import references
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import RAGAS, Inquiry, Variant, measured
+from ragbench.metrics.references import shown_together
 
 FIELDS = ("response",)
 MOST_REPEATS = 99
@@ -132,6 +134,7 @@ def _check(criterion: str = "correctness", lowest: float = LOWEST, highest: floa
     when=("A rating by one criterion of your own, without levels to describe.",),
     peers=(RAGAS,),
 )
+@shown_together
 @measured
 async def simple_criteria(
     sample: Sample,
@@ -161,7 +164,7 @@ async def simple_criteria(
         "highest": f"{highest:g}",
         "question": sample.user_input or "",
         "contexts": inquiry.contexts,
-        "reference": sample.reference or "",
+        "reference": references.told(sample),
         "response": sample.response or "",
     }
     prompt = _prompt(float(lowest), float(highest))

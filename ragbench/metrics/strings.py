@@ -15,6 +15,8 @@ from ragbench.core.types import Sample, Score
 from ragbench.metrics.alignment import PREFIX_WEIGHT, Jaro
 from ragbench.metrics.explanation import sentence
 from ragbench.metrics.inquiry import Inquiry, measured
+from ragbench.metrics.references import best_of_references
+from ragbench.metrics.squad import is_russian, normalized
 
 FIELDS = ("response", "reference")
 HUNDRED = 100.0
@@ -50,21 +52,31 @@ def _chrf(words: int, chars: int, beta: float, lowercase: bool, whitespace: bool
     source="exact match after normalization, as in Rajpurkar et al. 2016, SQuAD, arXiv:1606.05250",
     fields=FIELDS,
     formula="1 if answer and reference are equal after folding, else 0; with within=True 1 if the reference stands in "
-    "the answer",
+    "the answer; with squad=True after SQuAD's normalization",
     edges="Letter case and white space do not count; punctuation does. An empty answer gets 0.",
-    differs="SQuAD's exact match also deletes articles and punctuation, of English only.",
+    differs="SQuAD's exact match also deletes articles and punctuation, of English only: the option squad, with its "
+    "counterpart for Russian (see token_f1).",
     when=("Short answers with one right wording: names, numbers, codes.",),
 )
+@best_of_references
 @measured
-async def exact_match(sample: Sample, *, within: bool = False, case: bool = False, fold_yo: bool = False) -> Score:
+async def exact_match(
+    sample: Sample, *, within: bool = False, case: bool = False, fold_yo: bool = False, squad: bool = False
+) -> Score:
     """1.0 if the answer and the reference are the same text, else 0.0; letter case and white space do not count.
 
     Compared after NFKC and casefold, with white space folded; punctuation counts.
     within: 1.0 also where the reference stands somewhere in the answer (elsewhere called string presence).
-    case: letter case counts. fold_yo: ё is the same as е.
+    case: letter case counts. fold_yo: ё is the same as е. squad: as SQuAD's script compares, without punctuation and
+        English articles, of Russian without any punctuation and with ё as е; case and fold_yo mean nothing then.
     """
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
-    one, other = (plain(text or "", case=case, fold_yo=fold_yo) for text in (sample.response, sample.reference))
+    texts = (sample.response or "", sample.reference or "")
+    if squad:
+        russian = is_russian(sample)
+        one, other = (normalized(text, russian=russian) for text in texts)
+    else:
+        one, other = (plain(text, case=case, fold_yo=fold_yo) for text in texts)
     if within:
         value = float(other in one)
         there = sentence("The reference stands in the response: {value}.", value=value)
@@ -92,6 +104,7 @@ async def exact_match(sample: Sample, *, within: bool = False, case: bool = Fals
     ),
     when=("Short answers that may be misspelt.",),
 )
+@best_of_references
 @measured
 async def string_similarity(
     sample: Sample, *, measure: Measure = "levenshtein", case: bool = False, fold_yo: bool = False
@@ -187,6 +200,7 @@ _MEASURES: dict[str, Callable[[str, str], Found]] = {
     when=("Languages with many word forms, such as Russian: it compares letters, not words.",),
     peers=(Peer("sacrebleu", 1e-9, "texts in English and Russian"),),
 )
+@best_of_references
 @measured
 async def chrf(
     sample: Sample,

@@ -74,10 +74,18 @@ class ItemReader:
             "duplicates_dropped": self.duplicates,
             "dropped_beyond_k": self.beyond_k,
             **({f"known_by_{how}": self.known[how] for how in KNOWN} if self.known.keys() - {How.ID} else {}),
+            **self._strangers(),
+        }
+        return {name: value for name, value in facts.items() if value}
+
+    def _strangers(self) -> dict[str, Any]:
+        """What is none of the data set's; without passages of its own all that was seen is the base."""
+        if not self.passages.chunks:
+            return {"passages_seen": len(self.unknown)}
+        return {
             "unknown_ids": self.unknown.total(),
             "unknown_ids_first": [excerpt(name, 80) for name in sorted(self.unknown)[:SHOWN]],
         }
-        return {name: value for name, value in facts.items() if value}
 
     def _hit(self, item: Any, wanted: Collection[str]) -> tuple[Hit, How]:
         if isinstance(item, Hit):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 from ragbench import stats
 from ragbench.data import DatasetError
 from ragbench.extras.significance import command
+from tests import command_line
 
 application = typer.Typer()
 application.command("agree")(command.agree)
@@ -316,3 +318,80 @@ def test_the_ends_of_a_scale_are_given_or_those_of_the_metric_of_that_name(tmp_p
     assert bounded["withheld"] == "48 of 100 pairs unmeasured"
     named = run("significance", *halves("semantic_similarity", tmp_path), "--json")["statistics"]["semantic_similarity"]
     assert named["width"] == 2, "a cosine lies between -1 and 1"
+
+
+WIDE = "id,question,human,judge,minutes\n" + "".join(
+    f"{row},Is it {row}?,{human},{judge},{row * 7.5}\n"
+    for row, (human, judge) in enumerate(
+        zip([0, 1, 0, 1, 0, 1, 0, 1, 0, 1] * 2, [1, 1, 0, 1, 0, 0, 0, 1, 0, 1] * 2, strict=True)
+    )
+)
+
+
+@pytest.mark.parametrize(
+    "more", [(), ("--value", "human"), ("--raters", "human,judge"), ("--item", "id"), ("--truth", "human")]
+)
+def test_two_columns_of_a_table_are_two_raters(tmp_path: Path, more: tuple[str, ...]) -> None:
+    path = tmp_path / "w.csv"
+    path.write_text(WIDE)
+    done = command_line.invoke("agree", path, *more, "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert (found["raters"], found["items"]) == (["human", "judge"], 20)
+    # of 20, 4 differ, two each way: observed 0.8, by chance 0.5
+    assert found["statistics"]["accuracy"]["value"] == pytest.approx(0.8)
+    assert found["statistics"]["cohen_kappa"]["value"] == pytest.approx(0.6)
+
+
+def test_which_columns_were_taken_is_said_where_nobody_named_them(tmp_path: Path) -> None:
+    path = tmp_path / "w.csv"
+    path.write_text(WIDE)
+    shown = command_line.invoke("agree", path).output
+    assert "raters are the columns human and judge; --raters COLUMN,COLUMN names others" in shown
+    named = command_line.invoke("agree", path, "--raters", "judge,human").output
+    assert "raters judge, human" in named
+    assert "are the columns" not in named
+
+
+@pytest.mark.parametrize(
+    ("table", "more", "said"),
+    [
+        ("id,a,b,c\n1,x,x,y\n2,y,x,y\n", (), "has no column rater; it has id, a, b, c."),
+        ("id,a\n1,x\n2,y\n", (), "name these, --raters COLUMN,COLUMN"),
+        ("id,a,b\n1,x,x\n2,y,x\n", ("--raters", "a,d"), "has no column d; it has id, a, b"),
+        ("id,a,b\n1,x,x\n,y,x\n", (), "is empty; every rating has an item"),
+        ("id,a,b\n1,x,x\n1,y,x\n", (), "rates '1' a second time"),
+    ],
+)
+def test_a_wide_table_that_tells_no_raters_says_how_to_name_them(
+    tmp_path: Path, table: str, more: tuple[str, ...], said: str
+) -> None:
+    path = tmp_path / "w.csv"
+    path.write_text(table)
+    with pytest.raises(DatasetError, match=re.escape(said)):
+        run("agree", path, *more)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "accuracy", "classes"),
+    [
+        ("Yes No Yes No", "yes no YES no", 1.0, {"No": ["No", "no"], "Yes": ["YES", "Yes", "yes"]}),
+        ("да нет Да нет", "1 0 1 0", 1.0, {"0": ["0", "нет"], "1": ["1", "Да", "да"]}),
+        ("true false true false", "yes no yes yes", 0.75, {"yes": ["true", "yes"], "false": ["false", "no"]}),
+        ("1 2 1 2", "yes no yes no", 0.0, {}),  # 2 says neither: these are four classes
+        ("1 1 1 1", "yes yes yes yes", 0.0, {}),  # nobody says no: nothing tells that 1 is a yes
+    ],
+)
+def test_yes_is_one_class_in_any_language_where_the_other_says_no(
+    tmp_path: Path, first: str, second: str, accuracy: float, classes: dict[str, list[str]]
+) -> None:
+    path = tmp_path / "w.csv"
+    rows = enumerate(zip(first.split(), second.split(), strict=True))
+    path.write_text("id,a,b\n" + "".join(f"{row},{one},{other}\n" for row, (one, other) in rows))
+    done = command_line.invoke("agree", path, "--raters", "a,b", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["statistics"]["accuracy"]["value"] == accuracy
+    assert found["folded"] == classes
+    shown = command_line.invoke("agree", path, "--raters", "a,b").output
+    assert shown.count("one class") == len(classes)

@@ -26,7 +26,7 @@ LOWEST = {
     "bleu": 0.0, "chrf": 0.0,
     "dot_similarity": 0.0, "e2e_score": 1.0, "euclidean_distance": math.sqrt(2) * 5, "exact_match": 0.0,
     "factual_correctness": 0.0, "rouge1_f": 0.0, "rouge2_f": 0.0, "rougeL_f": 0.0, "semantic_similarity": 0.0,
-    "string_similarity": 0.0,
+    "string_similarity": 0.0, "token_f1": 0.0,
 }  # fmt: skip
 JUDGES_THE_ANSWER = {"noise_sensitivity"}
 """Its fields hold a reference, yet it asks what led to the answer's own claims: without claims it is undefined."""

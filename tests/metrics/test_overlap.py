@@ -263,7 +263,7 @@ def test_a_resample_has_the_value_that_sacrebleu_makes_of_its_sums() -> None:
     """Among them answers that share no run of some length, answers of fewer than four words, and an empty one."""
     samples = paired([("the cat slept there", "the cat was there"), ("dogs", "dogs bark"), ("", "да"), ("a b", "b a")])
     rows = sufficient(corpus_bleu, samples)
-    assert rows.tolist() == [bleu_row(each.response or "", each.reference or "") for each in samples]
+    assert rows.tolist() == [bleu_row(each.response or "", [each.reference or ""]) for each in samples]
     draws = np.random.default_rng(0).multinomial(4, [1 / 4] * 4, size=200) @ rows
     counts = [[int(number) for number in row] for row in draws]
     expected = [BLEU.compute_bleu(row[2:6], row[6:], row[0], row[1], "exp").score for row in counts]

@@ -114,10 +114,11 @@ class Settings(BaseSettings):
         default=None, description="URL that every run is sent to as well when it is whole: s3://bucket/reports, …"
     )
     notebooks_folder: Path = Field(
-        default=Path("notebooks"), description="folder of the notebooks that `ragbench run` executes"
+        default=Path("notebooks"), description="folder of notebooks that `ragbench run` runs"
     )
     language: Language = Field(default="en", description="of pages")
     encoding: str | None = Field(default=None, description="of data files that are neither UTF-8 nor UTF-16")
+    columns: dict[str, str] = Field(default={}, description='of tables, by field: answer = "bot_answer"')
     baseline: str | None = Field(
         default=None, description="the system that the others are compared with; not set: the first"
     )

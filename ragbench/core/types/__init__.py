@@ -163,7 +163,7 @@ class Question:
     labelled it (`answerable` tells: False, or None). `relevant_urls` does the same for pages where only those are
     known. `spans` says of relevant chunks where in their text the answer stands, in characters (start, end); of one
     without spans all of it is labelled. `cluster` names the group whose members are not independent (paraphrases,
-    source page, dialogue).
+    source page, dialogue). `references` are all right answers where there are several, `reference` the first.
     """
 
     id: str
@@ -177,6 +177,7 @@ class Question:
     language: str | None = None
     cluster: str | None = None
     source: str | None = None
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,8 @@ class Sample:
     """One question and all that one system said about it: the unit of every judged metric.
 
     A field that is None was never given (`missing_field`); an empty string or tuple was given and is empty
-    (`empty_input`). shown: whether the production judge let its user see the response, where that is known.
+    (`empty_input`). references: all right answers where there are several, `reference` the first of them. shown:
+    whether the production judge let its user see the response, where that is known.
     """
 
     id: str
@@ -206,6 +208,7 @@ class Sample:
     cluster: str | None = None
     system: str | None = None
     shown: bool | None = None
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

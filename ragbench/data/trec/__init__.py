@@ -2,12 +2,14 @@
 
 Lines are split at white space. Plain or gzipped (by content, whatever the name), UTF-8 with or without a byte-order
 mark, LF or CRLF; blank lines and lines that begin with `#` are skipped, and words behind a run's tag (NIST's own files
-have some). Anything else that does not fit is an error that names the file, the line and what was expected.
+have some). Other forms are known by their beginning: judgements `QUERY DOCUMENT GRADE`, runs without Q0, tag, rank or
+score, either under a header of names, as JSON and as Parquet (see `ragbench.data.trec.forms`). Anything else that does
+not fit is an error that names the file, the line and what was expected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ragbench.data.trec.lines import Form, TrecError, numbered, read
+from ragbench.data.trec import forms
+from ragbench.data.trec.lines import Columns, Form, TrecError, numbered
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +32,9 @@ __all__ = [
 
 QRELS = Form("QUERY ITERATION DOCUMENT GRADE", {"document": 2}, {"grade": 3})
 RUN = Form("QUERY Q0 DOCUMENT RANK SCORE TAG", {"document": 2}, {"score": 4}, word={"tag": 5}, rank=3, more=True)
-_SUFFIXES = {".gz", ".run", ".qrels", ".qrel", ".trec", ".txt", ".tsv", ".res"}
+_SUFFIXES = {
+    ".gz", ".run", ".qrels", ".qrel", ".trec", ".txt", ".tsv", ".res", ".csv", ".json", ".jsonl", ".parquet",
+}  # fmt: skip
 
 Qrels = dict[str, dict[str, float]]
 
@@ -54,22 +59,24 @@ class Retrieved:
 class Run:
     """A run as it stands in its file.
 
-    name: the file's name without its endings. tag: the sixth column of its first line.
+    name: the file's name without its endings. tag: that of its first line, empty where there is none. form: how its
+    lines were read where they are not TREC's own, such as "QUERY DOCUMENT RANK"; else empty.
     """
 
     name: str
     tag: str
     path: Path
     queries: dict[str, Retrieved]
+    form: str = ""
 
 
 def read_qrels(path: Path | str) -> Qrels:
     """Grades by document by query. A pair may be repeated with the same grade, not with another.
 
-    Raises TrecError for a line that is not `QUERY ITERATION DOCUMENT GRADE`, or no file.
+    Raises TrecError for a line that does not have the form of the first one, or no file.
     """
     path = Path(path)
-    columns = read(path, QRELS)
+    columns, form = forms.read(path, QRELS)
     if not columns.queries:
         raise TrecError(f"{path} holds no judgements; expected lines like {QRELS.line}")
     documents, grades = columns.texts["document"], columns.numbers["grade"].tolist()
@@ -78,35 +85,55 @@ def read_qrels(path: Path | str) -> Qrels:
         for query, rows in columns.queries.items()
     }
     if sum(map(len, qrels.values())) < len(grades):
-        _once(path)
+        _once(path, form, columns)
     return qrels
 
 
-def _once(path: Path) -> None:
+def _once(path: Path, form: Form | None, columns: Columns) -> None:
     """Raises TrecError for the first pair that is judged in two ways."""
     before: Qrels = {}
-    for number, (query, _, document, text) in numbered(path, QRELS):
-        grade = float(text)
+    for place, query, document, grade in _judged(path, form, columns):
         known = before.setdefault(query, {}).setdefault(document, grade)
         if known != grade:
             raise TrecError(
-                f"{path}, line {number}: query {query} and document {document} were judged {known:g} before and "
+                f"{path}{place}: query {query} and document {document} were judged {known:g} before and "
                 f"{grade:g} here; keep one grade a pair"
             )
+
+
+def _judged(path: Path, form: Form | None, columns: Columns) -> Iterator[tuple[str, str, str, float]]:
+    if form is not None:
+        for number, words in numbered(path, form):
+            grade = float(words[form.number["grade"]])
+            yield f", line {number}", words[form.query], words[form.text["document"]], grade
+        return
+    for query, rows in columns.queries.items():
+        grades = columns.numbers["grade"][rows].tolist()
+        for document, grade in zip(columns.texts["document"][rows].to_pylist(), grades, strict=True):
+            yield "", query, document, grade
 
 
 def read_run(path: Path | str) -> Run:
     """The documents, scores and ranks of each query; an empty file is a run that answered nothing.
 
     What stands behind the tag is ignored, as trec_eval ignores it; such a line needs a number as its rank, because a
-    blank in a document's name moves the columns. Raises TrecError for a line that is not
-    `QUERY Q0 DOCUMENT RANK SCORE TAG`, or no file.
+    blank in a document's name moves the columns. Without scores the ranks are the order, and without ranks equal
+    scores go by the document's name. Raises TrecError for a line that does not have the form of the first one, or no
+    file.
     """
     path = Path(path)
-    columns = read(path, RUN)
-    documents, scores, ranks = columns.texts["document"], columns.numbers["score"], columns.numbers["rank"]
+    columns, form = forms.read(path, RUN)
+    documents, scores = columns.texts["document"], columns.numbers["score"]
+    ranks = columns.numbers.get("rank", np.full(len(scores), np.inf))
     queries = {query: Retrieved(documents[rows], scores[rows], ranks[rows]) for query, rows in columns.queries.items()}
-    return Run(_name(path), columns.words.get("tag", ""), path, queries)
+    line = "" if form is None or form.line == RUN.line else form.line
+    return Run(
+        _name(path),
+        columns.words.get("tag", ""),
+        path,
+        queries,
+        line.replace("SCORE", "RANK") if columns.ranked else line,
+    )
 
 
 def nothing() -> Retrieved:

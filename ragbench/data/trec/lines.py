@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import math
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BufferedIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,10 +40,11 @@ class TrecError(ValueError):
 class Form:
     """What a line holds.
 
-    line: the words, as a message shows them; the first one is the query. text, number, word: by name the places of
-    texts, of finite numbers, and of words that are few. rank: the place of a word that ought to be a number. more:
-    whether words behind the expected ones may stand; such a line needs a number as its rank, because a blank in a
-    document's name moves the columns.
+    line: the words, as a message shows them. text, number, word: by name the places of texts, of finite numbers, and
+    of words that are few. rank: the place of a word that ought to be a number. more: whether words behind the expected
+    ones may stand; such a line needs a number as its rank, because a blank in a document's name moves the columns.
+    query: the place of the query. header: whether the first line names the columns. separator: what parts words; None:
+    any white space. negated: the smallest number is the best, as of ranks: it is kept with the other sign.
     """
 
     line: str
@@ -51,6 +53,10 @@ class Form:
     word: Mapping[str, int] = field(default_factory=dict)
     rank: int | None = None
     more: bool = False
+    query: int = 0
+    header: bool = False
+    separator: str | None = None
+    negated: bool = False
 
     @property
     def words(self) -> int:
@@ -63,19 +69,25 @@ class Columns:
 
     queries: where the lines of each query stand, in the order of their first lines. texts: columns of Arrow by name, of
     strings. numbers: by name, `rank` among them; infinite for a rank that is no number. words: of the first line.
+    ranked: whether what stood where scores may stand were ranks.
     """
 
     queries: Mapping[str, slice]
     texts: Mapping[str, pa.LargeStringArray]
     numbers: Mapping[str, Array]
     words: Mapping[str, str]
+    ranked: bool = False
 
 
-def read(path: Path, form: Form) -> Columns:
+def read_lines(path: Path, form: Form) -> Columns:
     """The columns of a file. Raises TrecError for a line that does not fit, no file, and one that is too large."""
-    with _understood(path, form):
+    with understood(path, form):
         found = _plain(path, form)
-    return _checked(path, form) if found is None else found
+    found = _checked(path, form) if found is None else found
+    if form.negated:
+        [(name, column)] = ((name, found.numbers[name]) for name in form.number)
+        found = replace(found, numbers={**found.numbers, name: -column})
+    return found
 
 
 def _plain(path: Path, form: Form) -> Columns | None:
@@ -83,7 +95,9 @@ def _plain(path: Path, form: Form) -> Columns | None:
     import pyarrow as pa
     from pyarrow import compute
 
-    blocks = [_table(block, form) for block in _plain_blocks(path)]
+    if form.separator == ",":
+        return None
+    blocks = [_table(block, form) for block in _plain_blocks(path, form)]
     known = [block for block in blocks if block is not None]
     if not known or len(known) < len(blocks):
         return None
@@ -102,10 +116,11 @@ def _plain(path: Path, form: Form) -> Columns | None:
     return _together(queries.indices.to_numpy(), queries.dictionary.to_pylist(), texts, numbers, words)
 
 
-def _plain_blocks(path: Path) -> Iterator[bytes]:
-    """Blocks of a file; after the first one that is not plain an empty one, and no more."""
-    for block in _blocks(path):
-        plain = _is_plain(block)
+def _plain_blocks(path: Path, form: Form) -> Iterator[bytes]:
+    """Blocks of a file without its header; after the first one that is not plain an empty one, and no more."""
+    for number, whole in enumerate(_blocks(path)):
+        block = whole.partition(b"\n")[2] if form.header and not number else whole
+        plain = bool(block) and not whole.startswith(b"#") and _is_plain(block)
         yield block if plain else b""
         if not plain:
             return
@@ -113,21 +128,25 @@ def _plain_blocks(path: Path) -> Iterator[bytes]:
 
 def _table(block: bytes, form: Form) -> pa.Table | None:
     import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import csv as arrow
 
-    names = ["query", *(f"word {place}" for place in range(1, form.words))]
+    names = [f"word {place}" for place in range(form.words)]
     few, ranks = pa.dictionary(pa.int32(), pa.string()), {} if form.rank is None else {"rank": form.rank}
-    read_as: dict[str, Any] = {"query": few}
-    kinds = ((few, form.word), (pa.large_string(), form.text), (pa.float64(), {**form.number, **ranks}))
+    read_as: dict[str, Any] = {}
+    kinds = (
+        (few, {"query": form.query, **form.word}),
+        (pa.large_string(), form.text),
+        (pa.float64(), {**form.number, **({} if form.negated else ranks)}),
+    )
     for kind, places in kinds:
         for name, place in places.items():
             names[place], read_as[name] = name, kind
     try:
-        return csv.read_csv(
+        return arrow.read_csv(
             pa.BufferReader(block),
-            csv.ReadOptions(column_names=names),
-            csv.ParseOptions(delimiter="\t" if b"\t" in block else " ", quote_char=False, double_quote=False),
-            csv.ConvertOptions(column_types=read_as, include_columns=list(read_as), null_values=[]),
+            arrow.ReadOptions(column_names=names),
+            arrow.ParseOptions(delimiter="\t" if b"\t" in block else " ", quote_char=False, double_quote=False),
+            arrow.ConvertOptions(column_types=read_as, include_columns=list(read_as), null_values=[]),
         )
     except pa.ArrowInvalid:
         return None
@@ -156,25 +175,37 @@ def _is_plain(block: bytes) -> bool:
 
 def _checked(path: Path, form: Form) -> Columns:
     """The same, word by word, with what is wrong named by its line."""
-    import pyarrow as pa
-
-    codes: dict[str, int] = {}
     first: dict[str, str] = {}
-    rows: list[int] = []
+    queries: list[str] = []
+    rank = None if form.negated else form.rank
     texts: dict[str, list[str]] = {name: [] for name in form.text}
-    numbers: dict[str, list[float]] = {name: [] for name in (*form.number, *([] if form.rank is None else ["rank"]))}
+    numbers: dict[str, list[float]] = {name: [] for name in (*form.number, *([] if rank is None else ["rank"]))}
     for number, words in numbered(path, form):
         first = first or {name: words[place] for name, place in form.word.items()}
-        rows.append(codes.setdefault(words[0], len(codes)))
+        queries.append(words[form.query])
         for name, place in form.text.items():
             texts[name].append(words[place])
         for name, place in form.number.items():
             numbers[name].append(_number(words[place], path, number, name, form))
-        if form.rank is not None:
+        if rank is not None:
             numbers["rank"].append(_rank(words, path, number, form))
+    return from_rows(queries, texts, numbers, first)
+
+
+def from_rows(
+    queries: Sequence[str],
+    texts: Mapping[str, Sequence[str]],
+    numbers: Mapping[str, Sequence[float]],
+    words: Mapping[str, str],
+) -> Columns:
+    """Columns of lists with one item a line, in the file's order."""
+    import pyarrow as pa
+
+    codes: dict[str, int] = {}
+    rows = np.array([codes.setdefault(query, len(codes)) for query in queries], dtype=np.int32)
     columns = {name: pa.array(column, pa.large_string()) for name, column in texts.items()}
     arrays = {name: np.array(column, dtype=float) for name, column in numbers.items()}
-    return _together(np.array(rows, dtype=np.int32), list(codes), columns, arrays, first)
+    return _together(rows, list(codes), columns, arrays, words)
 
 
 def _together(
@@ -197,30 +228,54 @@ def _together(
 
 def numbered(path: Path, form: Form) -> Iterator[tuple[int, list[str]]]:
     """Lines with their numbers, split into words and checked for how many these are. Raises TrecError."""
-    wanted, number, size = form.words, 0, 0
-    with _opened(path) as file:
+    wanted, header = form.words, form.header
+    for number, line in split_lines(path, form):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if header:
+            header = False
+            continue
+        words = _words(line, form.separator)
+        if len(words) < wanted or (len(words) > wanted and not form.more):
+            raise TrecError(f"{path}, line {number}: {len(words)} columns instead of {wanted}; expected {form.line}")
+        yield number, words
+
+
+def _words(line: str, separator: str | None) -> list[str]:
+    if separator is None:
+        return line.split()
+    if separator == ",":
+        return next(csv.reader([line]))
+    return [word.strip() for word in line.rstrip("\r\n").split(separator)]
+
+
+def split_lines(path: Path, form: Form) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers, as texts. Raises TrecError for one that is too long, or no text."""
+    size = 0
+    with opened(path) as file:
         for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), start=1):
             size += len(line)
             _bounded(path, size)
             if len(line) == LONGEST_LINE:
                 raise TrecError(f"{path}, line {number}: longer than {LONGEST_LINE} bytes; expected {form.line}")
             try:
-                words = line.decode("utf-8-sig" if number == 1 else "utf-8").split()
+                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
                 raise TrecError(f"{path}, line {number}: not UTF-8 ({error.reason}); expected {form.line}") from error
-            if not words or words[0].startswith("#"):
-                continue
-            if len(words) < wanted or (len(words) > wanted and not form.more):
-                raise TrecError(
-                    f"{path}, line {number}: {len(words)} columns instead of {wanted}; expected {form.line}"
-                )
-            yield number, words
+
+
+def read_bounded(path: Path) -> bytes:
+    """All of a file, unpacked. Raises TrecError for one that is too large."""
+    with opened(path) as file:
+        content = file.read(MOST_BYTES + 1)
+    _bounded(path, len(content))
+    return content
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
     """Whole lines, about so many bytes at a time, without a byte-order mark."""
     rest, size = b"", 0
-    with _opened(path) as file:
+    with opened(path) as file:
         while block := file.read(BLOCK):
             _bounded(path, size + len(block))
             block = block if size else block.removeprefix(MARK)
@@ -240,14 +295,18 @@ def _bounded(path: Path, size: int) -> None:
         )
 
 
-def _number(text: str, path: Path, line: int, what: str, form: Form) -> float:
+def is_finite(text: str) -> bool:
+    """Whether a word is a finite number."""
     try:
-        value = float(text)
+        return math.isfinite(float(text)) and "_" not in text
     except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in text:
+        return False
+
+
+def _number(text: str, path: Path, line: int, what: str, form: Form) -> float:
+    if not is_finite(text):
         raise TrecError(f"{path}, line {line}: {text!r} is not a {what}, a finite number; expected {form.line}")
-    return value
+    return float(text)
 
 
 def _rank(words: Sequence[str], path: Path, line: int, form: Form) -> float:
@@ -267,7 +326,7 @@ def _rank(words: Sequence[str], path: Path, line: int, form: Form) -> float:
 
 
 @contextmanager
-def _understood(path: Path, form: Form) -> Iterator[None]:
+def understood(path: Path, form: Form) -> Iterator[None]:
     """What a file system, or gzip, says, in our words."""
     try:
         yield
@@ -279,7 +338,8 @@ def _understood(path: Path, form: Form) -> Iterator[None]:
         raise TrecError(f"{path} is a broken gzip file: {error}") from error
 
 
-def _opened(path: Path) -> BufferedIOBase:
+def opened(path: Path) -> BufferedIOBase:
+    """The file to be read, unpacked where its first bytes are those of gzip."""
     with path.open("rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
     return gzip.open(path) if zipped else path.open("rb")

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 _BLOCK = 500  # queries measured at once
 NOTEBOOK = "trec"  # what stands where a run's summary names the notebook
 MORE = ("map", "bpref", "rbp", "r_precision")
-_OTHER_NAMES = {"map": "average_precision", "Rprec": "r_precision", "recip_rank": "mrr", "success": "hit_rate"}
-_OTHER_CUTS = {"P": "precision", "recall": "recall", "success": "hit_rate", "ndcg_cut": "ndcg", "map_cut": "map"}
 
 
 Convention = Literal["trec_eval"]
@@ -63,7 +61,7 @@ class Plan:
     @property
     def better(self) -> dict[str, Better]:
         """Which way is good, by name."""
-        return {name: metric.better or "higher" for name, metric in self.metrics.items()}
+        return {name: metric.better for name, metric in self.metrics.items() if metric.better}
 
 
 @dataclass(frozen=True)
@@ -78,11 +76,12 @@ class Assessment:
 
 
 def asked(metrics: str, level: float | None) -> dict[str, Metric]:
-    """Metrics by the name they were asked for: a catalogue label, or trec_eval's name; nothing asked: all of them.
+    """Metrics by the name they were asked for: a catalogue label, or the field's name; nothing asked: all of them.
 
     Raises ValueError for names that there are not, for metrics of another grain, and for a level that is not positive.
     """
     from ragbench.core.metric import parse
+    from ragbench.data.trec import measures
     from ragbench.metrics import catalogue
     from ragbench.tiers.basics.choices import parted
 
@@ -92,13 +91,22 @@ def asked(metrics: str, level: float | None) -> dict[str, Metric]:
     own = [each for each in known.values() if each.grain == "ranking" and (each.published or each.name) not in MORE]
     every = [f"{each.name}@{k}" if k else each.name for each in own for k in each.cutoffs or (0,)]
     found: dict[str, Metric] = {}
-    for name in parted(metrics) or [*every, *MORE]:
-        metric = parse(_catalogue_name(name))
+    for name in _cuts(parted(metrics)) or [*every, *MORE]:
+        metric = parse(measures.label(name))
         if metric.grain != "ranking":
             raise ValueError(f"{name} is not a metric of rankings, but of a {metric.grain}")
         if level is not None and "level" in metric.legal_options:
             metric = metric.with_options(level=level)
         found[name] = metric
+    return found
+
+
+def _cuts(names: Sequence[str]) -> list[str]:
+    """`P.5,10`, as trec_eval's cut-offs are asked for, is `P.5` and `P.10`."""
+    found: list[str] = []
+    for name in names:
+        cut = found and re.fullmatch(r"(.+\.)\d+", found[-1])
+        found.append(f"{cut[1]}{name}" if cut and name.isdecimal() else name)
     return found
 
 
@@ -140,7 +148,8 @@ def _compared(
 ) -> list[tuple[str, Comparison]]:
     """Every run against the first, or every pair, on every metric, each tested together with its family.
 
-    Where no query is measured on both sides there is nothing to correct; the comparison says so.
+    What only describes is no better or worse. Where no query is measured on both sides there is nothing to correct;
+    the comparison says so.
     """
     import numpy as np
 
@@ -152,32 +161,31 @@ def _compared(
 
     names = list(values)
     pairs = [*combinations(names, 2)] if plan.all_pairs else [(names[0], other) for other in names[1:]]
-    if not pairs:
+    metrics = {name: metric for name, metric in plan.metrics.items() if metric.better}
+    if not pairs or not metrics:
         return []
-    nothing = {
-        name: np.asarray(np.isnan([column[name] for column in values.values()]).all(axis=0)) for name in plan.metrics
-    }
+    nothing = {name: np.asarray(np.isnan([column[name] for column in values.values()]).all(axis=0)) for name in metrics}
     made = [
         stats.hypotheses(
-            values[one],
-            values[other],
+            {name: values[one][name] for name in metrics},
+            {name: values[other][name] for name in metrics},
             clusters=labels,
             better=plan.better,
             names=(one, other),
-            bounds={name: bounds(metric) for name, metric in plan.metrics.items()},
+            bounds={name: bounds(metric) for name, metric in metrics.items()},
             void=nothing,
             **plan.sureness,
         )
         for one, other in pairs
     ]
-    by_metric = {metric: [each[metric] for each in made] for metric in plan.metrics}
+    by_metric = {metric: [each[metric] for each in made] for metric in metrics}
     found = families.in_families(by_metric, labels, families.Sureness(**plan.sureness), plan.leading)
     matters = settings.load().smallest_difference
-    margins = {name: of_interest(metric.label, matters, reach) for name, metric in plan.metrics.items()}
+    margins = {name: of_interest(metric.label, matters, reach) for name, metric in metrics.items()}
     return [
         (metric, stats.with_margin(found[metric][place], margins[metric]))
         for place in range(len(pairs))
-        for metric in plan.metrics
+        for metric in metrics
     ]
 
 
@@ -280,6 +288,7 @@ def _facts_of(qrels: Qrels, name: str, run: Run) -> dict[str, Any]:
     return {
         "run": name,
         "tag": run.tag,
+        "form": run.form,
         "queries_answered": len(rows),
         "queries_missing": len(qrels) - len(rows),
         "queries_not_judged": len(run.queries) - len(rows),
@@ -287,13 +296,6 @@ def _facts_of(qrels: Qrels, name: str, run: Run) -> dict[str, Any]:
         "duplicates": sum(len(row.documents) - len(row.documents.unique()) for row in rows),
         "tied_scores": sum(len(row.scores) - len(np.unique(row.scores)) for row in rows),
     }
-
-
-def _catalogue_name(name: str) -> str:
-    if cut := re.fullmatch(rf"({'|'.join(_OTHER_CUTS)})_(\d+)", name):
-        return _catalogue_name(f"{_OTHER_CUTS[cut[1]]}@{cut[2]}")
-    head, *tail = re.split(r"(?=[@(])", name, maxsplit=1)
-    return _OTHER_NAMES.get(head, head) + "".join(tail)
 
 
 def _cluster(query: str, pattern: re.Pattern[str]) -> str:

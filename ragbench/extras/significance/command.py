@@ -52,6 +52,13 @@ def agree(
         typer.Option(help="Column with who rated it; rater if none, of labels annotator, else the name of each file."),
     ] = None,
     value: Annotated[str, typer.Option(help="Column with the rating; empty where none was made.")] = "value",
+    raters: Annotated[
+        str,
+        typer.Option(
+            "--raters",
+            help="Of a table with a column a rater: which, comma-separated; else two that hold the same classes.",
+        ),
+    ] = "",
     metric: Annotated[str | None, typer.Option(help="Of labels on several metrics: which one.")] = None,
     scale: Annotated[
         Scale, typer.Option(help="nominal: names; ordinal: ranks; interval: numbers; ratio: numbers from zero on.")
@@ -73,7 +80,7 @@ def agree(
     seed: options.Seed = 0,
     as_json: options.AsJson = False,
 ) -> None:
-    """How far raters agree, from tables with one row a rating.
+    """How far raters agree, from tables with one row a rating, or with a column a rater.
 
     Two raters: accuracy, κ, AC1, α and, as the scale allows, weighted κ, AC2, ICC, correlations and bias.
     More raters: Krippendorff's α, Fleiss' κ and ICC over all of them; with --json the first 15 pairs too.
@@ -81,6 +88,7 @@ def agree(
     Examples:
 
     - `ragbench agree ratings.csv --item item --rater rater --value score --scale ordinal --categories 1,2,3,4,5`
+    - `ragbench agree answers.csv --item id --raters human,judge`
     - `ragbench agree labels/anna.csv labels/boris.csv --metric faithfulness --scale interval`
     """
     from ragbench import stats
@@ -92,22 +100,22 @@ def agree(
 
     order = _categories(categories, scale)
     numeric = scale.numeric or (scale is Scale.ORDINAL and not any(isinstance(one, str) for one in order or ()))
-    columns = Columns(value, item, rater, metric, cluster)
+    columns = Columns(value, item, rater, metric, cluster, tuple(filter(None, map(str.strip, raters.split(",")))))
     found = Ratings.read(tables, columns, numeric=numeric, categories=order)
     if order is None and metric is not None and not scale.numeric:
         order = _declared(metric, {cell for cell in found.given.values() if cell is not None})
-    raters = list(found.raters)
-    if len(raters) < 2:
+    people = list(found.raters)
+    if len(people) < 2:
         files = ", ".join(map(str, tables))
-        raise ValueError(f"{files}: the only rater is {raters[0]!r}; agreement needs two at least")
+        raise ValueError(f"{files}: the only rater is {people[0]!r}; agreement needs two at least")
     if truth is not None:
-        if truth not in raters:
-            raise ValueError(f"--truth is one of the raters {', '.join(raters)}; got {truth!r}")
-        raters = [truth, *(name for name in raters if name != truth)]
+        if truth not in people:
+            raise ValueError(f"--truth is one of the raters {', '.join(people)}; got {truth!r}")
+        people = [truth, *(name for name in people if name != truth)]
     options: dict[str, Any] = {"clusters": found.groups, "level": level, "resamples": resamples, "seed": seed}
     how: dict[str, Any] = {"scale": scale.value, "categories": order, **options}
-    rows = found.rows(raters)
-    if len(raters) == 2:
+    rows = found.rows(people)
+    if len(people) == 2:
         sides = list(zip(*rows, strict=True))
         made = stats.agreement(sides[0], sides[1], **how)
     else:
@@ -118,21 +126,24 @@ def agree(
             made["icc"] = stats.icc([[math.nan if cell is None else cell for cell in row] for row in rows], **options)
         made = {name: one if one.n else replace(one, note="incomplete") for name, one in made.items()}
     report: dict[str, Any] = {
-        "scale": scale.value, "items": len(found.items), "raters": raters,
+        "scale": scale.value, "items": len(found.items), "raters": people,
         "categories": order, "folded": found.folded,
         "statistics": {name: asdict(one) for name, one in made.items()},
     }  # fmt: skip
     if as_json:
-        if len(raters) > 2:
-            report |= _pairs(found, raters, how)
+        if len(people) > 2:
+            report |= _pairs(found, people, how)
         terminal.dump(without_nan(report), indent=2)
         return
+    if found.wide:
+        taken = " and ".join(found.wide)
+        terminal.say(f"raters are the columns {taken}; --raters COLUMN,COLUMN names others", err=True, colour="yellow")
     for chosen, spellings in found.folded.items():
         terminal.say(f"one class, {chosen!r}: {', '.join(map(repr, spellings))}", err=True, colour="yellow")
-    terminal.say(f"{counted(len(found.items), 'item')}, raters {', '.join(raters)}, {scale.value} scale")
-    if len(raters) == 2:
-        biased = f"; bias is {raters[1]} − {raters[0]}" if "bias" in made else ""
-        terminal.say(f"where one rater counts as the truth, it is {raters[0]}{biased}")
+    terminal.say(f"{counted(len(found.items), 'item')}, raters {', '.join(people)}, {scale.value} scale")
+    if len(people) == 2:
+        biased = f"; bias is {people[1]} − {people[0]}" if "bias" in made else ""
+        terminal.say(f"where one rater counts as the truth, it is {people[0]}{biased}")
     named = [((name,), one) for name, one in made.items()]
     tabulation.estimates(("statistic",), named, translator("en"), 4).say()
 
@@ -149,7 +160,9 @@ def significance(
     challenger: Annotated[
         Path, typer.Argument(parser=options.source, metavar="CHALLENGER", help="Scores of the challenger.")
     ],
-    id_column: Annotated[str, typer.Option("--id", help="Column with the question, in both files.")] = "id",
+    id_column: Annotated[
+        str, typer.Option("--id", help="Column with the question, in both files; found if it is called otherwise.")
+    ] = "id",
     metric: Annotated[
         list[str] | None, typer.Option(help="Columns to compare; else every column of numbers that both files have.")
     ] = None,
@@ -190,6 +203,8 @@ def significance(
     from ragbench.tiers.basics import families, tabulation
 
     first, second = Table.read(baseline), Table.read(challenger)
+    if id_column == "id" and not {id_column} <= {*first.columns} & {*second.columns}:
+        id_column = next((one for one in map(first.called, ("id", "user_input")) if one in second.columns), id_column)
     first.require([id_column, *(metric or ()), *([cluster] if cluster else [])])
     second.require([id_column, *(metric or ())])
     names, left_out = (metric, {}) if metric else numbers_of_both(first, second, {id_column, cluster})

@@ -5,26 +5,29 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ragbench.data.files import DatasetError
-from ragbench.data.rows import cut
+from ragbench.data.rows import NO, YES, cut, cut_list
 from ragbench.extras.significance.columns import Table
 
 LABELS = {"id", "metric", "annotator", "value"}
 """Columns of the files of labels that ragbench writes; an item is what a `system` answered to a question, if named."""
 Item = tuple[str, str]
+MOST_CLASSES, LONGEST_CLASS = 12, 40  # of a column that is taken for a rater's unasked
 
 
 @dataclass(frozen=True)
 class Columns:
     """Where a rating stands; None for a column that the file's form tells.
 
-    item, rater: "item" and "rater"; of labels "id" with "system", and "annotator"; without a column for raters each of
-    several files is one rater's. metric: of labels on several metrics, the one that is meant.
+    item, rater, value: "item", "rater" and "value", or what else the vocabulary of fields calls them; of labels "id"
+    with "system", and "annotator"; without a column for raters each of several files is one rater's. metric: of labels
+    on several metrics, the one that is meant. raters: of a table with a column a rater, their columns; where none are
+    named, two columns of the same classes are taken for them.
     """
 
     value: str = "value"
@@ -32,15 +35,18 @@ class Columns:
     rater: str | None = None
     metric: str | None = None
     cluster: str | None = None
+    raters: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Ratings:
     """Who gave which rating to what.
 
-    items, raters: sorted, so that no number depends on the order of rows; raters of an earlier file come first.
+    items, raters: sorted, so that no number depends on the order of rows; raters of an earlier file, and of columns the
+    one that is named first, come first.
     given: the rating of each pair, None where the cell is empty. groups: one label an item, None without a column.
-    folded: by class the spellings that are one, where there are several: case and white space make no class.
+    folded: by class the spellings that are one, where there are several: case and white space make no class, and where
+    all of them say yes or no, neither do language and figures. wide: the columns that were taken for raters unasked.
     """
 
     items: Sequence[Item]
@@ -48,6 +54,7 @@ class Ratings:
     given: Mapping[tuple[Item, str], Any]
     groups: Sequence[str | None] | None
     folded: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    wide: Sequence[str] = ()
 
     def rows(self, raters: Sequence[str]) -> list[list[Any]]:
         """(items, raters), None for a rating that was not made."""
@@ -61,15 +68,22 @@ class Ratings:
 
         numeric: ratings are finite numbers, else texts; categories: the only legal ones. Texts that differ in case,
         white space or Unicode's ways of writing a letter are one class, written as its category is, else as it is
-        written most often. Raises DatasetError naming
-        file, row, column and cell: for another rating, one without item or rater, one of a pair that has one, an item
-        in two groups, and labels on several metrics of which none was named.
+        written most often; so are yes, да, 1 and true where all ratings say yes or no. Raises DatasetError naming file,
+        row, column and cell: for another rating, one without item or rater, one of a pair that has one, an item in two
+        groups, labels on several metrics of which none was named, and a table whose raters nothing tells.
         """
-        found = [_file(Table.read(path), columns, numeric, categories, alone=len(paths) == 1) for path in paths]
+        tables = [Table.read(path) for path in paths]
+        wide = {} if columns.rater else {table.path: _wide(table, columns) for table in tables}
+        found = [
+            list(_of_columns(table, wide[table.path], columns, numeric, categories))
+            if wide.get(table.path)
+            else _file(table, columns, numeric, categories, alone=len(paths) == 1)
+            for table in tables
+        ]
         given: dict[tuple[Item, str], Any] = {}
         places: dict[tuple[Item, str], str] = {}
         groups: dict[Item, str] = {}
-        raters: dict[str, tuple[int, str]] = {}
+        raters: dict[str, tuple[int, int, str]] = {}
         for number, file in enumerate(found):
             for place, item, rater, cell, group in file:
                 key = item, rater
@@ -78,7 +92,8 @@ class Ratings:
                         f"{place}: {rater!r} rates {_shown(item)!r} a second time, after {places[key]}; keep one row"
                     )
                 given[key], places[key] = cell, place
-                raters.setdefault(rater, (number, rater))
+                named = wide.get(paths[number]) or [rater]
+                raters.setdefault(rater, (number, named.index(rater), rater))
                 if group is not None and groups.setdefault(item, group) != group:
                     raise DatasetError(
                         f"{place}, {columns.cluster} = {cut(group)}: {_shown(item)!r} is in {groups[item]!r} "
@@ -95,6 +110,7 @@ class Ratings:
             {key: spelled.get(cell, cell) for key, cell in given.items()},
             [groups.get(item) for item in items] if columns.cluster else None,
             {chosen: sorted(own) for chosen, own in sorted(folded.items()) if len(own) > 1},
+            () if columns.raters else tuple(dict.fromkeys(name for own in wide.values() for name in own)),
         )
 
 
@@ -106,10 +122,71 @@ def plain(label: str) -> str:
 def _spelled(cells: Sequence[str], categories: Sequence[str] | None) -> dict[str, str]:
     """By spelling how its class is written: as the category, else as most often, and of those the first by alphabet."""
     counts = Counter(cells)
-    known = {plain(one): one for one in reversed(categories or ())}
+    of = _classes({*cells, *(categories or ())})
+    known = {of[one]: one for one in reversed(categories or ())}
     for cell in sorted(counts, key=lambda one: (-counts[one], one)):
-        known.setdefault(plain(cell), cell)
-    return {cell: known[plain(cell)] for cell in sorted(counts)}
+        known.setdefault(of[cell], cell)
+    return {cell: known[of[cell]] for cell in sorted(counts)}
+
+
+def _classes(labels: Collection[str]) -> dict[str, str]:
+    """By label its class: yes or no where every label says one of them, and there are both; else its plain form."""
+    folded = {label: plain(label) for label in labels}
+    said = {label: "yes" if form in YES else "no" for label, form in folded.items() if form in YES or form in NO}
+    return said if len(said) == len(folded) and {*said.values()} == {"yes", "no"} else folded
+
+
+def _wide(table: Table, columns: Columns) -> Sequence[str]:
+    """The columns of a table with a column a rater: those named, else two that hold the same few classes; none where
+    the table has one row a rating."""
+    if columns.raters:
+        table.require(columns.raters)
+        return columns.raters
+    is_long = table.called("rater") in table.columns
+    if columns.value == Columns.value in table.columns or is_long or columns.metric:
+        return ()
+    own = {columns.item or _item(table), columns.cluster}
+    held = {name: found for name in table.columns if name not in own and (found := _few(table, name))}
+    named = columns.value if columns.value in held else None
+    alike = [name for name in held if named is None or held[name] & held[named]]
+    if len(alike) == 2 and held[alike[0]] & held[alike[1]]:
+        return sorted(alike, key=lambda name: name != named)
+    value = columns.value if columns.value in table.columns else table.called("value")
+    if not set(table.columns) >= {_item(table), value}:
+        raise DatasetError(
+            f"{table.path}: has no column rater; it has {cut_list(table.columns)}. One row a rating has item, rater "
+            "and value; of a table with a column a rater name these, --raters COLUMN,COLUMN"
+        )
+    return ()
+
+
+def _few(table: Table, column: str) -> set[str]:
+    """The classes of a column that may be a rater's; none where it holds many values, or texts."""
+    cells = {plain(str(row[column])) for row in table.rows if row.get(column) is not None} - {""}
+    if len(cells) > MOST_CLASSES or any(len(cell) > LONGEST_CLASS for cell in cells):
+        return set()
+    return set(_classes(cells).values())
+
+
+def _item(table: Table) -> str | None:
+    """The column that names what was rated, by its name; None: the rows are numbered."""
+    return "item" if "item" in table.columns else name if (name := table.called("id")) in table.columns else None
+
+
+def _of_columns(
+    table: Table, raters: Sequence[str], columns: Columns, numeric: bool, categories: Sequence[Any] | None
+) -> Iterator[tuple[str, Item, str, Any, str | None]]:
+    """The same as `_file` of a table with a column a rater."""
+    named = columns.item or _item(table)
+    table.require([*filter(None, [columns.item, columns.cluster])])
+    items = table.labels(named) if named else [str(row) for row in range(1, len(table.rows) + 1)]
+    groups = table.labels(columns.cluster) if columns.cluster else [None] * len(items)
+    for rater in raters:
+        cells = _cells(table, rater, numeric, categories)
+        for place, item, cell, group in zip(table.places, items, cells, groups, strict=True):
+            if item is None:
+                raise DatasetError(f"{place}, {named}: is empty; every rating has an item")
+            yield f"{place}, {rater}", (item, ""), rater, cell, group
 
 
 def _file(
@@ -117,16 +194,17 @@ def _file(
 ) -> list[tuple[str, Item, str, Any, str | None]]:
     """Place, item, rater, rating and group of each row."""
     is_labels = "item" not in table.columns and set(table.columns) >= LABELS
-    item = columns.item or ("id" if is_labels else "item")
-    rater = columns.rater or ("annotator" if is_labels else "rater")
+    item = columns.item or ("id" if is_labels else _item(table) or "item")
+    rater = columns.rater or ("annotator" if is_labels else table.called("rater"))
+    value = columns.value if columns.value in table.columns or columns.value != "value" else table.called("value")
     is_file = columns.rater is None and not alone and rater not in table.columns
-    wanted = [item, columns.value, *([] if is_file else [rater]), *filter(None, [columns.metric and "metric"])]
+    wanted = [item, value, *([] if is_file else [rater]), *filter(None, [columns.metric and "metric"])]
     table.require([*wanted, *([columns.cluster] if columns.cluster else [])])
     nothing = [None] * len(table.rows)
     items, systems = table.labels(item), table.labels("system") if is_labels and columns.item is None else nothing
     people = [table.name] * len(table.rows) if is_file else table.labels(rater)
     groups = table.labels(columns.cluster) if columns.cluster else nothing
-    cells = _cells(table, columns.value, numeric, categories)
+    cells = _cells(table, value, numeric, categories)
     found = []
     for row in _of_metric(table, columns.metric) if is_labels or columns.metric else range(len(table.rows)):
         one, who = items[row], people[row]
@@ -156,9 +234,10 @@ def _cells(table: Table, column: str, numeric: bool, categories: Sequence[Any] |
         cells = [None if math.isnan(number) else number for number in table.numbers(column).tolist()]
     if categories is None:
         return cells
-    legal = set(categories) if numeric else {plain(one) for one in categories}
+    known = {} if numeric else _classes({*categories, *filter(None, cells)})
+    legal = set(categories) if numeric else {known[one] for one in categories}
     for place, cell in zip(table.places, cells, strict=True):
-        if cell is not None and (cell if numeric else plain(cell)) not in legal:
+        if cell is not None and (cell if numeric else known[cell]) not in legal:
             said = cut(cell if isinstance(cell, str) else f"{cell:g}")
             expected = ", ".join(one if isinstance(one, str) else f"{one:g}" for one in categories)
             raise DatasetError(f"{place}, {column} = {said}: one of {expected} is expected")

@@ -19,7 +19,7 @@ def trec(
         typer.Argument(
             parser=options.source,
             metavar="QRELS",
-            help="Judgements: lines QUERY ITERATION DOCUMENT GRADE, plain or gzipped.",
+            help="Judgements: lines QUERY ITERATION DOCUMENT GRADE, or BEIR's, JSON, Parquet.",
         ),
     ],
     runs: Annotated[
@@ -27,11 +27,12 @@ def trec(
         typer.Argument(
             parser=options.source,
             metavar="RUN...",
-            help="Runs: lines QUERY Q0 DOCUMENT RANK SCORE TAG. First: baseline.",
+            help="Runs: lines QUERY Q0 DOCUMENT RANK SCORE TAG, MS MARCO's, JSON, Parquet. First: baseline.",
         ),
     ],
     metrics: Annotated[
-        str, typer.Option("--metrics", "-m", help="Comma-separated, also by trec_eval's names; all if not given.")
+        str,
+        typer.Option("--metrics", "-m", help="Comma-separated, as nDCG@10, P_10, AP(rel=2); all if not given."),
     ] = "",
     primary: options.Primary = "",
     level: Annotated[
@@ -98,6 +99,7 @@ def _say_missing(found: Assessment) -> None:
     judged = found.facts["queries_judged"]
     for one in found.facts["runs"]:
         said = [
+            f"was read as {one['form']}" if one["form"] else "",
             f"lacks {one['queries_missing']} of {judged} judged queries" if one["queries_missing"] else "",
             f"answers {_of(one['queries_not_judged'], 'query', 'queries')} that nobody judged"
             if one["queries_not_judged"]

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from ragbench.store.foreign.in_place import OwnIndex, own_index
 from ragbench.store.tables import SCHEMA
 
 MOST_ROWS = 10_000_000
+OF_VECTORS = ("vector", "halfvec", "sparsevec", "real[]", "double precision[]", "integer[]", "numeric[]")
+"""Types of columns that a vector is read from."""
+AnyTable = TypeVar("AnyTable", ChunkTable, QuestionTable)
 FETCHED = 10_000
 
 
@@ -42,6 +45,7 @@ class Source:
 
     def __init__(self, name: str, engine: Engine, tables: SourceSettings) -> None:
         self.name, self.engine, self.tables = name, engine, tables
+        self._there: dict[tuple[str, str], frozenset[str]] = {}
 
     @classmethod
     def open(cls, name: str, settings: Settings) -> Source:
@@ -50,7 +54,51 @@ class Source:
             there = ", ".join(sorted(settings.databases)) or "none"
             raise StoreError(f"there is no table [databases.{name}] in ragbench.toml; there are {there}")
         tables = settings.databases[name]
-        return cls(name, connect(_address(name, tables, settings), settings.database), tables)
+        made = cls(name, connect(_address(name, tables, settings), settings.database), tables)
+        try:
+            made.tables = made._found(tables)
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    def _found(self, tables: SourceSettings) -> SourceSettings:
+        """The tables without what nobody named and is not there: a table of questions, and columns that may lack.
+
+        Raises StoreError for a column of vectors that no vector can be read from.
+        """
+        with told_plainly(f"reading the catalogue of the database {self.name}"), self.engine.connect() as connection:
+            driver: Any = connection.connection.driver_connection
+            with driver.transaction(), driver.cursor() as cursor:
+                chunks = self._existing(cursor, tables.chunks)
+                questions = tables.questions and self._existing(cursor, tables.questions)
+        if "questions" not in tables.model_fields_set and questions is not None and not self._has(questions):
+            questions = None
+        return tables.model_copy(update={"chunks": chunks or tables.chunks, "questions": questions})
+
+    def _existing(self, cursor: Cursor[Any], table: AnyTable) -> AnyTable:
+        columns = _columns(cursor, table)
+        self._there[table.in_schema, table.table] = frozenset(columns)
+        optional = [
+            name for name, field in type(table).model_fields.items() if type(None) in get_args(field.annotation)
+        ]
+        absent = [
+            name
+            for name in optional
+            if columns and name not in table.model_fields_set and getattr(table, name) not in columns
+        ]
+        found = table.model_copy(update=dict.fromkeys(absent))
+        kind = columns.get(found.embedding or "")
+        if kind is not None and kind.rpartition(".")[2].partition("(")[0] not in OF_VECTORS:
+            raise StoreError(
+                f"databases.{self.name}: {table.table}.{found.embedding} is of the type {kind}, which holds no vectors "
+                f"that can be compared here; a column of {', '.join(OF_VECTORS[:3])} or of numbers, such as real[], is "
+                'expected: name it, or write embedding = "" and have the texts embedded anew'
+            )
+        return found
+
+    def _has(self, table: QuestionTable) -> bool:
+        return bool(self._there[table.in_schema, table.table])
 
     def chunks(self) -> Iterator[tuple[Any, ...]]:
         """(id, text, url, title) of every chunk, by id; url and title None where no column is named for them."""
@@ -212,15 +260,10 @@ class Source:
         if table.table not in {name for (name,) in there}:
             listed = ", ".join(name for (name,) in there[:20]) or "none"
             raise StoreError(f"{where}: the schema {table.in_schema!r} has no table {table.table!r}; it has {listed}")
-        columns = cursor.execute(
-            "SELECT a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "
-            "JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE n.nspname = %s AND c.relname = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum",
-            (table.in_schema, table.table),
-        ).fetchall()
+        columns = _columns(cursor, table)
         for name in named:
-            if name not in {column for (column,) in columns}:
-                listed = ", ".join(column for (column,) in columns)
+            if name not in columns:
+                listed = ", ".join(columns)
                 raise StoreError(f"{where}: the table {table.table} has no column {name!r}; it has {listed}")
 
 
@@ -247,6 +290,18 @@ def _address(name: str, tables: SourceSettings, settings: Settings) -> Any:
             f"databases.{name}: the variable {tables.url_variable} is not set; export {tables.url_variable}=…"
         )
     return own_server(text, tables.url_variable)
+
+
+def _columns(cursor: Cursor[Any], table: ChunkTable | QuestionTable) -> dict[str, str]:
+    """Column → its type as PostgreSQL writes it, in their order; nothing where there is no such table."""
+    return dict(
+        cursor.execute(
+            "SELECT a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a "
+            "JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE n.nspname = %s AND c.relname = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum",
+            (table.in_schema, table.table),
+        ).fetchall()
+    )
 
 
 def _place(table: ChunkTable | QuestionTable) -> Composed:

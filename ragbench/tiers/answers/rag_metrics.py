@@ -164,7 +164,7 @@ def request_of(scores: Scores, answers: AnswerTable, language: str, judges: Sequ
         "aggregate": scores.rule.how,
         "tolerance": scores.rule.tolerance,
         "quorum": scores.rule.quorum,
-        "embedder": ", ".join(scores.embedders) or scoring.DEFAULT_EMBEDDER,
+        "embedder": ", ".join(scores.embedders) or configuration.load().metric_embedder,
         **{name: getattr(scores, name) for name in ("baseline", "primary", "level", "resamples", "seed")},
         "language": language,
         "limit": (answers.facts.get("part_of_all") or {}).get("n"),
@@ -338,7 +338,7 @@ def side_by_side(
     return tuple(rows)
 
 
-def _questions(samples: Iterable[Sample]) -> pd.DataFrame:
+def _questions(samples: Sequence[Sample]) -> pd.DataFrame:
     """Each question where it first stands, as its last answer has it."""
     rows = (
         (
@@ -353,7 +353,7 @@ def _questions(samples: Iterable[Sample]) -> pd.DataFrame:
         )
         for sample in samples
     )
-    table = frames.gathered(rows, QUESTION_COLUMNS)
+    table = frames.with_references(frames.gathered(rows, QUESTION_COLUMNS), [sample.references for sample in samples])
     if not table["sample"].duplicated().any():
         return table
     places = dict(zip(table["sample"], table.index, strict=True))

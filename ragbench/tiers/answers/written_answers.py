@@ -93,6 +93,7 @@ def sample(question: Question, system: str, response: str | None, contexts: Sequ
         language=question.language,
         cluster=question.cluster,
         system=system,
+        references=question.references,
     )
 
 

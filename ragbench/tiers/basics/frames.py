@@ -43,7 +43,7 @@ def _joined(parts: list[pd.Series[Any]]) -> pd.Series[Any]:
     return made
 
 
-def questions(asked: Iterable[Question] = (), *more: str) -> pd.DataFrame:
+def questions(asked: Sequence[Question] = (), *more: str) -> pd.DataFrame:
     """One row a question (QUESTION_COLUMNS). more: further fields of the question, a column each."""
     import pandas as pd
 
@@ -52,7 +52,12 @@ def questions(asked: Iterable[Question] = (), *more: str) -> pd.DataFrame:
          *(getattr(q, name) for name in more))
         for q in asked
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=[*QUESTION_COLUMNS, *more])
+    return with_references(pd.DataFrame(rows, columns=[*QUESTION_COLUMNS, *more]), [q.references for q in asked])
+
+
+def with_references(table: pd.DataFrame, references: Sequence[Sequence[str]]) -> pd.DataFrame:
+    """The same with a column of all references of each row, where a row has several."""
+    return table.assign(references=[list(one) for one in references]) if any(references) else table
 
 
 def retrieved(found: Iterable[tuple[str, str, Iterable[Hit], Mapping[str, float]]] = ()) -> pd.DataFrame:

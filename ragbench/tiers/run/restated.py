@@ -341,7 +341,8 @@ def _question(row: Mapping[Any, Any]) -> Question:
     known = {name: _given(row.get(name)) for name in KNOWN}
     if known["answerable"] is not None:
         known["answerable"] = bool(known["answerable"])
-    return Question(str(row["sample"]), str(row["text"] or ""), **known)
+    references = tuple(map(str, row.get("references", ())))
+    return Question(str(row["sample"]), str(row["text"] or ""), references=references, **known)
 
 
 def _given(value: Any) -> Any:

@@ -231,6 +231,7 @@ def _description(material: Material, system: Mapping[str, Any]) -> Markup:
         "known_by_text": _("passages known by their texts"),
         "known_by_overlap": _("passages known by the part of one that they show"),
         "known_by_url": _("passages of which only the page is known"),
+        "passages_seen": _("different passages seen, which are the knowledge base as far as it is known"),
         "unknown_ids": _("passages that are none of the data set's"),
         "unknown_ids_first": _("the first of them"),
         "retriever": _("retriever"),

@@ -28,6 +28,7 @@ def draw(metric: Metric, _: Translator, places: Places, titles: Mapping[str, str
         (_("Scale"), scale(metric, _)),
         (_("Direction"), direction(metric, _)),
         (_("At the edges"), _(metric.edges) if metric.edges else ""),
+        (_("Several references"), _(metric.several) if metric.several else ""),
         (_("Under the same name elsewhere"), _(metric.differs) if metric.differs else ""),
         *((title, html.lines([shown(line) for line in lines])) for title, lines in declared.told(metric, _).items()),
         (_("Signature of sacrebleu"), _signed(metric, signed)),
