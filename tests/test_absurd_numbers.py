@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ragbench.extras.traces.payloads import moment
 
 from ragbench.core.settings import SystemSettings
 from ragbench.core.types import Status
 from ragbench.data.files import DatasetError
 from ragbench.extras.runs.foreign_runs import read_history, read_result
-from ragbench.extras.traces.payloads import moment
 from ragbench.llm import Completion, lines
 from ragbench.llm.lines import JournalFileError
 from ragbench.llm.reply import MOST_TOKENS

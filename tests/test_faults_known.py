@@ -204,7 +204,7 @@ def test_fault_10_a_missing_reference_is_unmeasured_and_counted() -> None:
     judge = ScriptedJudge(answer_correctness_rating={"reason": "так", "rating": 5})
     samples = [SAMPLE, replace(SAMPLE, id="q2", reference=None)]
     result = asyncio.run(ascore(samples, metrics=["answer_correctness_rating"], judge=judge))
-    (estimate,) = result.estimates.values()
+    (estimate,) = result.means.values()
     assert (estimate.value, estimate.n, estimate.n_unmeasured) == (5.0, 1, 1)
     assert (estimate.floor, estimate.ceiling) == (3.0, 5.0)
 

@@ -307,6 +307,11 @@ def test_what_all_would_take_is_told_from_what_the_sample_took() -> None:
         said = caveat(stand_ins.of({"part_of_all": {**taken, **more}}), translator("en"))
         assert said.endswith(expected)
     assert "All would" not in caveat(stand_ins.of({"part_of_all": taken}), translator("en"))
+    pages = [{"part_of_all": {**taken, "calls": calls, "money": 0.5}} for calls in (8, 40)] + [{"part_of_all": taken}]
+    every = [one for facts in pages for one in stand_ins.of(facts)]
+    told = caveat([*every, *stand_ins.of({"stand_ins": [one.fact for one in every]})], translator("en"))
+    assert told.count("Only a sample was measured") == 1, "of the pages, and of the overview that names them"
+    assert told.endswith("All would take about 48 replies of models, for about 1.00.")
 
 
 def test_what_the_facts_tell_is_said_once_and_of_its_systems_alone() -> None:

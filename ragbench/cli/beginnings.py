@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,17 +24,24 @@ from ragbench.core.settings import ChunkTable, EmbedderSettings, QuestionTable, 
 from ragbench.core.settings.addresses import without_passwords
 from ragbench.core.settings.schema import LINE
 from ragbench.data import documents
+from ragbench.data.cells import Forms
+from ragbench.data.files import LeftOut
 from ragbench.data.folder import NAME
-from ragbench.data.rows import cut_list, read_rows
-from ragbench.data.samples import NAMES, fields, read_samples
+from ragbench.data.rows import TABLES, cut_list, read_rows
+from ragbench.data.samples import read_samples
+from ragbench.data.vocabulary import FIELDS, Columns, spoken
 
 LEGAL = (
     "a folder of a data set (dataset.toml, or chunks.en.jsonl and questions.en.jsonl), a folder of documents "
-    f"({', '.join(documents.KINDS)}), a table of answers or questions (.csv, .tsv, .json, .jsonl, .parquet), "
-    "a BEIR folder, an export of traces (.json, .jsonl), your function as module:function, or a database's "
+    f"({', '.join(documents.KINDS)}), a table of answers or questions ({', '.join(TABLES)}), a BEIR folder, TREC "
+    "judgements with runs, an export of traces (.json, .jsonl), your function as module:function, or a database's "
     "postgresql:// address"
 )
-TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+QRELS = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+\s*|(?i:query[-_ ]?id\s+(corpus|doc)[-_ ]?id\s+(score|grade|rel\w*)\s*)")
+RUN = re.compile(r"\S+\s+[Qq]0\s+\S+\s+\d+\s+\S+(\s+\S.*)?\s*")
+"""The first line of judgements and of runs in TREC's form."""
+OF_BEIR = ("corpus", "queries", "qrels")
+OWN = ("ragbench.toml", "ragbench.schema.json", "dataset.toml", "pyproject.toml", "package.json")
 URLS = ("postgresql://", "postgres://")
 OF_RAGBENCH, OF_ITS_OWN = "RAGBENCH_DATABASE_URL", "OWN_DATABASE_URL"
 """Variables with the address of the database that ragbench uses, and of one that it only reads."""
@@ -56,51 +63,61 @@ class Beginning:
     """What a project begins with.
 
     data: the folder of its data sets. sets: theirs, the first is measured. unit: how questions name what is relevant;
-    empty where none does. answers: a table of these. brought: what becomes a data set, and the kind of `ragbench load`.
-    documents: a folder of these. functions: system → module:function. variable: that holds the address of a database to
-    read. unwritten: files that its data lacks. said: what was found, in words.
+    empty where none does. answers: tables of these. qrels, runs: TREC files. brought: what becomes a data set, and the
+    kind of `ragbench load`. labelled: whether passages stand there with the questions. documents: a folder of these.
+    functions: system → module:function. variable: that holds the address of a database to read. unwritten: files that
+    its data lacks. said: what was found, in words. unused: files that nothing can be begun with, and why.
     """
 
     folder: Path
     data: Path | None = None
     sets: list[str] = field(default_factory=list)
     unit: Literal["", "chunk", "url"] = ""
-    answers: Path | None = None
-    brought: tuple[str, Path] | None = None
+    answers: list[Path] = field(default_factory=list)
+    qrels: list[Path] = field(default_factory=list)
+    runs: list[Path] = field(default_factory=list)
+    ratings: list[Path] = field(default_factory=list)
+    brought: list[tuple[str, Path, str]] = field(default_factory=list)
+    labelled: bool = True
     documents: Path | None = None
     functions: dict[str, str] = field(default_factory=dict)
     variable: str = ""
     unwritten: dict[Path, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
+    unused: list[str] = field(default_factory=list)
 
     @classmethod
     def there(cls, folder: Path) -> Beginning:
-        """What lies in the folder. Raises ValueError where nothing does, or several tables of which one is meant."""
+        """What lies in the folder, every file of it. Raises ValueError where nothing can be begun with, naming it."""
         made = cls(folder)
         made._take_sets(folder / "data")
-        if not made.sets:
-            kinds: dict[str, list[Path]] = {"answers": [], "questions": [], "traces": []}
-            for path in sorted(folder.iterdir()):
-                if path.suffix.lower() in TABLES and path.is_file():
-                    kinds.get(_kind(path), []).append(path)
-            for found in kinds.values():
-                if len(found) > 1:
-                    raise ValueError(
-                        f"{', '.join(path.name for path in found)}: name the one that is meant: "
-                        f"ragbench init {shlex.quote(found[0].name)}"
-                    )
-                if found:
-                    made._take_table(found[0])
-        for place in () if made.said else (folder, *_folders(folder)):
-            if not made.said and _is_beir(place):
+        for place in (folder, *_folders(folder)):
+            if _is_beir(place) and place != folder / "data":
                 made._take_beir(place)
+        parts = OF_BEIR if made.brought and made.brought[0][1] == folder else ()
+        for path in sorted(folder.iterdir()):
+            own = path.name in OWN or path.name.startswith(".") or path.name.split(".")[0] in parts
+            if path.is_file() and not own:
+                made._take_file(path)
+        if bool(made.qrels) != bool(made.runs):
+            alone, lacking = (made.qrels, "a run") if made.qrels else (made.runs, "judgements")
+            made.unused += [f"{path.name}: {lacking} is missing beside it: ragbench trec QRELS RUN" for path in alone]
+            made.said = [said for said in made.said if not said.startswith(tuple(f"{path.name}: " for path in alone))]
         if not made.said and os.environ.get(OF_RAGBENCH):
             made._take_database(OF_RAGBENCH)
-        for place in () if made.said else (*_folders(folder), folder):
-            if not made.said and documents.paths(place):
+        lacks_passages = made.sets and not made.labelled
+        for place in (*_folders(folder), folder) if not made.said or lacks_passages else ():
+            if made.documents is None and documents.paths(place) and (made.said == [] or place != folder):
                 made._take_documents(place)
+        taken = {*made.qrels, *made.runs}
+        texts = [one.name for one in folder.iterdir() if one.suffix.lower() in documents.KINDS and one not in taken]
+        if texts and made.said and made.documents != folder:
+            made.unused.append(f"{', '.join(sorted(texts))}: documents; a folder of these becomes a knowledge base")
         if not made.said:
-            raise ValueError(f"{folder} holds nothing to begin with; put there, or name, {LEGAL}")
+            saw = "; ".join(made.unused)
+            raise ValueError(
+                f"{folder} holds nothing to begin with{f': {saw}' if saw else ''}; put there, or name, {LEGAL}"
+            )
         return made
 
     @classmethod
@@ -118,7 +135,13 @@ class Beginning:
             elif path.is_dir():
                 made._take_sets(*((path,) if any(path.glob("*/dataset.toml")) else (path.parent, path.name)))
             elif path.is_file():
-                made._take_table(path)
+                there = len(made.said)
+                made._take_file(path)
+                if len(made.said) == there:
+                    why = (
+                        made.unused[0] if made.unused else f"{path.name}: one file of text; name a folder of documents"
+                    )
+                    raise ValueError(f"{why}; {LEGAL} is expected")
             elif re.fullmatch(r"[\w.]+:[\w.]+", word):
                 made._take_function(word)
             else:
@@ -148,19 +171,30 @@ class Beginning:
         if self.variable:
             named = [f"export {OF_ITS_OWN}=…"] if self.variable == OF_ITS_OWN else []
             return [*named, "ragbench load database own --dry-run", "ragbench run tier1_retrieval -p unit=url"]
+        found = []
+        if self.qrels and self.runs:
+            found.append(" ".join(["ragbench trec", self._word(self.qrels[0]), *map(self._word, self.runs)]))
+        if self.answers:
+            found.append(" ".join(["ragbench score", *map(self._word, self.answers)]))
+        found += [f"ragbench agree {self._word(path)}" for path in self.ratings]
+        base = ""
         if self.documents:
-            brought = f"ragbench load documents {self._word(self.documents)} --name {self.sets[0]}"
-            return [brought, f"ragbench draft {self.sets[0]} --questions 120", "ragbench run tier1_retrieval"]
+            base = _named(self.documents)
+            found.append(f"ragbench load documents {self._word(self.documents)} --name {base}")
+        for kind, path, name in self.brought:
+            whence = f" --chunks-from {base}" if base and kind == "questions" and not self.labelled else ""
+            split = f" --split {_split(path)}" if kind == "beir" and _split(path) != "test" else ""
+            found.append(f"ragbench load {kind} {self._word(path)} --name {name}{whence}{split}")
+        if self.documents and not self.brought:
+            return [*found, f"ragbench draft {base} --questions 120", "ragbench run tier1_retrieval"]
         if self.brought:
-            kind, path = self.brought
-            brought = f"ragbench load {kind} {self._word(path)} --name {self.sets[0]}"
-            return [brought] if kind == "traces" else [brought, "ragbench run tier1_retrieval"]
+            kind, _, name = self.brought[0]
+            measured = {"questions": self.labelled, "beir": True, "squad": True}.get(kind, False)
+            return [*found, *(["ragbench run tier1_retrieval"] if measured else [])]
         if self.sets:
             how = {"": "ragbench run --plan", "chunk": "ragbench run tier1_retrieval"}
-            return [how.get(self.unit, "ragbench run tier1_retrieval -p unit=url"), "ragbench run"]
-        if self.answers:
-            return [f"ragbench score {self._word(self.answers)}"]
-        return ["ragbench load --help", "ragbench run"]
+            return [*found, how.get(self.unit, "ragbench run tier1_retrieval -p unit=url"), "ragbench run"]
+        return found or ["ragbench load --help", "ragbench run"]
 
     def _take_sets(self, data: Path, name: str = "") -> None:
         places = [data / name] if name else sorted(path for path in data.glob("*") if path.is_dir())
@@ -192,36 +226,73 @@ class Beginning:
             self.sets.append(place.name)
             self.said.append(f"data set {place.name}: {size}")
 
+    def _take_file(self, path: Path) -> None:
+        """What a file is taken for, said with its columns, or why it cannot be used."""
+        line = _first_line(path)
+        ends = {ending.lower() for ending in path.suffixes}
+        if RUN.fullmatch(line):
+            self._say(self.runs, path, "a run of TREC")
+        elif QRELS.fullmatch(line) and not ends & {".csv", ".json", ".jsonl"}:
+            self._say(self.qrels, path, "judgements of TREC (qrels)")
+        elif ends & set(TABLES):
+            try:
+                self._take_table(path)
+            except ValueError as error:
+                self.unused.append(str(error) if path.name in str(error) else f"{path.name}: {error}")
+        elif not ends & set(documents.KINDS) and path.suffix not in (".py", ".ipynb", ".sql"):
+            self.unused.append(f"{path.name}: no table, no document and no TREC file")
+
+    def _say(self, kind: list[Path], path: Path, what: str) -> None:
+        kind.append(path)
+        self.said.append(f"{path.name}: {what}")
+
     def _take_table(self, path: Path) -> None:
-        kind = _kind(path)
+        known, row = _looked_at(path)
+        read, tool = known.read, _tool(path)
+        which = [f"{spoken(one)} = {read[one]}" for one in FIELDS if one in read]
+        told = "; ".join([", ".join(which), *known.notes()])
+        kind = _kind(row, read, tool)
         if kind == "answers":
-            samples = read_samples(path)
+            forms = Forms()
+            samples = read_samples(path, forms)
             systems = {one.system for one in samples if one.system}
-            self.answers = path
-            self.said.append(f"{path.name}: {len(samples)} answers{f' of {len(systems)} systems' if systems else ''}")
+            said = f"{counted(len(samples), 'answer')}{f' of {len(systems)} systems' if systems else ''}"
+            left_out = f"; left out: {forms.left_out.said}" if forms.left_out.counts else ""
+            self._say(self.answers, path, f"{said} ({f'{forms.format}, ' if forms.format else ''}{told}{left_out})")
         elif kind == "questions":
             found = datasets.question_sets.read(path)
-            self._take("questions", path, f"{path.name}: {len(found.questions)} questions")
-        elif kind == "traces":
-            self._take(kind, path, f"{path.name}: traces of {_tool(path)}")
+            if not found.chunks:
+                self.labelled = False
+                told += "; no passages: score answers to them, or give the knowledge base: documents, --chunks-from"
+            self._take(kind, path, f"{path.name}: {counted(len(found.questions), 'question')} ({told})")
+        elif kind == "ratings":
+            self._say(self.ratings, path, f"ratings ({told})")
+        elif kind:
+            what = f"traces of {tool}" if kind == "traces" else kind
+            self._take(kind, path, f"{path.name}: {what}{f' ({told})' if told and kind != 'traces' else ''}")
         else:
-            columns = cut_list(next(read_rows(path))[1])
+            guesses = "; ".join(known.guesses(known.unread))
             raise ValueError(
-                f"{path.name}: a column question, with response or answer for answers, is expected; it has {columns}; "
-                "`ragbench load --help` lists what else can be brought in"
+                f"{path.name}: a column with the question, with the answer for answers, is expected; it has "
+                f"{cut_list(row)}{f' ({guesses})' if guesses else ''}; `ragbench load --help` lists what else can be "
+                "brought in"
             )
 
     def _take_beir(self, path: Path) -> None:
         self._take("beir", path, f"{path.resolve().name}: a folder of BEIR")
 
     def _take(self, kind: str, path: Path, said: str) -> None:
-        self.brought = (kind, path)
-        self.sets.insert(0, _named(path.resolve()))
+        name = _named(path.resolve())
+        while name in self.sets:
+            name = f"{name}-{kind}"
+        self.brought.append((kind, path, name))
+        self.sets.append(name) if self.data else self.sets.insert(len(self.brought) - 1, name)
         self.said.append(said)
 
     def _take_documents(self, path: Path) -> None:
         self.documents = path
-        self.sets.insert(0, _named(path))
+        if not self.brought:
+            self.sets.insert(0, _named(path))
         count = len(documents.paths(path))
         self.said.append(f"{path.name}: {count} document{'s' if count > 1 else ''}")
 
@@ -253,7 +324,7 @@ class Beginning:
             if len(self.sets) > 1:
                 yield f"# There are also {', '.join(self.sets[1:])}."
         if self.answers:
-            yield f"# Answers need no data set: ragbench score {self._word(self.answers)}"
+            yield f"# Answers need no data set: ragbench score {' '.join(map(self._word, self.answers))}"
         if self.data is not None and self.data != self.folder / "data":
             yield _line(Settings, "data_folder", self._relative(self.data))
         yield _line(Settings, "language", "en")
@@ -305,17 +376,55 @@ def _holds_a_set(path: Path) -> bool:
     return any(any(path.glob(name)) for name in ("dataset.toml", "*/dataset.toml", "chunks.*.jsonl"))
 
 
-def _kind(path: Path) -> str:
-    """`answers`, `questions` or `traces`, by its first row; empty for others and what cannot be read."""
-    try:
-        columns = fields(next(iter(read_rows(path, keep_empty=True)))[1]).keys()
-    except (datasets.DatasetError, StopIteration):
-        columns = {}.keys()
-    if columns & set(NAMES["response"]):
+def _looked_at(path: Path) -> tuple[Columns, dict[str, Any]]:
+    """The columns of a table by its first row, and that row. Raises DatasetError where there is none."""
+    known = Columns()
+    place, row = next(read_rows(path, keep_empty=True, held=False, left_out=LeftOut()), (path.name, {}))
+    for _ in known.answers(row, place):
+        pass
+    return known, row
+
+
+def _kind(row: dict[str, Any], read: Mapping[str, str], tool: str) -> str:
+    """What a table is by its first row; empty for one that nothing can be begun with."""
+    if "paragraphs" in row:
+        return "squad"
+    if "benchmark_metadata" in row:
+        return "result"
+    if "schema_version" in row and any(name.endswith("_metrics") for name in row):
+        return "history"
+    if tool:
+        return "traces"
+    if "shown" in read and {"user_input", "response"} <= read.keys():
+        return "decisions"
+    if "response" in read:
         return "answers"
-    if columns & {"question"}:
+    if "messages" in read or "questions" in read:
+        return "dialogues"
+    if "user_input" in read:
         return "questions"
-    return "traces" if _tool(path) else ""
+    return "ratings" if {"rater", "value"} <= read.keys() else ""
+
+
+def _first_line(path: Path) -> str:
+    """The first line of a text that is not blank, as far as it is of use here; empty for what is none."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(2**12)
+    except OSError:
+        return ""
+    return next((line.decode("utf-8", "replace").strip() for line in start.splitlines() if line.strip()), "")
+
+
+def _split(path: Path) -> str:
+    """The judgements of a BEIR folder that are taken: test where there are such, else the first there are."""
+    for name in ("test", "dev", "validation", "train"):
+        try:
+            datasets.beir.files(path, name)
+        except datasets.DatasetError:
+            continue
+        return name
+    return "test"
 
 
 def _tool(path: Path) -> str:

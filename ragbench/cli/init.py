@@ -16,8 +16,8 @@ def init(
         list[str] | None,
         typer.Argument(
             metavar="WHAT",
-            help="A data set's folder, a table of answers or questions, module:function, a database's address; what "
-            "lies in this folder if none.",
+            help="A data set's folder, tables of answers or questions, TREC files, module:function, a database's "
+            "address; what lies in this folder if none.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a ragbench.toml that is there.")] = False,
@@ -27,9 +27,11 @@ def init(
 ) -> None:
     """Write a commented ragbench.toml into this folder for what you have, and say which command comes next.
 
-    Looks for data sets below data/, for tables of answers or questions, and for RAGBENCH_DATABASE_URL; or takes what is
-    named. Nothing of yours is imported, sent or changed. Beside it stands ragbench.schema.json: editors that know TOML
-    complete and check the file by it as you write. The folder is trusted from then on, see `ragbench trust`.
+    Looks for data sets below data/, for tables of answers or questions, TREC files, folders of BEIR and of documents,
+    and for RAGBENCH_DATABASE_URL; or takes what is named. Every file is named with what it is taken for, and which
+    column is which field. Nothing of yours is imported, sent or changed. Beside it stands ragbench.schema.json: editors
+    that know TOML complete and check the file by it as you write. The folder is trusted from then on, see
+    `ragbench trust`.
 
     Examples:
 
@@ -59,6 +61,8 @@ def init(
         folders.write(path, text)
     for said in found.said:
         terminal.say(said, mark="✓", colour="green")
+    for unused in found.unused:
+        terminal.say(f"not used: {unused}", mark="–")
     terminal.say(f"written: {', '.join(str(path.relative_to(here)) for path in files if path.is_relative_to(here))}")
     settings.load.cache_clear()
     settings.load()  # refuses what an environment variable says against it

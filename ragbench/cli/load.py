@@ -105,19 +105,22 @@ def brings(command: str, *, adds: bool = False) -> Callable[[Callable[..., Read]
 def questions(
     file: Annotated[
         Path,
-        typer.Argument(parser=options.source, metavar="FILE", help="Question set: a JSON list, JSONL, CSV or Parquet."),
+        typer.Argument(parser=options.source, metavar="FILE", help="Questions: JSON, JSONL, CSV, Excel or Parquet."),
     ],
     chunks_from: Base = "",
+    column: options.Columns = None,
 ) -> Read:
-    """Items of question, ground_truth_answer, chunk_id, chunk_text, confluence_url, and what newer files add to them.
+    """Questions with references, and the passages that they were written for, whatever their columns are called.
 
-    Without --chunks-from the knowledge base is only the chunks that the file carries, which makes retrieval easier.
+    Columns: question, reference, chunk_id, chunk_text, url, relevant_chunk_ids, relevant_urls, category, reference
+    contexts and more. Without --chunks-from the knowledge base is only the passages that the file carries, which makes
+    retrieval easier.
 
     Example: ragbench load questions dataset.json --name helpdesk --chunks-from db:helpdesk
     """
     from ragbench import data
 
-    return data.question_sets.read(file, base=base_of(chunks_from)), None
+    return data.question_sets.read(file, base=base_of(chunks_from), columns=options.columns(column)), None
 
 
 @brings("annotations")
@@ -131,6 +134,7 @@ def annotated(
         ),
     ],
     chunks_from: Base = "",
+    column: options.Columns = None,
 ) -> Read:
     """A question set with people's marks heeded: what they marked as not in order is left out, and counted.
 
@@ -141,7 +145,8 @@ def annotated(
     """
     from ragbench import data
 
-    return data.question_sets.read(file, base=base_of(chunks_from), marked=True), None
+    columns = options.columns(column)
+    return data.question_sets.read(file, base=base_of(chunks_from), marked=True, columns=columns), None
 
 
 @brings("decisions", adds=True)
@@ -154,6 +159,7 @@ def decisions(
             help="Items of question, answer, context, ground_truth_show, rationale.",
         ),
     ],
+    column: options.Columns = None,
 ) -> Read:
     """Answers with the decision whether to show them: what tier_judge_pipeline measures the production judge by.
 
@@ -161,7 +167,7 @@ def decisions(
     """
     from ragbench import data
 
-    return data.decision_sets.read(file), None
+    return data.decision_sets.read(file, columns=options.columns(column)), None
 
 
 @brings("dialogues", adds=True)
@@ -171,9 +177,10 @@ def dialogues(
         typer.Argument(
             parser=options.source,
             metavar="FILE",
-            help='{"questions": […], "expected_answers": […]}, one or a list of them.',
+            help="Conversations: messages, conversations, questions with expected_answers, or a row a turn.",
         ),
     ],
+    column: options.Columns = None,
 ) -> Read:
     """Conversations, each a session of its own: what tier_ux measures.
 
@@ -181,17 +188,20 @@ def dialogues(
     """
     from ragbench import data
 
-    return data.dialogue_sets.read(file), None
+    return data.dialogue_sets.read(file, columns=options.columns(column)), None
 
 
 @brings("answers")
 def answers(
     file: Annotated[
         Path,
-        typer.Argument(parser=options.source, metavar="FILE", help="A table of answers: JSONL, JSON, CSV or Parquet."),
+        typer.Argument(
+            parser=options.source, metavar="FILE", help="A table of answers: JSONL, JSON, CSV, Excel or Parquet."
+        ),
     ],
+    column: options.Columns = None,
 ) -> Read:
-    """user_input, response, reference, retrieved_contexts (or question, answer, ground_truth, contexts) of any system.
+    """Question, answer, reference and contexts of any system, whatever their columns are called.
 
     Questions and contexts become a data set; what each system retrieved and answered is kept beside it as logged
     results. To score the table as it is, use `ragbench score`.
@@ -200,7 +210,7 @@ def answers(
     """
     from ragbench import data
 
-    return data.answer_tables.read(file)
+    return data.answer_tables.read(file, options.columns(column))
 
 
 @application.command("database")

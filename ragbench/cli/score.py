@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 def score(
     context: typer.Context,
-    file: Annotated[
-        Path,
+    files: Annotated[
+        list[Path],
         typer.Argument(
             parser=options.source,
-            metavar="FILE",
-            help="Answers: .jsonl, .json, .csv, .tsv or .parquet, one sample a row.",
+            metavar="FILE...",
+            help="Answers: .jsonl, .json, .csv, .xlsx or .parquet, one sample a row; of several each is one system's.",
         ),
     ],
     metrics: Annotated[
@@ -98,10 +98,7 @@ def score(
             help="The id of a sample: why it has its scores, of several judges each one's verdicts. Repeat it."
         ),
     ] = None,
-    named_columns: Annotated[
-        list[str] | None,
-        typer.Option("--column", help="Which column is a field, where two could be it: response=output. Repeat it."),
-    ] = None,
+    column: options.Columns = None,
     limit: options.Limit = None,
     confidence: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
@@ -112,22 +109,23 @@ def score(
 ) -> None:
     """Score a table of answers: a value with its reason for every sample, and means with intervals.
 
-    Columns: user_input, response, reference, retrieved_contexts (also question, answer, expected, contexts and what
-    else they are called, вопрос and ответ too), and id, system, cluster where they matter; others are named. Fields
-    that a metric needs and no sample has are named before anything is paid for. Several systems in one file are
-    compared question by question.
+    Columns: question, answer, reference, contexts, whatever they are called, вопрос and ответ too, and id, system,
+    cluster where they matter; a column that is not read is named, and --column says what it is. Fields that a metric
+    needs and no sample has are named before anything is paid for. Several systems, in a column `system`, in a column
+    of answers each or in a file each, are compared question by question.
 
     Exit code 0 when every gate holds, 1 when one fails, 2 when there is not enough evidence, 4 when nothing was
     measured of a metric.
 
     Example: ragbench score answers.jsonl -m faithfulness --gate "faithfulness>=0.8" --json scores.json
+    Example: ragbench score v1.csv v2.csv --column answer=bot_answer
     """
     from ragbench.cli.console import outputs, plans
     from ragbench.core import settings, trust
     from ragbench.core.names import meant as near
     from ragbench.core.progress import Progress, is_watched
     from ragbench.data.cells import Forms
-    from ragbench.data.samples import read_samples
+    from ragbench.data.samples import read_all
     from ragbench.judge import asks_nobody
     from ragbench.llm import Outlook, Tally, run
     from ragbench.metrics import meant
@@ -149,9 +147,10 @@ def score(
     consent.required(trust.named("metrics"), trusted)
     try:
         bounds = _bounds(gates) if gates else {}
-        forms, columns = Forms(), _columns(named_columns or ())
-        survey = surveyed(file, forms, columns) if not plan and limit is None and is_large(file) else None
-        samples: Sequence[Sample] = read_samples(file, forms, columns) if survey is None else []
+        forms, file, columns = Forms(), files[0], options.columns(column)
+        alone = len(files) == 1 and limit is None and not plan
+        survey = surveyed(file, forms, columns) if alone and is_large(file) else None
+        samples: Sequence[Sample] = read_all(files, forms, columns) if survey is None else []
         samples, taken = (samples, None) if limit is None else sample_of(samples, limit)
         ids = survey.ids if survey is not None else tuple(sample.id for sample in samples)
         if not ids:
@@ -170,7 +169,7 @@ def score(
             raise ValueError(f"--explain {strange[0]!r}: there is no such sample{near(strange[0], ids)}")
         Draws(level=confidence, resamples=resamples, seed=seed)
         if survey is not None and not passes(chosen, named, embedder):
-            survey, samples = None, read_samples(file, columns=columns)
+            survey, samples = None, read_all(files, Forms(), columns)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     asks = any("judge" in metric.needs for metric in chosen) and not all(map(asks_nobody, names))
@@ -197,7 +196,7 @@ def score(
         )  # fmt: skip
         scoring = in_parts(survey.parts(), chosen, asked, survey) if survey else measure(samples, chosen, asked)
         found = run(scoring)
-    for note in (*forms.unread, *(forms.notes if plan else ())):
+    for note in (*forms.told, *(forms.notes if plan else ())):
         terminal.say(note, err=outputs.is_screen(json_file))
     if plan:
         plans.show(outlooks, known.budget)
@@ -220,8 +219,9 @@ def score(
         from ragbench.tiers.basics.session import told
         from ragbench.tiers.scoring.answer_tables import of_samples
 
-        answers, spoken = of_samples(survey or samples, file.name), language or known.language
+        answers = of_samples(survey or samples, ", ".join(path.name for path in files), forms.left_out.told)
         answers = replace(answers, facts={**answers.facts, **({"part_of_all": taken} if taken else {})})
+        spoken = language or known.language
         request = request_of(found, answers, spoken, judges or names)
         parameters = {name: getattr(request, name) for name in request.parameters() if name in request.model_fields_set}
         # nobody else has the measurement: it goes as soon as it is written, and is read again
@@ -271,17 +271,6 @@ def _numbers(found: Scores) -> dict[str, Measurement]:
     estimates = tuple(NamedEstimate(*place, one) for place, one in found.means.items())
     facts = {"attendance": judge_overlap.facts(found.attendances)}
     return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=found.differences)}
-
-
-def _columns(given: Sequence[str]) -> dict[str, str]:
-    """Field → column, of `field=column`. Raises ValueError."""
-    found = {}
-    for one in given:
-        field, equals, column = (part.strip() for part in one.partition("="))
-        if not (field and equals and column):
-            raise ValueError(f"--column {one!r}: FIELD=COLUMN is expected, such as response=output")
-        found[field] = column
-    return found
 
 
 def _criteria(given: Sequence[str], scale: str) -> list[Metric]:

@@ -6,90 +6,92 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragbench.core.types import Chunk
+from ragbench.core.types import Chunk, Sample
 from ragbench.data.brought import Brought
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.data.rows import checked, cut
-from ragbench.data.samples import streamed
+from ragbench.data.rows import checked
+from ragbench.data.samples import Given, streamed
 from ragbench.data.shelf import RECENT, Shelf
 
 SYSTEM = "logged"
+LOGGED = "-s {dataset}-logged"
+UNLABELLED = "no reference_contexts: nothing says which chunks are relevant, so retrieval has no labels"
+NO_PASSAGES = "no passages: what was retrieved cannot be measured. Give them in a column: --column contexts=COLUMN"
 
 
-def read(path: Path) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
+def read(path: Path, columns: Given | None = None) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
     """The data set in a table of answers, and system → lines of what it retrieved and answered, question by question.
 
     Every context becomes a chunk, one without an id that of its text; `reference_contexts` are the relevant ones.
     The answers of several systems to one question must agree on its text and reference; relevant is what any of them
-    labels. The table is streamed: memory does not grow with its rows.
-    Raises DatasetError naming file, sample, field and what was expected.
+    labels. The table is streamed: memory does not grow with its rows. columns: as of `read_samples`. Rows that cannot
+    be used are left out and counted. Raises DatasetError where none can be.
     """
-    chunks, labels = _Chunks(Shelf()), dict[str, dict[str, float]]()
-    found = _read(path, chunks, labels)
+    chunks, labels = Chunks(Shelf()), dict[str, dict[str, float]]()
+    found = _read(path, columns, chunks, labels)
     ids = chunks.ids()
-    return _read(path, _Chunks(ids), labels) if ids or labels else found
+    return _read(path, columns, Chunks(ids), labels) if ids or labels else found
 
 
 def _read(
-    path: Path, chunks: _Chunks, labels: dict[str, dict[str, float]]
+    path: Path, columns: Given | None, chunks: Chunks, labels: dict[str, dict[str, float]]
 ) -> tuple[Brought, Mapping[str, Shelf[dict[str, Any]]]]:
     """labels: what is relevant to questions that not all of their rows label alike; those that turn up are added."""
     questions = Shelf(QuestionRecord)
     logged: dict[str, Shelf[dict[str, Any]]] = {}
-    seen, forms = Shelf[None](), Forms()
+    forms = Forms()
     labelled = False
-    for _, sample in streamed(path, forms):
-        place = f"{path.name}, sample {sample.id}"
-        system = sample.system or SYSTEM
-        if not seen.put(f"{system}\0{sample.id}", None):
-            raise DatasetError(f"the id {sample.id!r} stands twice; ids name the samples of a system, once each")
-        if sample.user_input is None or not sample.user_input.strip():
-            raise DatasetError(f"{place}: user_input = {cut(sample.user_input)}: a question is expected")
-        retrieved = chunks.named(sample.contexts or (), place)
-        wanted = chunks.named(sample.reference_contexts or (), place)
-        relevant = dict.fromkeys(map(chunks.id_of, [*labels.get(sample.id, ()), *wanted]), 1.0)
-        made = {
-            "id": sample.id,
-            "text": sample.user_input,
-            "reference": sample.reference,
-            "references": sample.references,
-            "cluster": sample.cluster,
-            "relevant": relevant,
-            "relevant_urls": {},
-            "answerable": True if relevant else None,
-        }
-        question = checked(QuestionRecord, made, place)
-        if not questions.put(question.id, question):
-            known = questions.get(question.id) or question
+    for place, sample in streamed(path, forms, columns):
+        try:
+            question, retrieved = _question(sample, chunks, labels)
+            known = question if questions.put(question.id, question) else questions.get(question.id) or question
             if any(getattr(known, one) != getattr(question, one) for one in ("text", "reference", "references")):
-                raise DatasetError(
-                    f"{place}: user_input and reference differ between systems; one question is expected"
-                )
-            if known.relevant != question.relevant:
-                labels[question.id] = {**known.relevant, **question.relevant}
-        labelled = labelled or bool(relevant)
+                raise DatasetError("a question or a reference that differs from another system's under its id")
+        except DatasetError as error:
+            forms.left_out.fault(error, place)
+            continue
+        if known.relevant != question.relevant:
+            labels[question.id] = {**known.relevant, **question.relevant}
+        labelled = labelled or bool(question.relevant)
         if sample.contexts is not None or sample.response is not None:
             line: dict[str, Any] = {"id": sample.id, "retrieved": retrieved}
             if sample.response is not None:
                 line["answer"] = sample.response
             if sample.shown is not None:
                 line["shown"] = sample.shown
-            if system not in logged:
-                logged[system] = Shelf()
-            logged[system].put(sample.id, line)
+            logged.setdefault(sample.system or SYSTEM, Shelf()).put(sample.id, line)
     if not questions:
-        raise DatasetError(f"{path.name}: holds no samples; at least one is expected")
+        raise DatasetError(f"{path.name}: no row can be used: {forms.left_out.said}")
     brought = Brought(chunks=chunks.shelf, questions=questions, notes=[*forms.unread, *forms.notes])
+    brought.left_out = forms.left_out.told
+    brought.runs += [f"rag_metrics {LOGGED}"] if not chunks.shelf and logged else []
     if not labelled:
-        brought.notes.append(
-            "no reference_contexts: nothing says which chunks are relevant, so retrieval has no labels"
-        )
+        brought.notes.append(UNLABELLED)
+    if not chunks.shelf:
+        brought.notes.append(NO_PASSAGES)
     return brought, logged
 
 
-class _Chunks:
+def _question(
+    sample: Sample, chunks: Chunks, labels: Mapping[str, dict[str, float]]
+) -> tuple[QuestionRecord, list[str]]:
+    """The question of a sample, and the ids of what was retrieved to it. Raises DatasetError."""
+    if sample.user_input is None or not sample.user_input.strip():
+        raise DatasetError("no question")
+    retrieved = chunks.named(sample.contexts or ())
+    wanted = chunks.named(sample.reference_contexts or ())
+    relevant = dict.fromkeys(map(chunks.id_of, [*labels.get(sample.id, ()), *wanted]), 1.0)
+    made = {
+        "id": sample.id, "text": sample.user_input, "reference": sample.reference,
+        "references": sample.references, "cluster": sample.cluster,
+        "relevant": relevant, "relevant_urls": {}, "answerable": True if relevant else None,
+    }  # fmt: skip
+    return checked(QuestionRecord, made, "its question"), retrieved
+
+
+class Chunks:
     """The contexts of a table as chunks. shelf: all of them. given: ids by what their texts alone would be named."""
 
     def __init__(self, given: Shelf[str]) -> None:
@@ -97,15 +99,13 @@ class _Chunks:
         self._given, self._named = given, Shelf[str]()
         self._recent: dict[str, int] = {}  # id → hash of its text
 
-    def named(self, contexts: Sequence[Chunk], place: str) -> list[str]:
+    def named(self, contexts: Sequence[Chunk]) -> list[str]:
         """The ids of contexts among all chunks: their own where one was given, else one made of the text."""
         found = []
-        for number, context in enumerate(contexts, 1):
-            if not context.text.strip():
-                raise DatasetError(f"{place}: contexts.{number} = {context.text!r}: a text is expected")
+        for context in contexts:
             identifier = self.id_of(context.id)
             if self._recent.get(identifier) != hash(context.text):
-                self._take(identifier, context, place)
+                self._take(identifier, context)
             found.append(identifier)
         return list(dict.fromkeys(found))
 
@@ -121,12 +121,14 @@ class _Chunks:
                 found.put(name, given)
         return found
 
-    def _take(self, identifier: str, context: Chunk, place: str) -> None:
-        made = checked(ChunkRecord, {"id": identifier, "text": context.text}, place)
+    def _take(self, identifier: str, context: Chunk) -> None:
+        if not context.text:  # named only: it may stand elsewhere with its text
+            return
+        made = checked(ChunkRecord, {"id": identifier, "text": context.text}, "its passages")
         is_new = self.shelf.put(identifier, made)
         if not context.is_nameless:
             if not is_new and (self.shelf.get(identifier) or made).text != context.text:
-                raise DatasetError(f"{place}: the context {identifier!r} has another text elsewhere; one is expected")
+                raise DatasetError("a passage whose id has another text elsewhere")
             self._named.put(Chunk.nameless(context.text).id, identifier)
         if len(self._recent) >= RECENT:
             self._recent.clear()

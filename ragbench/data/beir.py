@@ -1,97 +1,120 @@
-"""BEIR folders: corpus.jsonl, queries.jsonl and qrels/*.tsv become chunks, questions and graded relevance."""
+"""BEIR folders, and sets that are laid out like them: a corpus, queries and judgements become chunks and questions."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from ragbench.core.settings.secrets import excerpt
-from ragbench.data.files import DatasetError, read_lines, read_text
+from ragbench.data import trec
+from ragbench.data.files import PACKINGS, DatasetError, LeftOut
+from ragbench.data.payloads import label, passage_of
 from ragbench.data.records import ChunkRecord, QuestionRecord
-from ragbench.data.rows import checked
+from ragbench.data.rows import TABLES, checked, read_rows
+from ragbench.data.vocabulary import Columns
 
-HEADER = ("query-id", "corpus-id", "score")
-TREC = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+\s*")
+JUDGEMENTS = (*TABLES, ".qrels", ".txt")
 
 
 def read(
     corpus: Path, queries: Path, qrels: Path, *, clusters: re.Pattern[str] | None = None
 ) -> tuple[list[ChunkRecord], list[QuestionRecord], dict[str, int]]:
-    """Chunks and questions of three files, plain or gzipped, and what was left out, counted by reason.
+    """Chunks and questions of three tables in any form, and what was left out, counted by reason.
 
-    corpus: lines of {"_id", "text", "title"?, "metadata"?: {"url"?}}; title and text stay apart. queries: lines of
-    {"_id", "text"}. qrels: tab-separated `query-id corpus-id score`, with that header, or TREC's lines of
-    `query 0 passage grade` without one; grades of 0 and less are judgements of irrelevance. clusters: a pattern whose
-    first group, found in a question's id, names its cluster.
+    corpus: {"_id", "text", "title"?, "metadata"?: {"url"?}}; title and text stay apart. queries: {"_id", "text"}.
+    Names of columns may be others, and ids numbers. qrels: `query-id corpus-id score`, or any form that `ragbench trec`
+    reads; grades of 0 and less are judgements of irrelevance. clusters: a pattern whose first group, found in a
+    question's id, names its cluster.
 
-    A judgement of a passage that the corpus does not hold is left out and counted: recall is over the question's other
-    ones. A question that loses all its relevant passages so is left out too. One without any judgement stays,
-    unlabelled. Raises DatasetError naming file, line and field.
+    A line that stands there twice is left out, and so are one without an id or a text, and a judgement of a passage
+    that the corpus does not hold: recall is over the question's other ones. A question that loses all its relevant
+    passages so is left out too. One without any judgement stays, unlabelled. Raises DatasetError where nothing is left.
     """
-    left_out: Counter[str] = Counter()
-    chunks = {item["_id"]: _chunk(item, place) for place, item in _items(corpus, ("_id", "text"), left_out)}
-    texts = {item["_id"]: (place, item["text"]) for place, item in _items(queries, ("_id", "text"), left_out)}
-    judged = _judgements(qrels)
-    for query in sorted(set(judged) - set(texts)):
-        left_out["judged question that is not among the queries"] += 1
-        del judged[query]
+    left_out, known = LeftOut(), Columns(only=("id", "user_input"))
+    chunks, texts = dict[str, ChunkRecord](), dict[str, tuple[str, str]]()
+    for place, row in read_rows(corpus, left_out=left_out):
+        found = passage_of(row)
+        if found is None or found.id is None or found.text is None:
+            left_out.add(f"line of {corpus.name} without an id or a text", place)
+            continue
+        made = {"id": found.id, "text": found.text, "title": found.title, "url": found.url}
+        try:
+            if chunks.setdefault(found.id, one := checked(ChunkRecord, made, place)) is not one:
+                left_out.add(f"line of {corpus.name} {_again(chunks[found.id] == one)}", place)
+        except DatasetError as error:
+            left_out.fault(error, place)
+    for place, row in read_rows(queries, left_out=left_out):
+        query = known.of(row, place)
+        identifier, text = label(query.get("id")), query.get("user_input", row.get("text"))
+        if identifier is None or not isinstance(text, str) or not text.strip():
+            left_out.add(f"line of {queries.name} without an id or a text", place)
+        elif texts.setdefault(identifier, (place, text))[0] != place:
+            left_out.add(f"line of {queries.name} {_again(texts[identifier][1] == text)}", place)
+    try:
+        judged = trec.read_qrels(qrels)
+    except trec.TrecError as error:
+        raise DatasetError(str(error).replace(str(qrels), qrels.name)) from None
+    for name in sorted(set(judged) - set(texts)):
+        left_out.add("judged question that is not among the queries")
+        del judged[name]
     questions = []
     for identifier, (place, text) in texts.items():
         grades = judged.get(identifier, {})
         there = {chunk: grade for chunk, grade in grades.items() if chunk in chunks}
         if _relevant(grades) and not _relevant(there):
-            left_out["question none of whose relevant passages is in the corpus"] += 1
+            left_out.add("question none of whose relevant passages is in the corpus")
             continue
-        left_out["judgement of a passage that is not in the corpus (its question stays)"] += len(grades) - len(there)
+        if lost := len(grades) - len(there):
+            left_out.add("judgement of a passage that is not in the corpus (its question stays)", number=lost)
         questions.append(_question(identifier, text, there, clusters, place))
     if not questions:
-        raise DatasetError(f"{queries.name}: no question is left; {dict(left_out) or 'the file is empty'}")
-    return list(chunks.values()), questions, dict(+left_out)
+        raise DatasetError(f"{queries.name}: no question is left: {left_out.said or 'the file is empty'}")
+    return list(chunks.values()), questions, dict(left_out.told)
+
+
+def _again(is_same: bool) -> str:
+    return "that stands there twice" if is_same else "whose id stands there with another text"
 
 
 def files(folder: Path, split: str | None = "test") -> tuple[Path, Path, Path]:
-    """Corpus, queries and judgements of a BEIR folder, each plain or gzipped.
+    """Corpus, queries and judgements of a folder, each a table in any form, or a folder of that name with one.
 
-    split: names the file below qrels/; None: the judgements are elsewhere, and the folder stands in their place.
+    split: names the judgements, a file below qrels/ or beside; a file qrels.tsv has no split. None: the judgements are
+    elsewhere, and the folder stands in their place.
     """
-    corpus, queries = _present(folder / "corpus.jsonl"), _present(folder / "queries.jsonl")
-    return corpus, queries, folder if split is None else _present(folder / "qrels" / f"{split}.tsv")
+    corpus, queries = _table(folder, "corpus"), _table(folder, "queries")
+    return corpus, queries, folder if split is None else _judgements(folder, split)
 
 
-def _present(path: Path) -> Path:
-    for candidate in (path, path.with_name(path.name + ".gz")):
-        if candidate.is_file():
-            return candidate
-    if not path.parent.is_dir():
-        raise DatasetError(f"{path.parent}: there is no such folder; {path.name} is expected in it")
-    there = sorted(p.name for p in path.parent.glob("*"))
-    raise DatasetError(f"{path}: there is no such file; the folder holds {', '.join(there) or 'nothing'}")
+def _table(folder: Path, name: str) -> Path:
+    places = [folder / f"{name}{ending}{packing}" for ending in TABLES for packing in PACKINGS]
+    there = [place for place in places if place.is_file()] or sorted((folder / name).glob("*.parquet"))
+    if there:
+        return there[0]
+    if not folder.is_dir():
+        raise DatasetError(f"{folder}: there is no such folder; {name}.jsonl is expected in it")
+    holds = ", ".join(sorted(path.name for path in folder.glob("*"))) or "nothing"
+    raise DatasetError(f"{folder / f'{name}.jsonl'}: there is no such file; the folder holds {holds}")
 
 
-def _items(path: Path, needed: tuple[str, ...], left_out: Counter[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    seen: set[str] = set()
-    for number, item in read_lines(path):
-        place = f"{path.name}, line {number}"
-        for name in needed:
-            if not isinstance(item.get(name), str):
-                raise DatasetError(f"{place}: {name} = {item.get(name)!r}: a text is expected")
-        if item["_id"] in seen:
-            raise DatasetError(f"{place}: the _id {item['_id']!r} stands there twice")
-        seen.add(item["_id"])
-        if item["text"].strip():
-            yield place, item
-        else:
-            left_out[f"line of {path.name} with an empty text"] += 1
-
-
-def _chunk(item: Mapping[str, Any], place: str) -> ChunkRecord:
-    more = item.get("metadata")
-    url = more.get("url") if isinstance(more, Mapping) else None
-    title = item.get("title") or None
-    return checked(ChunkRecord, {"id": item["_id"], "text": item["text"], "title": title, "url": url or None}, place)
+def _judgements(folder: Path, split: str) -> Path:
+    there = [
+        path
+        for place in (folder / "qrels", folder / "data", folder / "default", folder)
+        for path in sorted(place.glob("*"))
+        if path.is_file() and any(f"{ending}{packing}" == "".join(path.suffixes[-1 - bool(packing):]).lower()
+                                  for ending in JUDGEMENTS for packing in PACKINGS)
+        and (place != folder or re.match(rf"qrels\b|{re.escape(split)}\b", path.name))
+    ]  # fmt: skip
+    named = [path for path in there if re.match(rf"(qrels[-._])?{re.escape(split)}\b", path.name)]
+    whole = [path for path in there if re.match(r"qrels\.\w+", path.name)]
+    if named or len(whole) == 1:
+        return (named or whole)[0]
+    found = ", ".join(path.relative_to(folder).as_posix() for path in there) or "none"
+    raise DatasetError(
+        f"{folder / 'qrels' / f'{split}.tsv'}: there is no such file; judgements are there in {found}: --split names "
+        "which"
+    )
 
 
 def _question(
@@ -114,34 +137,3 @@ def _question(
 
 def _relevant(grades: Mapping[str, float]) -> dict[str, float]:
     return {chunk: grade for chunk, grade in grades.items() if grade > 0}
-
-
-def _judgements(path: Path) -> dict[str, dict[str, float]]:
-    lines = read_text(path).splitlines()
-    is_trec = bool(lines) and TREC.fullmatch(lines[0]) is not None
-    if not lines or not (is_trec or tuple(lines[0].split("\t")) == HEADER):
-        raise DatasetError(
-            f"{path.name}, line 1: the header {' '.join(HEADER)}, tab-separated, is expected, or TREC qrels: "
-            "`query 0 passage grade`"
-        )
-    found: dict[str, dict[str, float]] = {}
-    for number, line in enumerate(lines if is_trec else lines[1:], 1 if is_trec else 2):
-        if not line.strip():
-            continue
-        parts = line.split("\t")
-        if is_trec:
-            parts = line.split()
-            parts = [parts[0], *parts[2:]] if len(parts) == 4 else []
-        try:
-            query, chunk, grade = parts[0], parts[1], float(parts[2])
-        except (IndexError, ValueError):
-            raise DatasetError(
-                f"{path.name}, line {number}: {excerpt(line, 80)!r}: {' '.join(HEADER)} is expected"
-            ) from None
-        if len(parts) != 3 or not -1000 <= grade <= 1000:
-            raise DatasetError(
-                f"{path.name}, line {number}: {excerpt(line, 80)!r}: three fields, a finite score are expected"
-            )
-        if found.setdefault(query, {}).setdefault(chunk, grade) != grade:
-            raise DatasetError(f"{path.name}, line {number}: {query} and {chunk} were judged otherwise before")
-    return found

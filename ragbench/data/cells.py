@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ragbench.data.files import normalise
+from ragbench.data.files import LeftOut, normalise
 
 Form = Literal["list", "JSON", "Python", "numpy", "mapping", "text"]
 MAX_CHARACTERS = 2**22
@@ -21,9 +21,11 @@ MAX_DEPTH = 8
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 _WORDS = {"None": None, "nan": None, "NaN": None, "True": True, "False": False}
 _QUOTED = re.compile(r"(?:array\(\s*+)?[\[{(]\s*+(?:array\(\s*+[\[(]\s*+)*+['\"]")
+_OBJECTS = re.compile(r"\[?\s*+[A-Z]\w*+\(\s*+\w++\s*+=|page_content=['\"]")
+"""A document, or a list of such, as Python prints an object: `[Document(page_content='…', metadata={…})]`."""
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+")|(?P<number>[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"""
-    r"|(?P<word>[A-Za-z_]\w*)|(?P<sign>\.\.\.|[\[\](){},:=]))",
+    r"|(?P<word>[A-Za-z_][\w.]*|<[^<>]*+>)|(?P<sign>\.\.\.|[\[\](){},:=]))",
     re.DOTALL,
 )
 
@@ -37,8 +39,11 @@ def held(cell: str) -> tuple[Any, Form] | None:
     read as one, and for one beyond the limits.
     """
     text = cell.strip()
-    if not text.startswith(("[", "{", "array(", "('", '("')) or text[-1] not in "]})":
+    is_object = _OBJECTS.match(text) is not None
+    if not (is_object or text.startswith(("[", "{", "array(", "('", '("'))) or text[-1] not in "]})'\"":
         return None
+    if text.startswith("page_content="):
+        text = f"Document({text})"
     if text[0] in "[{":
         try:
             return _plain(json.loads(text)), "JSON"
@@ -48,7 +53,7 @@ def held(cell: str) -> tuple[Any, Form] | None:
         reader = _Reader(text)
         value = reader.whole()
     except _NotPythonError:
-        if text[0] == "(" or _QUOTED.match(text) is None:
+        if text[0] == "(" or is_object or _QUOTED.match(text) is None:
             return None
         raise ValueError("it begins as a list of texts, and is none in JSON or in Python; write it as JSON") from None
     return _plain(value), "numpy" if reader.numpy else "Python"
@@ -77,6 +82,15 @@ class Forms:
     seen: dict[str, dict[Form, Counts]] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     """A sentence on what is no field, where there is any."""
+    left_out: LeftOut = field(default_factory=LeftOut)
+    """Rows and passages that cannot be used."""
+    format: str = ""
+    """The known format that the rows are of."""
+
+    @property
+    def told(self) -> list[str]:
+        """What a user has to know of what was not read, in sentences."""
+        return [*self.unread, *([f"left out: {said}"] if (said := self.left_out.said) else [])]
 
     def add(self, name: str, form: Form, count: int) -> None:
         """A cell of the field `name` with `count` texts."""
@@ -125,6 +139,7 @@ class _Reader:
         if len(text) > MAX_CHARACTERS:
             raise ValueError(f"a list of more than {MAX_CHARACTERS:,} characters: write it as JSON")
         self.numpy, self._values, self._texts = False, 0, 0
+        self._within = 0  # so many objects
         self._tokens = _tokens(text)
         self._kind, self._word = next(self._tokens)
 
@@ -154,6 +169,10 @@ class _Reader:
             return _WORDS[word]
         if kind == "word" and word == "array" and self._word == "(":
             return self._array(depth)
+        if kind == "word" and self._word == "(" and (self._within or word[:1].isupper()):
+            return self._object(depth)
+        if kind == "word" and word.startswith("<"):  # a member of an enumeration
+            return word
         if kind == "sign" and word in _CLOSING:
             return self._items(_CLOSING[word], depth)
         if word == "..." and self._texts:
@@ -169,6 +188,27 @@ class _Reader:
                 raise _NotPythonError
         self._next()
         return value
+
+    def _object(self, depth: int) -> Any:
+        """The named arguments that an object is printed with; what stands without a name is passed over."""
+        self._next()
+        self._within += 1
+        named: dict[str, Any] = {}
+        while self._word != ")" or self._kind != "sign":
+            kind, word = self._kind, self._word
+            value = self._value(depth + 1) if kind != "word" or word in _WORDS else None
+            if value is None and kind == "word" and word not in _WORDS:
+                self._next()
+                if self._word == "=" and self._kind == "sign":
+                    self._next()
+                    named[word] = self._value(depth + 1)
+                elif self._word == "(" and self._kind == "sign":
+                    self._object(depth + 1)
+            if self._kind == "sign" and self._word == ",":
+                self._next()
+        self._next()
+        self._within -= 1
+        return named
 
     def _items(self, closing: str, depth: int) -> Any:
         """A list, or a mapping where a colon follows the first value; numpy parts values by blanks."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,11 +11,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from ragbench.data.brought import Brought, named_by
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
-from ragbench.data.question_sets import Name, Text, flag
+from ragbench.data.question_sets import Name, Text
 from ragbench.data.records import Decision
-from ragbench.data.rows import checked, cut, read_rows
-from ragbench.data.samples import contexts_of
+from ragbench.data.rows import checked, cut, flag, read_rows
+from ragbench.data.samples import Given, contexts_of
 from ragbench.data.shelf import Shelf
+from ragbench.data.vocabulary import Columns
 
 
 def _shown(value: Any) -> bool:
@@ -36,52 +38,61 @@ class Item(BaseModel):
     rationale: Text = None
 
 
-def read(path: Path) -> Brought:
-    """The decisions of a file; their contexts are passages of their own, and none of the knowledge base.
+READ = ("id", "user_input", "response", "contexts", "shown", "rationale")
+CALLED = {"user_input": "question", "response": "answer", "shown": "ground_truth_show"}
+
+
+def read(path: Path, *, columns: Given | None = None) -> Brought:
+    """The decisions of a table; their contexts are passages of their own, and none of the knowledge base.
 
     A context is a text, a list of texts, or either of them as a cell of a table holds it (`ragbench.data.cells`).
     An answer that is empty stays (it should not be shown). Items without an id get one made of their texts; an item
-    that repeats question, answer and context is left out and counted, and one that contradicts itself is an error.
-    Raises DatasetError naming file, item, field, value and what was expected.
+    that repeats question, answer and context, contradicts one before or cannot be used is left out and counted.
+    columns: which column is which field, where the vocabulary does not tell. Raises DatasetError where none is left.
     """
-    brought = Brought()
-    forms = Forms()
+    brought, forms, known = Brought(), Forms(), Columns(columns, READ)
     decisions = Shelf(Decision)
-    without = 0
-    for place, row in read_rows(path, held=False):
-        item = checked(Item, row, place)
-        if item.question is None:
-            raise DatasetError(f"{place}: question = {cut(row.get('question'))}: a question is expected")
-        texts = [one.text.strip() for one in contexts_of(row.get("context"), f"{place}, context", forms) or ()]
-        passages = {named_by("context", one): one for one in texts if one}
-        identifier = item.id or named_by("decision", item.question, item.answer or "", *passages.values())
-        made = {
-            "id": identifier,
-            "question": item.question,
-            "answer": item.answer or "",
-            "context": tuple(passages),
-            "show": item.ground_truth_show,
-            "rationale": item.rationale,
-            "passages": passages,
-        }
-        decision = checked(Decision, made, place)
-        if not decisions.put(identifier, decision, place):
-            first, shown = decisions.place(identifier).rsplit(", ", 1)[1], (decisions.get(identifier) or decision).show
-            if item.id is not None:
-                raise DatasetError(f"{place}: id = {identifier!r} stands in {first} already; ids are unique")
-            if shown != item.ground_truth_show:
-                raise DatasetError(
-                    f"{place}: ground_truth_show = {item.ground_truth_show}: {first} says {shown} of the same texts"
-                )
-            brought.left_out["item that repeats question, answer and context"] += 1
-            continue
-        without += not passages
+    for place, row in read_rows(path, held=False, left_out=forms.left_out):
+        found = known.of(row, place)
+        try:
+            decision = _decision(found, place, forms)
+            if not decisions.put(decision.id, decision, place):
+                first = decisions.place(decision.id).rsplit(", ", 1)[1]
+                shown = (decisions.get(decision.id) or decision).show
+                if "id" in found:
+                    raise DatasetError(f"{place}: id = {decision.id!r}: stands in {first} already; ids are unique")
+                if shown != decision.show:
+                    raise DatasetError(
+                        f"{place}: ground_truth_show = {decision.show}: {first} says {shown} of the same texts"
+                    )
+                brought.left_out["item that repeats question, answer and context"] += 1
+        except DatasetError as error:
+            forms.left_out.fault(error, place)
+    brought.left_out += forms.left_out.told
     if not decisions:
-        raise DatasetError(f"{path.name}: holds no items; at least one is expected")
+        raise DatasetError(f"{path.name}: holds no decisions: {forms.left_out.said or 'at least one is expected'}")
     brought.decisions = decisions
-    brought.notes += forms.notes
-    if without:
+    brought.notes += [*known.notes(), *forms.notes]
+    if without := sum(not one.passages for one in decisions):
         brought.notes.append(
             f"{without} of {len(decisions)} decisions carry no context: the offline judge decides none of them"
         )
     return brought
+
+
+def _decision(found: Mapping[str, Any], place: str, forms: Forms) -> Decision:
+    item = checked(Item, {CALLED.get(name, name): value for name, value in found.items()}, place)
+    if item.question is None:
+        raise DatasetError(f"{place}: question = {cut(found.get('user_input'))}: a question is expected")
+    texts = [one.text.strip() for one in contexts_of(found.get("contexts"), f"{place}, context", forms) or ()]
+    passages = {named_by("context", one): one for one in texts if one}
+    made = {
+        "id": item.id or named_by("decision", item.question, item.answer or "", *passages.values()),
+        "question": item.question,
+        "answer": item.answer or "",
+        "context": tuple(passages),
+        "show": item.ground_truth_show,
+        "rationale": item.rationale,
+        "passages": passages,
+    }
+    return checked(Decision, made, place)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, StrictStr
 
 from ragbench.data.brought import Brought, named_by
-from ragbench.data.files import DatasetError
+from ragbench.data.files import DatasetError, LeftOut
 from ragbench.data.question_sets import Name
 from ragbench.data.records import Dialogue, Turn
-from ragbench.data.rows import Placed, checked, cut, read_rows
+from ragbench.data.rows import checked, cut, cut_list, read_rows
+from ragbench.data.samples import Given, turns_of
 from ragbench.data.shelf import Shelf
+from ragbench.data.vocabulary import Columns
 
-WRAPPED = "dialogues"
+READ = ("id", "questions", "expected_answers", "messages", "user_input", "response", "reference", "session", "cluster")
 
 
 class Item(BaseModel):
@@ -27,53 +30,76 @@ class Item(BaseModel):
     expected_answers: list[StrictStr | None] = []
 
 
-def read(path: Path) -> Brought:
-    """The dialogues of a file: one object, a list of them, or an object with such a list under `dialogues`.
+def read(path: Path, *, columns: Given | None = None) -> Brought:
+    """The dialogues of a table: a list of messages each (OpenAI's `messages`, ShareGPT's `conversations`), or two lists
+    of `questions` and `expected_answers`, or a row a turn that names its session.
 
-    Each is a session of its own: turns of different dialogues are never compared. Without `expected_answers` the
-    answers are not known. Raises DatasetError naming file, item, field, value and what was expected.
+    Each is a session of its own: turns of different dialogues are never compared. Without answers they are not known.
+    Rows that cannot be used are left out and counted. Raises DatasetError where none can be.
     """
-    brought = Brought()
-    alone = 0
-    dialogues = Shelf(Dialogue)
-    for place, row in _unwrapped(read_rows(path, held=False)):
-        item = checked(Item, row, place)
-        asked, answers = item.questions, item.expected_answers
-        if not asked:
-            raise DatasetError(f"{place}: questions = []: at least one question is expected")
-        if answers and len(answers) != len(asked):
-            raise DatasetError(
-                f"{place}: expected_answers has {len(answers)} answers to {len(asked)} questions; as many are expected"
-            )
-        for number, question in enumerate(asked):
-            if not question.strip():
-                raise DatasetError(f"{place}: questions.{number} = {cut(question)}: a question is expected")
-        identifier = item.id or named_by("dialogue", *asked)
-        replies = answers or [None] * len(asked)
-        turns = tuple(
-            Turn(question=q.strip(), answer=(a or "").strip() or None) for q, a in zip(asked, replies, strict=True)
-        )
-        if not dialogues.put(identifier, Dialogue(id=identifier, turns=turns)):
-            if item.id is not None:
-                raise DatasetError(f"{place}: id = {identifier!r} stands there twice; ids are unique")
-            brought.left_out["dialogue that stands there twice"] += 1
-            continue
-        alone += len(turns) == 1
+    brought, left_out, known = Brought(), LeftOut(), Columns(columns, READ)
+    dialogues, sessions = Shelf(Dialogue), dict[str, list[Turn]]()
+    for place, row in read_rows(path, held=False, left_out=left_out, spread=False):
+        for where, inner in _unwrapped(row, place):
+            try:
+                found = known.of(inner, where)
+                if "session" in found and not found.keys() & {"messages", "questions"} and "user_input" in found:
+                    said = found.get("reference", found.get("response"))
+                    turn = Turn(question=str(found["user_input"]), answer=None if said is None else str(said))
+                    sessions.setdefault(str(found["session"]), []).append(turn)
+                    continue
+                identifier, turns = _dialogue(found, inner, where)
+                if not dialogues.put(identifier, Dialogue(id=identifier, turns=turns)):
+                    if "id" in found:
+                        raise DatasetError(f"{where}: id = {identifier!r}: stands there twice; ids are unique")
+                    brought.left_out["dialogue that stands there twice"] += 1
+            except DatasetError as error:
+                left_out.fault(error, where)
+    for name, own in sessions.items():
+        dialogues.put(name, Dialogue(id=name, turns=tuple(own)))
+    brought.left_out += left_out.told
     if not dialogues:
-        raise DatasetError(f"{path.name}: holds no dialogues; at least one is expected")
+        raise DatasetError(f"{path.name}: holds no dialogues: {left_out.said or 'at least one is expected'}")
     brought.dialogues = dialogues
-    if alone:
+    brought.notes += known.notes()
+    if alone := sum(len(one.turns) == 1 for one in dialogues):
         brought.notes.append(f"{alone} of {len(dialogues)} dialogues have one turn: nothing can be measured of them")
     return brought
 
 
-def _unwrapped(rows: Iterator[Placed]) -> Iterator[Placed]:
-    for place, row in rows:
-        inner = row.get(WRAPPED)
-        if isinstance(inner, list):
-            for number, item in enumerate(inner, 1):
-                if not isinstance(item, dict):
-                    raise DatasetError(f"{place}: {WRAPPED}.{number} = {cut(item)}: a JSON object is expected")
-                yield f"{place}, dialogue {number}", item
-        else:
-            yield place, row
+def _unwrapped(row: Mapping[str, Any], place: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """The dialogues of a row: itself, or a list of them under `dialogues`."""
+    inner = row.get("dialogues")
+    if not isinstance(inner, list):
+        return [(place, row)]
+    return [(f"{place}, dialogue {number}", one) for number, one in enumerate(inner, 1) if isinstance(one, Mapping)]
+
+
+def _dialogue(found: Mapping[str, Any], row: Mapping[str, Any], place: str) -> tuple[str, tuple[Turn, ...]]:
+    """The id and the turns of a row. Raises DatasetError."""
+    said = turns_of(found.get("messages", found.get("user_input")))
+    if said is None and "questions" not in found:
+        raise DatasetError(
+            f"{place}: messages, or questions, is missing; one is expected in every item; it has {cut_list(row)}"
+        )
+    given = {"id": found.get("id"), "questions": found.get("questions", []), "expected_answers": []}
+    if said is not None:
+        given |= {"questions": [one.question for one in said], "expected_answers": [one.answer for one in said]}
+    elif "expected_answers" in found:
+        given["expected_answers"] = found["expected_answers"]
+    item = checked(Item, given, place)
+    asked, answers = item.questions, item.expected_answers
+    if not asked:
+        raise DatasetError(f"{place}: questions = []: at least one question is expected")
+    if answers and len(answers) != len(asked):
+        raise DatasetError(
+            f"{place}: expected_answers has {len(answers)} answers to {len(asked)} questions; as many are expected"
+        )
+    for number, question in enumerate(asked):
+        if not question.strip():
+            raise DatasetError(f"{place}: questions.{number} = {cut(question)}: a question is expected")
+    replies = answers or [None] * len(asked)
+    turns = tuple(
+        Turn(question=q.strip(), answer=(a or "").strip() or None) for q, a in zip(asked, replies, strict=True)
+    )
+    return item.id or named_by("dialogue", *asked), turns

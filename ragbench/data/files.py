@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import gzip
 import io
 import itertools
 import json
+import lzma
 import re
 import sys
 import unicodedata
 import zlib
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ragbench.core import settings
 from ragbench.core.expectations import kind
@@ -35,7 +38,11 @@ from ragbench.data.limits import (
 )
 
 _ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
-GZIP_MAGIC = b"\x1f\x8b"
+PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+"""How a packed file begins."""
+PACKINGS = ("", ".gz", ".bz2", ".xz", ".zst")
+"""Endings of packed files."""
+DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
 
 
 class DatasetError(ValueError):
@@ -44,6 +51,46 @@ class DatasetError(ValueError):
 
 class TooMuchError(DatasetError):
     """More rows than memory takes, for a reader that holds them all."""
+
+
+@dataclass
+class LeftOut:
+    """What was passed over: how often for each reason, and where first."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    first: dict[str, str] = field(default_factory=dict)
+
+    def add(self, reason: str, place: str = "", number: int = 1) -> None:
+        """One more for this reason, or as many, at this place."""
+        self.counts[reason] += number
+        self.first.setdefault(reason, place)
+
+    def fault(self, error: Exception, place: str) -> None:
+        """One more row that an error says cannot be used: equal faults are counted together, whatever the value."""
+        said = str(error).removeprefix(place).lstrip(",: ")
+        what, equals, rest = said.partition(" = ")
+        value, colon, why = rest.partition(": ")
+        if equals and colon:
+            self.add(f"row with {re.sub(r'.[0-9]+.?$', '', what)}: {why}", f"{place}, {what} = {value}")
+        else:
+            self.add(f"row with {said}", place)
+
+    def join(self, others: LeftOut) -> None:
+        """What was passed over elsewhere, too."""
+        for reason, number in others.counts.items():
+            self.add(reason, others.first[reason], number)
+
+    @property
+    def said(self) -> str:
+        """All of it in a sentence; empty where nothing was passed over."""
+        return "; ".join(f"{number:,} × {why}" for why, number in self.told.items())
+
+    @property
+    def told(self) -> Counter[str]:
+        """The counts by reason, each reason with the place where it was met first."""
+        return Counter(
+            {f"{why} (first: {self.first[why]})" if self.first[why] else why: n for why, n in self.counts.items()}
+        )
 
 
 def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
@@ -56,7 +103,7 @@ def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
     with _open(path) as stream:
         try:
             raw = stream.read(limit + 1)
-        except (OSError, EOFError, zlib.error) as error:
+        except DAMAGED as error:
             raise DatasetError(f"{path.name}: cannot be read: {error}") from None
     if len(raw) > limit:
         raise DatasetError(
@@ -66,24 +113,48 @@ def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
     return normalise(_decode(raw, path.name, encoding))
 
 
-def read_lines(path: Path, *, held: bool = True) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a JSON Lines file, plain or gzipped, each with its line number from 1; blank lines are skipped.
+def read_lines(
+    path: Path, *, held: bool = True, left_out: LeftOut | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a JSON Lines file, plain or packed, each with its line number from 1; blank lines are skipped.
 
-    held: who reads them keeps them all, so that they must fit into memory together. Lines are streamed (of UTF-16 and
-    its like the whole file is read first). Raises DatasetError with file and line for anything that is not a JSON
-    object.
+    held: who reads them keeps them all, so that they must fit into memory together. left_out: what is no JSON object
+    is counted there, and NaN is None; without it anything else raises DatasetError with file and line. Lines are
+    streamed (of UTF-16 and its like the whole file is read first).
     """
     load = Load(path, "lines", held=held)
     for number, text in text_lines(path):
         place = f"{path.name}, line {number}"
-        if text is None:
-            raise DatasetError(f"{place}: longer than {MAX_LINE_BYTES:,} bytes")
-        load.add(weight(text) if held else len(text))
-        if text:
-            item = parse_json(text, place)
+        load.add(weight(text or "") if held else len(text or ""))
+        try:
+            if text is None:
+                raise DatasetError(f"{place}: longer than {MAX_LINE_BYTES:,} bytes")
+            if not text:
+                continue
+            item = parse_json(text, place, STRICT if left_out is None else LENIENT)
             if not isinstance(item, dict):
                 raise DatasetError(f"{place}: a JSON object is expected, found {kind(item)}")
+        except DatasetError as error:
+            if left_out is None:
+                raise
+            left_out.add(_why(str(error).removeprefix(f"{place}: ")), place)
+        else:
             yield number, item
+
+
+def _why(said: str) -> str:
+    """What is wrong with a line, in words that do not differ from line to line."""
+    for start, reason in (("longer", "line that is too long"), ("nested", "record that is nested too deeply")):
+        if said.startswith(start):
+            return reason
+    found = said.rpartition("found ")
+    return (
+        f"{found[2]} where an object is expected"
+        if found[1]
+        else "line that is not JSON"
+        if (said.startswith(("not JSON", "Exceeds")))
+        else f"line with: {said}"
+    )
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str | None]]:
@@ -121,7 +192,7 @@ def text_blocks(path: Path, size: int = 2**20) -> Iterator[str]:
         while True:
             try:
                 raw = stream.read(size)
-            except (OSError, EOFError, zlib.error) as error:
+            except DAMAGED as error:
                 raise DatasetError(f"{path.name}: cannot be read: {error}") from None
             begun = known - len(decoder.getstate()[0])
             known += len(raw)
@@ -152,7 +223,7 @@ def normalised(blocks: Iterator[str]) -> Iterator[str]:
 def _line(stream: io.BufferedIOBase, place: str) -> bytes:
     try:
         return stream.readline(MAX_LINE_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
+    except DAMAGED as error:
         raise DatasetError(f"{place}: cannot be read: {error}") from None
 
 
@@ -190,8 +261,8 @@ def require_file(path: Path) -> None:
         raise DatasetError(f"{path}: there is no such file")
 
 
-def parse_json(text: str, place: str) -> Any:
-    """The JSON value of `text`, its strings in NFC; NaN, infinities and repeated keys are refused."""
+def parse_json(text: str, place: str, decoder: json.JSONDecoder | None = None) -> Any:
+    """The JSON value of `text`, its strings in NFC; by STRICT, which refuses NaN, infinities and repeated keys."""
     if not text.strip():
         raise DatasetError(f"{place}: an empty file; JSON is expected")
     if len(text) > MAX_WEIGHT // OBJECT_BYTES and weight(text) > MAX_WEIGHT:
@@ -199,7 +270,7 @@ def parse_json(text: str, place: str) -> Any:
             f"{place}: may take more than {MAX_WEIGHT:,} bytes of memory; split it, or write it as JSON Lines"
         )
     try:
-        value = STRICT.decode(normalise(text))
+        value = (decoder or STRICT).decode(normalise(text))
         if "\\u" in text and _ESCAPED_HALF.search(text):
             json.dumps(value, ensure_ascii=False).encode()
         return value
@@ -248,8 +319,14 @@ def _open(path: Path) -> io.BufferedIOBase:
     require_file(path)
     try:
         with path.open("rb") as probe:
-            packed = probe.read(2) == GZIP_MAGIC
-        return gzip.open(path, "rb") if packed else path.open("rb")
+            start = probe.read(6)
+        packing = next((name for magic, name in PACKED.items() if start.startswith(magic)), "")
+        if packing == "zstd":
+            import pyarrow
+
+            return io.BufferedReader(cast(io.RawIOBase, pyarrow.CompressedInputStream(str(path), "zstd")))
+        opened: dict[str, Any] = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}
+        return cast(io.BufferedIOBase, opened[packing](path, "rb") if packing else path.open("rb"))
     except OSError as error:
         raise DatasetError(f"{path}: cannot be read: {error.strerror}") from None
 
@@ -262,7 +339,7 @@ def _encoding(path: Path) -> str:
             return encoding_of(probed, lambda: settings.load().encoding)
         except UnknownEncodingError as error:
             raise DatasetError(f"{path.name}: {error}") from None
-        except (OSError, EOFError, zlib.error) as error:
+        except DAMAGED as error:
             raise DatasetError(f"{path.name}: cannot be read: {error}") from None
 
 
@@ -295,3 +372,5 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 STRICT = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
 """Refuses NaN, infinities and repeated keys."""
+LENIENT = json.JSONDecoder(parse_constant=lambda _: None)
+"""Takes NaN and infinities for nothing."""

@@ -67,9 +67,8 @@ class Records:
     def read(cls, place: Path, language: str) -> Records:
         """All tables of a folder, each of which may be missing: pages that need it are not made then.
 
-        Raises DatasetError for chunks and questions whose file is there and empty, unless there are dialogues or
-        decisions (or, of questions, documents that the base was cut from), for a folder without any table, and for more
-        than memory takes.
+        Raises DatasetError for questions whose file is there and empty, unless there are dialogues, decisions or
+        documents that the base was cut from, for a folder without any table, and for more than memory takes.
         """
         found: dict[str, list[Any]] = {}
         try:

@@ -15,17 +15,17 @@ from ragbench.data.brought import Brought
 from ragbench.data.cells import held
 from ragbench.data.files import DatasetError
 from ragbench.data.folder import MODELS, Dataset, Records, of_records
-from ragbench.data.question_sets import flag
 from ragbench.data.records import ChunkRecord, QuestionRecord, Record
-from ragbench.data.rows import checked, cut, rows_of
-from ragbench.data.samples import NAMES, turns_of
+from ragbench.data.rows import checked, cut, flag, rows_of
+from ragbench.data.samples import turns_of
+from ragbench.data.vocabulary import FIELDS, key
 
 NAME = "given"
 """What a data set is called that has no name of its own."""
 QUESTIONS: Mapping[str, Sequence[str]] = {
-    "id": NAMES["id"],
-    "text": ("text", *NAMES["user_input"]),
-    "reference": NAMES["reference"],
+    "id": FIELDS["id"],
+    "text": ("text", *FIELDS["user_input"]),
+    "reference": tuple(name for name in FIELDS["reference"] if name != "gold"),  # here it names passages
     "relevant": ("relevant", "relevant_chunk_ids", "relevant_ids", "relevant_documents", "reference_context_ids",
                  "gold", "chunk_id", "doc_id", "document_id"),
     "texts": ("reference_contexts", "relevant_texts", "chunk_text"),
@@ -39,7 +39,7 @@ DOCUMENTS: Mapping[str, Sequence[str]] = {
     "url": ("url", "source", "confluence_url"),
 }
 PAST: Mapping[str, Sequence[str]] = {
-    "id": ("id",), "question": NAMES["user_input"], "answer": NAMES["response"], "url": ("url", "confluence_url"),
+    "id": ("id",), "question": FIELDS["user_input"], "answer": FIELDS["response"], "url": ("url", "confluence_url"),
     "score": ("score", "user_score", "rating"), "user": ("user", "user_id"),
     "asked_at": ("asked_at", "timestamp", "time", "created_at"),
 }  # fmt: skip
@@ -118,8 +118,8 @@ def _is_missing(value: Any) -> bool:
 
 def first(row: Mapping[str, Any], names: Sequence[str]) -> Any:
     """The value of the first of the names that the row has; None where it has none of them."""
-    folded = {key.casefold().replace(" ", "_").replace("-", "_"): value for key, value in row.items()}
-    return next((folded[name] for name in names if name in folded), None)
+    there = {key(column): value for column, value in row.items()}
+    return next((there[one] for one in map(key, names) if one in there), None)
 
 
 def _documents(given: Any) -> Iterator[ChunkRecord]:
@@ -236,4 +236,4 @@ def _dialogue(one: Any) -> Any:
         return one
     pairs: Iterable[Any] = turns_of(list(one)) or one
     turns = [pair if isinstance(pair, tuple | list) else (pair, None) for pair in pairs]
-    return {"turns": [{"question": asked, "answer": answer} for asked, answer in turns]}
+    return {"turns": [{"question": asked, "answer": answer} for asked, answer, *_ in turns]}

@@ -17,13 +17,15 @@ NEAR_THE_END = 16
 class Values:
     """Reads values as far as they are needed; nothing is held but the one that is being read.
 
-    blocks: the text of the file. Faults are DatasetErrors that name file and line.
+    blocks: the text of the file. last: that of the value that was read last. Faults are DatasetErrors that name file
+    and line.
     """
 
     def __init__(self, path: Path, blocks: Iterator[str], decoder: json.JSONDecoder) -> None:
         self.name, self._blocks, self._decode = path.name, blocks, decoder.raw_decode
         self._text, self._at, self._ended = "", 0, False
         self._line, self._counted = 1, 0
+        self.last = ""
 
     def list(self) -> Iterator[tuple[str, Any]]:
         """(place, value) of each element of the list that begins at the next sign."""
@@ -78,7 +80,7 @@ class Values:
                 raise self.fault(str(error)) from None
             else:
                 if self._ended or end < len(self._text) or not isinstance(value, int | float):
-                    self._at = end
+                    self._at, self.last = end, self._text[self._at : end]
                     return place, value  # a number that ends with the block may go on in the next
             if len(self._text) - self._at > MAX_ELEMENT:
                 raise self.fault(f"a record of more than {MAX_ELEMENT:,} characters")

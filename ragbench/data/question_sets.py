@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, field_validator
 
+from ragbench.core.types import Chunk
 from ragbench.data.brought import Brought, named_by
-from ragbench.data.files import DatasetError
+from ragbench.data.cells import several
+from ragbench.data.files import DatasetError, LeftOut
 from ragbench.data.records import ChunkRecord, PastQuestion, QuestionRecord, Url
-from ragbench.data.rows import checked, cut, listed, read_rows
+from ragbench.data.rows import checked, cut, cut_list, flag, listed, read_rows
+from ragbench.data.samples import Given, contexts_of, references_in
 from ragbench.data.shelf import Shelf
+from ragbench.data.vocabulary import AmbiguousError, Columns
 
-YES, NO = frozenset({"1", "1.0", "true", "yes", "да"}), frozenset({"0", "0.0", "false", "no", "нет"})
 MARKS = ("is_question_ok", "is_answer_ok", "is_chunk_ok")
 MAX_CHARACTERS = 1_000_000
-_UNUSED = frozenset({"notes", "", "Unnamed: 0"})  # the last two: the row numbers that pandas writes
+CALLED = {
+    "question": "user_input", "ground_truth_answer": "reference", "confluence_url": "url",
+    "relevant_chunk_ids": "reference_context_ids",
+}  # fmt: skip
+"""What an item of a question set calls fields of the vocabulary; all others it calls as that does."""
 LABEL_WITHOUT_TEXT = "label of a chunk whose text is not there (its question stays, recall is over its other labels)"
 NO_LABEL_LEFT = "question none of whose relevant chunks has a text"
-
-
-def flag(value: Any) -> Any:
-    """True, False, or None for a mark that is not there yet, out of 0/1, booleans and words."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    word = str(value).strip().casefold()
-    if word in YES or word in NO:
-        return word in YES
-    raise ValueError("0 or 1, true or false, yes or no, or nothing is expected")
 
 
 def name(value: Any) -> Any:
@@ -73,7 +70,7 @@ Text = Annotated[str | None, BeforeValidator(text)]
 class Item(BaseModel):
     """An item of a question set. Older ones have only the chunk, the question, the answer and the page."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     id: Name = None
     source: Name = None
@@ -81,6 +78,7 @@ class Item(BaseModel):
     category: Name = None
     question: Text
     ground_truth_answer: Text = None
+    references: tuple[str, ...] = ()
     chunk_id: Name = None
     chunk_text: Text = None
     confluence_url: Page = None
@@ -123,10 +121,16 @@ class _Reading:
     history: Shelf[PastQuestion] = field(default_factory=lambda: Shelf(PastQuestion))
     items: Shelf[Item] = field(default_factory=lambda: Shelf(Item))
     by_category: bool = False
+    left_out: LeftOut = field(default_factory=LeftOut)
 
-    def take(self, item: Item, place: str) -> None:
-        """Remember the item and its chunk; refuse what contradicts what was seen before."""
+    def take(self, item: Item, place: str, passages: Sequence[Chunk] = ()) -> None:
+        """Remember the item and its chunks; refuse what contradicts what was seen before."""
         self._chunk(item, place)
+        for one in passages:
+            self.chunks.put(one.id, ChunkRecord(id=one.id, text=one.text), place)
+        if passages:
+            own = [*item.relevant_chunk_ids, *(one.id for one in passages)]
+            item = item.model_copy(update={"relevant_chunk_ids": list(dict.fromkeys(own))})
         key = f"unnamed {len(self.items)}" if item.id is None else f"id {item.id}"
         if not self.items.put(key, item, place):
             known = self.items.get(key)
@@ -136,9 +140,6 @@ class _Reading:
             there = self.items.place(key).rsplit(", ", 1)[1]
             raise DatasetError(f"{place}: id = {item.id!r} stands in {there} already; ids are unique")
         self.by_category = self.by_category or bool(item.category)
-        for unknown in item.model_extra or {}:
-            if unknown not in _UNUSED:
-                self.brought.left_out[f"field {unknown}, which means nothing here"] += 1
 
     def _chunk(self, item: Item, place: str) -> None:
         if item.chunk_id is None and item.chunk_text is not None:
@@ -195,6 +196,7 @@ class _Reading:
             id=item.id or named_by("q", str(item.question), item.chunk_id or ""),
             text=str(item.question),
             reference=reference,
+            references=() if reference is None else item.references,
             relevant=dict.fromkeys(wanted, 1.0),
             relevant_urls=pages,
             answerable=True if wanted or pages else None,
@@ -227,32 +229,59 @@ class _Reading:
             self.brought.left_out["past question that stands there twice"] += 1
 
 
-def read(path: Path, *, base: Mapping[str, ChunkRecord] | None = None, marked: bool = False) -> Brought:
-    """The questions of a file, new or old, and the chunks that they carry.
+READ = ("contexts", "reference_contexts", "response", "note", "context_ids",
+        *(CALLED.get(name, name) for name in Item.model_fields))  # fmt: skip
+"""Fields of the vocabulary that a question set may have."""
+
+
+def read(
+    path: Path,
+    *,
+    base: Mapping[str, ChunkRecord] | None = None,
+    marked: bool = False,
+    columns: Given | None = None,
+) -> Brought:
+    """The questions of a table, and the passages that it carries.
 
     base: the chunks of the whole knowledge base, if they are known; without it the base is what the file names, which
-    is smaller than the real one, so retrieval is easier. marked: heed `is_question_ok`, `is_answer_ok`, `is_chunk_ok`:
-    a 0 takes the question, its reference, or its label out, counted; an empty mark is "not answered yet" and changes
-    nothing. Items without an id get one made of question and chunk. Questions of one page form a cluster. Their kind is
-    the category where the file has one, else `question_source`. A label of a chunk without a text is dropped, and a
-    question that has no other label with it.
+    is smaller than the real one, so retrieval is easier. A question's passages are its `chunk_text`, or the texts of
+    its reference contexts; where it has contexts and no answer, these, which it was written from. marked: heed
+    `is_question_ok`, `is_answer_ok`, `is_chunk_ok`: a 0 takes the question, its reference, or its label out, counted;
+    an empty mark is "not answered yet" and changes nothing. Items without an id get one made of question and chunk.
+    Questions of one page form a cluster. Their kind is the category where the file has one, else `question_source`. A
+    label of a chunk without a text is dropped, and a question that has no other label with it. columns: which column is
+    which field, where the vocabulary does not tell.
 
-    Raises DatasetError naming file, item, field, value and what was expected.
+    Rows that cannot be used are left out and counted. Raises DatasetError where none can be.
     """
-    reading = _Reading(base or {}, marked)
-    unmarked = 0
-    for place, row in read_rows(path, held=False):
-        item = checked(Item, row, place)
+    reading, known = _Reading(base or {}, marked), Columns(columns, READ)
+    unmarked, written_for = 0, 0
+    for place, row in read_rows(path, held=False, left_out=reading.left_out):
+        found = known.of(row, place)
+        try:
+            item, passages = _item(found, row, place)
+            reading.take(item, place, passages)
+        except AmbiguousError:
+            raise
+        except DatasetError as error:
+            reading.left_out.fault(error, place)
+            continue
         unmarked += all(getattr(item, mark) is None for mark in MARKS)
-        reading.take(item, place)
+        written_for += "contexts" in found and bool(passages)
     if not reading.items:
-        raise DatasetError(f"{path.name}: holds no items; at least one is expected")
+        why = reading.left_out.said or "at least one is expected"
+        guesses = "; ".join(known.guesses(known.unread))
+        raise DatasetError(f"{path.name}: holds no questions: {why}{f'; {guesses}' if guesses else ''}")
     brought = reading.finish()
+    brought.left_out += reading.left_out.told
     if not brought.questions:
         reasons = "; ".join(f"{count} × {reason}" for reason, count in brought.left_out.items())
         raise DatasetError(f"{path.name}: no question is left ({cut(reasons)[1:-1]})")
+    brought.notes += known.notes()
     if marked:
         brought.notes.append(f"{unmarked} of {len(reading.items)} items carry no mark yet; they are kept as they are")
+    if written_for:
+        brought.notes.append(f"the contexts of {written_for} questions without an answer are taken for relevant ones")
     if not brought.chunks:
         brought.notes.append(
             "no passages: what a service or a function of yours returns is the knowledge base, as far as it is seen; "
@@ -262,3 +291,17 @@ def read(path: Path, *, base: Mapping[str, ChunkRecord] | None = None, marked: b
     elif not base:
         brought.notes.append("the knowledge base is only the chunks that this file carries: retrieval is easier so")
     return brought
+
+
+def _item(found: Mapping[str, Any], row: Mapping[str, Any], place: str) -> tuple[Item, tuple[Chunk, ...]]:
+    """The item of a row, and the passages that it was written from. Raises DatasetError."""
+    given = {name: found[CALLED.get(name, name)] for name in Item.model_fields if CALLED.get(name, name) in found}
+    passages = contexts_of(found.get("reference_contexts"), f"{place}, reference_contexts") or ()
+    if not passages and "response" not in found and "chunk_text" not in found:
+        passages = contexts_of(found.get("contexts"), f"{place}, contexts", ids=found.get("context_ids")) or ()
+    if "question" not in given and row:
+        raise DatasetError(f"{place}: question is missing; it is expected in every item; it has {cut_list(row)}")
+    if "ground_truth_answer" in given:
+        wanted = references_in(given["ground_truth_answer"], f"{place}: ground_truth_answer")
+        given |= {"ground_truth_answer": next(iter(wanted), None), "references": several(wanted)}
+    return checked(Item, given, place), passages

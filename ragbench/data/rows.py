@@ -1,4 +1,4 @@
-"""Rows of a file whatever its form: a JSON list, JSON Lines, CSV, Parquet; each with the place that errors name."""
+"""Rows of a file whatever its form: JSON of any shape, JSON Lines, CSV, Excel, Parquet; each with its place."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ragbench.core.expectations import expectation, shown
+from ragbench.core.expectations import expectation, kind, shown
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.cells import held
 from ragbench.data.files import (
+    LENIENT,
     STRICT,
     DatasetError,
+    LeftOut,
     Load,
     lines_of,
     normalise,
@@ -29,6 +31,8 @@ from ragbench.data.files import (
     read_text,
     require_file,
     text_blocks,
+    text_lines,
+    weight,
 )
 from ragbench.data.json_values import Values
 from ragbench.data.limits import (
@@ -43,8 +47,22 @@ from ragbench.data.limits import (
     OBJECT_BYTES,
     VALUE_BYTES,
 )
+from ragbench.data.vocabulary import field_of, is_content
 
 DELIMITERS = (",", ";", "\t")
+SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
+LINES = {".jsonl", ".ndjson", ".jsonlines"}
+EXCEL = {".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"}
+TABLES = (".json", *sorted(LINES), ".csv", ".tsv", ".parquet", *sorted(EXCEL))
+"""Endings of files that hold rows."""
+WRAPPERS = ("data", "traces", "runs", "spans", "examples", "observations", "scores", "goldens", "testCases",
+            "test_cases", "samples", "documents", "results", "rows", "records", "items", "instances", "dialogues",
+            "predictions", "outputs")  # fmt: skip
+"""Names under which an object that is no row itself holds a list of rows."""
+STREAMED = ("resourceSpans", "resource_spans")
+"""Names of a list whose elements are rows only with the name."""
+RECORD = {"id", "name", "info", "page_content", *STREAMED}
+"""Names that a row has itself, whatever lists it holds."""
 SHOWN_CHARACTERS = 60
 SHOWN_NAMES = 12
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
@@ -52,25 +70,34 @@ Row = TypeVar("Row", bound=BaseModel)
 Placed = tuple[str, dict[str, Any]]
 
 
-def read_rows(path: Path, *, keep_empty: bool = False, held: bool = True) -> Iterator[Placed]:
-    """(place, row) of each row; the place is `FILE, item 3` in JSON, `line 3` in JSON Lines, CSV, `row 3` in Parquet.
+def read_rows(
+    path: Path, *, keep_empty: bool = False, held: bool = True, left_out: LeftOut | None = None, spread: bool = True
+) -> Iterator[Placed]:
+    """(place, row) of each row of a table in any form; the place is `FILE, item 3`, `line 3` or `row 3`.
 
-    A JSON file holds a list of objects, or one object, which is a row of its own. CSV is separated by commas,
-    semicolons or tabs; its empty cells are left out of the row (keep_empty: they are empty texts, and a row of nothing
-    else is a row). Texts are in NFC. All but Parquet may be gzipped. held: who reads the rows keeps them all, so that
-    they must fit into memory together; else they go by, in memory that does not grow with their number.
+    JSON holds a list of objects, objects one after the other, also one a line, or an object with such a list under a
+    name of WRAPPERS; or (spread) a list for each column, a list of rows for each system, what pandas writes. CSV is
+    separated by commas, semicolons or tabs; its empty cells are left out of the row (keep_empty: they are empty texts,
+    and a row of nothing else is a row). Of Excel the first sheet with rows is read. All texts are in NFC; all but
+    Parquet and Excel may be packed by gzip, bz2, xz or zstd. held: who reads the rows keeps them all, so that they must
+    fit into memory together; else they go by, in memory that does not grow with their number.
+    left_out: rows that cannot be read are counted there; without it one of them is an error.
     Raises DatasetError with file and place for what cannot be read.
     """
-    endings = [ending.lower() for ending in path.suffixes]
-    if ".jsonl" in endings:
-        return ((f"{path.name}, line {number}", item) for number, item in read_lines(path, held=held))
-    if ".json" in endings:
-        return _json(path, held)
-    if ".csv" in endings or ".tsv" in endings:
-        return _csv(path, keep_empty, held)
-    if ".parquet" in endings:
-        return _parquet(path, held)
-    raise DatasetError(f"{path.name}: ends in none of .json, .jsonl, .csv, .tsv, .parquet; such files can be read")
+    endings = {ending.lower() for ending in path.suffixes}
+    if endings & LINES:
+        found: Iterator[Placed] = _json_lines(path, held, left_out, spread)
+    elif ".json" in endings:
+        found = _json(path, held, left_out, spread)
+    elif endings & {".csv", ".tsv"}:
+        found = _csv(path, keep_empty, held, left_out)
+    elif ".parquet" in endings:
+        found = _parquet(path, held)
+    elif endings & EXCEL:
+        found = _excel(path, keep_empty, held)
+    else:
+        raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
+    return found
 
 
 def checked(model: type[Row], item: Mapping[str, Any], place: str) -> Row:
@@ -104,71 +131,236 @@ def cut(value: Any) -> str:
     return excerpt(shown(value), SHOWN_CHARACTERS)
 
 
-def _json(path: Path, held: bool) -> Iterator[Placed]:
-    content: Any
-    if held or not _is_list(path):
-        content = parse_json(read_text(path), path.name)
-        if isinstance(content, dict):
-            content = [content]
-        if not isinstance(content, list):
-            raise DatasetError(f"{path.name}: {cut(content)}: a JSON list of objects is expected")
+def _json_lines(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:
+    """The objects of the lines; one that is alone may hold a whole table."""
+    lines = ((f"{path.name}, line {number}", item) for number, item in read_lines(path, held=held, left_out=left_out))
+    first = list(itertools.islice(lines, 2))
+    if len(first) == 1 and spread and (table := rows_in(first[0][1])) is not None:
+        yield from _placed(path, table, held, left_out)
+        return
+    for place, item in itertools.chain(first, lines):
+        rows = _wrapped(item) if spread else None
+        for number, row in enumerate([item] if rows is None else rows, 1):
+            yield place if rows is None else f"{place}, item {number}", row
+
+
+def _json(path: Path, held: bool, left_out: LeftOut | None, spread: bool) -> Iterator[Placed]:
+    if _is_of_lines(path):
+        yield from _json_lines(path, held, left_out, spread)
+    elif held and left_out is None and _starts_with(path, "["):
+        yield from _placed(path, parse_json(read_text(path), path.name), held, left_out)
     else:
-        content = _elements(path)
+        values = Values(path, normalised(text_blocks(path)), STRICT if left_out is None else LENIENT)
+        yield from _placed(path, _streamed(values, spread), held, left_out, values)
+
+
+def _placed(
+    path: Path, items: Iterable[Any], held: bool, left_out: LeftOut | None, values: Values | None = None
+) -> Iterator[Placed]:
+    """The rows among items, each with its place."""
     load = Load(path, "items", held=held)
-    for item in content:
-        load.add(0)
+    for item in items:
+        load.add(weight(values.last) if held and values is not None else 0)
         place = f"{path.name}, item {load.number}"
-        if not isinstance(item, dict):
-            raise DatasetError(f"{place}: {cut(item)}: a JSON object is expected")
-        yield place, item
+        why = "" if isinstance(item, dict) else f"{kind(item)} where an object is expected"
+        if not why and values is not None and "\\u" in values.last and _is_torn(item):
+            why = "text that holds half of a character (a lone surrogate)"
+        if not why:
+            yield place, item
+        elif left_out is not None:
+            left_out.add(why, place)
+        else:
+            raise DatasetError(
+                f"{place}: {why}" if "half" in why else f"{place}: {cut(item)}: a JSON object is expected"
+            )
     if not load.number:
-        raise DatasetError(f"{path.name}: an empty list; at least one item is expected")
+        raise DatasetError(f"{path.name}: holds no rows; at least one is expected")
 
 
-def _is_list(path: Path) -> bool:
-    start = next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "")
-    return start.startswith("[")
+def _is_torn(item: Any) -> bool:
+    try:
+        json.dumps(item, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
-def _elements(path: Path) -> Iterator[Any]:
-    """The elements of a JSON list of any length, one at a time."""
-    values = Values(path, normalised(text_blocks(path)), STRICT)
-    values.next()
-    for place, item in values.list():
-        try:
-            json.dumps(item, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise DatasetError(f"{place}: a text holds half of a character (a lone surrogate)") from None
-        yield item
-    if values.next():
-        raise values.fault("not JSON: the list ends before the file does")
+def _streamed(values: Values, spread: bool) -> Iterator[Any]:
+    """The rows among the top-level values, their lists, and their objects' lists."""
+    while sign := values.next():
+        if sign == "[":
+            yield from (value for _, value in values.list())
+        elif sign == "{" and spread:
+            yield from _of_object(values)
+        else:
+            yield values.value()[1]
+        if values.next() == ",":  # between objects that somebody joined
+            values.skip()
 
 
-def _csv(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
+def _of_object(values: Values) -> Iterator[Any]:
+    """The rows of the table that an object holds, those of a long list one by one; else the object itself."""
+    whole: dict[str, Any] = {}
+    streamed = False
+    for _ in values.items("}"):
+        name = values.value()[1]
+        if not isinstance(name, str) or values.next() != ":":
+            raise values.fault("not JSON: a name and a colon are expected")
+        values.skip()
+        if values.next() != "[" or name not in (*STREAMED, *WRAPPERS) or _is_record(whole):
+            whole[name] = values.value()[1]
+            continue
+        elements = (value for _, value in values.list())
+        first = next(elements, None)
+        if isinstance(first, dict):
+            streamed = True
+            yield from ({name: [value]} if name in STREAMED else value for value in itertools.chain([first], elements))
+        else:
+            whole[name] = [] if first is None else [first, *elements]
+    if not streamed:
+        table = rows_in(whole)
+        yield from [whole] if table is None else table
+
+
+def _is_record(value: Mapping[str, Any]) -> bool:
+    """Whether an object is a row itself, whatever lists it holds."""
+    return any(name in RECORD or (is_content(name) and name not in WRAPPERS) for name in value)
+
+
+def _wrapped(value: Any) -> list[Any] | None:
+    """The rows that an object holds under a name of WRAPPERS, on any level; None for any other value."""
+    if not isinstance(value, Mapping) or _is_record(value):
+        return None
+    for name in WRAPPERS:
+        inner = value.get(name)
+        if isinstance(inner, list) and any(isinstance(one, dict) for one in inner):
+            return [one["row"] if isinstance(one, dict) and "row_idx" in one else one for one in inner]
+        if isinstance(inner, dict) and (found := _wrapped(inner)) is not None:
+            return found
+    return None
+
+
+def rows_in(value: Any) -> list[Any] | None:
+    """The rows of a table that one object is: see `read_rows`; None for any other value."""
+    if not isinstance(value, Mapping) or not value:
+        return None
+    if (found := _wrapped(value)) is not None:
+        return found
+    inner = list(value.values())
+    if "columns" in value and isinstance(value.get("data"), list):  # pandas, orient="split"
+        return [dict(zip(value["columns"], row, strict=False)) for row in value["data"]]
+    of_systems = all(isinstance(one, list) and all(isinstance(row, dict) for row in one) for one in inner)
+    if of_systems and not _is_record(value) and any(is_content(name) for rows in inner for row in rows for name in row):
+        return [{"system": name, **row} for name, rows in value.items() for row in rows]
+    if all(isinstance(one, list) for one in inner) and len({len(one) for one in inner}) == 1 and _is_columns(value):
+        return columns_to_rows(value)
+    if all(isinstance(one, Mapping) for one in inner) and len(inner[0]) > 0:  # pandas, orient="columns" or "index"
+        if any(map(is_content, value)):
+            return [{name: cells.get(row) for name, cells in value.items()} for row in inner[0]]
+        if any(map(is_content, inner[0])):
+            named = not all(name.isdigit() for name in value)
+            return [{**({"id": name} if named else {}), **row} for name, row in value.items()]
+    return None
+
+
+def _is_columns(value: Mapping[str, Any]) -> bool:
+    """Whether lists of one length are the columns of a table; those of a dialogue are not."""
+    return any(map(is_content, value)) and not any(field_of(name) == "messages" for name in value)
+
+
+def columns_to_rows(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a mapping from column to its cells; columns called `questions` and `answers` lose their plural."""
+    plural = any(field_of(name) == "questions" for name in value)
+    names = [name[:-1] if plural and field_of(name) in ("questions", "reference") and name[-1] == "s" else name
+             for name in value]  # fmt: skip
+    return [dict(zip(names, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
+
+
+def _starts_with(path: Path, sign: str) -> bool:
+    return next((text.lstrip() for text in text_blocks(path, 2**12) if text.strip()), "").startswith(sign)
+
+
+def _is_of_lines(path: Path) -> bool:
+    """Whether the first line that is not blank is an object by itself."""
+    if not _starts_with(path, "{"):
+        return False
+    text = next((text for _, text in text_lines(path) if text != ""), None)
+    try:
+        return text is not None and isinstance(LENIENT.decode(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _csv(path: Path, keep_empty: bool, held: bool, left_out: LeftOut | None) -> Iterator[Placed]:
     lines = lines_of(path)
     head = next(lines, "")
-    delimiter = max(DELIMITERS, key=head.count)
+    before = 0
+    told = SEPARATED.fullmatch(head)
+    if told:  # as Excel writes it for itself
+        head, before = next(lines, ""), 1
+    delimiter = told[1] if told else max(DELIMITERS, key=head.count)
     csv.field_size_limit(MAX_LINE_BYTES)
     load = Load(path, "rows", held=held)
     reader = csv.reader(itertools.chain([head] if head else [], lines), delimiter=delimiter, strict=True)
     try:
         names = [name.strip() for name in next(reader)]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise DatasetError(f"{path.name}, line 1: the column {twice!r} stands there twice")
+        called = [name for name in names if name]
+        if len(set(called)) < len(called):
+            twice = next(name for name in called if names.count(name) > 1)
+            raise DatasetError(f"{path.name}, line {before + 1}: the column {twice!r} stands there twice")
         for cells in reader:
-            place = f"{path.name}, line {reader.line_num}"
+            place = f"{path.name}, line {reader.line_num + before}"
             if not cells or not (keep_empty or any(cell.strip() for cell in cells)):
                 continue
+            while len(cells) > len(names) and not cells[-1].strip():
+                cells.pop()
             if len(cells) != len(names):
-                raise DatasetError(f"{place}: {len(cells)} cells, but the header names {len(names)} columns")
+                if left_out is None:
+                    raise DatasetError(f"{place}: {len(cells)} cells, but the header names {len(names)} columns")
+                left_out.add("row with another number of cells than the header", place)
+                continue
             letters = sum(map(sys.getsizeof if held else len, cells))
             load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + letters if held else letters)
-            yield place, {name: cell for name, cell in zip(names, cells, strict=True) if keep_empty or cell.strip()}
+            named = zip(names, cells, strict=True)
+            yield place, {name: cell for name, cell in named if name and (keep_empty or cell.strip())}
     except StopIteration:
         raise DatasetError(f"{path.name}: an empty file; a header line and at least one row are expected") from None
     except csv.Error as error:
-        raise DatasetError(f"{path.name}, line {reader.line_num}: not CSV: {error}") from None
+        raise DatasetError(f"{path.name}, line {reader.line_num + before}: not CSV: {error}") from None
+
+
+def _excel(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
+    """The rows of the first sheet that has a header and a row, below the first row that is not empty."""
+    import python_calamine
+
+    require_file(path)
+    load = Load(path, "rows", held=held)
+    try:
+        book = python_calamine.load_workbook(str(path))
+        sheets = [book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in book.sheet_names]
+    except Exception as error:  # of a library, with kinds of its own
+        raise DatasetError(f"{path.name}: cannot be read: {excerpt(str(error), 300)}") from None
+    rows: list[tuple[int, list[Any]]] = []
+    for sheet in sheets:
+        rows = [(number, cells) for number, cells in enumerate(sheet, 1) if any(cell != "" for cell in cells)]
+        if len(rows) > 1:
+            break
+    if len(rows) < 2:
+        raise DatasetError(f"{path.name}: no sheet holds a header and a row")
+    names = [normalise(str(cell)).strip() for cell in rows[0][1]]
+    for number, cells in rows[1:]:
+        load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + sum(map(sys.getsizeof, cells)))
+        found = {name: _cell(cell) for name, cell in zip(names, cells, strict=False) if name}
+        yield f"{path.name}, row {number}", {name: one for name, one in found.items() if keep_empty or one != ""}
+
+
+def _cell(value: Any) -> Any:
+    """A cell as a text of a CSV file would be read: dates as ISO 8601, whole numbers as such."""
+    if isinstance(value, str):
+        return normalise(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value.isoformat() if hasattr(value, "isoformat") else value
 
 
 def parquet_rows(path: Path, *, held: bool = True) -> Iterator[dict[str, Any]]:
@@ -278,6 +470,19 @@ def listed(value: Any) -> Any:
     if value.lstrip().startswith("["):
         raise ValueError("a list is expected, as JSON or Python write it")
     return [part.strip() for part in value.split(";") if part.strip()]
+
+
+YES, NO = frozenset({"1", "1.0", "true", "yes", "да"}), frozenset({"0", "0.0", "false", "no", "нет"})
+
+
+def flag(value: Any) -> Any:
+    """True, False, or None for a mark that is not there yet, out of 0/1, booleans and words."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    word = str(value).strip().casefold()
+    if word in YES or word in NO:
+        return word in YES
+    raise ValueError("0 or 1, true or false, yes or no, or nothing is expected")
 
 
 def decimal(text: str) -> float:

@@ -3,145 +3,190 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import hashlib
-import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragbench.core import names
 from ragbench.core.expectations import kind
 from ragbench.core.types import Chunk, Sample
 from ragbench.data.cells import Form, Forms, held, several
-from ragbench.data.files import DatasetError, parse_json
+from ragbench.data.files import DatasetError, LeftOut, parse_json
 from ragbench.data.limits import MAX_ROWS
-from ragbench.data.question_sets import flag
-from ragbench.data.rows import cut, cut_list, read_rows, rows_of
+from ragbench.data.payloads import (
+    MODELS,
+    PARTS,
+    PEOPLE,
+    SAYS,
+    TEXTS,
+    answer_of,
+    label,
+    message_text,
+    passage_of,
+    question_of,
+    role_of,
+)
+from ragbench.data.rows import cut, cut_list, flag, read_rows, rows_in, rows_of
+from ragbench.data.shelf import Shelf
+from ragbench.data.vocabulary import LEGAL, Columns, field_of, missing
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NAMES: dict[str, tuple[str, ...]] = {
-    "id": ("id", "sample_id", "question_id"),
-    "user_input": ("user_input", "question", "query", "input", "prompt", "вопрос"),
-    "response": ("response", "answer", "output", "actual_output", "prediction", "ответ"),
-    "reference": (
-        "reference", "ground_truth", "ground_truth_answer", "expected", "expected_answer", "expected_output",
-        "reference_answer", "correct_answer", "golden_answer", "эталон", "правильный_ответ",
-    ),
-    "references": ("ground_truths",),
-    "contexts": (
-        "retrieved_contexts", "contexts", "context", "retrieval_context", "retrieved_documents", "retrieved_passages",
-        "passages", "documents", "контексты", "контекст", "фрагменты",
-    ),
-    "context_ids": ("retrieved_context_ids", "context_ids"),
-    "reference_contexts": ("reference_contexts",),
-    "reference_context_ids": ("reference_context_ids",),
-    "rubric": ("rubric", "rubrics"),
-    "language": ("language",),
-    "cluster": ("cluster",),
-    "system": ("system", "model", "система"),
-    "shown": ("shown",),
-}  # fmt: skip
-"""What a field may be called, the present name first; case, blanks and hyphens do not tell two names apart."""
-
-FORMATS: tuple[tuple[frozenset[str], str, str], ...] = (
-    (
-        frozenset({"retrieval_context", "context"}),
-        "context",
-        "reference_contexts",
-    ),
-)
-"""Columns that together are a known format's, and which of them is another field than by itself: DeepEval's `context`
-is the ideal one."""
-PEOPLE, MODELS = ("human", "user"), ("ai", "assistant")
-"""Who asks and who answers in a dialogue."""
+READ = (
+    "id", "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts",
+    "reference_context_ids", "messages", "repeat", "rubric", "language", "cluster", "session", "system", "shown",
+)  # fmt: skip
+"""Fields of the vocabulary that a sample is made of."""
+SAID = frozenset(READ) - {"id", "repeat", "language", "cluster", "session", "system", "shown"}
+"""Of these, fields without any of which a row says nothing."""
 _FIELDS = tuple(field.name for field in dataclasses.fields(Sample))
-MAX_UNREAD = 100
-"""Names of no field that are kept for the note."""
-_KNOWN = {name for names in NAMES.values() for name in names}
-_SEVERAL = {name for names in NAMES.values() for name in names[1:]}
+Given = Mapping[str, Any]
+"""Field → the name of its column, where that does not tell; of several columns each is what one system answered."""
 
 
-Columns = Mapping[str, str]
-"""Field → the name of its column, where several could be it; a field goes by any of its names."""
-
-
-def read_samples(path: Path, forms: Forms | None = None, columns: Columns | None = None) -> list[Sample]:
-    """The samples of a .jsonl, .json, .csv, .tsv or .parquet file, read as `ragbench.data.rows` reads them.
+def read_samples(path: Path, forms: Forms | None = None, columns: Given | None = None) -> list[Sample]:
+    """The samples of a table, read as `ragbench.data.rows` reads them.
 
     An empty cell of a CSV file is an answer (a context, …) that was given and is empty; a column that is not there was
-    not given. Lists may stand in a cell as JSON, Python or numpy print them; forms: is told how they were written.
-    columns: which column is which field, where two could be one: they are refused where they differ, unless one has
-    the field's own name or both are a known format's.
-    Raises DatasetError with file, line and field for what cannot be read.
+    not given. Lists may stand in a cell as JSON, Python or numpy print them. Which column is which field the
+    `ragbench.data.vocabulary` tells, or columns.
+    forms: is told how cells were written, which columns are read by nobody, and which rows were left out; without it a
+    row that cannot be read is an error. Raises DatasetError with file, line and field for what cannot be read.
     """
     return _unique([sample for _, sample in streamed(path, forms, columns, held=True)])
 
 
+def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given | None = None) -> list[Sample]:
+    """The samples of several tables: each is what one system answered, called as its file, where no row names one."""
+    if len(paths) == 1:
+        return read_samples(paths[0], forms, columns)
+    found: list[Sample] = []
+    for path in paths:
+        name = path.name.split(".")[0]
+        found += [sample if sample.system else dataclasses.replace(sample, system=name)
+                  for sample in read_samples(path, forms, columns)]  # fmt: skip
+    return _unique(found)
+
+
 def streamed(
-    path: Path, forms: Forms | None = None, columns: Columns | None = None, *, held: bool = False
+    path: Path, forms: Forms | None = None, columns: Given | None = None, *, held: bool = False
 ) -> Iterator[tuple[str, Sample]]:
     """(place, sample) of each sample as `read_samples` reads them, one after the other; ids may stand there twice.
 
     Where rows have no id the file is read once more before, for the numbers that stand for them.
     """
-    columns = checked_columns(columns)
-    numbers = _Numbers(
-        lambda: (fields(item, place, columns) for place, item in read_rows(path, keep_empty=True, held=False))
-    )
-    unread: dict[str, None] = {}
-    for place, row in read_rows(path, keep_empty=True, held=held):
-        item = fields(row, place, columns)
-        if item and not item.keys() & _KNOWN:
-            legal = ", ".join(names[0] for names in NAMES.values())
-            raise DatasetError(f"{place}: none of its fields ({', '.join(map(cut, item))[:200]}) is one of {legal}")
-        if len(unread) < MAX_UNREAD:
-            unread.update(dict.fromkeys(name for name in item if name not in _KNOWN))
-        for sample in _samples(item, place, numbers.of(item), forms):
-            _refuse_torn(sample)
+    left_out = None if forms is None else forms.left_out
+
+    def rows(known: Columns, held: bool, left_out: LeftOut | None) -> Iterator[tuple[str, dict[str, Any]]]:
+        for place, row in read_rows(path, keep_empty=True, held=held, left_out=left_out):
+            for item in known.answers(row, place):
+                yield place, item
+
+    known, seen, found, bare = Columns(columns, READ), Shelf[None](), 0, LeftOut()
+    numbers = _Numbers(lambda: (item for _, item in rows(Columns(columns, READ), False, left_out and LeftOut())))
+    for place, item in rows(known, held, left_out):
+        if not item.keys() & SAID:
+            bare.add("row without a column that is known", place)
+            continue
+        try:
+            made = _samples(item, place, numbers.of(item), forms)
+            for sample in made:
+                _refuse_torn(sample)
+                if forms is not None and not seen.put(f"{sample.system or ''}\0{sample.id}", None):
+                    raise DatasetError(f"{place}: an id that stands in a row before")
+        except DatasetError as error:
+            if left_out is None:
+                raise
+            left_out.fault(error, place)
+            continue
+        found += len(made)
+        for sample in made:
             yield place, sample
-    if unread and forms is not None:
-        forms.unread.append(f"not read, as no field of a sample is called so: {cut_list(unread)}")
+    if forms is not None:
+        forms.unread += known.notes()
+        forms.format = known.format
+    if not found:
+        raise DatasetError(f"{path.name}: {_nothing(known, left_out)}")
+    if left_out is not None:
+        left_out.join(bare)
+
+
+def _nothing(known: Columns, left_out: LeftOut | None) -> str:
+    if left_out is not None and left_out.counts:
+        return f"no row can be used: {left_out.said}"
+    columns = [*known.read.values(), *known.unread]
+    if not columns:
+        return "holds no samples; at least one is expected"
+    guesses = "; ".join(known.guesses(known.unread))
+    return (
+        f"none of its columns ({cut_list(columns)}) is one of {LEGAL}; "
+        f"{guesses or 'name those that are: --column answer=COLUMN'}"
+    )
 
 
 def samples_of(
-    given: Sample | Mapping[str, Any] | Iterable[Any] | pd.DataFrame,
+    given: Sample | Mapping[str, Any] | Iterable[Any] | pd.DataFrame | str | Path | None,
     place: str = "samples",
-    columns: Columns | None = None,
+    columns: Given | None = None,
+    *,
+    numbered: str = "",
 ) -> list[Sample]:
     """Samples out of one sample, one mapping, a list of either, or a table with one row a sample: a data frame of
-    pandas, a table of pyarrow, an evaluation data set of ragas. A mapping may also be an object that gives one by
-    `model_dump` (pydantic's models, so ragas' samples), and a context a document of LangChain.
+    pandas, a table of pyarrow, an evaluation data set of ragas, a mapping from column to list, the path of a file. A
+    mapping may also be an object that gives one by `model_dump` (pydantic's models, so ragas' samples), and a context a
+    document of LangChain.
 
-    Fields go by NAMES, so older names are understood too; None, NaN and a missing column are "not given", an empty text
-    is empty. Samples without an id are numbered from 1: within each system where all systems answer the same questions
+    Fields go by `ragbench.data.vocabulary`; None, NaN and a missing column are "not given", an empty text is
+    empty. Samples without an id are numbered from 1: within each system where all systems answer the same questions
     in the same order, so that they are compared question by question, else over all rows. columns: as of
-    `read_samples`. Raises DatasetError, naming row and field.
+    `read_samples`. numbered: the id of a row without one. Raises DatasetError, naming row and field.
     """
-    columns = checked_columns(columns)
     if isinstance(given, Sample):
         return _unique([given])
+    if isinstance(given, str | Path):
+        if not Path(given).is_file():
+            raise DatasetError(
+                f"{place} = {cut(str(given))}: there is no such file; answers are expected: a table's path, a data "
+                "frame, a list of mappings"
+            )
+        return read_samples(Path(given), columns=columns)
+    if given is None or isinstance(given, bool | int | float):
+        raise DatasetError(
+            f"{place} = {given}: answers are expected: a table's path, a data frame, a list of mappings with {LEGAL}"
+        )
+    known = Columns(columns, READ)
+    one = isinstance(given, Mapping)
     if isinstance(given, Mapping):
-        return _unique(_samples(fields(given, place, columns), place, 1))
+        own: Any = {name: _values(value) for name, value in given.items()}
+        table = rows_in(own)
+        one, given = table is None, [own] if table is None else table
     rows: list[Any] = list(rows_of(given))
-    given = [
-        fields(item, f"{place}, row {row}", columns) if isinstance(item, Mapping) else item
-        for row, item in enumerate(rows, 1)
-    ]
-    found: list[Sample] = []
-    numbers = _Numbers(lambda: (item for item in given if isinstance(item, Mapping)))
-    for row, item in enumerate(given, 1):
+    if not rows:
+        raise DatasetError(f"{place}: no rows; at least one answer is expected")
+    items: list[tuple[str, Any]] = []
+    for row, item in enumerate(rows, 1):
+        where = place if one else f"{place}, row {row}"
         if isinstance(item, Sample):
-            found.append(item)
+            items.append((where, item))
         elif isinstance(item, Mapping):
-            found += _samples(item, f"{place}, row {row}", numbers.of(item))
+            items += ((where, found) for found in known.answers(item, where))
         else:
-            raise DatasetError(f"{place}, row {row}: a sample is a Sample or a mapping, not {kind(item)}")
-    return _unique(found)
+            raise DatasetError(f"{where}: a sample is a Sample or a mapping, not {kind(item)}")
+    if known.unread and not any(isinstance(item, Sample) or item.keys() & SAID for _, item in items):
+        raise DatasetError(f"{place}: {_nothing(known, None)}")
+    numbers = _Numbers(lambda: (item for _, item in items if isinstance(item, Mapping)))
+    return _unique([
+        sample for where, item in items
+        for sample in ([item] if isinstance(item, Sample) else _samples(item, where, numbered or numbers.of(item)))
+    ])  # fmt: skip
+
+
+def _values(value: Any) -> Any:
+    """A column of pandas or numpy as a list."""
+    return value.tolist() if hasattr(value, "tolist") and hasattr(value, "__len__") else value
 
 
 def _unique(samples: Sequence[Sample]) -> list[Sample]:
@@ -194,9 +239,9 @@ class _Numbers:
 
     def of(self, item: Mapping[str, Any]) -> int:
         """The number of the next row."""
-        system = str(_first(item, NAMES["system"]))
+        system = str(item.get("system"))
         self._rows[system] += 1
-        if _first(item, NAMES["id"]) is not None:
+        if item.get("id") is not None:
             return 0
         if self._is_one_set is None:
             self._is_one_set = _is_one_set(self._items())
@@ -207,20 +252,29 @@ def _is_one_set(items: Iterable[Mapping[str, Any]]) -> bool:
     """Whether all systems answer the same questions in the same order."""
     asked: dict[str, Any] = {}
     for item in items:
-        question = _first(item, NAMES["user_input"])
+        question = item.get("user_input", item.get("messages"))
         if question is None:
             return False
-        asked.setdefault(str(_first(item, NAMES["system"])), hashlib.sha256()).update(
+        asked.setdefault(str(item.get("system")), hashlib.sha256()).update(
             f"{question!r}\0".encode("utf-8", "surrogatepass")
         )
     return len({own.digest() for own in asked.values()}) == 1
 
 
-def turns_of(value: Any) -> list[tuple[str, str | None]] | None:
-    """(question, answer) of each turn, where the value is a dialogue: a list of messages, or such a list in a cell.
+class Said(NamedTuple):
+    """A turn of a dialogue: what was asked, what was answered, and the passages that it was answered from."""
 
-    A message has a `type` or `role` (human or user, ai or assistant) and a `content`; what tools and systems say is
-    passed over, and of several answers to a question the last is its answer. None for anything else.
+    question: str
+    answer: str | None = None
+    contexts: Any = None
+
+
+def turns_of(value: Any) -> list[Said] | None:
+    """The turns, where the value is a dialogue: a list of messages, or such a list in a cell.
+
+    A message has a `role`, `type` or `from` (human or user; ai, assistant or gpt) and a `content` or `value`; what
+    tools and systems say is passed over, and of several answers to a question the last is its answer. None for
+    anything else.
     """
     if isinstance(value, str):
         if not value.lstrip().startswith("["):
@@ -232,94 +286,106 @@ def turns_of(value: Any) -> list[tuple[str, str | None]] | None:
         value = None if found is None else found[0]
     if not isinstance(value, list) or not value or not all(isinstance(one, Mapping) for one in value):
         return None
-    turns: list[tuple[str, str | None]] = []
+    turns: list[Said] = []
     for message in value:
-        role, content = message.get("type", message.get("role")), message.get("content")
-        if role is None or "content" not in message:
+        role = role_of(message)
+        if role is None or not message.keys() & {"content", "value", "text", "kwargs"}:
             return None
-        if not isinstance(content, str) or not content.strip():
+        content = message_text(message)
+        if not content:
             continue
         if role in PEOPLE:
-            turns.append((content, None))
+            turns.append(Said(content))
         elif role in MODELS and turns:
-            turns[-1] = (turns[-1][0], content)
+            retrieved = next((own for name, own in message.items() if own and field_of(name) == "contexts"
+                              and name not in SAYS), None)  # fmt: skip
+            turns[-1] = Said(turns[-1].question, content, retrieved)
     return turns or None
 
 
-def _samples(item: Mapping[str, Any], place: str, number: int, forms: Forms | None = None) -> list[Sample]:
+def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> list[Sample]:
     """The sample of a row; of a dialogue one a turn, which are drawn together, the reference at the last."""
-    turns = turns_of(_first(item, NAMES["user_input"]))
-    if turns is None:
-        return [_sample(item, place, number, forms)]
-    whole = _sample({**item, NAMES["user_input"][0]: None}, place, number, forms)
-    return [
-        dataclasses.replace(
-            whole,
-            id=f"{whole.id}.{turn}",
-            user_input=asked,
-            response=answer,
-            reference=whole.reference if turn == len(turns) else None,
-            references=whole.references if turn == len(turns) else (),
-            cluster=whole.cluster or whole.id,
-        )
-        for turn, (asked, answer) in enumerate(turns, 1)
-    ]
+    for field in ("messages", "user_input"):
+        turns = turns_of(item.get(field))
+        if turns is None:
+            continue
+        rest = {name: value for name, value in item.items() if name not in (field, "messages")}
+        if field == "messages" and "user_input" in item:
+            return [_sample(rest, place, number, forms)]  # the dialogue before a question that stands by itself
+        whole = _sample(rest, place, number, forms)
+        last = len(turns)
+        return [
+            dataclasses.replace(
+                whole,
+                id=whole.id if last == 1 and whole.response else f"{whole.id}.{turn}",
+                user_input=one.question,
+                response=(whole.response or one.answer) if turn == last else one.answer,
+                contexts=whole.contexts or contexts_of(one.contexts, f"{place}, contexts", forms),
+                reference=whole.reference if turn == last else None,
+                references=whole.references if turn == last else (),
+                cluster=whole.cluster or whole.id,
+            )
+            for turn, one in enumerate(turns, 1)
+        ]
+    if "user_input" not in item and isinstance(item.get("messages"), str):
+        item = {**item, "user_input": item["messages"]}
+    return [_sample(item, place, number, forms)]
 
 
-def _sample(item: Mapping[str, Any], place: str, number: int, forms: Forms | None = None) -> Sample:
-    found = {field: _first(item, names) for field, names in NAMES.items()}
-    given = [
-        text
-        for name in ("reference", "references")
-        for text in (_references(found[name], f"{place}, {name}") if found[name] is not None else ())
-    ]
+def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms | None = None) -> Sample:
+    def text(name: str, said: Callable[[Any], str | None]) -> str | None:
+        return _text(item.get(name), f"{place}, {name}", said)
 
-    def text(name: str) -> str | None:
-        return _text(found[name], f"{place}, {name}")
+    def name_of(field: str) -> str | None:
+        value = item.get(field)
+        return None if value is None else label(value.get("id")) if isinstance(value, Mapping) else str(value)
 
-    def label(name: str) -> str | None:
-        return None if found[name] is None else str(found[name])
-
+    identifier = str(number) if item.get("id") is None else _name(item["id"])
+    given = [] if item.get("reference") is None else references_in(item["reference"], f"{place}, reference")
     return Sample(
-        id=str(number) if found["id"] is None else str(found["id"]),
-        user_input=text("user_input"),
-        response=text("response"),
+        id=identifier if item.get("repeat") in (None, 1, "1") else f"{identifier}-{_name(item['repeat'])}",
+        user_input=text("user_input", question_of),
+        response=text("response", answer_of),
         reference=next((one for one in given if one.strip()), given[0] if given else None),
-        contexts=contexts_of(found["contexts"], f"{place}, contexts", forms, found["context_ids"]),
-        reference_contexts=contexts_of(
-            found["reference_contexts"], f"{place}, reference_contexts", forms, found["reference_context_ids"]
-        ),
-        rubric=_rubric(found["rubric"]),
-        language=label("language"),
-        cluster=label("cluster"),
-        system=label("system"),
-        shown=_flag(found["shown"], place),
         references=several(given),
+        contexts=contexts_of(item.get("contexts"), f"{place}, contexts", forms, item.get("context_ids")),
+        reference_contexts=contexts_of(
+            item.get("reference_contexts"), f"{place}, reference_contexts", forms, item.get("reference_context_ids")
+        ),
+        rubric=_rubric(item.get("rubric")),
+        language=name_of("language"),
+        cluster=name_of("cluster") or name_of("session") or (identifier if "repeat" in item else None),
+        system=name_of("system"),
+        shown=_flag(item.get("shown"), place),
     )
 
 
-def _references(value: Any, place: str) -> list[str]:
-    """The right answers of a field: a text, a list of texts, one that stands in a cell, or SQuAD's {"text": […]}."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+def _name(value: Any) -> str:
+    """An id as a text; a whole number that Parquet or pandas holds as 7.0 is 7."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def references_in(value: Any, place: str) -> list[str]:
+    """The right answers of a field: a text, texts, lists of such, SQuAD's {"text": […]}, or one of these in a cell."""
+    if isinstance(value, str):
         try:
             found = held(value)
         except ValueError:
             found = None
-        value = value if found is None or not _is_of_answers(found[0]) else found[0]
-    if isinstance(value, Mapping) and "text" in value:
-        value = value["text"]
+        value = found[0] if found is not None and _is_of_answers(found[0]) else value
+    if isinstance(value, Mapping):
+        value = value.get("text", value.get("normalized_aliases", value.get("value", value)))
     if isinstance(value, list | tuple):
-        value = [one["text"] if isinstance(one, Mapping) and "text" in one else one for one in value]
-        return [text for one in value if (text := _text(one, place)) is not None]
-    text = _text(value, place)
+        return [text for one in value for text in references_in(one, place)]
+    text = _text(value, place, answer_of)
     return [] if text is None else [text]
 
 
 def _is_of_answers(value: Any) -> bool:
     """Whether what stands in a cell is a list of answers, and not an answer that is written so."""
     if isinstance(value, Mapping):
-        return isinstance(value.get("text"), list)
-    return bool(value) and all(isinstance(one, str) or (isinstance(one, Mapping) and "text" in one) for one in value)
+        return isinstance(value.get("text"), list) or bool(value.keys() & {"answer", "output"})
+    return all(isinstance(one, str | list) or (isinstance(one, Mapping) and "text" in one) for one in value)
 
 
 def _flag(value: Any, place: str) -> bool | None:
@@ -332,110 +398,57 @@ def _flag(value: Any, place: str) -> bool | None:
     return found
 
 
-def checked_columns(columns: Columns | None) -> Columns:
-    """Field → column, the field by its present name, the column as NAMES has names. Raises DatasetError."""
-    found = {}
-    for given, column in (columns or {}).items():
-        field = next((field for field, own in NAMES.items() if _field(given) in own), None)
-        if field is None:
-            legal = [own[0] for own in NAMES.values()]
-            raise DatasetError(f"column {given}={column}: there is no field {given!r}{names.meant(str(given), legal)}")
-        found[field] = _field(column)
-    return found
-
-
-def fields(item: Mapping[Any, Any], place: str = "", columns: Columns | None = None) -> Mapping[str, Any]:
-    """The row under names as NAMES has them: `Ground Truth` as `ground_truth`; of each field one column.
-
-    columns: see `checked_columns`. Raises DatasetError for a column that is not there, and for two that could be one
-    field and differ.
-    """
-    if not item.keys() <= _KNOWN or columns:
-        exact = {name: value for name, value in item.items() if name in _KNOWN}
-        item = {**{_field(name): value for name, value in item.items()}, **exact}
-    for format_, name, field in FORMATS:
-        if format_ <= item.keys() and name not in (columns or {}).values():
-            item = {**{other: value for other, value in item.items() if other != name}, field: item[name]}
-    if columns:
-        if absent := [column for column in columns.values() if column not in item]:
-            raise DatasetError(f"{place}: there is no column {absent[0]!r}{names.meant(absent[0], list(item))}")
-        taken = {*columns.values(), *(name for field in columns for name in NAMES[field])}
-        rest = {name: value for name, value in item.items() if name not in taken}
-        item = {**rest, **{NAMES[field][0]: item[column] for field, column in columns.items()}}
-    if len(item.keys() & _SEVERAL) > 1:
-        _refuse_two(item, place)
-    return item
-
-
-def _refuse_two(item: Mapping[str, Any], place: str) -> None:
-    for own in NAMES.values():
-        there = [name for name in own if not _is_missing(item.get(name))]
-        if len(there) > 1 and there[0] != own[0] and len({repr(item[name]) for name in there}) > 1:
-            both = " and ".join(there)
-            raise DatasetError(
-                f"{place}: the columns {both} differ, and either could be {own[0]}: say which, "
-                f"--column {own[0]}={there[0]} (columns = {{{own[0]!r}: {there[0]!r}}} in Python), or leave one out"
-            )
-
-
-@functools.lru_cache(maxsize=1000)
-def _field(name: Any) -> str:
-    return re.sub(r"[\s-]+", "_", str(name).strip().lower())
-
-
-def _first(item: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """The first of the names that is there; NaN and None are not there."""
-    for name in names:
-        value: Any = item.get(name)
-        if not _is_missing(value):
-            return value.tolist() if hasattr(value, "tolist") else value
-    return None
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _text(value: Any, place: str) -> str | None:
+def _text(value: Any, place: str, said: Callable[[Any], str | None]) -> str | None:
+    """A text as it is, a number's digits, or what an object or a list of messages says."""
     if isinstance(value, list) and len(value) == 1:  # older tables hold a list of ground truths
         value = value[0]
-    if value is None or isinstance(value, str):
-        return value
+    if value is None:
+        return None
+    if isinstance(value, str):
+        inner = said(value) if value.lstrip().startswith("{") and value.rstrip().endswith("}") else None
+        return inner or value
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
+        return _name(value)
+    if isinstance(value, Mapping) and (inner := said(value)) is not None:
+        return inner
+    if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value) and (inner := said(value)):
+        return inner
     raise DatasetError(f"{place}: a text is expected, found {kind(value)}")
 
 
 def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = None) -> tuple[Chunk, ...] | None:
     """The contexts of a field: a text, a list or a mapping of texts, or the text of such a list in a cell.
 
-    place: what an error names, the field behind its last comma. forms: is told how they were written. ids: theirs, as
-    many; one without is named by its text (`Chunk.nameless`). None where neither is there. Raises DatasetError for
-    anything else.
+    place: what an error names, the field behind its last comma. forms: is told how they were written, and how many
+    were None or empty, which are left out. ids: theirs, as many; one without is named by its text (`Chunk.nameless`).
+    None where neither is there. Raises DatasetError for anything else.
     """
     names = _listed(ids, f"{place} (ids)") if ids != "" else None
+    names = names and [part for one in names for part in (one if isinstance(one, list | tuple) else [one])]
     if value is None and names is None:
         return None
     texts = None if names and value == "" else _listed(value, place, forms)  # an empty cell beside ids is no text
     if texts is None:
-        texts = [""] * len(names or ())
+        return tuple(Chunk(_name(name), "") for name in names or () if not missing(name))
     if names is not None and len(names) != len(texts):
         raise DatasetError(f"{place}: {len(texts)} texts and {len(names)} identifiers; there is one for each")
-    return tuple(_chunk(text, None if names is None else names[n], n, place) for n, text in enumerate(texts))
+    given = [(number, text, names[number] if names else None) for number, text in enumerate(texts)]
+    kept = [one for one in given if not missing(one[1]) and not (isinstance(one[1], str) and not one[1].strip())]
+    if forms is not None and len(kept) < len(given):
+        where, _, name = place.rpartition(", ")
+        forms.left_out.add(f"passage without a text in {name}", where, len(given) - len(kept))
+    return tuple(_chunk(text, name, number, place) for number, text, name in kept)
 
 
 def _chunk(value: Any, identifier: Any, number: int, place: str) -> Chunk:
     if isinstance(value, Chunk):
         return value
-    if not isinstance(value, str) and isinstance(value, Mapping):
-        identifier = value.get("id", identifier)
-        value = value.get("text", value.get("page_content"))
-    elif hasattr(value, "page_content"):
-        identifier = getattr(value, "id", identifier)
-        value = value.page_content
-    if not isinstance(value, str):
-        raise DatasetError(f"{place}[{number}] = {cut(value)}: a text, or an object with a text, is expected")
-    return Chunk.nameless(value) if _is_missing(identifier) or identifier == "" else Chunk(str(identifier), value)
+    found = passage_of(value)
+    if found is None or found.text is None:
+        has = f"; it has {cut_list(value)}" if isinstance(value, Mapping) else ""
+        raise DatasetError(f"{place}[{number}] = {cut(value)}: a text, or an object with a text, is expected{has}")
+    name = identifier if not missing(identifier) and identifier != "" else found.id
+    return Chunk.nameless(found.text) if name is None else Chunk(_name(name), found.text)
 
 
 def _listed(value: Any, place: str, forms: Forms | None = None) -> list[Any] | None:
@@ -451,9 +464,11 @@ def _listed(value: Any, place: str, forms: Forms | None = None) -> list[Any] | N
         if found is None or (isinstance(found[0], Mapping) and not _is_of_texts(found[0])):
             found = [value] if value.strip() else [], "text"
         value, form = found
-    if isinstance(value, Mapping) and "text" not in value:
+    if isinstance(value, Mapping) and _is_of_lists(value):
+        value = [dict(zip(value, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
+    if isinstance(value, Mapping) and not value.keys() & _OF_A_PASSAGE:
         value, form = list(value.values()), "mapping"
-    if isinstance(value, Mapping | Chunk):
+    if isinstance(value, Mapping | Chunk) or hasattr(value, "page_content"):
         value = [value]
     if not isinstance(value, Iterable):
         raise DatasetError(f"{place} = {cut(value)}: a list of texts is expected")
@@ -463,9 +478,18 @@ def _listed(value: Any, place: str, forms: Forms | None = None) -> list[Any] | N
     return texts
 
 
+_OF_A_PASSAGE = frozenset({*TEXTS, *PARTS})
+
+
 def _is_of_texts(value: Mapping[str, Any]) -> bool:
     """Whether a mapping that stood in a cell is one of contexts: any other is a context that is written so."""
-    return "text" in value or all(isinstance(one, str | Mapping) for one in value.values())
+    return bool(value.keys() & _OF_A_PASSAGE) or all(isinstance(one, str | Mapping) for one in value.values())
+
+
+def _is_of_lists(value: Mapping[str, Any]) -> bool:
+    """Whether a mapping holds a list for each part of its passages: {"title": […], "sentences": […]}."""
+    parts = [one for one in value.values() if isinstance(one, list)]
+    return len(parts) == len(value) > 1 and len({len(one) for one in parts}) == 1 and bool(value.keys() & _OF_A_PASSAGE)
 
 
 def _rubric(value: Any) -> dict[int, str] | None:

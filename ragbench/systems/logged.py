@@ -13,8 +13,7 @@ from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Array, Question, Status
 from ragbench.data import Dataset, DatasetError, trec
 from ragbench.data.files import parse_json, read_lines, read_text
-from ragbench.data.question_sets import flag
-from ragbench.data.rows import cut
+from ragbench.data.rows import cut, flag
 from ragbench.systems.generation import Generation
 from ragbench.systems.items import ItemReader
 from ragbench.systems.passages import Passages

@@ -111,6 +111,41 @@ def test_a_table_of_answers_is_scored(empty: Path, words: tuple[str, ...]) -> No
     assert ragbench("doctor").returncode == 0, "no data set is missed"
 
 
+def test_two_tables_of_answers_are_two_systems(empty: Path) -> None:
+    two_tables(empty)
+    [scoring] = begun(empty)
+    assert scoring == "ragbench score one.jsonl two.jsonl"
+    said = ran(f"{scoring} -m exact_match --baseline one").stdout
+    assert "two" in said
+
+
+def test_every_file_is_named_with_what_it_is_taken_for(empty: Path) -> None:
+    write_lines(empty / "answers.jsonl", [{"вопрос": "q", "Ответ бота": "a", "mood": 1}])
+    write_lines(empty / "asked.jsonl", [{"question": "q", "gold": "a"}])
+    other_table(empty)
+    (empty / "notes.bin").write_bytes(b"\0\1")
+    (empty / "handbook").mkdir()
+    (empty / "handbook" / "a.md").write_text("# Grants\n\nUntil 10 September.\n", encoding="utf-8")
+    done = ragbench("init")
+    said = done.stdout.splitlines()
+    assert (
+        "✓ answers.jsonl: 1 answer (question = вопрос, answer = Ответ бота; not read, as no field is called so: mood)"
+        in said
+    )
+    assert any(
+        line.startswith("✓ asked.jsonl: 1 question (question = question, reference = gold; no passages")
+        for line in said
+    )
+    assert "✓ handbook: 1 document" in said
+    assert any(line.startswith("– not used: x.jsonl: a column with the question") for line in said)
+    assert "– not used: notes.bin: no table, no document and no TREC file" in said
+    assert [line for line in said if line.startswith(("Next", "Then"))] == [
+        "Next: ragbench score answers.jsonl",
+        "Then: ragbench load documents handbook --name handbook",
+        "Then: ragbench load questions asked.jsonl --name asked --chunks-from handbook",
+    ]
+
+
 def test_a_beir_folder_and_an_export_of_traces_are_told_by_what_they_hold(empty: Path) -> None:
     (empty / "scifact").mkdir()
     write_lines(empty / "scifact" / "corpus.jsonl", [{"_id": "p", "text": "Zebras."}])
@@ -190,9 +225,12 @@ def two_tables(folder: Path) -> None:
         (None, ("mysql://me:canary@h/x",), "that is not there"),
         (None, ("no_such:retrieve",), "there is no module no_such in"),
         (Path.touch, ("search:find",), "search.py defines functools"),
-        (other_table, (), "holds nothing to begin with"),
-        (other_table, ("x.jsonl",), "a column question, with response or answer for answers, is expected; it has item"),
-        (two_tables, (), "one.jsonl, two.jsonl: name the one that is meant: ragbench init one.jsonl"),
+        (other_table, (), "holds nothing to begin with: x.jsonl: a column with the question, with the answer for"),
+        (
+            other_table,
+            ("x.jsonl",),
+            "x.jsonl: a column with the question, with the answer for answers, is expected; it has",
+        ),
         (lambda folder: (folder / "mine").mkdir(), ("mine",), "neither a dataset.toml nor tables of one"),
         (lambda folder: bare_set(folder / "My Data"), ("My Data",), "name the folder by small letters"),
     ],

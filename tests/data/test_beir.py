@@ -78,13 +78,13 @@ def test_a_judgement_of_a_passage_that_is_not_there_is_left_out_and_counted(fold
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
-        ("corpus.jsonl", '{"_id": 5, "text": "x"}\n', r"corpus\.jsonl, line 1: _id = 5: a text is expected"),
-        ("corpus.jsonl", '{"_id": "a", "text": "x"}\n' * 2, "the _id 'a' stands there twice"),
-        ("queries.jsonl", '{"_id": "q"}\n', r"queries\.jsonl, line 1: text = None"),
-        ("qrels/test.tsv", "q\tp1\t1\n", r"test\.tsv, line 1: the header query-id corpus-id score"),
-        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\ns1::1 p1 1\n", r"test\.tsv, line 2: 's1::1 p1 1'"),
-        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\ns1::1\tp1\tnan\n", "a finite score"),
-        ("qrels/test.tsv", QRELS + "s1::1\tp1\t1\n", "were judged otherwise before"),
+        (
+            "queries.jsonl",
+            '{"_id": "q"}\n',
+            r"no question is left: 1 × line of queries\.jsonl without an",
+        ),
+        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\ns1::1\tp1\tnan\n", r"test\.tsv, line 2: .*finite"),
+        ("qrels/test.tsv", QRELS + "s1::1\tp1\t1\n", "were judged 2 before and 1 here"),
     ],
 )
 def test_a_fault_is_named(folder: Path, name: str, text: str, expected: str) -> None:
@@ -94,7 +94,7 @@ def test_a_fault_is_named(folder: Path, name: str, text: str, expected: str) -> 
 
 
 def test_a_missing_file_is_named_with_those_there_are(folder: Path) -> None:
-    with pytest.raises(DatasetError, match=r"dev\.tsv: there is no such file; the folder holds test\.tsv"):
+    with pytest.raises(DatasetError, match=r"dev\.tsv: there is no such file; .* qrels/test\.tsv: --split"):
         data.beir.files(folder, "dev")
 
 

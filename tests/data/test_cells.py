@@ -126,8 +126,8 @@ def test_a_rubric_as_python_prints_it() -> None:
         ("[" + "'a', " * (MAX_VALUES + 1) + "]", "more than 100,000 values"),
         ("['" + "a" * MAX_CHARACTERS + "']", "more than 4,194,304 characters"),
         (("[" * 20 + "'a'" + "]" * 20), "8 deep"),
-        ("['a', None]", r"contexts\[1\] = null: a text"),
-        ("['a', nan]", r"contexts\[1\] = null: a text"),
+        ("['a', 7]", r"contexts\[1\] = 7: a text"),
+        ("['a', {'url': 'u'}]", r"contexts\[1\] = .*is expected; it has url"),
     ],
 )
 def test_a_list_that_cannot_be_read_is_refused_and_never_taken_for_a_context(cell: str, expected: str) -> None:

@@ -190,7 +190,7 @@ def test_trec_judgements_stand_in_for_beir_ones(tmp_path: Path) -> None:
     _, (question,), _ = data.beir.read(corpus, queries, qrels)
     assert dict(question.relevant) == {"p1": 2.0}
     broken = written(tmp_path, "qrels.txt", "q1 0 p1 2\nq1 p2 1\n")
-    with pytest.raises(DatasetError, match=r"qrels\.txt, line 2: 'q1 p2 1'"):
+    with pytest.raises(DatasetError, match=r"qrels\.txt, line 2: 3 columns instead of 4"):
         data.beir.read(corpus, queries, broken)
 
 
@@ -244,7 +244,7 @@ FAULTY: list[tuple[str, str, Any, str]] = [
         "item 3: confluence_url of the chunk '12' differs from that of item 2",
     ),
     (Q, "set.json", item(chunk_text=["a"]), 'item 2: chunk_text = ["a"]: a text is expected'),
-    (Q, "set.json", item(ground_truth_answer={"a": 1}), 'item 2: ground_truth_answer = {"a": 1}: a text'),
+    (Q, "set.json", item(ground_truth_answer={"a": 1}), "item 2: ground_truth_answer: a text"),
     (Q, "set.json", item(relevant_chunk_ids={"a": 1}), 'item 2: relevant_chunk_ids = {"a": 1}: a list'),
     (Q, "set.json", item(relevant_chunk_ids=[True]), "item 2: relevant_chunk_ids = [true]: a text or a"),
     (Q, "set.json", item(relevant_urls=5), "item 2: relevant_urls = 5: a list is expected"),
@@ -253,31 +253,35 @@ FAULTY: list[tuple[str, str, Any, str]] = [
     (Q, "set.json", item(is_relevant_chunk_matched="maybe"), "is_relevant_chunk_matched = 'maybe': 0 or 1"),
     (Q, "set.json", item(is_chunk_ok=2), "item 2: is_chunk_ok = 2: 0 or 1, true or false, yes or no"),
     (Q, "set.json", item(confluence_url="a\nb"), "item 2: confluence_url = 'a\\nb'"),
-    (Q, "set.json", "[]", "set.json: an empty list; at least one item is expected"),
-    (Q, "set.json", '"text"', "set.json: 'text': a JSON list of objects is expected"),
-    (Q, "set.json", '[{"question": "a"}, 5]', "set.json, item 2: 5: a JSON object is expected"),
+    (Q, "set.json", "[]", "set.json: holds no rows; at least one is expected"),
+    (Q, "set.json", '"text"', "set.json: holds no questions: 1 × a text where an object is expected"),
+    (Q, "set.json", '[{"question": "a"}, 5]', "a whole number where an object is expected (first: set.json, item 2"),
     (Q, "set.json", made.as_json(made.NEW_ITEMS)[:-3], "not JSON:"),
-    (Q, "set.json", '[{"question": NaN}]', "set.json, line 1: NaN is not a JSON number"),
-    (
-        Q,
-        "set.json",
-        '[{"question": "a", "question": "b"}]',
-        "line 1: the key 'question' stands twice in one object",
-    ),
+    (Q, "set.json", '[{"question": NaN}]', "question is missing"),
     (Q, "set.json", "[" * 100_000, "set.json, line 1: nested too deeply"),
     (Q, "set.json", b'[{"question": "\xd0\xb0\xff\xd0\xb1"}]', "set.json: byte 17 is not UTF-8"),
     (Q, "set.json.gz", gzip.compress(b"[]")[:-5], "set.json.gz: cannot be read"),
-    (Q, "set.jsonl", '{"question": "a"}\n{"question": \n', "set.jsonl, line 2: not JSON"),
+    (Q, "set.jsonl", '{"question": "a"}\n{"question": \n', "line that is not JSON (first: set.jsonl, line 2"),
     (Q, "set.txt", "question", "set.txt: ends in none of .json, .jsonl"),
     (Q, "set.csv", "", "set.csv: an empty file; a header line and at least one row are expected"),
     (Q, "set.csv", "question,question\na,b\n", "set.csv, line 1: the column 'question' stands there twice"),
-    (Q, "set.csv", "question,chunk_id\na\n", "set.csv, line 2: 1 cells, but the header names 2 columns"),
+    (
+        Q,
+        "set.csv",
+        "question,chunk_id\na\n",
+        "row with another number of cells than the header (first: set.csv, line 2",
+    ),
     (Q, "set.csv", 'question,chunk_id\n"a,1\n', "set.csv, line 2: not CSV"),
-    (Q, "set.csv", "text,chunk_id\na,1\n", "set.csv, line 2: question is missing"),
+    (
+        Q,
+        "set.csv",
+        "text,chunk_id\na,1\n",
+        "set.csv, line 2: question is missing: is text the question? --column question=text",
+    ),
     (Q, "set.csv", "question,relevant_chunk_ids\na,[1\n", "set.csv, line 2: relevant_chunk_ids = '[1': a list is"),
     (Q, "set.parquet", b"PAR1 not one", "set.parquet: cannot be read"),
     (D, "d.json", decision(ground_truth_show="maybe"), "d.json, item 2: ground_truth_show = 'maybe'"),
-    (D, "d.json", decision(ground_truth_show=None), "d.json, item 2: ground_truth_show = null: true or"),
+    (D, "d.json", decision(ground_truth_show=None), "d.json, item 2: ground_truth_show is missing"),
     (D, "d.json", decision(context=[1]), "d.json, item 2, context[0] = 1: a text, or an object"),
     (D, "d.json", decision(question=" "), "d.json, item 2: question = ' ': a question is expected"),
     (
@@ -286,20 +290,24 @@ FAULTY: list[tuple[str, str, Any, str]] = [
         [made.DECISIONS[0], {**made.DECISIONS[0], "ground_truth_show": False}],
         "d.json, item 2: ground_truth_show = False: item 1 says True of the same texts",
     ),
-    (T, "t.json", '{"questions": []}', "t.json, item 1: questions = []: at least one question is expected"),
-    (T, "t.json", '{"questions": ["a", " "]}', "t.json, item 1: questions.1 = ' ': a question is expected"),
-    (T, "t.json", '{"questions": "a"}', "t.json, item 1: questions = 'a'"),
-    (T, "t.json", '{"expected_answers": ["a"]}', "t.json, item 1: questions is missing"),
+    (T, "t.json", '{"questions": []}', "t.json, line 1: questions = []: at least one question is expected"),
+    (T, "t.json", '{"questions": ["a", " "]}', "t.json, line 1: questions.1 = ' ': a question is expected"),
+    (T, "t.json", '{"questions": "a"}', "t.json, line 1: questions = 'a'"),
+    (T, "t.json", '{"expected_answers": ["a"]}', "t.json, line 1: messages, or questions, is missing"),
     (
         T,
         "t.json",
         '{"questions": ["a", "b"], "expected_answers": ["c"]}',
-        "t.json, item 1: expected_answers has 1 answers to 2 questions; as many are expected",
+        "t.json, line 1: expected_answers has 1 answers to 2 questions; as many are expected",
     ),
-    (A, "a.json", '[{"response": "a"}]', "a.json, sample 1: user_input = null: a question is expected"),
+    (A, "a.json", '[{"response": "a"}]', "a.json: no row can be used: 1 × row with no question (first: a.json, item 1"),
     (A, "a.json", '[{"question": "a", "contexts": [5]}]', "a.json, item 1, contexts[0] = 5: a text"),
-    (A, "a.json", '[{"question": "a", "contexts": [" "]}]', "a.json, sample 1: contexts.1 = ' ': a text is expected"),
-    (A, "a.jsonl", '{"id": "x", "question": "a"}\n{"id": "x", "question": "b"}\n', "the id 'x' stands twice"),
+    (
+        A,
+        "a.jsonl",
+        '{"id": "x", "question": "a"}\n{"id": "x", "question": "b"}\n',
+        "row with an id that stands in a row before (first: a.jsonl, line 2",
+    ),
 ]
 BROKEN = [
     (kind, name, content if isinstance(content, str | bytes) else made.as_json(content), said)
@@ -313,6 +321,16 @@ READERS: dict[str, Callable[[Path], object]] = {
 }
 
 
+def complaint(kind: str, path: Path) -> str:
+    """What is said of what is wrong with a file."""
+    try:
+        found: Any = READERS[kind](path)
+    except DatasetError as error:
+        return str(error)
+    brought = found[0] if isinstance(found, tuple) else found
+    return "; ".join(brought.left_out)
+
+
 def test_there_are_forty_broken_variants_at_least() -> None:
     assert len(BROKEN) >= 40
 
@@ -321,11 +339,9 @@ def test_there_are_forty_broken_variants_at_least() -> None:
 def test_a_broken_file_gives_one_line_that_names_place_and_field(
     tmp_path: Path, kind: str, name: str, content: str | bytes, expected: str
 ) -> None:
-    path = written(tmp_path, name, content)
-    with pytest.raises(DatasetError) as error:
-        READERS[kind](path)
-    message = str(error.value)
-    assert expected in message
+    """An odd row is left out, counted and named; a file of which nothing can be used is refused, with the reasons."""
+    message = complaint(kind, written(tmp_path, name, content))
+    assert [part for part in expected.split(": ") if part not in message] == []
     assert "\n" not in message
     assert str(tmp_path) not in message
     assert len(message) < 400
@@ -334,5 +350,5 @@ def test_a_broken_file_gives_one_line_that_names_place_and_field(
 def test_notes_and_unknown_fields_are_counted_not_lost_in_silence(tmp_path: Path) -> None:
     items = [{**made.NEW_ITEMS[0], "colour": "red"}, {**made.NEW_ITEMS[1], "colour": "blue", "notes": "x"}]
     found = data.question_sets.read(written(tmp_path, "set.json", json.dumps(items)))
-    assert found.left_out["field colour, which means nothing here"] == 2
-    assert not any("notes" in reason for reason in found.left_out)
+    assert "not read, as no field is called so: colour" in found.notes
+    assert not any("notes" in note for note in found.notes)

@@ -14,20 +14,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragbench.data import DatasetError
-from ragbench.extras.traces import elements, reading
-from ragbench.extras.traces.elements import LeftOut, records
+from ragbench.data import rows as tables
+from ragbench.data.files import LeftOut, normalise
+from ragbench.data.rows import read_rows
+from ragbench.extras.traces import reading
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**12), 10**12) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    st.none() | st.booleans() | st.integers(-(10**12), 10**12) | st.text(max_size=8).map(normalise),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4).map(normalise), inner, max_size=3),
     max_leaves=8,
 )
-OBJECTS = st.lists(st.dictionaries(st.text(max_size=4).filter(lambda name: name not in elements.WRAPPERS), VALUES,
-                                   min_size=1, max_size=4), min_size=1, max_size=6)  # fmt: skip
+NAMES = st.text(max_size=4).map(normalise).filter(lambda name: name not in tables.WRAPPERS)
+OBJECTS = st.lists(st.dictionaries(NAMES, VALUES, min_size=1, max_size=4), min_size=1, max_size=6)
 
 
 def all_of(path: Path) -> list[Any]:
-    return [record for _, record in records(path, LeftOut())]
+    return [record for _, record in read_rows(path, held=False, left_out=LeftOut())]
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -37,9 +39,9 @@ def test_an_array_reads_as_json_reads_it_whatever_the_blocks(
 ) -> None:
     path = tmp_path / "array.json"
     path.write_text(json.dumps(rows, indent=indent, ensure_ascii=plain), encoding="utf-8")
-    blocks = elements.text_blocks
+    blocks = tables.text_blocks
     with monkeypatch.context() as patch:
-        patch.setattr(elements, "text_blocks", lambda path, _=0: blocks(path, size))
+        patch.setattr(tables, "text_blocks", lambda path, _=0: blocks(path, size))
         assert all_of(path) == rows
         path.write_text(json.dumps({"meta": {"n": [1]}, "data": rows, "more": 1}, indent=2), encoding="utf-8")
         assert all_of(path) == rows
@@ -54,8 +56,8 @@ def test_an_array_reads_as_json_reads_it_whatever_the_blocks(
         ('[{"a": 1},\n {"a": 2}', "x.json, line 2: the file ends within a list"),
         ('[{"a": 1}\n {"a": 2}]', "x.json, line 2: not JSON: a comma or ] is expected"),
         ('[{"a": "', "x.json, line 1: not JSON: Unterminated string"),
-        ("", "x.json: holds no records"),
-        ("[]", "x.json: holds no records"),
+        ("", "x.json: holds no rows"),
+        ("[]", "x.json: holds no rows"),
         ("[" * 100_000, "x.json, line 1: nested too deeply"),
     ],
 )
@@ -69,10 +71,8 @@ def test_broken_json_is_named_with_its_line(tmp_path: Path, text: str, expected:
 def test_a_fault_far_from_the_end_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, read = tmp_path / "x.json", []
     path.write_text('[{"a" 1},' + '{"a": 1},' * 200_000, encoding="utf-8")
-    blocks = elements.text_blocks
-    monkeypatch.setattr(
-        elements, "text_blocks", lambda path, _=0: (read.append(1) or one for one in blocks(path, 1000))
-    )
+    blocks = tables.text_blocks
+    monkeypatch.setattr(tables, "text_blocks", lambda path, _=0: (read.append(1) or one for one in blocks(path, 1000)))
     with pytest.raises(DatasetError, match="line 1: not JSON"):
         all_of(path)
     assert len(read) < 4
@@ -84,7 +84,7 @@ def test_memory_is_bound_by_a_record(tmp_path: Path) -> None:
     with gzip.open(path, "wt") as file:
         file.write("[" + ",".join(json.dumps({"a": "x" * 1000}) for _ in range(20_000)) + "]")
     tracemalloc.start()
-    assert sum(1 for _ in records(path, LeftOut())) == 20_000
+    assert sum(1 for _ in read_rows(path, held=False, left_out=LeftOut())) == 20_000
     assert tracemalloc.get_traced_memory()[1] < 12 * 2**20  # of 20 million characters
     tracemalloc.stop()
 
@@ -98,11 +98,11 @@ GOOD = {"user_input": "Where?", "response": "There.", "retrieved_contexts": ["Ov
         ("{broken", "line that is not JSON (first: x.jsonl, line 2)"),
         ("[" * 100_000 + "]" * 100_000, "record that is nested too deeply (first: x.jsonl, line 2)"),
         ("7", "a whole number where an object is expected (first: x.jsonl, line 2)"),
-        ('{"other": 1}', "record without the marks of ragas (first: x.jsonl, line 2)"),
+        ('{"other": 1}', "record without the marks of a table of answers (first: x.jsonl, line 2)"),
         ('{"user_input": null}', "trace without a question (first: 2)"),
-        ('{"user_input": "\\ud800"}', "trace with a text that holds half of a character (a lone surrogate) (first: 2)"),
+        ('{"user_input": "\\ud800"}', "a text holds half of a character (the lone surrogate \\ud800) (first: x.jsonl,"),
         (json.dumps({"user_input": "x" * 1_000_001}), "trace with text that no record may have (first: 2)"),
-        ('{"user_input": "a", "retrieved_contexts": 7}', "a sample, contexts = 7: a list of texts is expected"),
+        ('{"user_input": "a", "retrieved_contexts": 7}', "contexts = 7: a list of texts is expected"),
         (json.dumps({**GOOD, "response": "again"}), "step that stands there twice (first: x.jsonl, line 2)"),
         ("9" * 5000, "line that is not JSON (first: x.jsonl, line 2)"),
     ],
@@ -159,7 +159,7 @@ def test_values_of_any_kind_in_any_place_end_in_a_count_or_a_clear_error(
     else:
         assert found.questions
         return
-    assert re.search("no trace with a question|no passage has a text", said)
+    assert re.search("no trace with a question|no record that can be read", said)
 
 
 def test_nan_is_nothing_and_ids_that_no_record_may_have_are_named_anew(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -39,6 +39,17 @@ def folder(path: Path | None) -> Path | None:
     if not there.is_dir():
         raise typer.BadParameter(f"{path}: {there} is a file; name a folder")
     return _writable(there, path)
+
+
+def columns(given: Iterable[str] | None) -> dict[str, str]:
+    """Field → column, of `field=column`. Raises typer.BadParameter."""
+    found = {}
+    for one in given or ():
+        field, equals, column = (part.strip() for part in one.partition("="))
+        if not (field and equals and column):
+            raise typer.BadParameter(f"--column {one!r}: FIELD=COLUMN is expected, such as answer=bot_answer")
+        found[field] = column
+    return found
 
 
 def source(text: str) -> Path:
@@ -162,3 +173,9 @@ Seed = Annotated[int, typer.Option(help="Seed of all draws: the same seed gives 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Without asking.")]
 Judge = Annotated[str, typer.Option("--judge", "-j", help="Only this judge's replies.")]
 PlanOnly = Annotated[bool, typer.Option("--plan", help="Only say what models would be asked, and its cost.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column", help="Which column is a field, where its name does not tell: answer=bot_answer. Repeat it."
+    ),
+]

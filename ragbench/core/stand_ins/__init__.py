@@ -72,7 +72,11 @@ def of(known: Mapping[str, Any], system: str | None = None, metric: str | None =
 
 def sample(taken: Mapping[str, Any]) -> StandIn:
     """A sample of questions, that stands for all of them. taken: the fact `part_of_all`."""
-    return StandIn("sample", f"{taken['n']}/{taken['of']}", of_others=(taken,))
+    return StandIn(
+        "sample",
+        "/".join(str(taken.get(key, "")) for key in ("n", "of", "table", "calls", "money")),
+        of_others=(taken,),
+    )
 
 
 def for_people(judges: Iterable[str], metrics: Iterable[str]) -> tuple[StandIn, ...]:
@@ -135,7 +139,7 @@ def caveat(found: Iterable[StandIn], _: Translator) -> str:
             )
         )
     said += [_of_others(one, _) for one in every if one.part == "panel"]
-    said += [_of_sample(one, _) for one in every if one.part == "sample"]
+    said += _of_samples([taken for one in every if one.part == "sample" for taken in one.of_others], _)
     if drafted:
         said.append(
             _(
@@ -147,8 +151,24 @@ def caveat(found: Iterable[StandIn], _: Translator) -> str:
     return " ".join(said)
 
 
-def _of_sample(one: StandIn, _: Translator) -> str:
-    [taken] = one.of_others
+def _of_samples(found: Iterable[Mapping[str, Any]], _: Translator) -> list[str]:
+    """A sentence on each sample that pages are of, with what all their models would take together; a page that is told
+    of twice, by itself and by the overview, counts once."""
+    once = {tuple(sorted(taken.items())): taken for taken in found}
+    by_sample: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for taken in once.values():
+        by_sample.setdefault((taken["n"], taken["of"], taken["table"]), []).append(taken)
+    said = []
+    for (n, whole, table), own in by_sample.items():
+        asked = [taken for taken in own if taken.get("calls")]
+        calls: dict[str, Any] = {"calls": sum(taken["calls"] for taken in asked)} if asked else {}
+        if asked and all("money" in taken for taken in asked):
+            calls["money"] = sum(taken["money"] for taken in asked)
+        said.append(_of_sample({"n": n, "of": whole, "table": table, **calls}, _))
+    return said
+
+
+def _of_sample(taken: Mapping[str, Any], _: Translator) -> str:
     what = {"decisions": _("labelled decisions"), "dialogues": _("dialogues"), "history": _("logged questions")}
     texts = {
         "n": _.integer(taken["n"]),

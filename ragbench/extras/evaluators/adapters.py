@@ -14,14 +14,15 @@ from typing import Any, Protocol
 from ragbench import score
 from ragbench.core.metric import Metric
 from ragbench.core.types import Judge
-from ragbench.data.samples import NAMES, samples_of
+from ragbench.data.samples import READ, samples_of
+from ragbench.data.vocabulary import field_of
 from ragbench.tiers.scoring import own_metrics
 from ragbench.tiers.scoring.measure import applicable
 
 __all__ = ["langfuse", "langsmith", "mlflow"]
 
 INSTALL = "pip install {package}"
-ANSWERS = (*NAMES["response"], "output", "expected_response", "expected_output", "text", "content")
+ANSWERS = ("response", "answer", "output", "expected_response", "expected_output", "text", "content")
 """What an answer, or a reference, is called where it is one of several outputs."""
 TEXTS = ("text", "page_content", "content")
 """What the text of a passage is called."""
@@ -125,7 +126,7 @@ def _measuring(
 def _row(inputs: Any, outputs: Any, reference: Any) -> dict[str, Any]:
     """A row of a table of answers out of what an evaluator is called with; see `langsmith`."""
     row = {**_named(inputs, "user_input", ("input",)), **_named(outputs, "response", ANSWERS)}
-    wanted = _named(reference, "reference", (*NAMES["reference"], *ANSWERS))
+    wanted = _named(reference, "reference", ANSWERS)
     if "contexts" in wanted and "reference_contexts" not in wanted:
         wanted["reference_contexts"] = wanted["contexts"]
     row |= {name: value for name, value in wanted.items() if name.startswith("reference") or name == "rubric"}
@@ -141,8 +142,7 @@ def _named(given: Any, own: str, names: Sequence[str]) -> dict[str, Any]:
         return {}
     if not isinstance(given, Mapping):
         return {own: given if isinstance(given, str) else _text(given)}
-    known = {name: field for field, others in NAMES.items() for name in others}
-    found = {known[str(name)]: value for name, value in given.items() if str(name) in known}
+    found = {field: value for name, value in given.items() if (field := field_of(name)) in READ}
     for name in names:
         if own not in found and name in given:
             found[own] = given[name]

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragbench.data.files import DatasetError
-from ragbench.data.rows import cut, cut_list, decimal, read_rows
+from ragbench.data.files import PACKINGS, DatasetError
+from ragbench.data.rows import TABLES, cut, cut_list, decimal, read_rows
+from ragbench.data.vocabulary import field_of
 from ragbench.tiers.scoring.labels import plain
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 NOT_MEASURED = {"nan", "na", "n/a", "null", "none"}
 FLAGS = {"true": 1.0, "false": 0.0}
-ENDINGS = {".gz", ".csv", ".tsv", ".json", ".jsonl", ".parquet"}
+ENDINGS = {*PACKINGS, *TABLES} - {""}
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,11 @@ class Table:
         """Raises DatasetError for a column that there is not, with those there are."""
         if missing := [name for name in names if name not in self.columns]:
             raise DatasetError(f"{self.path}: has no column {', '.join(missing)}; it has {cut_list(self.columns)}")
+
+    def called(self, field: str) -> str:
+        """The column that is this field of the vocabulary, one with the field's own name first; its name if none is."""
+        there = [name for name in self.columns if field_of(name) == field]
+        return min(there, key=lambda name: name != field, default=field)
 
     def labels(self, column: str) -> list[str | None]:
         """Texts, whole numbers as their digits (7.0 too); None for an empty cell."""

@@ -160,7 +160,9 @@ def significance(
     challenger: Annotated[
         Path, typer.Argument(parser=options.source, metavar="CHALLENGER", help="Scores of the challenger.")
     ],
-    id_column: Annotated[str, typer.Option("--id", help="Column with the question, in both files.")] = "id",
+    id_column: Annotated[
+        str, typer.Option("--id", help="Column with the question, in both files; found if it is called otherwise.")
+    ] = "id",
     metric: Annotated[
         list[str] | None, typer.Option(help="Columns to compare; else every column of numbers that both files have.")
     ] = None,
@@ -201,6 +203,8 @@ def significance(
     from ragbench.tiers.basics import families, tabulation
 
     first, second = Table.read(baseline), Table.read(challenger)
+    if id_column == "id" and not {id_column} <= {*first.columns} & {*second.columns}:
+        id_column = next((one for one in map(first.called, ("id", "user_input")) if one in second.columns), id_column)
     first.require([id_column, *(metric or ()), *([cluster] if cluster else [])])
     second.require([id_column, *(metric or ())])
     names, left_out = (metric, {}) if metric else numbers_of_both(first, second, {id_column, cluster})

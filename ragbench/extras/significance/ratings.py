@@ -11,15 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.data.files import DatasetError
-from ragbench.data.question_sets import NO, YES
-from ragbench.data.rows import cut, cut_list
+from ragbench.data.rows import NO, YES, cut, cut_list
 from ragbench.extras.significance.columns import Table
 
 LABELS = {"id", "metric", "annotator", "value"}
 """Columns of the files of labels that ragbench writes; an item is what a `system` answered to a question, if named."""
 Item = tuple[str, str]
-ITEMS = ("item", "id", "sample_id", "question_id", "example_id", "uid", "index", "№", "номер")
-"""What the column of a table with a column a rater may be called that names what was rated."""
 MOST_CLASSES, LONGEST_CLASS = 12, 40  # of a column that is taken for a rater's unasked
 
 
@@ -27,9 +24,10 @@ MOST_CLASSES, LONGEST_CLASS = 12, 40  # of a column that is taken for a rater's 
 class Columns:
     """Where a rating stands; None for a column that the file's form tells.
 
-    item, rater: "item" and "rater"; of labels "id" with "system", and "annotator"; without a column for raters each of
-    several files is one rater's. metric: of labels on several metrics, the one that is meant. raters: of a table with a
-    column a rater, their columns; where none are named, two columns of the same classes are taken for them.
+    item, rater, value: "item", "rater" and "value", or what else the vocabulary of fields calls them; of labels "id"
+    with "system", and "annotator"; without a column for raters each of several files is one rater's. metric: of labels
+    on several metrics, the one that is meant. raters: of a table with a column a rater, their columns; where none are
+    named, two columns of the same classes are taken for them.
     """
 
     value: str = "value"
@@ -144,7 +142,8 @@ def _wide(table: Table, columns: Columns) -> Sequence[str]:
     if columns.raters:
         table.require(columns.raters)
         return columns.raters
-    if columns.value == Columns.value in table.columns or {"rater", "annotator"} & set(table.columns) or columns.metric:
+    is_long = table.called("rater") in table.columns
+    if columns.value == Columns.value in table.columns or is_long or columns.metric:
         return ()
     own = {columns.item or _item(table), columns.cluster}
     held = {name: found for name in table.columns if name not in own and (found := _few(table, name))}
@@ -152,7 +151,8 @@ def _wide(table: Table, columns: Columns) -> Sequence[str]:
     alike = [name for name in held if named is None or held[name] & held[named]]
     if len(alike) == 2 and held[alike[0]] & held[alike[1]]:
         return sorted(alike, key=lambda name: name != named)
-    if not set(table.columns) >= {"item", columns.value}:
+    value = columns.value if columns.value in table.columns else table.called("value")
+    if not set(table.columns) >= {_item(table), value}:
         raise DatasetError(
             f"{table.path}: has no column rater; it has {cut_list(table.columns)}. One row a rating has item, rater "
             "and value; of a table with a column a rater name these, --raters COLUMN,COLUMN"
@@ -170,7 +170,7 @@ def _few(table: Table, column: str) -> set[str]:
 
 def _item(table: Table) -> str | None:
     """The column that names what was rated, by its name; None: the rows are numbered."""
-    return next((name for name in ITEMS if name in table.columns), None)
+    return "item" if "item" in table.columns else name if (name := table.called("id")) in table.columns else None
 
 
 def _of_columns(
@@ -194,16 +194,17 @@ def _file(
 ) -> list[tuple[str, Item, str, Any, str | None]]:
     """Place, item, rater, rating and group of each row."""
     is_labels = "item" not in table.columns and set(table.columns) >= LABELS
-    item = columns.item or ("id" if is_labels else "item")
-    rater = columns.rater or ("annotator" if is_labels else "rater")
+    item = columns.item or ("id" if is_labels else _item(table) or "item")
+    rater = columns.rater or ("annotator" if is_labels else table.called("rater"))
+    value = columns.value if columns.value in table.columns or columns.value != "value" else table.called("value")
     is_file = columns.rater is None and not alone and rater not in table.columns
-    wanted = [item, columns.value, *([] if is_file else [rater]), *filter(None, [columns.metric and "metric"])]
+    wanted = [item, value, *([] if is_file else [rater]), *filter(None, [columns.metric and "metric"])]
     table.require([*wanted, *([columns.cluster] if columns.cluster else [])])
     nothing = [None] * len(table.rows)
     items, systems = table.labels(item), table.labels("system") if is_labels and columns.item is None else nothing
     people = [table.name] * len(table.rows) if is_file else table.labels(rater)
     groups = table.labels(columns.cluster) if columns.cluster else nothing
-    cells = _cells(table, columns.value, numeric, categories)
+    cells = _cells(table, value, numeric, categories)
     found = []
     for row in _of_metric(table, columns.metric) if is_labels or columns.metric else range(len(table.rows)):
         one, who = items[row], people[row]

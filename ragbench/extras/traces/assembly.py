@@ -14,13 +14,13 @@ from pydantic import BaseModel, ValidationError
 from ragbench.core import names
 from ragbench.core.settings.secrets import excerpt
 from ragbench.data.brought import Brought, named_by
-from ragbench.data.files import DatasetError, normalise
+from ragbench.data.files import DatasetError, LeftOut, normalise
+from ragbench.data.payloads import Passage
 from ragbench.data.records import ChunkRecord, Dialogue, PastQuestion, QuestionRecord, RatedAnswer, Turn
 from ragbench.data.rows import fault
 from ragbench.data.shelf import Shelf
-from ragbench.extras.traces.elements import LeftOut
 from ragbench.extras.traces.passages import UNPRINTABLE, Passages
-from ragbench.extras.traces.spans import Passage, Rating, Trace
+from ragbench.extras.traces.spans import Rating, Trace
 from ragbench.extras.traces.steps import Steps
 
 BY_USERS = re.compile(r"user|feedback|rating|thumb|vote|stars?\b|like|csat|оценк|отзыв", re.IGNORECASE)
@@ -98,11 +98,6 @@ class Assembly:
                 f"{why or 'none'}"
             )
         dialogues = self._dialogues()
-        if not self._passages.chunks and not dialogues:
-            raise DatasetError(
-                "no passage has a text: what was retrieved is named at most. Give the knowledge base, as documents in "
-                "a further FILE or by --chunks-from"
-            )
         scale = {name: _scale(values) for name, values in self._values.items()}
         history, ratings = Shelf(PastQuestion), Shelf(RatedAnswer)
         for past in self._past:
@@ -280,6 +275,11 @@ class Assembly:
         if scores:
             what = ", ".join(f"{name} {count:,}" for name, count in sorted(scores.items()))
             notes.append(f"scores that are not taken for users' (--rating NAME says which are): {what}")
+        if not self._passages.chunks:
+            notes.append(
+                "no passage has a text: what was retrieved cannot be measured. Give the knowledge base, as documents "
+                "in a further FILE or by --chunks-from"
+            )
         if not self._is_labelled:
             notes.append("nothing says which passages are relevant, so retrieval has no labels")
         return notes

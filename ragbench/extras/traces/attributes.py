@@ -11,16 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ragbench.extras.traces.payloads import (
-    answer_of,
-    count,
-    label,
-    message_text,
-    number,
-    opened,
-    passages_of,
-    question_of,
-)
+from ragbench.data.payloads import answer_of, count, label, message_text, number, opened, passages_of, question_of
 from ragbench.extras.traces.spans import Kind, Span, Trace
 
 KINDS: Mapping[str, Kind] = {

@@ -7,35 +7,38 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ragbench.data.files import DatasetError
+from ragbench.data.payloads import Passage
 from ragbench.data.rows import cut_list
-from ragbench.extras.traces import deepeval, langchain, langfuse, langsmith, mlflow, opentelemetry, phoenix, ragas
-from ragbench.extras.traces.spans import Passage, Trace
+from ragbench.extras.traces import langchain, langfuse, langsmith, mlflow, opentelemetry, phoenix, tables
+from ragbench.extras.traces.spans import Trace
 
 
-class Format(Protocol):
-    """What a module of a vendor has.
-
-    NAME: what people call it. MARKS: sets of names of fields; a record that has all of one set is of this format.
-    """
+class Reader(Protocol):
+    """What a module of a vendor has. NAME: what people call it."""
 
     @property
     def NAME(self) -> str: ...  # noqa: N802 - a constant of a module
-
-    @property
-    def MARKS(self) -> Sequence[set[str]]: ...  # noqa: N802
 
     def parts(self, record: Mapping[str, Any], name: str, /) -> Iterator[Trace | Passage]:
         """What a record holds; name: an id for what has none of its own."""
         ...
 
 
-FORMATS: tuple[Format, ...] = (opentelemetry, phoenix, langfuse, langsmith, mlflow, deepeval, ragas, langchain)
+class Format(Reader, Protocol):
+    """MARKS: sets of names of fields; a record that has all of one set is of this format."""
+
+    @property
+    def MARKS(self) -> Sequence[set[str]]: ...  # noqa: N802
 
 
-def format_of(record: Mapping[str, Any]) -> Format | None:
-    """The format whose marks the record has; None where it has those of none."""
+FORMATS: tuple[Format, ...] = (opentelemetry, phoenix, langfuse, langsmith, mlflow, langchain)
+
+
+def format_of(record: Mapping[str, Any]) -> Reader | None:
+    """The format whose marks the record has, else a table's; None where it is neither."""
     names = record.keys()
-    return next((one for one in FORMATS if any(names >= marks for marks in one.MARKS)), None)
+    found: Reader | None = next((one for one in FORMATS if any(names >= marks for marks in one.MARKS)), None)
+    return found or (tables if tables.is_one(record) else None)
 
 
 def unknown(path: Path, place: str, record: Mapping[str, Any]) -> DatasetError:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragbench.extras.traces.payloads import passage_of
-from ragbench.extras.traces.spans import Passage
+from ragbench.data.payloads import Passage, passage_of
 
 NAME = "LangChain documents"
 MARKS = ({"page_content"}, {"pageContent"}, {"lc", "kwargs"})

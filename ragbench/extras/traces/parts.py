@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from pydantic import TypeAdapter
 
+from ragbench.data.files import LeftOut
 from ragbench.data.shelf import stored, temporary
-from ragbench.extras.traces.elements import LeftOut
 from ragbench.extras.traces.spans import Trace
 
 _TRACE = TypeAdapter(Trace)

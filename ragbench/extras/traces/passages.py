@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Mapping
 
 from ragbench.data.brought import named_by
+from ragbench.data.payloads import Passage
 from ragbench.data.records import ChunkRecord
 from ragbench.data.shelf import RECENT, Shelf
-from ragbench.extras.traces.spans import Passage
 
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
 

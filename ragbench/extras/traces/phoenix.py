@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ragbench.data.payloads import label, moment
 from ragbench.extras.traces.attributes import trace_of
 from ragbench.extras.traces.opentelemetry import flat
-from ragbench.extras.traces.payloads import label, moment
 from ragbench.extras.traces.spans import Span, Trace
 
 NAME = "Phoenix"

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from ragbench.data.brought import Brought
-from ragbench.data.files import DatasetError, Load
+from ragbench.data.files import DatasetError, LeftOut, Load
+from ragbench.data.payloads import Passage
 from ragbench.data.records import ChunkRecord
+from ragbench.data.rows import read_rows
 from ragbench.data.shelf import Shelf
 from ragbench.extras.traces.assembly import Assembly
-from ragbench.extras.traces.elements import LeftOut, records
-from ragbench.extras.traces.formats import Format, format_of, unknown
+from ragbench.extras.traces.formats import FORMATS, Reader, format_of, unknown
 from ragbench.extras.traces.parts import Parts
-from ragbench.extras.traces.spans import Passage
 
 
 def read(
@@ -43,11 +43,11 @@ def read(
 def tool(path: Path) -> str:
     """What wrote an export of traces, by its first record; empty for any other file."""
     try:
-        first = next(records(path, LeftOut()), None)
+        first = next(read_rows(path, held=False, left_out=LeftOut()), None)
     except DatasetError:
         return ""
     found = format_of(first[1]) if first else None
-    return found.NAME if found else ""
+    return found.NAME if found in FORMATS else ""
 
 
 @dataclass
@@ -61,9 +61,9 @@ class _Found:
 
     def read(self, path: Path, prefix: str) -> None:
         """Add what a file holds. prefix: of the names of what has none of its own."""
-        of: Format | None = None
+        of: Reader | None = None
         load = Load(path, "records", held=False)
-        for number, (place, record) in enumerate(records(path, self.left_out), 1):
+        for number, (place, record) in enumerate(read_rows(path, held=False, left_out=self.left_out), 1):
             here = format_of(record)
             if of is None:
                 of = here

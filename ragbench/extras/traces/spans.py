@@ -5,18 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ragbench.data.payloads import Passage
+
 Kind = Literal["retrieve", "rerank", "generate", "embed", "other"]
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A passage that was retrieved, or a document of the knowledge base; it has an id, a text, or both."""
-
-    text: str | None = None
-    id: str | None = None
-    score: float | None = None
-    url: str | None = None
-    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ragbench.extras.traces.spans import Passage, Span, Trace
+from ragbench.data.payloads import Passage
+from ragbench.extras.traces.spans import Span, Trace
 
 N = TypeVar("N", int, float)
 

@@ -35,12 +35,12 @@ const ragbenchQuestion = (() => {
   }
 
   function excerpt(text, marks, words) {
-    if (marks?.length) return make("p", { class: "rb-text" }, ...marked(text, marks));
-    if (text.length <= LONG) return make("p", {}, text);
+    if (marks?.length) return make("p", { class: "rb-text", dir: "auto" }, ...marked(text, marks));
+    if (text.length <= LONG) return make("p", { dir: "auto" }, text);
     const cut = text.slice(0, SHORT).replace(/\s+\S*$/, "");
     return make("details", { class: "rb-fold rb-whole" },
-      make("summary", {}, make("span", { class: "rb-excerpt" }, cut + "\u2026 "), make("span", {}, words.whole)),
-      make("p", { class: "rb-text" }, text));
+      make("summary", {}, make("span", { class: "rb-excerpt", dir: "auto" }, cut + "\u2026 "), make("span", {}, words.whole)),
+      make("p", { class: "rb-text", dir: "auto" }, text));
   }
 
   function listed(entries, passage, words) { // a ranking where texts are marked
@@ -71,9 +71,9 @@ const ragbenchQuestion = (() => {
       if (body.verdicts) return [judgement(lead, body, few || metrics.includes(lead.split(" \u00b7 ")[0]))];
       const made = [make("p", { class: "rb-lead" }, lead)];
       if (body.marks) {
-        made.push(make("p", { class: "rb-text" }, ...marked(body.text, body.marks)), make("p", { class: "rb-meta" }, words.marks));
+        made.push(make("p", { class: "rb-text", dir: "auto" }, ...marked(body.text, body.marks)), make("p", { class: "rb-meta" }, words.marks));
       } else if (typeof body !== "string") made.push(listed(body, passage, words));
-      else if (body) made.push(make("p", { class: "rb-text" }, body));
+      else if (body) made.push(make("p", { class: "rb-text", dir: "auto" }, body));
       return made;
     });
   }

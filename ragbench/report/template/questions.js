@@ -314,7 +314,7 @@ const ragbenchTable = (() => {
       const named = (row) => numbers(row).map((number, place) => `${data.systems[systems[place]]} ${number}`).join(" \u00b7 ");
       const head = make("tr", {}, ...[this.words.question, ...(wide ? [measure] : systems.map((one) => data.systems[one])),
         ...(compared ? [this.words.difference] : [])].map((text) => make("th", { scope: "col" }, text)));
-      const lines = this.rows.slice(0, PRINTED).map((row) => make("tr", {}, make("th", { scope: "row" }, data.texts[row] || data.ids[row]),
+      const lines = this.rows.slice(0, PRINTED).map((row) => make("tr", {}, make("th", { scope: "row", dir: "auto" }, data.texts[row] || data.ids[row]),
         ...(wide ? [make("td", { class: "rb-word" }, named(row))] : numbers(row).map((number) => make("td", {}, number))),
         ...(compared ? [make("td", {}, this.number(this.difference(row), true))] : [])));
       const all = this.status.textContent + (this.rows.length > PRINTED ? ` (${this.written(PRINTED, 0)})` : "");
@@ -406,7 +406,7 @@ const ragbenchTable = (() => {
           class: "rb-line" + (row === this.open ? " rb-open" : ""), "aria-selected": String(row === this.open),
         }, make("span", { role: "rowheader" }, this.host.changed ? make("input", { type: "checkbox", class: "rb-choose",
           tabIndex: -1, checked: this.chosen.has(row), "aria-label": this.words.choose }) : null,
-        make("span", { class: told ? "rb-clamp rb-one" : "rb-clamp" }, data.texts[row] || data.ids[row]),
+        make("span", { class: told ? "rb-clamp rb-one" : "rb-clamp", dir: "auto" }, data.texts[row] || data.ids[row]),
         told ? make("span", { class: "rb-clamp rb-one rb-quiet", title: told }, told) : null),
         ...this.beside().map(value), ...(compared ? [
           cell(difference === null ? "\u2014" : this.number(difference, true),
@@ -484,7 +484,7 @@ const ragbenchTable = (() => {
       const button = (text, target) => make("button", {
         type: "button", disabled: target === undefined, onclick: () => this.go(target),
       }, text);
-      const title = make("h3", { id: `${this.name}-title` }, known.text || data.texts[row] || data.ids[row]);
+      const title = make("h3", { id: `${this.name}-title`, dir: "auto" }, known.text || data.texts[row] || data.ids[row]);
       this.detail.setAttribute("aria-labelledby", title.id);
       const slices = data.slices.filter((one) => one.codes[row] >= 0).map((one) => `${one.name}: ${one.values[one.codes[row]]}`);
       const made = [

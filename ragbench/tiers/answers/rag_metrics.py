@@ -164,7 +164,7 @@ def request_of(scores: Scores, answers: AnswerTable, language: str, judges: Sequ
         "aggregate": scores.rule.how,
         "tolerance": scores.rule.tolerance,
         "quorum": scores.rule.quorum,
-        "embedder": ", ".join(scores.embedders) or scoring.DEFAULT_EMBEDDER,
+        "embedder": ", ".join(scores.embedders) or configuration.load().metric_embedder,
         **{name: getattr(scores, name) for name in ("baseline", "primary", "level", "resamples", "seed")},
         "language": language,
         "limit": (answers.facts.get("part_of_all") or {}).get("n"),

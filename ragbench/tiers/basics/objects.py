@@ -19,16 +19,17 @@ from ragbench.core.settings.endpoints import GeneratorSettings
 from ragbench.core.settings.systems import SystemSettings
 from ragbench.core.types import Question, Sample
 from ragbench.data import Dataset, cells, in_memory, load_folder
-from ragbench.data.samples import NAMES, read_samples, samples_of
+from ragbench.data.samples import read_samples, samples_of
+from ragbench.data.vocabulary import FIELDS
 from ragbench.embed.objects import PASSAGES, PLAIN, ObjectEmbedder
 from ragbench.systems import callables, frameworks
 from ragbench.tiers.basics.choices import BenchError, Reads
 
-ANSWERS = ("answers", *NAMES["response"])
-RETRIEVED = ("retrieved", "retrieved_ids", "results", "hits", *NAMES["contexts"], *NAMES["context_ids"])
+ANSWERS = ("answers", *FIELDS["response"])
+RETRIEVED = ("retrieved", "retrieved_ids", "results", "hits", *FIELDS["contexts"], *FIELDS["context_ids"])
 ONE_EACH = ("doc_id", "docno", "document_id", "chunk_id", "docid", "passage_id")
 """Columns of a table of one row a retrieved passage."""
-IDS = (*NAMES["id"], "qid", "query_id")
+IDS = (*FIELDS["id"], "qid", "query_id")
 EMBED = (*PASSAGES, *PLAIN)
 ORDER = ("rank", "score", "similarity")
 ASKED = {"judges": ("judges", "providers"), "embedder": ("embedders",), "embedders": ("embedders",),
@@ -258,7 +259,7 @@ def logged(given: Any, name: str, asked: Mapping[str, str]) -> Iterator[dict[str
     place, known = f"systems: {name}", set(asked.values())
     lists: dict[str, list[tuple[float, Any]]] = {}
     for where, row in in_memory.rows(given, place):
-        text = in_memory.first(row, NAMES["user_input"])
+        text = in_memory.first(row, FIELDS["user_input"])
         own = in_memory.first(row, IDS)
         identifier = asked.get(str(text), row["\0place"]) if own is None else str(own)
         if own is None and text is not None and known and str(text) not in asked:

@@ -16,6 +16,7 @@ from ragbench.core.measurement import Measurement
 from ragbench.core.settings import Settings, urls
 from ragbench.core.types import Chunk, Question, Sample
 from ragbench.data import Dataset, in_memory, places
+from ragbench.data.cells import Forms
 from ragbench.data.samples import read_samples
 from ragbench.data.subsets import drawn
 from ragbench.llm import planning
@@ -88,13 +89,13 @@ def find_answers(answers: str, dataset: str, settings: Settings, language: str =
     if answers.startswith(FROM_RUN):
         return _of_run(answers.removeprefix(FROM_RUN), project / settings.reports_folder)
     if urls.is_url(answers):
-        return of_samples(read_samples(places.file(answers)), answers)
+        return _of_file(places.file(answers), answers)
     if answers:
         path = Path(answers).expanduser()
         path = path if path.is_absolute() or path.is_file() else project / path
         if not path.is_file():
             raise BenchError(f"answers = {answers!r}: there is no such file; give a table of answers, or {FROM_RUN}RUN")
-        return of_samples(read_samples(path), path.name)
+        return _of_file(path, path.name)
     data = dataset_of(dataset or settings.dataset, settings, language)
     if asked := [name for name, one in settings.systems.items() if one.is_given]:
         return _of_systems(data, asked, settings)
@@ -108,11 +109,20 @@ def logged_answers(dataset: str, settings: Settings) -> list[Path]:
     return sorted(folder.glob("answers.*.jsonl"))
 
 
-def of_samples(samples: Collection[Sample], name: str) -> AnswerTable:
-    """Samples that were read already, or are read when they are asked for. Raises BenchError for none."""
+def _of_file(path: Path, name: str) -> AnswerTable:
+    forms = Forms()
+    return of_samples(read_samples(path, forms), name, forms.left_out.told)
+
+
+def of_samples(samples: Collection[Sample], name: str, left_out: Mapping[str, int] | None = None) -> AnswerTable:
+    """Samples that were read already, or are read when they are asked for; left_out: what could not be, by reason.
+
+    Raises BenchError for none.
+    """
     if not samples:
         raise BenchError(f"{name} holds no answers")
-    return AnswerTable(samples, {"dataset": name, "data_hash": digest(samples)})
+    more = {"left_out": dict(left_out)} if left_out else {}
+    return AnswerTable(samples, {"dataset": name, "data_hash": digest(samples), **more})
 
 
 def digest(samples: Iterable[Sample]) -> str:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ragbench.data import DatasetError, places
 from ragbench.data.rows import checked, read_rows
+from ragbench.data.vocabulary import Columns
 from ragbench.tiers.basics.choices import BenchError
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 COLUMNS = ("id", "system", "metric", "annotator", "value")
 NOTE = "note"
 """A column beside them, which corrects nothing."""
+CALLED = {"rater": "annotator"}
+"""What fields of the vocabulary are called here."""
 SETTLED = "settled"
 """The annotator of what people have settled among themselves: on its answers nobody else's label counts."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -66,8 +69,10 @@ def read(path: Path | str) -> pd.DataFrame:
     for name in (str(one).strip() for one in named):
         place = places.file(name)
         try:
+            known = Columns(only=("id", "system", "metric", "rater", "value", "note"))
             for where, row in read_rows(place):
-                one = checked(Label, row, where)
+                told = known.of(row, where)
+                one = checked(Label, {CALLED.get(name, name): value for name, value in told.items()} or row, where)
                 if one.value is None:
                     continue
                 key = (one.id, one.system, one.metric, one.annotator)

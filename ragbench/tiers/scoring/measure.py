@@ -113,6 +113,8 @@ def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str | Calla
             raise ValueError(f"no metric can be measured: the samples have {', '.join(_given(samples)) or 'no field'}")
         place = {name: number for number, name in enumerate(FIRST)}
         return sorted(found, key=lambda each: (sets.is_of_sets(each), place.get(each.name, len(FIRST))))
+    if isinstance(metrics, Mapping):
+        raise ValueError("metrics: found a mapping; a metric, its name, or a list of them is expected")
     found = [own_metrics.value_of(each) for each in metrics]
     if not found:
         raise ValueError("no metric is asked for")

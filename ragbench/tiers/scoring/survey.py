@@ -10,7 +10,7 @@ from pathlib import Path
 from ragbench.core.types import Sample
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
-from ragbench.data.samples import Columns, streamed
+from ragbench.data.samples import Given, streamed
 
 LARGE = 2**22
 """Bytes of a file from which on it goes by: below, its samples fit into any memory, and are read once."""
@@ -31,7 +31,7 @@ class Survey:
     ids: tuple[str, ...]
     systems: tuple[str, ...]
     union: Sample
-    columns: Columns | None = None
+    columns: Given | None = None
 
     def __contains__(self, sample: object) -> bool:
         return any(one == sample for one in self)
@@ -45,7 +45,7 @@ class Survey:
 
     def parts(self, size: int = PART) -> Iterator[tuple[Sample, ...]]:
         """The samples once more, so many at a time. Raises DatasetError where the file has changed meanwhile."""
-        samples, left = (sample for _, sample in streamed(self.path, columns=self.columns)), len(self.ids)
+        samples, left = (sample for _, sample in streamed(self.path, Forms(), self.columns)), len(self.ids)
         while part := tuple(islice(samples, size)):
             left -= len(part)
             if left < 0:
@@ -60,7 +60,7 @@ def is_large(path: Path) -> bool:
     return path.is_file() and path.stat().st_size >= LARGE
 
 
-def surveyed(path: Path, forms: Forms | None = None, columns: Columns | None = None) -> Survey:
+def surveyed(path: Path, forms: Forms | None = None, columns: Given | None = None) -> Survey:
     """What the file holds; see `ragbench.data.samples.read_samples`, whose errors it raises, but for its limit."""
     ids: list[str] = []
     seen: dict[str | None, set[str]] = {}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from ragbench.data.cells import held
 from ragbench.data.limits import LATEST
-from ragbench.extras.traces.spans import Passage
 
 ASKED = ("question", "query", "user_input", "user_query", "input", "user_message", "query_str", "str_or_query_bundle",
          "query_text", "search_query", "message", "prompt", "text", "content", "chat_input", "value")  # fmt: skip
@@ -19,25 +19,45 @@ ANSWERED = ("answer", "output", "response", "result", "final_answer", "output_te
 LISTS = ("documents", "retrieved_documents", "source_documents", "docs", "nodes", "source_nodes", "retrieved_contexts",
          "contexts", "context", "passages", "chunks", "results", "matches", "hits", "output", "result")  # fmt: skip
 TEXTS = ("page_content", "content", "text", "document.content", "pageContent", "passage", "chunk", "chunk_text", "body",
-         "context")  # fmt: skip
+         "context", "contents", "evidence_text", "fact", "page_snippet", "snippet", "document_text", "passage_text",
+         "page_result", "текст", "содержание")  # fmt: skip
 IDS = ("id", "document.id", "chunk_id", "doc_id", "document_id", "id_", "node_id", "_id")
+PARTS = ("sentences", "lines")
+"""Under which the text of a passage stands sentence by sentence."""
 SCORES = ("score", "document.score", "similarity", "relevance_score", "similarity_score", "_score")
-ADDRESSES = (
-    "url",
-    "source_url",
-    "source",
-    "link",
-    "uri",
-    "doc_uri",
-    "confluence_url",
-    "file_path",
-    "path",
-    "file_name",
-)
+ADDRESSES = ("url", "source_url", "page_url", "source", "link", "uri", "doc_uri", "confluence_url", "file_path", "path",
+             "file_name")  # fmt: skip
 TITLES = ("title", "document_title", "page_title")
-PEOPLE, MODELS = ("user", "human", "HumanMessage"), ("assistant", "ai", "model", "AIMessage", "AIMessageChunk")
+SAYS = ("content", "message.content", "parts", "contents", "message.contents", "text", "value")
+"""Under which the words of a message stand."""
+PEOPLE = ("user", "human", "person", "HumanMessage", "пользователь")
+MODELS = (
+    "assistant",
+    "ai",
+    "model",
+    "gpt",
+    "bot",
+    "chatgpt",
+    "chatbot",
+    "AIMessage",
+    "AIMessageChunk",
+    "ассистент",
+    "бот",
+)
+"""Who asks and who answers in a dialogue."""
 MAX_DEPTH = 12
 """Of lists and objects within each other that a text is looked for in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage that was retrieved, or a document of the knowledge base; it has an id, a text, or both."""
+
+    text: str | None = None
+    id: str | None = None
+    score: float | None = None
+    url: str | None = None
+    title: str | None = None
 
 
 def opened(value: Any) -> Any:
@@ -53,6 +73,15 @@ def opened(value: Any) -> Any:
     except (ValueError, RecursionError):
         return value
     return value if found is None else found[0]
+
+
+def opened_object(text: str) -> Any:
+    """The fields of an object that Python has printed; any other text as it is."""
+    try:
+        found = held(text)
+    except ValueError:
+        found = None
+    return text if found is None else found[0]
 
 
 def quoted(value: Any) -> Any:
@@ -86,13 +115,19 @@ def passage_of(item: Any) -> Passage | None:
     score = None
     if isinstance(item, list | tuple) and len(item) == 2 and (score := number(item[1])) is not None:
         item = item[0]
+    if isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str) and isinstance(item[1], list):
+        item = {"title": item[0], "sentences": item[1]}  # as HotpotQA writes a paragraph
+    if isinstance(item, str) and item.startswith("page_content="):
+        item = opened_object(item)
     if isinstance(item, str):
         return Passage(text=item, score=score) if item.strip() else None
-    if not isinstance(item, dict):
+    if hasattr(item, "page_content"):
+        item = {name: getattr(item, name, None) for name in ("id", "page_content", "metadata")}
+    if not isinstance(item, Mapping):
         return None
     score = number(_first(item, SCORES)) if score is None else score
     for wrapper in ("document", "node", "kwargs"):
-        if isinstance(inner := item.get(wrapper), dict):
+        if isinstance(inner := item.get(wrapper), Mapping):
             item = inner
             score = number(_first(item, SCORES)) if score is None else score
     about = opened(item.get("metadata", item.get("document.metadata", item.get("payload"))))
@@ -100,6 +135,8 @@ def passage_of(item: Any) -> Passage | None:
     text = _first(item, TEXTS)
     text = _first(about, TEXTS) if text is None else text
     name = label(_first(item, IDS)) or label(_first(about, IDS))
+    if text is None and isinstance(parts := _first(item, PARTS), list):
+        text = "".join(f"{one.strip()} " for one in parts if isinstance(one, str)).strip()
     if not isinstance(text, str) or not text.strip():
         text = None
     if text is None and name is None:
@@ -162,7 +199,9 @@ def message_text(message: Any) -> str | None:
     """The words of one message of a chat, whoever wrote it; images and calls of tools are none."""
     if isinstance(message, dict):
         message = message.get("kwargs", message)
-        given = _first(message, ("content", "message.content", "parts", "contents", "message.contents", "text"))
+        given = _first(
+            message, ("content", "message.content", "parts", "contents", "message.contents", "text", "value")
+        )
     else:
         given = message
     if isinstance(given, list):
@@ -185,7 +224,7 @@ def role_of(message: Any) -> str | None:
     if isinstance(inner := message.get("kwargs"), dict):
         kinds = message.get("id")
         return str(inner.get("type") or inner.get("role") or (kinds[-1] if isinstance(kinds, list) and kinds else ""))
-    found = _first(message, ("role", "message.role", "type"))
+    found = _first(message, ("role", "message.role", "type", "from"))
     return found if isinstance(found, str) else None
 
 

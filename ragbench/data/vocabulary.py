@@ -1,0 +1,485 @@
+"""What people call the fields of their tables, in English and Russian: one vocabulary for every reader."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragbench.core import names, settings
+from ragbench.core.expectations import shown
+from ragbench.core.settings.secrets import excerpt
+from ragbench.data.cells import held
+from ragbench.data.files import DatasetError
+
+
+def _each(who: str, what: str) -> tuple[str, ...]:
+    return tuple("_".join(pair) for pair in itertools.product(who.split(), what.split()))
+
+
+_WRITERS = (
+    "model bot chatbot chat llm ai rag system assistant agent generated predicted actual candidate student final our"
+)
+_TRUTHS = "gold golden gt ground_truth groundtruth truth expected reference ref correct ideal true right target"
+_SAID = "answer response reply output completion"
+_FOUND = "retrieved retrieval source search found"
+_PASSAGES = "context ctx document doc passage chunk content evidence snippet node"
+_JUDGED = f"{_TRUTHS} relevant positive supporting oracle"
+
+_ALONE = tuple(one for one in _TRUTHS.split() if one not in ("correct", "true", "right"))
+"""Words for a truth; the others are people's marks where they stand alone."""
+_FOUND_ALONE = tuple(one for one in _PASSAGES.split() if one != "evidence")
+
+FIELDS: dict[str, tuple[str, ...]] = {
+    "id": (
+        "id", "sample_id", "question_id", "query_id", "qid", "item_id", "item", "example_id", "row_id", "record_id",
+        "uid", "index", "№", "ид", "идентификатор", "номер", "номер_вопроса", "id_вопроса", "код_вопроса",
+    ),
+    "user_input": (
+        "user_input", "question", "query", "input", *_each("user input", "question query message"), "question_text",
+        "query_text", "utterance", "вопрос", "запрос", "вопрос_пользователя", "запрос_пользователя", "текст_вопроса",
+    ),
+    "response": (
+        "response", "answer", "output", "prediction", "pred", "result", "reply", "completion", "generation",
+        "hypothesis", *_each(_WRITERS, f"{_SAID} text result"), "ответ", "ответ_бота", "ответ_чат_бота", "ответ_модели",
+        "ответ_системы", "ответ_ассистента", "ответ_ии", "ответ_llm", "ответ_rag", "ответ_нейросети",
+        "ответ_помощника", "сгенерированный_ответ", "полученный_ответ", "фактический_ответ", "предсказание",
+    ),
+    "reference": (
+        "reference", *_ALONE,
+        *_each(_TRUTHS, f"{_SAID} text result"), "answers", "best_answer", "solution",
+        "эталон", "эталонный_ответ", "правильный_ответ", "верный_ответ", "ожидаемый_ответ", "идеальный_ответ",
+        "ожидание", "ответ_эксперта", "ответ_эталон", "правильные_ответы", "эталонные_ответы",
+    ),
+    "contexts": (
+        "retrieved_contexts", *_FOUND_ALONE,
+        *_each(_FOUND, f"{_PASSAGES} result text"), *_each("rag", _PASSAGES), "контекст", "контексты",
+        "фрагмент", "фрагменты", "документ", "документы", "пассажи", "источники", "найденный_контекст",
+        "найденные_фрагменты", "найденные_документы", "найденный_текст", "извлечённый_контекст",
+        "извлечённые_фрагменты", "извлечённые_документы",
+    ),
+    "context_ids": (
+        "retrieved_context_ids", "retrieved_ids", *_each(_PASSAGES, "ids"), *_each("retrieved_" + " retrieved_".join(
+            _PASSAGES.split()), "ids"), "id_фрагментов", "id_документов", "id_контекстов",
+    ),
+    "reference_contexts": (
+        "reference_contexts", *_each(_JUDGED, _PASSAGES), "expected_retrieved_context", "эталонный_контекст",
+        "эталонные_фрагменты",
+        "эталонные_документы", "релевантные_фрагменты", "релевантные_документы", "нужные_фрагменты",
+    ),
+    "reference_context_ids": (
+        "reference_context_ids", *_each(_JUDGED, "ids"),
+        *(f"{one}_ids" for one in _each(_JUDGED, _PASSAGES)), "id_релевантных_фрагментов", "id_эталонных_фрагментов",
+    ),
+    "messages": ("messages", "conversations", "conversation", "dialogue", "dialog", "turns", "диалог", "переписка"),
+    "questions": ("questions", "вопросы"),
+    "expected_answers": ("expected_answers", "ожидаемые_ответы"),
+    "repeat": ("repeat", "epoch"),
+    "rubric": ("rubric", "критерии"),
+    "language": ("language", "lang", "locale", "язык"),
+    "cluster": ("cluster", "group", "cluster_id", "group_id", "кластер", "группа"),
+    "session": (
+        "session", "session_id", "thread_id", "conversation_id", "dialogue_id", "dialog_id", "chat_id", "сессия",
+        "id_диалога", "id_сессии",
+    ),
+    "system": (
+        "system", "model", "model_name", "generation_model_name", "system_name", "provider", "bot", "pipeline",
+        "variant",        "система", "модель", "бот",
+    ),
+    "shown": ("shown", "show", "ground_truth_show", "should_show", "показан", "показать", "показывать"),
+    "rationale": ("rationale", "justification", "explanation", "обоснование", "пояснение"),
+    "rater": (
+        "rater", "annotator", "rater_id", "annotator_id", "labeler", "labeller", "assessor", "evaluator", "worker_id",
+        "разметчик", "асессор", "эксперт", "аннотатор", "оценщик",
+    ),
+    "value": ("value", "label", "rating", "score", "grade", "mark", "verdict", "оценка", "метка", "балл", "разметка"),
+    "metric": ("metric", "metric_name", "метрика"),
+    "note": ("note", "comment", "примечание", "комментарий"),
+    "time": ("timestamp", "time", "created_at", "asked_at", "date", "datetime", "время", "дата"),
+    "user": ("user", "user_id", "пользователь"),
+    "chunk_id": ("chunk_id", "passage_id", "doc_id", "document_id", "context_id", "id_фрагмента", "id_документа"),
+    "chunk_text": ("chunk_text", "passage_text", "doc_text", "document_text", "текст_фрагмента", "текст_документа"),
+    "url": ("url", "confluence_url", "page_url", "source_url", "doc_url", "link", "ссылка", "адрес", "страница"),
+    "relevant_urls": ("relevant_urls", *_each(_TRUTHS, "urls"), "релевантные_ссылки"),
+    "category": ("category", "topic", "категория", "тема", "рубрика"),
+    "source": ("source", "dataset_name", "источник"),
+    "question_source": ("question_source", "question_type"),
+    "user_score": ("user_score", "user_rating", "оценка_пользователя"),
+    "question_answer_id": ("question_answer_id",),
+    "is_relevant_chunk_matched": ("is_relevant_chunk_matched",),
+    "is_question_ok": ("is_question_ok",),
+    "is_answer_ok": ("is_answer_ok",),
+    "is_chunk_ok": ("is_chunk_ok",),
+}  # fmt: skip
+"""Field → what it is called, its own name first. Case, blanks, hyphens, underscores, humps, ё and an English plural
+do not tell two names apart."""
+
+RARELY: dict[str, tuple[str, ...]] = {
+    "user_input": ("prompt", "instruction", "request", "message", "questions", "промпт"),
+    "contexts": ("evidence", "source", "sources", "text_chunk", "supporting_text"),
+    "reference": ("human_answer", "expert_answer", "label_answer"),
+}  # fmt: skip
+"""What a field is called only where nothing with a name of FIELDS is there: a prompt beside a question is none."""
+
+CONTENT = ("user_input", "response", "reference", "contexts", "reference_contexts", "messages")
+"""Fields that are measured: two columns that could be one of them are refused where they differ."""
+SPOKEN = {"user_input": "question", "response": "answer"}
+"""What fields are called where a user is told of them, if not by their own name."""
+
+
+def key(name: Any) -> str:
+    """A name without what does not tell two apart: `Ground Truths`, `groundTruth` and `ground-truth` are one."""
+    text = re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", str(name)).casefold().replace("ё", "е"))
+    is_plural = len(text) > 3 and text[-1] == "s" and text[-2] not in "su" and not text.endswith("ids")
+    return text[:-1] if is_plural and text not in _PLURALS else text
+
+
+_PLURALS = {"answers", "questions", "expectedanswers"}
+"""Names that mean another field than without their s: of several answers each is a reference."""
+_KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
+_RARE = {key(name): field for field, own in RARELY.items() for name in own}
+
+
+@dataclass(frozen=True)
+class Format:
+    """A known layout of rows: how it is told, and which field its columns are where the vocabulary would not say so.
+
+    marks: sets of columns, any of which tells it. takes: column → field; "" is read by nobody. opens: columns with
+    objects whose members are columns, too. parted: what stands between the passages of a cell.
+    """
+
+    name: str
+    marks: tuple[frozenset[str], ...]
+    takes: Mapping[str, str] = field(default_factory=dict)
+    opens: tuple[str, ...] = ()
+    parted: str = ""
+
+
+def _format(name: str, *marks: str, opens: str = "", parted: str = "", **takes: str) -> Format:
+    told = tuple(frozenset(map(key, one.split())) for one in marks)
+    fields = {key(column): taken for column, taken in takes.items()}
+    return Format(name, told, fields, tuple(map(key, opens.split())), parted)
+
+
+FORMATS = (
+    _format("DeepEval", "input retrieval_context", "retrieval_context context", "input expected_output context",
+            parted="|", context="reference_contexts"),
+    _format(
+        "promptfoo", "vars response", "vars prompt provider", opens="vars response",
+        testIdx="id", id="", prompt="", score="", provider="system",
+    ),
+    _format(
+        "inspect_ai", "input target output epoch", opens="output",
+        messages="", choices="", model="system", completion="response", output="",
+    ),
+    _format("CRAG", "interaction_id query", interaction_id="id", answer="reference", alt_ans="reference",
+            query_time="", search_results="contexts"),
+    _format("FinanceBench", "financebench_id", financebench_id="id", answer="reference",
+            evidence="reference_contexts", justification="", label=""),
+    _format("RGB", "query answer positive negative", answer="reference", positive="contexts", negative=""),
+    _format("RGB results", "query ans prediction", ans="reference", label=""),
+    _format("HotpotQA", "question answer supporting_facts", answer="reference", supporting_facts=""),
+    _format("FlashRAG", "question golden_answers output", opens="output", output=""),
+    _format("AutoRAG", "query generation_gt", "query retrieval_gt", "retrieved_contents retrieved_ids",
+            generation_gt="reference", retrieval_gt="reference_context_ids"),
+    _format("RAGBench", "question documents response generation_model_name", source=""),
+    _format("MultiHop-RAG", "query answer evidence_list", answer="reference", evidence_list="reference_contexts"),
+    _format("MLflow", "inputs expectations", "request expected_response", opens="expectations"),
+    _format("LangSmith", "inputs reference_outputs"),
+)  # fmt: skip
+
+
+def field_of(name: Any) -> str:
+    """The field that a column of this name is; empty for any other name."""
+    return _KNOWN.get(key(name), "")
+
+
+def spoken(field: str) -> str:
+    """What a field is called where a user is told of it."""
+    return SPOKEN.get(field, field)
+
+
+def is_content(name: Any) -> bool:
+    """Whether a column of this name is a question, an answer, a reference or passages."""
+    return field_of(name) in (*CONTENT, "questions")
+
+
+def missing(value: Any) -> bool:
+    """Whether nothing was given: None and NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+class AmbiguousError(DatasetError):
+    """Two columns of a table could be one field, or a column that was named is not there."""
+
+
+@dataclass
+class _Plan:
+    """Which columns are which field, of rows with the same columns."""
+
+    format: Format | None
+    fields: Mapping[str, Sequence[str]]
+    joined: frozenset[str]
+    opened: Sequence[str]
+    unread: Sequence[str]
+
+
+class Columns:
+    """Tells which column of a table is which field, and which are none.
+
+    given: field → column, by any names, as `--column answer=bot_answer` and [columns] of ragbench.toml say it: of
+    several columns, parted by commas, each is what one system answered. only: the fields that the reader knows.
+    """
+
+    def __init__(self, given: Mapping[str, Any] | None = None, only: Iterable[str] = FIELDS) -> None:
+        self._only = frozenset(only)
+        self._given = {**_checked(settings.load().columns), **(explicit := _checked(given or {}))}
+        self._needed = set(explicit)
+        self._plans: dict[tuple[tuple[str, ...], str], _Plan] = {}
+        self.unread: dict[str, None] = {}
+        self.read: dict[str, str] = {}
+        self.format = ""
+
+    def of(self, row: Mapping[Any, Any], place: str) -> dict[str, Any]:
+        """Field → value, of those that are there: None and NaN are not.
+
+        Raises AmbiguousError for two columns that could be one field of CONTENT and differ, naming both and what
+        decides, and for a column of `given` that is not there.
+        """
+        row = {str(name): value for name, value in row.items()}
+        plan = self._plan(row, place)
+        for name in plan.opened:
+            inner = _opened(row[name])
+            if inner is None:
+                continue
+            members = {str(own): value for own, value in inner.items() if own not in row}
+            if any(field_of(own) in self._only for own in members):
+                row = {**members, **{own: value for own, value in row.items() if own != name}}
+        if plan.opened:
+            plan = self._plan(row, place, plan.format)
+        found = {}
+        for one, columns in plan.fields.items():
+            there = [name for name in columns if not missing(row.get(name))]
+            there = [name for name in there if not _blank(row[name])] or there
+            if there:
+                found[one] = self._one(one, there, row, place, one in plan.joined)
+                self.read.setdefault(one, there[0])
+        self.unread.update(dict.fromkeys(plan.unread))
+        if plan.format and plan.format.parted:
+            for one in ("contexts", "reference_contexts"):
+                if isinstance(text := found.get(one), str) and not text.lstrip().startswith("["):
+                    found[one] = [part for part in text.split(plan.format.parted) if part.strip()]
+        return found
+
+    def answers(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
+        """The same, once for each system of a wide table: `gpt_answer` and `llama_answer` are what two answered."""
+        found = self.of(row, place)
+        wide = self._wide(row, found)
+        if not wide:
+            yield found
+        for system, columns in wide.items():
+            self.read.setdefault("response", ", ".join(own["response"] for own in wide.values()))
+            for name in columns.values():
+                self.unread.pop(name, None)
+            yield {**found, "system": system, **{one: row[name] for one, name in columns.items()}}
+
+    def notes(self) -> list[str]:
+        """A sentence on the columns that are not read, where there are any, with a guess at what they are."""
+        unread = [name for name in self.unread if name not in self.read.values()]
+        if not unread:
+            return []
+        guesses = "; ".join(self.guesses(unread))
+        return [f"not read, as no field is called so: {_listed(unread)}{f' ({guesses})' if guesses else ''}"]
+
+    def guesses(self, unread: Iterable[str]) -> Iterator[str]:
+        """What columns that nobody knows could be, among the fields that nothing else is."""
+        left = [one for one in CONTENT if one not in self.read and one in self._only and one != "messages"]
+        for name in unread:
+            if one := _guess(name, left):
+                left.remove(one)
+                yield f"is {name} the {spoken(one)}? --column {spoken(one)}={name}"
+
+    def _plan(self, row: Mapping[str, Any], place: str, told: Format | None = None) -> _Plan:
+        """told: the format that the row was known to be of before its objects were opened."""
+        at = tuple(row), told.name if told else ""
+        if (known := self._plans.get(at)) is None:
+            if len(self._plans) > 1000:
+                self._plans.clear()
+            known = self._plans[at] = self._planned(at[0], row, place, told)
+        return known
+
+    def _planned(self, columns: tuple[str, ...], row: Mapping[str, Any], place: str, told: Format | None) -> _Plan:
+        keys = {name: key(name) for name in columns}
+        there = set(keys.values())
+        told = told or next((one for one in FORMATS if any(there >= marks for marks in one.marks)), None)
+        takes = told.takes if told else {}
+        named = self._named(columns, place)
+        taken = {name for own in named.values() for name in own}
+        found: dict[str, list[str]] = {one: own for one, own in named.items() if len(own) == 1}
+        rare: dict[str, list[str]] = {}
+        joined: dict[str, int] = {}
+        for name in columns:
+            one = takes.get(keys[name], _KNOWN.get(keys[name], ""))
+            seldom = _RARE.get(keys[name], "") if keys[name] not in takes else ""
+            if name in taken or not name:
+                continue
+            if keys[name] in takes:
+                joined[one] = joined.get(one, 0) + 1
+            if one in self._only and one not in named:
+                found.setdefault(one, []).append(name)
+            elif seldom in self._only and seldom not in named:
+                rare.setdefault(seldom, []).append(name)
+        for one, own in rare.items():
+            if one not in found:
+                found[one] = own
+            elif one == "contexts" and keys[own[0]] == "evidence" and "reference_contexts" not in found:
+                found["reference_contexts"] = own
+        for one, own in found.items():
+            own.sort(key=lambda name: (keys[name] in takes, keys[name] != key(FIELDS[one][0])))
+        self.format = self.format or (told.name if told else "")
+        opened = [name for name in columns if (told and keys[name] in told.opens)]
+        opened += [name for one in ("user_input", "response") for name in found.get(one, ()) if _opened(row[name])]
+        read = {name for own in found.values() for name in own} | {name for own in named.values() for name in own}
+        skipped = {name for name in columns if takes.get(keys[name]) == ""}
+        unread = [name for name in columns if name and name not in read | skipped and name not in opened]
+        unread = [name for name in unread if not keys[name].startswith("unnamed")]
+        several = frozenset(one for one, count in joined.items() if count > 1)
+        return _Plan(told, found, several, list(dict.fromkeys(opened)), unread)
+
+    def _named(self, columns: Sequence[str], place: str) -> dict[str, list[str]]:
+        """Field → the columns that were given for it, as they stand in the table."""
+        found = {}
+        for one, given in self._given.items():
+            wanted = given if isinstance(given, list) else [given] if _in(given, columns) else given.split(",")
+            own = [_in(name.strip(), columns) for name in wanted]
+            if one in self._needed and None in own and not self.read:
+                name = wanted[own.index(None)].strip()
+                raise AmbiguousError(f"{place}: there is no column {name!r}{names.meant(name, list(columns))}")
+            if there := [name for name in own if name is not None]:
+                found[one] = there
+        return found
+
+    def _one(self, one: str, there: Sequence[str], row: Mapping[str, Any], place: str, joined: bool) -> Any:
+        first = row[there[0]]
+        if len(there) == 1 or one not in CONTENT or len({repr(row[name]) for name in there}) == 1:
+            return _plain(first)
+        if joined:
+            parts = [_plain(_held(row[name])) for name in there]
+            return [value for part in parts for value in (part if isinstance(part, list) else [part])]
+        if key(there[0]) == key(FIELDS[one][0]):
+            self.unread.update(dict.fromkeys(there[1:]))
+            return _plain(first)
+        said = spoken(one)
+        which = " or ".join(f"--column {said}={name}" for name in there)
+        raise AmbiguousError(
+            f"{place}: the columns {' and '.join(there)} differ, and either could be the {said}: say which, {which} "
+            f"(columns = {{{said!r}: {there[-1]!r}}} in Python), or leave one out"
+        )
+
+    def _wide(self, row: Mapping[Any, Any], found: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+        """System → field → column, of a table with a column of answers for each system."""
+        columns = [str(name) for name in row]
+        given = self._named(columns, "").get("response", ())
+        wide: dict[str, dict[str, str]] = {}
+        if len(given) > 1:
+            return {name: {"response": name} for name in given}
+        if "response" in found or "system" in found:
+            return {}
+        for name in columns:
+            parts = _OF_SYSTEM.fullmatch(name.strip())
+            if parts is None or _KNOWN.get(key(name)) or not _is_text(row[name]):
+                continue
+            system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
+            one = _KNOWN.get(key(what), "")
+            if one in ("response", "contexts"):
+                wide.setdefault(system.strip(" _-.:[]"), {}).setdefault(one, name)
+        return wide if sum("response" in own for own in wide.values()) > 1 else {}
+
+
+_ANSWERS = "answer|response|output|prediction|reply|ответ"
+_OF_SYSTEM = re.compile(
+    rf"(?:(.+?)[\s_.:-]+({_ANSWERS}|contexts?|documents?|контекст)|({_ANSWERS}|contexts?|контекст)[\s_.:-]+(.+))",
+    re.IGNORECASE,
+)
+_HINTS = {
+    "user_input": ("question", "query", "ask", "text", "вопрос", "запрос"),
+    "reference": ("gold", "truth", "expected", "reference", "correct", "ideal", "эталон", "правильн", "верн"),
+    "contexts": ("context", "passage", "doc", "chunk", "evidence", "контекст", "фрагмент", "документ"),
+    "response": ("answer", "response", "reply", "output", "predict", "generat", "ответ"),
+}
+"""Parts of names by which a field is guessed, the more particular field first."""
+
+
+def _guess(name: str, left: Sequence[str]) -> str:
+    plain = key(name)
+    if re.search(r"id$|score|time|count|length|len$|relevan|faithful|similar|correctness|tokens?$|url", plain):
+        return ""
+    for one in _HINTS:
+        if one in left and any(hint in plain for hint in _HINTS[one]):
+            return one
+    near = difflib.get_close_matches(plain, [known for known, one in _KNOWN.items() if one in left], 1, 0.8)
+    return _KNOWN[near[0]] if near else ""
+
+
+def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Field → column, or columns. Raises AmbiguousError for a field that there is not."""
+    found = {}
+    for name, columns in given.items():
+        one = field_of(name) or _RARE.get(key(name), "")
+        if not one:
+            legal = [own[0] for own in FIELDS.values()]
+            raise AmbiguousError(f"column {name}={columns}: there is no field {name!r}{names.meant(str(name), legal)}")
+        found[one] = columns if isinstance(columns, str) else list(columns)
+    return found
+
+
+def _in(wanted: str, columns: Sequence[str]) -> str | None:
+    """The column of this name, as it stands in the table; its spelling does not matter."""
+    if wanted in columns:
+        return wanted
+    return next((name for name in columns if key(name) == key(wanted)), None)
+
+
+def _blank(value: Any) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
+def _is_text(value: Any) -> bool:
+    if isinstance(value, str):
+        return not re.fullmatch(r"\s*[-+]?[\d.,]*(e[-+]?\d+)?%?\s*", value, re.IGNORECASE)
+    return isinstance(value, list | tuple)
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _opened(value: Any) -> Mapping[str, Any] | None:
+    """The object that a value is, or that its text holds; None for anything else."""
+    value = _held(value)
+    return value if isinstance(value, Mapping) else None
+
+
+def _held(value: Any) -> Any:
+    """What a text holds that is a list or a mapping; anything else as it is."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
+        return value
+    try:
+        found = held(value)
+    except ValueError:
+        return value
+    return value if found is None else found[0]
+
+
+def _listed(columns: Sequence[str], most: int = 12) -> str:
+    more = f" and {len(columns) - most} more" if len(columns) > most else ""
+    return ", ".join(excerpt(shown(name)[1:-1], 60) for name in columns[:most]) + more
+
+
+LEGAL = "question, answer, reference, contexts, reference_contexts, id, system"
+"""The fields of a table of answers, as they are named where none is there."""

@@ -1,0 +1,360 @@
+"""Tables in every shape that people's tools write them, written by those tools, read as the same rows."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ragbench import data as datasets
+from ragbench.core.types import Sample
+from ragbench.data.cells import Forms
+from ragbench.data.files import DatasetError, LeftOut
+from ragbench.data.rows import read_rows
+from ragbench.data.samples import read_samples, samples_of
+from tests.small_project import write_lines
+
+ROWS = [
+    {"question": "When?", "answer": "8:00", "contexts": ["It opens at 8:00.", "Hall 2 is left."]},
+    {"question": "Где?", "answer": "Зал 2", "contexts": ["Зал 2 слева."]},
+]
+COLUMNS = {name: [row[name] for row in ROWS] for name in ROWS[0]}
+FLAT = pd.DataFrame([{name: row[name] for name in ("question", "answer")} for row in ROWS])
+
+
+def written(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def said(samples: list[Sample]) -> list[tuple[Any, ...]]:
+    return [(one.user_input, one.response, [chunk.text for chunk in one.contexts or ()]) for one in samples]
+
+
+EXPECTED = [(row["question"], row["answer"], row["contexts"]) for row in ROWS]
+JSON: dict[str, str] = {
+    "a list": json.dumps(ROWS),
+    "lines": "\n".join(map(json.dumps, ROWS)),
+    "lines with a blank one": "\n" + "\n\n".join(json.dumps(row, ensure_ascii=False) for row in ROWS) + "\n",
+    "objects one after the other": "\n".join(json.dumps(row, indent=1) for row in ROWS),
+    "a list for each column": json.dumps(COLUMNS),
+    "a list for each column, indented": json.dumps(COLUMNS, indent=2),
+    "plural columns": json.dumps({f"{name.removesuffix('s')}s": cells for name, cells in COLUMNS.items()}),
+    "data": json.dumps({"version": 1, "data": ROWS}),
+    "results in results": json.dumps({"results": {"version": 3, "results": ROWS}}, indent=1),
+    "samples behind much else": json.dumps({"status": "success", "eval": {"task": "t"}, "samples": ROWS}),
+    "pandas records": pd.DataFrame(ROWS).to_json(orient="records", force_ascii=False),
+    "pandas lines": pd.DataFrame(ROWS).to_json(orient="records", lines=True),
+    "pandas columns": pd.DataFrame(ROWS).to_json(),
+    "pandas index": pd.DataFrame(ROWS).to_json(orient="index"),
+    "pandas split": pd.DataFrame(ROWS).to_json(orient="split"),
+    "pandas table": pd.DataFrame(ROWS).to_json(orient="table", index=False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", JSON)
+def test_json_of_every_shape(tmp_path: Path, shape: str) -> None:
+    path = written(tmp_path / "a.json", JSON[shape])
+    for forms in (None, Forms()):
+        assert said(read_samples(path, forms)) == EXPECTED
+    assert [row["contexts"] for _, row in read_rows(path, held=False, left_out=LeftOut())] == COLUMNS["contexts"]
+
+
+def test_rows_by_system(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.json", json.dumps({"gpt": ROWS, "llama": ROWS[:1]}))
+    assert [(one.system, one.user_input) for one in read_samples(path)] == [
+        ("gpt", "When?"), ("gpt", "Где?"), ("llama", "When?"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "given", [COLUMNS, pd.DataFrame(ROWS), pa.Table.from_pylist(ROWS), pd.DataFrame(ROWS).to_dict()]
+)
+def test_the_same_in_python(given: Any) -> None:
+    assert said(samples_of(given)) == EXPECTED
+
+
+def zstd(data: bytes) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    return bytes(sink.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("ending", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress), ("zst", zstd)]
+)
+@pytest.mark.parametrize("form", ["jsonl", "json", "csv"])
+def test_packed_files(tmp_path: Path, ending: str, pack: Callable[[bytes], bytes], form: str) -> None:
+    plain = FLAT.to_csv(index=False) if form == "csv" else JSON["lines" if form == "jsonl" else "a list"]
+    path = written(tmp_path / f"a.{form}.{ending}", pack(plain.encode()))
+    assert [one.response for one in read_samples(path)] == ["8:00", "Зал 2"]
+    written(path, pack(plain.encode())[:-6])
+    with pytest.raises(DatasetError, match="cannot be read"):
+        read_samples(path)
+
+
+class TestCsv:
+    def test_a_first_line_that_names_the_separator(self, tmp_path: Path) -> None:
+        path = written(tmp_path / "a.csv", "sep=;\nquestion;answer\nWhen, then?;8:00\n")
+        assert [(place, row) for place, row in read_rows(path)] == [
+            ("a.csv, line 3", {"question": "When, then?", "answer": "8:00"})
+        ]
+
+    def test_columns_without_a_name(self, tmp_path: Path) -> None:
+        path = written(tmp_path / "a.csv", "question,answer,,\nWhen?,8:00,,\nWhere?,Hall\n")
+        left_out = LeftOut()
+        assert [row for _, row in read_rows(path, left_out=left_out)] == [{"question": "When?", "answer": "8:00"}]
+        assert list(left_out.told) == ["row with another number of cells than the header (first: a.csv, line 3)"]
+
+    def test_pandas_row_numbers(self, tmp_path: Path) -> None:
+        FLAT.to_csv(tmp_path / "a.csv")
+        forms = Forms()
+        assert len(read_samples(tmp_path / "a.csv", forms)) == 2
+        assert forms.told == []
+
+
+def workbook(path: Path, *sheets: list[list[Any]]) -> Path:
+    """The least that Excel's format asks for: cells with their texts and numbers inside."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+
+    def cell(place: str, value: Any) -> str:
+        if isinstance(value, str):
+            return f'<c r="{place}" t="inlineStr"><is><t xml:space="preserve">{escape(value)}</t></is></c>'
+        return f'<c r="{place}"><v>{value}</v></c>'
+
+    def sheet(rows: list[list[Any]]) -> str:
+        lines = (
+            f'<row r="{n}">'
+            + "".join(cell(f"{chr(65 + place)}{n}", one) for place, one in enumerate(row) if one is not None)
+            + "</row>"
+            for n, row in enumerate(rows, 1)
+        )
+        return f'<worksheet xmlns="{main}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
+
+    numbers = range(1, len(sheets) + 1)
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types"><Default Extension="rels" '
+        f'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
+        + "".join(
+            f'<Override PartName="/xl/worksheets/sheet{n}.xml" ContentType="{kind}.worksheet+xml"/>' for n in numbers
+        )
+        + "</Types>",
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
+        f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
+        + "".join(f'<sheet name="s{n}" sheetId="{n}" r:id="r{n}"/>' for n in numbers)
+        + "</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
+        + "".join(
+            f'<Relationship Id="r{n}" Type="{office}/worksheet" Target="worksheets/sheet{n}.xml"/>' for n in numbers
+        )
+        + "</Relationships>",
+        **{f"xl/worksheets/sheet{n}.xml": sheet(rows) for n, rows in zip(numbers, sheets, strict=True)},
+    }
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in parts.items():
+            file.writestr(name, f'<?xml version="1.0" encoding="UTF-8"?>{text}')
+    return path
+
+
+def test_excel(tmp_path: Path) -> None:
+    path = workbook(
+        tmp_path / "a.xlsx",
+        [],
+        [[None, None], ["Вопрос", "Ответ бота", "id", "Контекст"], ["Когда?", "В 8", 7, "['Зал открыт.', None]"],
+         ["Где?", 12.5, 8, None]],
+    )  # fmt: skip
+    forms = Forms()
+    first, second = read_samples(path, forms)
+    assert (first.id, first.user_input, first.response) == ("7", "Когда?", "В 8")
+    assert [chunk.text for chunk in first.contexts or ()] == ["Зал открыт."]
+    assert (second.id, second.response, second.contexts) == ("8", "12.5", ())
+    written(path, b"no workbook")
+    with pytest.raises(DatasetError, match=r"a\.xlsx: cannot be read"):
+        read_samples(path)
+
+
+class TestContexts:
+    @pytest.mark.parametrize(
+        "given",
+        [
+            ["It opens at 8:00.", "Hall 2 is left."],
+            [{"page_content": "It opens at 8:00.", "metadata": {}}, {"content": "Hall 2 is left.", "score": 0.5}],
+            [{"text": "It opens at 8:00."}, {"contents": "Hall 2 is left."}],
+            [{"node": {"text": "It opens at 8:00."}, "score": 1}, {"document": {"content": "Hall 2 is left."}}],
+            [{"evidence_text": "It opens at 8:00.", "doc_name": "d"}, {"page_snippet": "Hall 2 is left."}],
+            [["Opening", ["It opens ", "at 8:00."]], ["Halls", ["Hall 2 is left."]]],
+            [["It opens at 8:00.", 0.9], ["Hall 2 is left.", 0.1]],
+            {"title": ["a", "b"], "sentences": [["It opens ", "at 8:00."], ["Hall 2 is left."]]},
+            {"a": "It opens at 8:00.", "b": "Hall 2 is left."},
+            "[Document(metadata={'source': 'a.md'}, page_content='It opens at 8:00.'), "
+            "Document(page_content='Hall 2 is left.')]",
+            "[Document(id='1', metadata={'at': datetime.datetime(2026, 1, 2)}, page_content='It opens at 8:00.'), "
+            "Document(id='2', page_content=\"Hall 2 is left.\")]",
+            "[NodeWithScore(node=TextNode(id_='1', embedding=None, relationships={<NodeRelationship.SOURCE: '1'>: "
+            "RelatedNodeInfo(node_id='n', node_type=<ObjectType.X: '4'>)}, text='It opens at 8:00.'), score=0.5), "
+            "NodeWithScore(node=TextNode(id_='2', text='Hall 2 is left.'), score=None)]",
+            "[\"page_content='It opens at 8:00.' metadata={'source': 'a.md'}\", \"Hall 2 is left.\"]",
+            "['It opens at 8:00.', nan, 'Hall 2 is left.', '']",
+        ],
+    )
+    def test_passages_of_every_form(self, given: Any) -> None:
+        [one] = samples_of([{"question": "q", "contexts": given}])
+        assert [chunk.text for chunk in one.contexts or ()] == ["It opens at 8:00.", "Hall 2 is left."]
+
+    def test_an_object_without_a_text_says_what_it_has(self) -> None:
+        with pytest.raises(
+            DatasetError, match=r"contexts\[0\] = .*an object with a text, is expected; it has url, rank"
+        ):
+            samples_of([{"contexts": [{"url": "u", "rank": 1}]}])
+
+
+TALK = [("When?", "At 8."), ("On Sunday?", "Closed.")]
+
+
+def messages(role: str, content: str, people: str, model: str) -> list[dict[str, str]]:
+    return [{role: who, content: text} for pair in TALK for who, text in zip((people, model), pair, strict=True)]
+
+
+DIALOGUES: dict[str, Any] = {
+    "OpenAI": [{"messages": messages("role", "content", "user", "assistant")}],
+    "OpenAI with a system's words": [
+        {"messages": [{"role": "system", "content": "Be brief."}, *messages("role", "content", "user", "assistant")]}
+    ],
+    "OpenAI with parts": [
+        {"messages": [{"role": "user", "content": [{"type": "text", "text": "When?"}]},
+                      {"role": "assistant", "content": "At 8."},
+                      *messages("role", "content", "user", "assistant")[2:]]}
+    ],
+    "ShareGPT": [{"id": "x", "conversations": messages("from", "value", "human", "gpt")}],
+    "LangChain": [{"messages": messages("type", "content", "human", "ai")}],
+    "two lists": [{"questions": ["When?", "On Sunday?"], "expected_answers": ["At 8.", "Closed."]}],
+    "a row a turn": [{"session_id": "s", "question": asked, "answer": answer} for asked, answer in TALK],
+    "wrapped": {"dialogues": [{"messages": messages("role", "content", "user", "assistant")}]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", DIALOGUES)
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_dialogues_of_every_shape(tmp_path: Path, shape: str, ending: str) -> None:
+    given = DIALOGUES[shape]
+    rows = given if isinstance(given, list) else [given]
+    text = json.dumps(given) if ending == "json" else "\n".join(map(json.dumps, rows))
+    [dialogue] = datasets.dialogue_sets.read(written(tmp_path / f"a.{ending}", text)).dialogues
+    assert [(turn.question, turn.answer) for turn in dialogue.turns] == TALK
+
+
+def test_a_dialogue_is_scored_turn_by_turn() -> None:
+    found = samples_of([{"messages": messages("role", "content", "user", "assistant"), "id": "d"}])
+    assert [(one.id, one.user_input, one.response, one.cluster) for one in found] == [
+        ("d.1", "When?", "At 8.", "d"), ("d.2", "On Sunday?", "Closed.", "d"),
+    ]  # fmt: skip
+
+
+class TestQuestions:
+    def test_references_without_passages(self, tmp_path: Path) -> None:
+        path = written(tmp_path / "qa.csv", "question,expected_answer,\nWhen?,At 8,\nWhere?,Here,\n")
+        found = datasets.question_sets.read(path)
+        assert [one.reference for one in found.questions] == ["At 8", "Here"]
+        assert "no passages: " in found.notes[-1]
+        assert "give them: --chunks-from NAME" in found.notes[-1]
+        written_set = datasets.write("qa", tmp_path, title="qa", licence="-", source="-", language="en",
+                                     questions=found.questions)  # fmt: skip
+        assert written_set.counts["questions"] == 2
+        assert datasets.load("qa", tmp_path).chunks == ()
+
+    def test_passages_that_they_were_written_from(self, tmp_path: Path) -> None:
+        write_lines(tmp_path / "t.jsonl", [{"user_input": "q", "reference": "r", "reference_contexts": ["p", "s"]}])
+        found = datasets.question_sets.read(tmp_path / "t.jsonl")
+        assert sorted(found.questions[0].relevant) == sorted(chunk.id for chunk in found.chunks)
+        assert [chunk.text for chunk in found.chunks] == ["p", "s"] or len(found.chunks) == 2
+
+
+CORPUS = [{"_id": 1, "title": "Library", "text": "Opens at 8."}, {"_id": 2, "title": "", "text": "Behind the hall."}]
+ASKED = [{"_id": "q1", "text": "When?"}]
+QRELS = [{"query-id": "q1", "corpus-id": 1, "score": 1}]
+
+
+def as_parquet(path: Path, rows: list[Mapping[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(rows), path)
+
+
+def jsonl(folder: Path) -> None:
+    write_lines(folder / "corpus.jsonl", CORPUS)
+    write_lines(folder / "queries.jsonl", ASKED)
+    (folder / "qrels").mkdir()
+    written(folder / "qrels" / "test.tsv", "query-id\tcorpus-id\tscore\nq1\t1\t1\n")
+
+
+def hugging_face(folder: Path) -> None:
+    as_parquet(folder / "corpus" / "corpus-00000-of-00001.parquet", CORPUS)
+    as_parquet(folder / "queries" / "queries-00000-of-00001.parquet", ASKED)
+    as_parquet(folder / "data" / "test-00000-of-00001.parquet", [{**QRELS[0], "corpus-id": "1"}])
+
+
+def flat(folder: Path) -> None:
+    pd.DataFrame(CORPUS).rename(columns={"_id": "doc_id", "text": "contents"}).to_csv(
+        folder / "corpus.csv", index=False
+    )
+    pd.DataFrame(ASKED).rename(columns={"_id": "query_id", "text": "query"}).to_csv(folder / "queries.csv", index=False)
+    written(folder / "qrels.tsv", "q1\t0\t1\t1\n")
+
+
+@pytest.mark.parametrize("layout", [jsonl, hugging_face, flat])
+def test_beir_in_every_layout(tmp_path: Path, layout: Callable[[Path], None]) -> None:
+    layout(tmp_path)
+    chunks, questions, left_out = datasets.beir.read(*datasets.beir.files(tmp_path))
+    assert [(one.id, one.title, one.text) for one in chunks] == [
+        ("1", "Library", "Opens at 8."), ("2", None, "Behind the hall."),
+    ]  # fmt: skip
+    assert [(one.id, one.text, dict(one.relevant)) for one in questions] == [("q1", "When?", {"1": 1.0})]
+    assert left_out == {}
+
+
+def test_beir_with_equal_copies_and_odd_lines(tmp_path: Path) -> None:
+    jsonl(tmp_path)
+    write_lines(tmp_path / "corpus.jsonl", [*CORPUS, CORPUS[0], {"_id": 1, "text": "Other."}, {"_id": 9, "text": None}])
+    chunks, _, left_out = datasets.beir.read(*datasets.beir.files(tmp_path))
+    assert [one.id for one in chunks] == ["1", "2"]
+    assert left_out == {
+        "line of corpus.jsonl that stands there twice (first: corpus.jsonl, line 3)": 1,
+        "line of corpus.jsonl whose id stands there with another text (first: corpus.jsonl, line 4)": 1,
+        "line of corpus.jsonl without an id or a text (first: corpus.jsonl, line 5)": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            [{"id": "1", "question": "q", "documents": ["d"], "response": "a", "generation_model_name": "gpt",
+              "annotating_model_name": "x", "adherence_score": True, "dataset_name": "covidqa"}],
+            Sample("1", "q", "a", contexts=samples_of([{"contexts": ["d"]}])[0].contexts, system="gpt"),
+        ),
+        (
+            [{"user_input": "q", "reference": "r", "response": "a", "retrieved_contexts": ["d"]}],
+            Sample("1", "q", "a", "r", contexts=samples_of([{"contexts": ["d"]}])[0].contexts),
+        ),
+    ],
+    ids=["RAGBench", "ragas"],
+)  # fmt: skip
+def test_parquet_as_hugging_face_has_it(tmp_path: Path, rows: list[Mapping[str, Any]], expected: Sample) -> None:
+    as_parquet(tmp_path / "test-00000-of-00001.parquet", rows)
+    assert read_samples(tmp_path / "test-00000-of-00001.parquet") == [expected]

@@ -1,0 +1,298 @@
+"""One vocabulary: what people call the fields of their tables, and what is said of columns that nobody knows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragbench.core import settings
+from ragbench.data import DatasetError, decision_sets, dialogue_sets, question_sets
+from ragbench.data.cells import Forms
+from ragbench.data.samples import read_all, read_samples, samples_of
+from ragbench.data.vocabulary import FIELDS, FORMATS, RARELY, AmbiguousError, Columns, field_of, key
+from tests.small_project import write_lines
+
+NAMED = {
+    "user_input": "question query user_query input_question Question вопрос «Вопрос пользователя» userInput",
+    "response": (
+        "answer model_answer bot_answer prediction predicted_answer generated_answer output result actual_output "
+        "actualOutput llm_response chatbot_reply Response modelAnswer ответ «Ответ бота» «ответ модели» "
+        "«Ответ чат-бота»"
+    ),
+    "reference": (
+        "gold gold_answer gt_answer ground_truth ground_truths target ideal expected_answer expected_output "
+        "expectedOutput golden_answers answers reference_answer correct_answer Эталон «Эталонный ответ» "
+        "«Правильный ответ» «ожидаемый ответ»"
+    ),
+    "contexts": (
+        "retrieved_context retrieved_contexts retrievedContexts docs documents Document contents source_documents "
+        "passages retrieval_context search_results chunks Контекст контексты «Найденные фрагменты» "
+        "«извлеченные документы»"
+    ),
+    "reference_contexts": "reference_contexts gold_contexts ground_truth_context relevant_documents oracle_passages",
+    "reference_context_ids": "relevant_doc_ids gold_context_ids relevant_ids relevant_chunk_ids",
+    "context_ids": "retrieved_doc_ids doc_ids retrieved_context_ids context_ids",
+    "id": "id _id qid question_id sample_id query-id ид",
+    "system": "system model Model_Name система",
+    "rater": "rater annotator annotator_id разметчик",
+    "value": "value label rating score оценка",
+    "session": "session_id sessionId thread_id conversation_id",
+    "time": "timestamp created_at время",
+    "language": "language lang язык",
+}  # fmt: skip
+
+
+def names(words: str) -> list[str]:
+    """The names of a line, those of several words in angle quotes."""
+    found, rest = [], words
+    while "«" in rest:
+        before, _, more = rest.partition("«")
+        inside, _, rest = more.partition("»")
+        found += [*before.split(), inside]
+    return [*found, *rest.split()]
+
+
+@pytest.mark.parametrize(("field", "name"), [(field, name) for field, own in NAMED.items() for name in names(own)])
+def test_a_name_that_people_use_is_known(field: str, name: str) -> None:
+    assert field_of(name) == field
+
+
+def test_no_name_is_two_fields() -> None:
+    seen: dict[str, str] = {}
+    for field, own in FIELDS.items():
+        for name in own:
+            assert seen.setdefault(key(name), field) == field, name
+    assert all(field in FIELDS for field in RARELY)
+    assert {field for one in FORMATS for field in one.takes.values()} <= {*FIELDS, ""}
+
+
+@given(st.sampled_from([name for own in FIELDS.values() for name in own]), st.sampled_from([" ", "-", "_", "", "."]))
+def test_spelling_does_not_tell_two_names_apart(name: str, joint: str) -> None:
+    """Case, blanks, hyphens, underscores and humps are no part of a name."""
+    field, words = field_of(name), name.split("_")
+    assert field_of(joint.join(words)) == field_of(joint.join(words).upper()) == field
+    assert field_of(words[0] + "".join(word.capitalize() for word in words[1:])) == field
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"question": "q", "gold_answer": "g", "model_answer": "m"}, ("q", "m", "g")),
+        ({"Вопрос": "q", "Эталонный ответ": "g", "Ответ бота": "m"}, ("q", "m", "g")),
+        ({"financebench_id": "f", "question": "q", "answer": "g", "model_answer": "m"}, ("q", "m", "g")),
+        ({"interaction_id": 1, "query": "q", "answer": "g", "prediction": "m"}, ("q", "m", "g")),
+        ({"query": "q", "ans": ["g"], "prediction": "m", "docs": ["d"], "label": [1]}, ("q", "m", "g")),
+        ({"question": "q", "golden_answers": ["g"], "output": {"pred": "m", "retrieval_result": []}}, ("q", "m", "g")),
+        ({"qid": 1, "query": "q", "generation_gt": ["g"], "generated_texts": "m"}, ("q", "m", "g")),
+        (
+            {"id": 1, "epoch": 1, "input": "q", "target": "g", "messages": [{"role": "user", "content": "z"}],
+             "output": {"model": "x", "completion": "m", "choices": []}},
+            ("q", "m", "g"),
+        ),
+        ({"inputs": {"query": "q"}, "outputs": {"answer": "m"}, "reference_outputs": {"answer": "g"}}, ("q", "m", "g")),
+        ({"inputs": {"query": "q"}, "outputs": "m", "expectations": {"expected_response": "g"}}, ("q", "m", "g")),
+        ({"input": '{"question": "q"}', "output": '{"answer": "m"}', "expected": "g"}, ("q", "m", "g")),
+    ],
+)  # fmt: skip
+def test_a_known_format_says_which_is_which(row: dict[str, Any], expected: tuple[str, ...]) -> None:
+    [sample] = samples_of([row])
+    assert (sample.user_input, sample.response, sample.reference) == expected
+
+
+def test_promptfoo_names_systems_and_pairs_their_rows() -> None:
+    row = {"id": "x", "provider": {"id": "gpt"}, "prompt": {"raw": "p"}, "vars": {"query": "q", "context": "c"},
+           "response": {"output": "a", "tokenUsage": {}}, "testIdx": 3, "success": True}  # fmt: skip
+    found = samples_of([row, {**row, "id": "y", "provider": "llama", "response": {"output": "b"}}])
+    assert [(one.id, one.system, one.user_input, one.response) for one in found] == [
+        ("3", "gpt", "q", "a"), ("3", "llama", "q", "b"),
+    ]  # fmt: skip
+
+
+def test_repeats_of_inspect_are_samples_that_are_drawn_together() -> None:
+    row = {"id": 7, "epoch": 1, "input": "q", "target": "g", "output": {"completion": "a"}, "scores": {}}
+    found = samples_of([row, {**row, "epoch": 2, "output": {"completion": "b"}}])
+    assert [(one.id, one.cluster, one.response) for one in found] == [("7", "7", "a"), ("7-2", "7", "b")]
+
+
+def test_deepevals_cells_hold_passages_between_bars() -> None:
+    row = {"input": "q", "actual_output": "a", "retrieval_context": "p|r", "context": "s"}
+    [sample] = samples_of([row])
+    assert [[chunk.text for chunk in part or ()] for part in (sample.contexts, sample.reference_contexts)] == [
+        ["p", "r"], ["s"],
+    ]  # fmt: skip
+
+
+def test_a_prompt_beside_a_question_is_no_second_question() -> None:
+    [sample] = samples_of([{"question": "q", "prompt": "Answer the question: q", "answer": "a"}])
+    assert sample.user_input == "q"
+    assert samples_of([{"prompt": "q", "answer": "a"}])[0].user_input == "q"
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"question": "q", "answer": "gold", "prediction": "wrong"}, "answer and prediction differ, .* the answer: "
+         "say which, --column answer=answer or --column answer=prediction"),
+        ({"question": "q", "bot_answer": "a", "model_answer": "b"}, "bot_answer and model_answer differ"),
+        ({"question": "q", "query": "r", "answer": "a"}, "question and query differ, .* the question"),
+        ({"question": "q", "answer": "a", "gold": "a", "ground_truth": "b"}, "gold and ground_truth differ"),
+        ({"question": "q", "answer": "a", "docs": ["a"], "passages": ["b"]}, "docs and passages differ"),
+        ({"вопрос": "q", "Ответ бота": "a", "Ответ модели": "b"}, "Ответ бота and Ответ модели differ"),
+    ],
+)  # fmt: skip
+def test_two_columns_of_one_field_are_refused(row: dict[str, Any], said: str) -> None:
+    with pytest.raises(AmbiguousError, match=said):
+        samples_of([row])
+
+
+def test_a_column_that_is_not_read_is_named_once_with_a_guess(tmp_path: Path) -> None:
+    write_lines(tmp_path / "a.jsonl", [{"question": "q", "the_bots_answer": "a", "expected": "e", "mood": 1}] * 3)
+    forms = Forms()
+    read_samples(tmp_path / "a.jsonl", forms)
+    assert forms.unread == [
+        "not read, as no field is called so: the_bots_answer, mood "
+        "(is the_bots_answer the answer? --column answer=the_bots_answer)"
+    ]
+    [sample, *_] = read_samples(tmp_path / "a.jsonl", columns={"answer": "the_bots_answer"})
+    assert (sample.response, sample.reference) == ("a", "e")
+
+
+def test_what_no_table_has_is_said_with_what_it_has(tmp_path: Path) -> None:
+    write_lines(tmp_path / "q.jsonl", [{"question_id": 1, "text": "How do I renew?", "category": "generic"}])
+    with pytest.raises(DatasetError, match=r"none of its columns \(question_id, text, category\) .*"
+                                           r"is text the question\? --column question=text"):  # fmt: skip
+        read_samples(tmp_path / "q.jsonl")
+
+
+class TestColumnsByTheUser:
+    def test_every_reader_heeds_them(self, tmp_path: Path) -> None:
+        asked = {"question": "frage", "reference": "soll", "reference_contexts": "stelle"}
+        write_lines(tmp_path / "q.jsonl", [{"frage": "q", "soll": "g", "stelle": ["p"]}])
+        brought = question_sets.read(tmp_path / "q.jsonl", columns=asked)
+        assert [(one.text, one.reference) for one in brought.questions] == [("q", "g")]
+        assert len(brought.questions[0].relevant) == len(brought.chunks) == 1
+        write_lines(tmp_path / "d.jsonl", [{"talk": [{"role": "user", "content": "q"}]}])
+        [dialogue] = dialogue_sets.read(tmp_path / "d.jsonl", columns={"messages": "talk"}).dialogues
+        assert [turn.question for turn in dialogue.turns] == ["q"]
+        write_lines(tmp_path / "s.jsonl", [{"frage": "q", "said": "a", "ok": "да"}])
+        columns = {"question": "frage", "answer": "said", "shown": "ok"}
+        [decision] = decision_sets.read(tmp_path / "s.jsonl", columns=columns).decisions
+        assert (decision.question, decision.answer, decision.show) == ("q", "a", True)
+
+    def test_of_ragbench_toml_they_hold_where_the_column_is_there(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "ragbench.toml").write_text('[columns]\nanswer = "reply_42"\n', encoding="utf-8")
+        monkeypatch.setenv("RAGBENCH_CONFIG", str(tmp_path / "ragbench.toml"))
+        settings.load.cache_clear()
+        assert samples_of([{"question": "q", "reply_42": "a"}])[0].response == "a"
+        assert samples_of([{"question": "q", "answer": "b"}])[0].response == "b"
+        with pytest.raises(DatasetError, match="there is no column 'no_such'"):
+            samples_of([{"question": "q", "reply_42": "a"}], columns={"answer": "no_such"})
+        monkeypatch.undo()
+        settings.load.cache_clear()
+
+    def test_a_column_may_have_a_comma_in_its_name(self) -> None:
+        [one] = samples_of([{"question": "q", "Reply, in full": "a"}], columns={"answer": "Reply, in full"})
+        assert one.response == "a"
+
+    def test_several_columns_are_several_systems(self) -> None:
+        row = {"question": "q", "GPT-4": "a", "Claude": "b", "gold": "a"}
+        found = samples_of([row], columns={"answer": "GPT-4, Claude"})
+        assert [(one.system, one.response, one.id) for one in found] == [("GPT-4", "a", "1"), ("Claude", "b", "1")]
+
+
+class TestSeveralSystems:
+    @pytest.mark.parametrize(
+        "row",
+        [
+            {"question": "q", "gold": "g", "alpha_answer": "a", "beta_answer": "b"},
+            {"question": "q", "gold": "g", "answer_alpha": "a", "answer_beta": "b"},
+            {"question": "q", "gold": "g", "response alpha": "a", "response beta": "b"},
+            {"Вопрос": "q", "Эталон": "g", "Ответ alpha": "a", "Ответ beta": "b"},
+        ],
+    )
+    def test_a_wide_table_has_one_a_column(self, row: dict[str, Any]) -> None:
+        found = samples_of([row, {**row, next(iter(row)): "r"}])
+        assert [(one.system, one.response, one.id) for one in found] == [
+            ("alpha", "a", "1"), ("beta", "b", "1"), ("alpha", "a", "2"), ("beta", "b", "2"),
+        ]  # fmt: skip
+
+    def test_a_wide_table_may_have_passages_of_each(self) -> None:
+        row = {"question": "q", "a_answer": "x", "a_contexts": ["p"], "b_answer": "y", "b_contexts": ["r"]}
+        assert [[chunk.text for chunk in one.contexts or ()] for one in samples_of([row])] == [["p"], ["r"]]
+
+    def test_numbers_beside_an_answer_are_no_systems(self) -> None:
+        [one] = samples_of([{"question": "q", "answer": "a", "answer_length": 4, "answer_relevancy": 0.5}])
+        assert one.system is None
+
+    def test_several_files_have_one_each(self, tmp_path: Path) -> None:
+        for name, said in (("v1", "x"), ("v2", "y")):
+            write_lines(tmp_path / f"{name}.jsonl", [{"question": "q", "answer": said}])
+        found = read_all([tmp_path / "v1.jsonl", tmp_path / "v2.jsonl"])
+        assert [(one.system, one.id, one.response) for one in found] == [("v1", "1", "x"), ("v2", "1", "y")]
+
+
+class TestOneOddRow:
+    def test_it_is_left_out_counted_and_named(self, tmp_path: Path) -> None:
+        rows: list[Any] = [{"question": "a", "answer": "b", "contexts": ["c"]}, {"question": "a", "answer": ["x", "y"]},
+                           {"question": "d", "answer": "e", "contexts": 7}, 5]  # fmt: skip
+        (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n{broken", encoding="utf-8")
+        forms = Forms()
+        assert [one.user_input for one in read_samples(tmp_path / "a.jsonl", forms)] == ["a"]
+        assert dict(forms.left_out.told) == {
+            "row with response: a text is expected, found a list (first: a.jsonl, line 2)": 1,
+            "row with contexts: a list of texts is expected (first: a.jsonl, line 3, contexts = 7)": 1,
+            "a whole number where an object is expected (first: a.jsonl, line 4)": 1,
+            "line that is not JSON (first: a.jsonl, line 5)": 1,
+        }
+
+    def test_a_file_of_which_nothing_can_be_used_is_refused_with_the_reasons(self, tmp_path: Path) -> None:
+        write_lines(tmp_path / "a.jsonl", [{"answer": ["x", "y"]}, {"answer": ["z", "y"]}])
+        with pytest.raises(DatasetError, match=r"a\.jsonl: no row can be used: 2 × row with response: a text"):
+            read_samples(tmp_path / "a.jsonl", Forms())
+
+    def test_passages_without_a_text_are_left_out_and_counted(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.csv"
+        path.write_text("question,answer,contexts\nq,a,\"[None, 'p', '']\"\nr,b,['s']\n", encoding="utf-8")
+        forms = Forms()
+        assert [[chunk.text for chunk in one.contexts or ()] for one in read_samples(path, forms)] == [["p"], ["s"]]
+        assert dict(forms.left_out.told) == {"passage without a text in contexts (first: a.csv, line 2)": 2}
+
+    def test_ids_go_with_the_passages_that_stay(self) -> None:
+        [one] = samples_of([{"contexts": ["p", None, "r"], "context_ids": ["1", "2", "3"]}])
+        assert [(chunk.id, chunk.text) for chunk in one.contexts or ()] == [("1", "p"), ("3", "r")]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (None, "samples = None: answers are expected"),
+        ([], "samples: no rows; at least one answer is expected"),
+        ("nowhere.csv", "samples = 'nowhere.csv': there is no such file; answers are expected"),
+        (5, "samples = 5: answers are expected"),
+    ],
+)
+def test_what_is_no_table_at_all_gets_one_sentence(given: Any, said: str) -> None:
+    with pytest.raises(DatasetError) as error:
+        samples_of(given)
+    assert str(error.value).startswith(said)
+
+
+def test_a_path_is_a_table(tmp_path: Path) -> None:
+    write_lines(tmp_path / "a.jsonl", [{"question": "q", "answer": "a"}])
+    assert samples_of(tmp_path / "a.jsonl") == samples_of(str(tmp_path / "a.jsonl")) == samples_of(
+        [{"question": "q", "answer": "a"}]
+    )  # fmt: skip
+
+
+def test_columns_are_told_as_they_are_read() -> None:
+    known = Columns()
+    known.of({"question": "q", "bot_answer": "a", "gold": "g", "x": 1}, "here")
+    assert known.read == {"user_input": "question", "response": "bot_answer", "reference": "gold"}
+    assert list(known.unread) == ["x"]
