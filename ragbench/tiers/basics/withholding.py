@@ -35,9 +35,9 @@ class Known:
 
     def told(self, found: Rankings, k: int) -> dict[str, dict[str, list[int]]]:
         """The fact of `ragbench.core.unidentified`: of the first k of every ranking, pages once, how many are not
-        known."""
+        known. A base without passages knows none, and nothing is strange to it: what is returned is the base."""
         counts: dict[str, list[int]] = {}
-        for name, rows in found.items():
+        for name, rows in found.items() if self._ids else ():
             firsts = [self._first(row, k) for row in rows]
             unknown = sum(not self.knows(chunk) for row in firsts for chunk in row)
             if unknown:
