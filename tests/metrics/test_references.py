@@ -28,7 +28,7 @@ BEST = ("exact_match", "string_similarity", "chrf", "rouge1_f", "rouge2_f", "rou
 
 
 def of(name: str, response: str, *references: str) -> Score:
-    return score(parse(name)(Sample("s", response=response, reference=references[0], references=references)))
+    return score(catalogue()[name](Sample("s", response=response, reference=references[0], references=references)))
 
 
 @pytest.mark.parametrize("name", BEST)

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench.core.metric import parse
 from ragbench.core.types import Sample, Status
 from ragbench.metrics.squad import normalized, token_f1
+from ragbench.metrics.strings import exact_match
 from tests.scripted_judge import score
 
-EXACT = parse("exact_match(squad=True)")
+EXACT = exact_match.with_options(squad=True)
 
 
 def f1(response: str, *references: str, language: str | None = None) -> float:

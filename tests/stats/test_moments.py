@@ -47,10 +47,12 @@ def test_variance_is_split_as_an_analysis_of_variance_splits_it() -> None:
     assert (split.error_of_questions, split.error_of_repeats) == pytest.approx((math.sqrt(8 / 3), math.sqrt(2 / 6)))
 
 
-def test_the_median_of_seventeen_lies_between_the_fifth_and_the_thirteenth() -> None:
+def test_medians_at_the_edge_of_the_binomial() -> None:
     """P(at most 4 of 17 below the median) is .0245, just not more than .025, by the binomial distribution."""
     one = stats.quantile(np.arange(1.0, 18.0), 0.5)
     assert (one.value, one.low, one.high) == (9.0, 5.0, 13.0)
+    exact = stats.quantile(np.arange(1.0, 6.0), 0.5, level=1 - 2 / 32)  # all five above it, or all below: 2 of 32
+    assert (exact.low, exact.high) == (1.0, 5.0)
 
 
 @pytest.mark.parametrize("seed", range(20))

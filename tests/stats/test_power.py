@@ -17,7 +17,7 @@ from statsmodels.stats.power import TTestPower
 from ragbench import stats
 from ragbench.core.types import Array, Verdict
 from ragbench.stats.intervals import bonett
-from ragbench.stats.power import _normal_samples, _power_of_flips, shrinkage
+from ragbench.stats.power import _normal_samples, _power_of_flips, attainable_p, shrinkage
 from tests.random_tables import on_random_tables
 
 
@@ -397,3 +397,10 @@ def test_an_interval_of_a_spread_is_bonetts(values: list[float]) -> None:
     half = z * c * math.sqrt((kurtosis - (n - 3) / n) / (n - 1))
     ends = [math.sqrt(math.exp(math.log(c * squares / (n - 1)) + sign * half)) for sign in (-1, 1)]
     assert bonett(np.array(values), 0.95) == pytest.approx(tuple(ends), rel=1e-9)
+
+
+def test_the_smallest_p_of_signs_is_a_mid_p_from_seven_groups_on() -> None:
+    """2 of 2⁶ patterns are as far out as all signs alike; from seven groups on the pattern itself counts half."""
+    assert (attainable_p(6), attainable_p(7)) == (2 / 2**6, 2 / 2**7 / 2)
+    assert attainable_p(7, binary=True) == 2 / 2**7
+    assert attainable_p(1) == 1.0

@@ -85,6 +85,7 @@ def test_a_slice_holds_its_questions_alone_and_small_ones_have_no_verdict() -> N
     against = table[table["challenger"] == "new"].set_index("slice")["verdict"]
     assert against.to_dict() == {"kind:long": "better", "kind:short": "not shown"}
     assert set(table["family"].dropna()) == {"2, max-T"}, "the small ones are not in the family"
+    assert slices.FEWEST == 20, "as the page says"
 
 
 def test_slices_respect_clusters() -> None:

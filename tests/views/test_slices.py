@@ -72,3 +72,8 @@ def test_slices_with_any_values(dimension: str, values: list[Any], tmp_path: Pat
 def test_questions_without_the_column_have_no_list_of_that_slice(tmp_path: Path) -> None:
     made = sliced("source", ["a", "b"])
     assert deaths(replace(made, questions=made.questions.drop(columns="source"))) == []
+
+
+def test_the_page_says_which_slices_are_too_small() -> None:
+    text = str(views.comparison.slices(Page(sliced("kind", ["a", "b"]))).html())
+    assert "A slice with fewer than 20 questions gets no verdict." in text

@@ -6,13 +6,12 @@ Environment variables (`RAGBENCH_LANGUAGE=ru`) win over the file. Secrets are re
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import (
@@ -24,10 +23,8 @@ from pydantic_settings import (
 )
 
 from ragbench.core import folders, names
-from ragbench.core.expectations import expectation
 from ragbench.core.language import Language
-from ragbench.core.settings import shipped, thresholds, urls
-from ragbench.core.settings.addresses import without_passwords
+from ragbench.core.settings import mistakes, shipped, thresholds, urls
 from ragbench.core.settings.endpoints import (
     Aggregate,
     EmbedderSettings,
@@ -503,7 +500,7 @@ def load() -> Settings:
     try:
         found = Settings()
     except ValidationError as error:
-        said = [line for fault in error.errors() for line in _explain(fault).split("\n")]
+        said = [line for fault in error.errors() for line in mistakes.explain(fault, Settings).split("\n")]
         raise ConfigurationError("\n".join(f"{path.name}: {line}" for line in said)) from None
     except ValueError as error:
         raise ConfigurationError(f"{path.name}: {error}") from None
@@ -555,7 +552,7 @@ def metric_table(name: str, table: Mapping[str, Any]) -> MetricSettings:
         return MetricsSettings.model_validate({name: table}).named[name]
     except ValidationError as error:
         faults = [{**fault, "loc": ("metrics", *fault["loc"])} for fault in error.errors()]
-        raise ConfigurationError("\n".join(map(_explain, faults))) from None
+        raise ConfigurationError("\n".join(mistakes.explain(fault, Settings) for fault in faults)) from None
 
 
 def _refuse_secrets(path: Path) -> None:
@@ -567,47 +564,6 @@ def _refuse_secrets(path: Path) -> None:
         raise ConfigurationError(f"{path}: not a TOML file: {error}") from None
     if "database_url" in table:
         raise ConfigurationError(f"{path.name}: database_url may hold a password: set RAGBENCH_DATABASE_URL instead")
-
-
-def _explain(fault: Mapping[str, Any]) -> str:
-    place = ".".join(str(part) for part in fault["loc"])
-    if fault["type"] != "extra_forbidden":
-        message = expectation(fault)
-        if fault["type"] == "missing":  # the input is the whole table, a key that was put there among it
-            return f"{place}: {message}"
-        if fault["type"] == "value_error" and fault["loc"][:1] == ("metrics",) and len(fault["loc"]) > 1:
-            return f"[metrics.{fault['loc'][1]}] {message}"
-        given = without_passwords(repr(fault["input"]))
-        if fault["type"] == "value_error":
-            return f"{place}: {message}" if place and place not in message else message
-        legal = re.findall("'([^']*)'", str(fault.get("ctx", {}).get("expected", "")))
-        meant = names.meant(str(fault["input"]), legal)
-        return f"{place} = {given}: {message}{meant}" if place else message
-    legal = _legal_keys(tuple(fault["loc"]))
-    near = difflib.get_close_matches(str(fault["loc"][-1]), legal, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    return f"there is no key {place!r}{hint} Legal here: {', '.join(legal)}"
-
-
-def _legal_keys(place: tuple[int | str, ...]) -> list[str]:
-    """The keys of the table that the last part of `place` was found in."""
-    model: type[BaseModel] = Settings
-    rest = list(place[:-1])
-    while rest:
-        field = model.model_fields.get(str(rest.pop(0)))
-        inner: Any = field.annotation if field is not None else None
-        if field is None and model is MetricsSettings:
-            inner = MetricSettings
-        while get_origin(inner) is dict:
-            inner = get_args(inner)[1]
-            rest = rest[1:]
-        if get_origin(inner) is tuple:
-            rest = rest[1:]  # the place of one of them
-        found = [each for each in (inner, *get_args(inner)) if isinstance(each, type) and issubclass(each, BaseModel)]
-        if not found:
-            break
-        model = found[0]
-    return sorted(name for name in model.model_fields if name != "database_url")
 
 
 def _refuse_unknown_variables(found: Settings) -> None:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from ragbench.core.counts import lacking
 from ragbench.core.language import DASH
 from ragbench.core.types import Comparison
+from ragbench.tiers.basics.slices import FEWEST
 from ragbench.views.basics.entries import one_by_one
 from ragbench.views.basics.footnotes import Notes
 from ragbench.views.basics.links import link
@@ -23,7 +24,6 @@ from ragbench.views.comparison.verdict_table import Columns
 from ragbench.views.comparison.worst_questions import value_of
 from ragbench.views.view import view
 
-FEWEST = 20
 Slice = tuple[str, str | None]
 
 

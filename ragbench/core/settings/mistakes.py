@@ -1,0 +1,57 @@
+"""What is wrong in ragbench.toml, in words: the key, the value and what is legal."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+
+from ragbench.core import names
+from ragbench.core.expectations import expectation
+from ragbench.core.settings.addresses import without_passwords
+from ragbench.core.settings.metrics import MetricSettings, MetricsSettings
+
+
+def explain(fault: Mapping[str, Any], whole: type[BaseModel]) -> str:
+    """A fault that pydantic found, in a line: the key, its value and what is legal. whole: the model of the file."""
+    place = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] != "extra_forbidden":
+        message = expectation(fault)
+        if fault["type"] == "missing":  # the input is the whole table, a key that was put there among it
+            return f"{place}: {message}"
+        if fault["type"] == "value_error" and fault["loc"][:1] == ("metrics",) and len(fault["loc"]) > 1:
+            return f"[metrics.{fault['loc'][1]}] {message}"
+        given = without_passwords(repr(fault["input"]))
+        if fault["type"] == "value_error":
+            return f"{place}: {message}" if place and place not in message else message
+        legal = re.findall("'([^']*)'", str(fault.get("ctx", {}).get("expected", "")))
+        meant = names.meant(str(fault["input"]), legal)
+        return f"{place} = {given}: {message}{meant}" if place else message
+    legal = _legal_keys(tuple(fault["loc"]), whole)
+    near = difflib.get_close_matches(str(fault["loc"][-1]), legal, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"there is no key {place!r}{hint} Legal here: {', '.join(legal)}"
+
+
+def _legal_keys(place: tuple[int | str, ...], whole: type[BaseModel]) -> list[str]:
+    """The keys of the table that the last part of `place` was found in."""
+    model = whole
+    rest = list(place[:-1])
+    while rest:
+        field = model.model_fields.get(str(rest.pop(0)))
+        inner: Any = field.annotation if field is not None else None
+        if field is None and model is MetricsSettings:
+            inner = MetricSettings
+        while get_origin(inner) is dict:
+            inner = get_args(inner)[1]
+            rest = rest[1:]
+        if get_origin(inner) is tuple:
+            rest = rest[1:]  # the place of one of them
+        found = [each for each in (inner, *get_args(inner)) if isinstance(each, type) and issubclass(each, BaseModel)]
+        if not found:
+            break
+        model = found[0]
+    return sorted(name for name in model.model_fields if name != "database_url")
