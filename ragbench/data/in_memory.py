@@ -118,8 +118,9 @@ def _is_missing(value: Any) -> bool:
 
 def first(row: Mapping[str, Any], names: Sequence[str]) -> Any:
     """The value of the first of the names that the row has; None where it has none of them."""
-    there = {key(column): value for column, value in row.items()}
-    return next((there[one] for one in map(key, names) if one in there), None)
+    folded = {column.casefold().replace(" ", "_").replace("-", "_"): value for column, value in row.items()}
+    there = {key(column): value for column, value in row.items()} | folded
+    return next((there[one] for one in (*names, *map(key, names)) if one in there), None)
 
 
 def _documents(given: Any) -> Iterator[ChunkRecord]:

@@ -99,7 +99,7 @@ def test_a_project_without_notebooks_has_ragbenchs(empty: Path) -> None:
     bare_set(empty / "data" / "small")
     begun(empty)
     assert "notebooks_folder" not in (empty / "ragbench.toml").read_text(encoding="utf-8")
-    assert "notebooks: those that come with ragbench, 13 in" in ragbench("doctor").stdout
+    assert "notebooks: those that come with ragbench, 12 in" in ragbench("doctor").stdout
 
 
 @pytest.mark.parametrize("words", [(), ("my answers.jsonl",)])
