@@ -138,7 +138,6 @@ def score(
     from ragbench.tiers.scoring.replies import kept_replies
     from ragbench.tiers.scoring.result import MOST
     from ragbench.tiers.scoring.survey import is_large, surveyed
-    from ragbench.views.sentences.scored import said as verdicts
 
     if plan:
         context.with_resource(trust.planned())
@@ -202,7 +201,7 @@ def score(
         plans.show(outlooks, known.budget)
         return
     is_taken = outputs.is_screen(json_file)
-    for sentence in () if is_taken else (*verdicts(found, "en"), f"{found.counted('en')}."):
+    for sentence in () if is_taken else (*_verdicts(found), f"{found.counted('en')}."):
         terminal.say(sentence)
     for made in () if is_taken else found.tables("en", 4, None if every else MOST):
         made.say()
@@ -292,6 +291,15 @@ def _criteria(given: Sequence[str], scale: str) -> list[Metric]:
         name, question = named.groups() if named else ("", text)
         made.append(own_metrics.criterion(question, name=name, scale="yes/no" if parts == ["yes/no"] else parts))
     return made
+
+
+def _verdicts(found: Scores) -> list[str]:
+    """What is said first of several systems; of one the table says all."""
+    if len(found.systems) < 2:
+        return []
+    from ragbench.views.sentences.scored import said
+
+    return said(found, "en")
 
 
 def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:

@@ -135,7 +135,7 @@ def _is_of_links(one: Tag) -> bool:
 
 def _only_main(soup: BeautifulSoup) -> None:
     """Leaves the main element alone where there is one that holds enough of the page."""
-    mains = [*soup("main"), *(one for one in soup(attrs={"role": "main"}) if one.name != "main")]
+    mains = [*soup("main"), *(one for one in soup.find_all(True) if one.get("role") == "main" and one.name != "main")]
     mains = [one for one in mains if not any(other in one.parents for other in mains)]
     if not mains or sum(map(_words, mains)) < MAIN * _words(soup):
         return

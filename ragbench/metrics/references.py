@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, Concatenate, ParamSpec
 
@@ -12,7 +12,7 @@ from ragbench.core.waves import gather
 from ragbench.metrics.explanation import sentence, spoken
 
 Given = ParamSpec("Given")
-Measure = Callable[Concatenate[Sample, Given], Awaitable[Score]]
+Measure = Callable[Concatenate[Sample, Given], Coroutine[Any, Any, Score]]
 Measured = Callable[Concatenate[Sample, Given], Coroutine[Any, Any, Score]]
 SHOWN = 200  # characters of a reference in a sentence
 

@@ -338,22 +338,17 @@ def side_by_side(
     return tuple(rows)
 
 
-def _questions(samples: Sequence[Sample]) -> pd.DataFrame:
+def _questions(samples: Iterable[Sample]) -> pd.DataFrame:
     """Each question where it first stands, as its last answer has it."""
-    rows = (
-        (
-            sample.id,
-            sample.user_input if sample.user_input is not None else sample.response or "",
-            sample.reference,
-            None,
-            sample.language,
-            sample.cluster,
-            None,
-            _relevant(sample.reference_contexts or ()),
-        )
-        for sample in samples
-    )
-    table = frames.with_references(frames.gathered(rows, QUESTION_COLUMNS), [sample.references for sample in samples])
+    references: list[Sequence[str]] = []
+
+    def row(sample: Sample) -> tuple[Any, ...]:
+        references.append(sample.references)
+        asked = sample.user_input if sample.user_input is not None else sample.response or ""
+        relevant = _relevant(sample.reference_contexts or ())
+        return sample.id, asked, sample.reference, None, sample.language, sample.cluster, None, relevant
+
+    table = frames.with_references(frames.gathered(map(row, samples), QUESTION_COLUMNS), references)
     if not table["sample"].duplicated().any():
         return table
     places = dict(zip(table["sample"], table.index, strict=True))

@@ -43,10 +43,11 @@ def _joined(parts: list[pd.Series[Any]]) -> pd.Series[Any]:
     return made
 
 
-def questions(asked: Sequence[Question] = (), *more: str) -> pd.DataFrame:
+def questions(asked: Iterable[Question] = (), *more: str) -> pd.DataFrame:
     """One row a question (QUESTION_COLUMNS). more: further fields of the question, a column each."""
     import pandas as pd
 
+    asked = list(asked)
     rows: list[tuple[Any, ...]] = [
         (q.id, q.text, q.reference, q.kind, q.language, q.cluster, q.answerable, sorted(q.relevant),
          *(getattr(q, name) for name in more))
@@ -57,7 +58,11 @@ def questions(asked: Sequence[Question] = (), *more: str) -> pd.DataFrame:
 
 def with_references(table: pd.DataFrame, references: Sequence[Sequence[str]]) -> pd.DataFrame:
     """The same with a column of all references of each row, where a row has several."""
-    return table.assign(references=[list(one) for one in references]) if any(references) else table
+    import pandas as pd
+
+    if not any(references):
+        return table
+    return table.assign(references=pd.Series([list(each) for each in references], index=table.index, dtype=object))
 
 
 def retrieved(found: Iterable[tuple[str, str, Iterable[Hit], Mapping[str, float]]] = ()) -> pd.DataFrame:
