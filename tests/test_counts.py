@@ -98,7 +98,7 @@ OUTPUTS: dict[str, tuple[Callable[[], str], str]] = {
         lambda: articles.summary({"notebooks": [{"name": "t"}]}, {"t": made()}, None, translator("en")),
         "| 48 | 12 (0.400 … 0.600) |",
     ),
-    "repr": (lambda: repr(scores()), "48  12 (0.400 … 0.600)\nIn brackets: the mean if every unmeasured value lay at"),
+    "repr": (lambda: repr(scores()), "n 48, 12 unmeasured: 0.400 to 0.600 with them"),
     "_repr_html_": (lambda: text(scores()._repr_html_()), "48 12 (0.400 … 0.600)"),
     "ragbench score": (printed, "48  12 (0.4000 … 0.6000)"),
 }

@@ -91,7 +91,7 @@ def test_it_is_all_that_there_is_to_measure(bare: Path) -> None:
     assert (one.value, one.n) == (4.0, 3), "three questions, one of them answered twice"
     assert all(len(own) in range(3, 7) for own in seen), "a question is drawn with all of its answers"
     assert found.differences == ()
-    assert "3 samples, 1 metrics" in repr(found)
+    assert "4 answers, 1 metric\n" in repr(found)
     assert found.as_json()["sets"][0]["resamples"] == 200
     with pytest.raises(KeyError, match=r"one value a system"):
         found["how_many"]

@@ -371,6 +371,8 @@ class Columns:
         if joined:
             parts = [_plain(_held(row[name])) for name in there]
             return [value for part in parts for value in (part if isinstance(part, list) else [part])]
+        if one == "reference" and (whole := next((name for name in there if _holds(row, name, there)), None)):
+            return [_plain(first), *(value for value in _several(row[whole]) if value != first)]
         if key(there[0]) == key(FIELDS[one][0]):
             self.unread.update(dict.fromkeys(there[1:]))
             return _plain(first)
@@ -474,6 +476,17 @@ def _held(value: Any) -> Any:
     except ValueError:
         return value
     return value if found is None else found[0]
+
+
+def _several(value: Any) -> list[Any]:
+    """The answers of a list of right ones, or of a text that holds it; of anything else none."""
+    found = _plain(_held(value))
+    return list(found) if isinstance(found, list | tuple) else []
+
+
+def _holds(row: Mapping[str, Any], name: str, there: Sequence[str]) -> bool:
+    """Whether the answers of a column are those of all the others, and more: then nothing contradicts anything."""
+    return all(row[other] in _several(row[name]) for other in there if other != name)
 
 
 def _listed(columns: Sequence[str], most: int = 12) -> str:

@@ -280,7 +280,7 @@ def r_precision(ranking: Ranking, k: int | None = None, *, level: Level = None) 
 
 
 @metric(
-    source="Buckley & Voorhees 2004, Retrieval evaluation with incomplete information, SIGIR: unjudged documents; the "
+    source="Buckley & Voorhees 2004, Retrieval evaluation with incomplete information, SIGIR: unjudged passages; the "
     "share as `Judged@k` of ir_measures",
     formula="judged passages among the first k / passages among the first k",
     edges="A question of which nothing was judged has no value, nor has one that the system did not answer.",

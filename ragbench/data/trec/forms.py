@@ -5,6 +5,7 @@ Of a text the first line says its form: names of columns, or how many words ther
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ragbench.data.files import DatasetError
+from ragbench.data.rows import parquet_rows
 from ragbench.data.trec.lines import (
     Columns,
     Form,
@@ -131,21 +134,19 @@ def _by_rank(columns: Columns) -> Columns:
 
 
 def _from_table(path: Path, usual: Form) -> Columns:
-    import pyarrow as pa
-    from pyarrow import parquet
-
+    rows = parquet_rows(path, held=False)
     try:
-        names = parquet.read_schema(path).names
-        form = _headed(names, _value(usual))
+        first = next(rows, None)
+        form = usual if first is None else _headed(list(first), _value(usual))
         if form is None:
             raise TrecError(
-                f"{path} has the columns {', '.join(names)}; expected columns like query_id, doc_id, {_value(usual)}"
+                f"{path} has the columns {', '.join(first or ())}; "
+                f"expected columns like query_id, doc_id, {_value(usual)}"
             )
-        table = parquet.read_table(path)
-    except pa.ArrowInvalid as error:
-        raise TrecError(f"{path} is no Parquet file that can be read: {error}") from None
-    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    return _from_items(path, ((f"row {number}", row) for number, row in enumerate(rows, 1)), form)
+        given = enumerate(itertools.chain([first] if first else [], rows), 1)
+        return _from_items(path, ((f"row {number}", tuple(row.values())) for number, row in given), form)
+    except DatasetError as error:
+        raise TrecError(str(error)) from None
 
 
 def _from_json(path: Path, usual: Form) -> Columns:

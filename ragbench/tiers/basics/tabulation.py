@@ -14,17 +14,9 @@ from ragbench.tiers.basics.families import merged
 from ragbench.tiers.basics.families import said as family_said
 
 
-def estimates(
-    titles: Sequence[str],
-    named: Iterable[tuple[Sequence[str], Estimate]],
-    _: Translator,
-    digits: int = 3,
-    banded: Sequence[str] = (),
-) -> Table:
-    """A row an estimate. titles: of what each one is named by, such as run and metric. banded: each one's band, in
-    words; empty where it has none."""
-    pairs = list(named)
-    reasons = {
+def _reasons(_: Translator) -> dict[str, str]:
+    """Why an estimate has no interval, by its note."""
+    return {
         "empty": _("nothing was measured"),
         "few": _("too few values"),
         "no_spread": _("all values are equal"),
@@ -37,6 +29,24 @@ def estimates(
         "slow": _("its function is too slow"),
         "incomplete": _("no item was rated by all"),
     }
+
+
+def interval(one: Estimate, _: Translator) -> str:
+    """The interval in a line, or why there is none."""
+    why = _why(one, _reasons(_), _)
+    return f"— ({why})" if why and one.low is None else _.interval(one.low, one.high)
+
+
+def estimates(
+    titles: Sequence[str],
+    named: Iterable[tuple[Sequence[str], Estimate]],
+    _: Translator,
+    digits: int = 3,
+    banded: Sequence[str] = (),
+) -> Table:
+    """A row an estimate. titles: of what each one is named by, such as run and metric. banded: each one's band, in
+    words; empty where it has none."""
+    pairs, reasons = list(named), _reasons(_)
     columns = [*map(Column, titles), Column(_("value"), "number"), Column(_("interval"), "interval")]
     columns += [Column(_("method")), Column("n", "count"), Column(_("unmeasured"), "count")]
     rows: list[tuple[Any, ...]] = [

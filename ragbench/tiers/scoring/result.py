@@ -393,22 +393,25 @@ class Scores:
         means = tabulation.estimates((_("system"), _("metric")), estimates.items(), _, digits, banded)
         differences = ((each.metric, each.comparison) for each in self.differences if each.metric in shown)
         compared = tabulation.comparisons(differences, _, digits)
-        if _.language == self.language:
-            missing: Iterable[str] = self.columns.missing.elements()
-        else:
-            missing = (explain(row.score, _) for row in self.rows if math.isnan(row.score.value))
-        of_sets = (explain(one.score, _) for one in self.sets.scores if math.isnan(one.score.value))
-        missing = chain(missing, of_sets)
         rest = [one.label for one in self.metrics if one.label not in shown]
         more = _.plural("{n} more metric: {names}", "{n} more metrics: {names}", len(rest), names=", ".join(rest))
         return means.with_notes(
             more if rest else "",
-            reasons.told(reasons.frequent(missing), _),
+            self._missing(_),
             *common_questions.unpaired(self.systems, self.columns, _),
             *said(self.attendances, _, self.systems),
             *self.said_of_injections(language),
             *progress_events.said(self.listeners, _),
         ), compared
+
+    def _missing(self, _: Translator) -> str:
+        """Why values are not there, of single answers and of sets; empty where none is missing."""
+        if _.language == self.language:
+            missing: Iterable[str] = self.columns.missing.elements()
+        else:
+            missing = (explain(row.score, _) for row in self.rows if math.isnan(row.score.value))
+        of_sets = (explain(one.score, _) for one in self.sets.scores if math.isnan(one.score.value))
+        return reasons.told(reasons.frequent(chain(missing, of_sets)), _)
 
     def counted(self, language: str = "") -> str:
         """How many answers of how many systems to how many questions were scored by how many metrics."""
@@ -447,11 +450,10 @@ class Scores:
         labels, caveat = self.shortlist(), self.caveat()
         means = [(place, self.means[place]) for label in labels for place in self.means if place[1] == label]
         lines = [
-            f"{system} {label}: {_.number(one.value)} {_.interval(one.low, one.high)}, {said_of_n(one, _)}"
+            f"{system} {label}: {_.number(one.value)} {tabulation.interval(one, _)}, {said_of_n(one, _)}"
             for (system, label), one in means
         ]
-        missing = reasons.told(reasons.frequent(self.columns.missing.elements()), _)
-        head = [*self.said()[:3], self.counted(), *filter(None, [missing])]
+        head = [*self.said()[:3], self.counted(), *filter(None, [self._missing(_)])]
         room = terminal.LINES - len(head) - bool(caveat)
         if len(lines) > room or len(means) < len(self.means):
             kept = lines[: room - 1]
