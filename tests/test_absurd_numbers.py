@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragbench.extras.traces.payloads import moment
 
 from ragbench.core.settings import SystemSettings
 from ragbench.core.types import Status
 from ragbench.data.files import DatasetError
+from ragbench.data.payloads import moment
 from ragbench.extras.runs.foreign_runs import read_history, read_result
 from ragbench.llm import Completion, lines
 from ragbench.llm.lines import JournalFileError

@@ -115,7 +115,7 @@ def test_a_first_report_needs_the_wheel_alone(installed: Ran, site: Path, tmp_pa
     assert Path(where.strip()) == site / "ragbench" / "__init__.py"
     told = installed("doctor")
     assert "data set campus: 105 passages, 157 questions, comes with ragbench" in told
-    assert f"13 in {site / 'ragbench' / 'shipped' / 'notebooks'}" in told
+    assert f"12 in {site / 'ragbench' / 'shipped' / 'notebooks'}" in told
     installed("run", "tier1_retrieval")
     page = (tmp_path / "reports" / "latest" / "tier1_retrieval.html").read_text(encoding="utf-8")
     assert "campus:en" in page
@@ -171,7 +171,7 @@ def test_the_projects_own_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
     settings.load.cache_clear()
     assert settings.load().baseline == "bm25", "ragbench.toml is ragbench's, where a project has none"
     assert settings.project_folder() == tmp_path
-    assert [path.parent for path in places.notebooks()] == [shipped.NOTEBOOKS] * 13
+    assert [path.parent for path in places.notebooks()] == [shipped.NOTEBOOKS] * 12
     assert places.data("campus:ru") == places.data("campus") == shipped.DATA
     assert places.data("mine") == places.data("../campus/x") == tmp_path / "data"
     (tmp_path / "notebooks").mkdir()

@@ -60,10 +60,10 @@ def said(done: Result) -> str:
     [
         ("score folder.json", "folder.json: this is a folder; a file is expected"),
         ("score empty.jsonl", "empty.jsonl: holds no samples"),
-        ("score empty.json", "empty.json: an empty file"),
+        ("score empty.json", "empty.json: holds no rows; at least one is expected"),
         (
             "score other.jsonl -m faithfulness",
-            "other.jsonl, line 1: none of its fields ('foo', 'bar') is one of id, user_input, response",
+            "other.jsonl: none of its columns (foo, bar) is one of question, answer, reference, contexts,",
         ),
         ("score answers.jsonl -m qwertyu", "there is no metric 'qwertyu'; `ragbench metrics` lists all"),
         ("score answers.jsonl -m exact_match --json nowhere/x.json", "there is no folder nowhere; make it first"),
@@ -90,7 +90,8 @@ def said(done: Result) -> str:
         ("agree scores.csv --resamples 0", "'--resamples'"),
         (
             "load questions other.jsonl --name x",
-            "line 1: question is missing; it is expected in every item; it has foo, bar",
+            "other.jsonl: holds no questions: 1 × row with question is missing; it is expected in every item; "
+            "it has foo, bar (first: other.jsonl, line 1)",
         ),
         ("load squad empty.json --name x", "empty.json: an empty file"),
         ("load answers answers.jsonl --name Bad! --dry-run", "--name 'Bad!': use small Latin letters"),

@@ -303,11 +303,11 @@ number = int(sys.argv[2])
 while True:
     number += 1
     text = f"number {number} "
-    chunks = [datasets.ChunkRecord(id=f"c{n}", text=text * 50) for n in range(40)]
-    asked = [datasets.QuestionRecord(id=f"q{n}", text=text) for n in range(40)]
+    chunks = [data.ChunkRecord(id=f"c{n}", text=text * 50) for n in range(40)]
+    asked = [data.QuestionRecord(id=f"q{n}", text=text) for n in range(40)]
     about = {"title": text, "licence": "CC0", "source": "s", "language": "en"}
     logged = {name: [{"id": "q1", "retrieved": [], "answer": text}] for name in ("a", "b")}
-    datasets.write("desk", Path(sys.argv[1]), chunks=chunks, questions=asked, logged=logged, replace=True, **about)
+    data.write("desk", Path(sys.argv[1]), chunks=chunks, questions=asked, logged=logged, replace=True, **about)
     print(number, flush=True)
 """
 

@@ -172,8 +172,11 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None
 
 
 def test_a_file_of_another_kind(tmp_path: Path) -> None:
+    (tmp_path / "j.docx").write_bytes(b"PK")
+    with pytest.raises(BenchError, match=r"ends in none of \.json, \.jsonl, .*\.csv, \.tsv, \.parquet, .*\.xlsx;"):
+        judgement_files.read(tmp_path / "j.docx", FIVE, UNIT)
     (tmp_path / "j.xlsx").write_bytes(b"PK")
-    with pytest.raises(BenchError, match=r"ends in none of .json, .jsonl, .csv, .tsv, .parquet"):
+    with pytest.raises(BenchError, match=r"^j\.xlsx: cannot be read: "):
         judgement_files.read(tmp_path / "j.xlsx", FIVE, UNIT)
 
 
