@@ -31,6 +31,8 @@ MADE_LATER = {
     "ragbench.systems.refusals": "its own signs, which stand there",
     "ragbench.systems.parts.chunking": "words of a chunk, in the document that it was cut from",
     "ragbench.core.terminal": "one class of characters",
+    "ragbench.llm.mechanism": "the names of parameters, which stand there",
+    "ragbench.data.beir": "the name of a split, in the names of files",
 }
 """Modules whose patterns only a running function makes, and of what."""
 
