@@ -47,7 +47,7 @@ def answers(tmp_path: Path, server: ChatServer, database_settings: Settings, mon
     known = Settings(database=database_settings.database, judges=judges)
     monkeypatch.setattr(settings, "load", lru_cache(lambda: known))
     rows = [
-        {"id": f"s{n}", "user_input": f"Q{n}?", "response": f"{'Bananas' if n < BAD else 'Trams'} run at {n}.",
+        {"id": f"s{n}", "user_input": f"Q{n}?", "response": f"{'Trams' if n % 2 else 'Bananas'} run at {n}.",
          "retrieved_contexts": [f"The timetable of line {n}."]}
         for n in range(N)
     ]  # fmt: skip

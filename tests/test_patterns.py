@@ -8,13 +8,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from markupsafe import Markup
 from pydantic import BaseModel
 
 from ragbench.core.segmentation import sentences, spans
 from ragbench.core.settings.addresses import MASK, without_passwords
+from ragbench.data.vocabulary import _OF_SYSTEM
 from ragbench.judge.injections import AT_ONCE, _flags_in
 from ragbench.llm.reply import MalformedError, read, without_thought
 from ragbench.tiers.retrieval.masking import Masker
+from ragbench.views.basics.chart import without_numbers
+from ragbench.views.basics.still import _number
 from tests.patterns import ANCHORED, Found, found, texts
 
 WHOLE, PART = 100_000, 25_000
@@ -31,6 +35,8 @@ MADE_LATER = {
     "ragbench.systems.refusals": "its own signs, which stand there",
     "ragbench.systems.parts.chunking": "words of a chunk, in the document that it was cut from",
     "ragbench.core.terminal": "one class of characters",
+    "ragbench.llm.mechanism": "the names of parameters, which stand there",
+    "ragbench.data.beir": "the name of a split, in the names of files",
 }
 """Modules whose patterns only a running function makes, and of what."""
 
@@ -152,6 +158,21 @@ class TestTheSameIsFound:
     )  # fmt: skip
     def test_thoughts(self, text: str, rest: str) -> None:
         assert without_thought(text) == rest
+
+    @pytest.mark.parametrize(
+        ("column", "parts"),
+        [("gpt-4_answer", ("gpt-4", "answer", None, None)), ("a - Contexts", ("a", "Contexts", None, None)),
+         ("output: b_c", (None, None, "output", "b_c")), ("__answer", None), ("answer__", None)],
+    )  # fmt: skip
+    def test_columns_of_systems(self, column: str, parts: tuple[str | None, ...] | None) -> None:
+        known = _OF_SYSTEM.fullmatch(column)
+        assert (known.groups() if known else None) == parts
+
+    def test_scripts_and_numbers(self) -> None:
+        drawn = Markup("a<script x>1<2</b></script>b<script>c</script><scripts>")
+        assert without_numbers(drawn) == "ab<scripts>"
+        assert _number(-1234567.5, 1, ".,") == "\N{MINUS SIGN}1,234,567.5"
+        assert (_number(1234, 0, ".,"), _number(12345, 0, ".\N{NO-BREAK SPACE}")) == ("1234", "12\N{NO-BREAK SPACE}345")
 
     def test_a_form_that_begins_in_one_piece_and_ends_in_the_next(self) -> None:
         for before in range(AT_ONCE - 40, AT_ONCE + 40, 7):

@@ -1,4 +1,4 @@
-"""Programs that tests give to processes of their own, as texts: what they import is there.
+"""Programs that tests and the package give to processes of their own, as texts: what they import is there.
 
 Most of them are slow tests' programs, and a name that has moved would be seen long after.
 """
@@ -52,10 +52,10 @@ def _is_module(name: str) -> bool:
 
 
 @pytest.mark.law
-def test_what_the_programs_of_tests_import_is_there() -> None:
+def test_what_programs_in_texts_import_is_there() -> None:
     asked = {
         (path.name, *one)
-        for path in sorted(TESTS.rglob("*.py"))
+        for path in sorted([*TESTS.rglob("*.py"), *(TESTS.parent / "ragbench").rglob("*.py")])
         if path.name != INVENTED
         for one in imports(path.read_text(encoding="utf-8"))
     }

@@ -37,8 +37,10 @@ LEGAL = (
     "judgements with runs, an export of traces (.json, .jsonl), your function as module:function, or a database's "
     "postgresql:// address"
 )
-QRELS = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+\s*|(?i:query[-_ ]?id\s+(corpus|doc)[-_ ]?id\s+(score|grade|rel\w*)\s*)")
-RUN = re.compile(r"\S+\s+[Qq]0\s+\S+\s+\d+\s+\S+(\s+\S.*)?\s*")
+_QRELS = re.compile(
+    r"\S++\s++\S++\s++\S++\s++-?\d++\s*+|(?i:query[-_ ]?id\s++(corpus|doc)[-_ ]?id\s++(score|grade|rel\w*+)\s*+)"
+)
+_RUN = re.compile(r"\S++\s++[Qq]0\s++\S++\s++\d++\s++\S++(\s.*+)?")
 """The first line of judgements and of runs in TREC's form."""
 OF_BEIR = ("corpus", "queries", "qrels")
 OWN = ("ragbench.toml", "ragbench.schema.json", "dataset.toml", "pyproject.toml", "package.json")
@@ -230,9 +232,9 @@ class Beginning:
         """What a file is taken for, said with its columns, or why it cannot be used."""
         line = _first_line(path)
         ends = {ending.lower() for ending in path.suffixes}
-        if RUN.fullmatch(line):
+        if _RUN.fullmatch(line):
             self._say(self.runs, path, "a run of TREC")
-        elif QRELS.fullmatch(line) and not ends & {".csv", ".json", ".jsonl"}:
+        elif _QRELS.fullmatch(line) and not ends & {".csv", ".json", ".jsonl"}:
             self._say(self.qrels, path, "judgements of TREC (qrels)")
         elif ends & set(TABLES):
             try:

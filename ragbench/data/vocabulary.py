@@ -405,7 +405,8 @@ class Columns:
 
 _ANSWERS = "answer|response|output|prediction|reply|ответ"
 _OF_SYSTEM = re.compile(
-    rf"(?:(.+?)[\s_.:-]+({_ANSWERS}|contexts?|documents?|контекст)|({_ANSWERS}|contexts?|контекст)[\s_.:-]+(.+))",
+    rf"(?:(.*?[^\s_.:-])[\s_.:-]++({_ANSWERS}|contexts?|documents?|контекст)"
+    rf"|({_ANSWERS}|contexts?|контекст)[\s_.:-]++(.+))",
     re.IGNORECASE,
 )
 _HINTS = {

@@ -42,8 +42,9 @@ _PERMALINK = re.compile(r"^(link to|permalink|permanent link|anchor|direct link|
 _SIGN = re.compile(r"^[\s#¶§\U0001f517\uf0c1]*$")
 _COOKIES = re.compile(r"cookie|\bкуки", re.I)
 _IMPRINT = re.compile(
-    r"^\W*((copyright\W*|\(c\)|©)\s*(©\s*)?(\d{4}|by\b)|(built|powered|created|made|generated)\s+(with|by|using)\s|"
-    r"all rights reserved|все права защищены|(сделано|создано|работает) на\s)|©\s*\d{4}",
+    r"^\W*((copyright\W*+|(\(c\)|©)\s*+(©\s*+)?)(\d{4}|by\b)|"
+    r"(built|powered|created|made|generated)\s++(with|by|using)\s|"
+    r"all rights reserved|все права защищены|(сделано|создано|работает) на\s)|©\s*+\d{4}",
     re.I,
 )
 LONGEST_IMPRINT = 40  # words

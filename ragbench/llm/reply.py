@@ -168,9 +168,11 @@ def without_thought(text: str) -> str:
         return _END.sub("", text[final.end() :])
     bare = text.lstrip()
     opening = _THOUGHT.match(bare)
-    marks = _THOUGHT.finditer(bare)
-    closing = next((mark for mark in marks if "/" in mark[0]), None)
-    if closing is None or (opening is None and bare.startswith(("{", "```"))):
+    first = opening or _THOUGHT.search(bare)
+    if first is None or (opening is None and ("/" not in first[0] or bare.startswith(("{", "```")))):
+        return text  # no mark, one that has its answer in front of it, or one within the answer
+    closing = next((mark for mark in _THOUGHT.finditer(bare) if "/" in mark[0]), None)
+    if closing is None:
         return text
     return bare[closing.end() :]
 

@@ -42,9 +42,14 @@ def test_a_failed_repeat_is_no_vote() -> None:
     assert of("yes", Status.TIMEOUT, "yes").status is Status.TIMEOUT
 
 
-@pytest.mark.parametrize("verdict", ["Yes", "да", "", True, 1, None, "yes, but"])
+@pytest.mark.parametrize("verdict", ["yess", "да", "", True, 1, None, "yes, but"])
 def test_nothing_else_is_a_word(verdict: Any) -> None:
     assert of(verdict).status is Status.PARSE_ERROR
+
+
+@pytest.mark.parametrize(("verdict", "value"), [("Yes", 1.0), (" YES ", 1.0), ("No", 0.0)])
+def test_its_letters_may_be_large(verdict: str, value: float) -> None:
+    assert of(verdict).value == value
 
 
 @pytest.mark.parametrize("language", ["en", "ru"])

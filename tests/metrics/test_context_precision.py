@@ -159,10 +159,15 @@ class TestEdges:
         assert found.status is Status.TIMEOUT
         assert math.isnan(found.value)
 
-    @pytest.mark.parametrize("word", [1, "1", True, "yes", "Useful", None, "partly"])
+    @pytest.mark.parametrize("word", [1, "1", True, "yes", "Usefully", None, "partly"])
     def test_a_verdict_is_one_of_two_words(self, word: Any) -> None:
         judge = ScriptedJudge(context_precision={"reason": "", "verdict": word})
         assert score(context_precision(QUANTUM["en"], judge=judge)).status is Status.PARSE_ERROR
+
+    @pytest.mark.parametrize(("word", "value"), [("Useful", 1.0), ("USELESS", 0.0)])
+    def test_its_letters_may_be_large(self, word: str, value: float) -> None:
+        judge = ScriptedJudge(context_precision={"reason": "", "verdict": word})
+        assert score(context_precision(QUANTUM["en"], judge=judge)).value == value
 
     def test_all_useful_is_exactly_one_and_ragas_is_not(self) -> None:
         assert of(QUANTUM["en"], 1, 1, 1).value == 1.0

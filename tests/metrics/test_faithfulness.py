@@ -152,10 +152,15 @@ class TestKnownDifferences:
         same = {"verdicts": entailment(1)["verdicts"] * 2}
         assert of(ScriptedJudge(claims=claims("A."), entailment=same)).value == 1.0
 
-    @pytest.mark.parametrize("word", ["yes", "SUPPORTED", "", 1, True, None, 0.5, "NaN", ["supported"]])
+    @pytest.mark.parametrize("word", ["yes", "SUPPORT", "", 1, True, None, 0.5, "NaN", ["supported"]])
     def test_a_verdict_is_one_of_three_words(self, word: Any) -> None:
         reply = {"verdicts": [{"statement": 1, "reason": "", "verdict": word, "passages": []}]}
         assert of(ScriptedJudge(claims=claims("A."), entailment=reply)).status is Status.PARSE_ERROR
+
+    @pytest.mark.parametrize(("word", "value"), [("SUPPORTED", 1.0), (" Contradicted ", 0.0), ("Neutral", 0.0)])
+    def test_its_letters_may_be_large(self, word: str, value: float) -> None:
+        reply = {"verdicts": [{"statement": 1, "reason": "", "verdict": word, "passages": []}]}
+        assert of(ScriptedJudge(claims=claims("A."), entailment=reply)).value == value
 
     def test_a_refusal_is_no_hallucination(self) -> None:
         found = of(ScriptedJudge(claims=claims()))

@@ -136,9 +136,13 @@ class TestEdges:
         assert len(of(self.SAMPLE, questions(*["near"] * 7)).detail["questions"]) == 3
         assert "the response answers (2)" in of(self.SAMPLE, questions("near", "near")).reason
 
-    @pytest.mark.parametrize("manner", ["", "yes", 1, True, None, "Committal"])
+    @pytest.mark.parametrize("manner", ["", "yes", 1, True, None, "Committed"])
     def test_manner_is_one_of_two_words(self, manner: Any) -> None:
         assert of(self.SAMPLE, questions("same", manner=[manner])).status is Status.PARSE_ERROR
+
+    @pytest.mark.parametrize(("manner", "value"), [("Committal", 1.0), ("NONCOMMITTAL", 0.0)])
+    def test_its_letters_may_be_large(self, manner: str, value: float) -> None:
+        assert of(self.SAMPLE, questions("same", manner=[manner])).value == value
 
     @pytest.mark.parametrize("number", [0, -1, 21, 2.0, True])
     def test_a_number_of_questions(self, number: Any) -> None:

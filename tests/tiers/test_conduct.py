@@ -42,7 +42,7 @@ def test_failures_are_the_judges_own_and_not_those_of_empty_answers() -> None:
     assert known["b"]["statuses"] == {"parse_error": 1, "timeout": 2}
     assert known["a"]["usage"] == {
         "replies": 3, "input_tokens": 30, "output_tokens": 9, "cost": 0.5, "estimated": 0,
-            "model": "", "answered_by": {}, "unpriced": 0, "imported": 0,
+            "model": "", "answered_by": {}, "unpriced": 0, "imported": 0, "unsent": {},
     }  # fmt: skip
     assert "usage" not in known["b"]
 

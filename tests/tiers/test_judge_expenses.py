@@ -72,7 +72,8 @@ def rows_of(html: str) -> list[list[str]]:
 
 
 def test_money_by_hand_and_as_it_was_paid_for_when_the_prices_change(labelled: Path) -> None:
-    """Eleven cases, two of them equal, one without a reply: nine decisions of ten replies, as one was asked again."""
+    """Eleven cases, two of them equal, one without a reply: nine decisions of ten replies, as one was asked again.
+    What was asked in vain is asked anew by the next run: two replies more, at the prices of then."""
     with Counting(answer=reply).running() as server:
         configure(labelled, server, "input_price = 2.0\noutput_price = 10.0")
         made = tiers.tier_judge_pipeline(judges="model", resamples=100)
@@ -84,7 +85,13 @@ def test_money_by_hand_and_as_it_was_paid_for_when_the_prices_change(labelled: P
     assert found["input_tokens"] == pytest.approx(3000 / 9)
     assert found["output_tokens"] == pytest.approx(200 / 9)
     assert found["cost"] == pytest.approx((3000 * 2 + 200 * 10) / 1e6 / 9)
-    assert taken(again) == found, "the journal's replies cost what they cost"
+    paid = taken(again)
+    assert (paid["decisions"], paid["unanswered"], paid["unknown"]) == (9, 1, "")
+    assert paid["replies"] == pytest.approx(12 / 9)
+    assert paid["input_tokens"] == pytest.approx(3600 / 9)
+    assert paid["output_tokens"] == pytest.approx(240 / 9)
+    old, new = 3000 * 2 + 200 * 10, 600 * 200 + 40 * 1000
+    assert paid["cost"] == pytest.approx((old + new) / 1e6 / 9), "the journal's replies cost what they cost"
     rows = made.extra["decisions"].query("system == 'model'").set_index("sample")
     assert rows.loc[f"d{SILENT}", "status"] == "judge_error"
     assert list(rows.index[rows["ms"].isna()]) == [f"d{SILENT}"], "no reply is no reply in 0 ms"
@@ -123,7 +130,9 @@ def test_without_a_price_there_is_no_cost_and_a_price_of_nothing_is_one(labelled
     assert (taken(unset)["cost"], taken(unset)["unknown"]) == (None, "no price")
     assert taken(unset)["input_tokens"] == pytest.approx(3000 / 9)
     assert (taken(later)["cost"], taken(later)["unknown"], taken(later)["doubtful"]) == (None, "no price then", 10)
-    assert (taken(free)["cost"], taken(free)["unknown"]) == (0.0, "")
+    assert taken(free)["replies"] == pytest.approx(14 / 9), "two were asked anew by each later run"
+    paid_by_the_second = 600 * 2.0 / 1e6
+    assert (taken(free)["cost"], taken(free)["unknown"]) == (pytest.approx(paid_by_the_second / 9), "")
     assert "no price is set" in views.answers.judges(Page(unset)).html()
     assert "no price was set when" in views.answers.judges(Page(later)).html()
 

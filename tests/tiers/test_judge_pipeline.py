@@ -277,7 +277,9 @@ def test_a_model_behind_an_endpoint_with_replies_that_decide_nothing(labelled: P
         configured.write_text(configured.read_text(encoding="utf-8") + judge, encoding="utf-8")
         settings.load.cache_clear()
         made = tiers.tier_judge_pipeline()
+        asked = len(server.requests)
         again = tiers.tier_judge_pipeline()
+        asked_anew = server.requests[asked:]
     assert [one["name"] for one in made.facts["judges"]] == ["show-all", "model", "hide-all"]
     assert counts(made, "model") == {
         "true_positive": 19, "true_negative": 19, "failed_positive": 1, "failed_negative": 1,
@@ -285,7 +287,14 @@ def test_a_model_behind_an_endpoint_with_replies_that_decide_nothing(labelled: P
     assert estimate(made, "model", "accuracy") == 38 / 40
     assert set(made.extra["decisions"].query("system == 'model' and decision.isna()")["status"]) == {"parse_error"}
     assert estimate(made, "model", "avg_latency_ms") > 0
-    assert repr(again.estimates) == repr(made.estimates), "replies and their times come out of the journal"
+    anew = {int(re.findall(r"answer (\d+)", str(request.body["messages"]))[-1]) for request in asked_anew}
+    assert anew == {4, 5}, "what decided nothing is asked anew by the next run"
+    first, second = (one.extra["decisions"].query("system == 'model' and decision.notna()") for one in (made, again))
+    assert first.equals(second), "replies and their times come out of the journal"
+    timed = "avg_latency_ms"
+    assert repr([one for one in again.estimates if one.metric != timed]) == repr(
+        [one for one in made.estimates if one.metric != timed]
+    )
     assert "model" in views.answers.judges(Page(made)).html()
 
 

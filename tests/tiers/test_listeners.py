@@ -98,7 +98,7 @@ def test_a_listener_that_fails_is_counted_and_said_and_changes_nothing() -> None
     assert (found.listeners[0].failed, found.listeners[0].told, found.listeners[1].failed) == (2, 4, 0)
     assert len(good) == 4
     said = "Listener bad failed on 2 of 4 events and missed 0; no score depends on it. SystemExit: no exporter"
-    assert said in repr(found)
+    assert said in str(found)
 
 
 def test_a_listener_that_hangs_is_left_behind() -> None:

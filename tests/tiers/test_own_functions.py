@@ -191,8 +191,8 @@ def test_a_judge_that_raises_leaves_rows_and_never_ends_the_run(bare: Path) -> N
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "give model=… and base_url=…, or a function"),
-        ({"model": "m"}, "give `base_url`, or the name of a shared `provider`"),
+        ({}, "give model=… and base_url=… or client=…, or a function"),
+        ({"model": "m"}, "give `base_url`, the name of a shared `provider`, or your `client`"),
         ({"model": "m", "base_url": "ftp://x"}, "only http and https are spoken"),
         ({"model": "m", "base_url": "http://x", "temprature": 1}, "there is no key 'temprature'; did you mean"),
         ({"model": "m", "base_url": "http://x", "temperature": 9}, "temperature = 9"),

@@ -255,7 +255,7 @@ def test_a_judge_that_refuses_the_bad_answers_leaves_it_open_on_every_output(pic
         for answer in ["0.75" if system == "v1" else "0.95" if n < 36 else "bad"]
     ]
     found = ragbench.score(rows, metrics=[picky], resamples=500)
-    [one] = found.comparisons
+    [one] = found.differences
     assert (one.comparison.verdict, one.comparison.withheld) == (Verdict.CANNOT_BE_TOLD, WITHHELD)
     assert one.comparison.least == pytest.approx((36 * 0.2 - 24 * 0.75) / 60)
     for text in (repr(found), found._repr_html_()):

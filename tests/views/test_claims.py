@@ -163,7 +163,7 @@ def test_an_explanation_marks_the_same_claims(language: str) -> None:
     assert html.count("<mark") == 1
     assert '<mark class="rb-claim rb-worse">Dogs may not enter it.<span class="rb-sign rb-worse" role="img"' in html
     assert ("60% of its words" if language == "en" else "60\N{NO-BREAK SPACE}%") in html
-    assert "Dogs may not enter it." in repr(page.explain("q0"))
+    assert "Dogs may not enter it." in str(page.explain("q0"))
 
 
 def test_equal_verdicts_on_a_sentence_share_a_sign_that_counts_them() -> None:

@@ -227,7 +227,7 @@ def _manager(private: Path, environment: Mapping[str, str], stopped: threading.E
             if born is not None:
                 with contextlib.suppress(
                     OSError, EOFError
-                ):  # a nursery that was killed; without one a kernel starts anew
+                ):  # a kernel pool that was killed; without one a kernel starts anew
                     arguments = kernel_cmd[len(BEGIN) :]
                     made = await asyncio.to_thread(born, arguments, words["env"], words["cwd"])
                     local: Any = self.provisioner

@@ -1,9 +1,9 @@
 """A process that has imported what notebooks need, and becomes a kernel for each: imports are paid once a run.
 
-What not all need, a nursery of its own imports, itself a fork of the first: meanwhile the others are served.
+What not all need, a kernel pool of its own imports, itself a fork of the first: meanwhile the others are served.
 
 A fork has memory of its own, and all else that a kernel started anew would have: environment, folder, process group,
-signals. The nursery runs one thread and nothing of a project's, so that what is copied is always whole.
+signals. The kernel pool runs one thread and nothing of a project's, so that what is copied is always whole.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from ragbench.report.execution import concurrency, guard
 _BEGIN = """
 import signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
-from ragbench.report.execution import nursery
-nursery.main({handle})
+from ragbench.report.execution import kernel_pool
+kernel_pool.main({handle})
 """
-"""Interrupted before it works on a cell, a nursery or a kernel would print a trace; a kernel then listens by itself."""
+"""Interrupted before it works on a cell, a pool or a kernel would print a trace; a kernel then listens by itself."""
 _NEEDED = (
     *("ipykernel.kernelapp", "ipykernel.zmqshell", "ragbench.views", "ragbench.store"),
     *("pandas", "scipy.stats", "sklearn.feature_extraction.text", "sklearn.utils.extmath", "snowballstemmer"),
@@ -64,12 +64,12 @@ class _Errand(NamedTuple):
 
 
 class Kernel:
-    """A kernel of a nursery, with what jupyter_client reads of a `subprocess.Popen`."""
+    """A kernel of a kernel pool, with what jupyter_client reads of a `subprocess.Popen`."""
 
     stdin = stdout = stderr = None
 
     def __init__(self, pid: int, told: Connection) -> None:
-        """told: where the nursery says how it ended."""
+        """told: where the kernel pool says how it ended."""
         self.pid = pid
         self.returncode: int | None = None
         self._told = told
@@ -99,13 +99,13 @@ class Kernel:
                 with self._told:
                     try:
                         self.returncode = int(self._told.recv())
-                    except EOFError:  # of a nursery that was killed, whose kernels end without it
+                    except EOFError:  # of a kernel pool that was killed, whose kernels end without it
                         self.returncode = -signal.SIGKILL
             return self.returncode
 
 
-class Nursery:
-    """The nursery's end in the runner. It ends when this end is closed, whether by the runner or with it."""
+class KernelPool:
+    """The kernel pool's end in the runner. It ends when this end is closed, whether by the runner or with it."""
 
     def __init__(self, line: Connection) -> None:
         self._line = line
@@ -114,14 +114,14 @@ class Nursery:
     def kernel(
         self, arguments: Sequence[str], environment: Mapping[str, str], folder: str, libraries: Libraries = ()
     ) -> Kernel:
-        """A kernel with the arguments of `ipykernel_launcher`. Raises OSError, EOFError where the nursery has ended."""
+        """A kernel with the arguments of `ipykernel_launcher`. Raises OSError, EOFError where the pool has ended."""
         told = self._asked(_Birth(list(arguments), dict(environment), folder), libraries)
         return Kernel(int(told.recv()), told)
 
     def call(self, function: Callable[..., Made], *arguments: Any, libraries: Libraries = ()) -> Made:
         """What a function of a module makes of these arguments in a fork of its own, all of them plain values.
 
-        Raises OSError, EOFError where the nursery has ended, or the fork before it had a result.
+        Raises OSError, EOFError where the kernel pool has ended, or the fork before it had a result.
         """
         with self._asked(_Errand(function, arguments), libraries) as told:
             said = told.recv()
@@ -144,8 +144,8 @@ class Nursery:
 
 
 @contextlib.contextmanager
-def opened(kernels: int = FORKED_FROM) -> Iterator[Nursery | None]:
-    """A nursery for a run of so many kernels; None where that costs more than it saves, and where a process that has
+def opened(kernels: int = FORKED_FROM) -> Iterator[KernelPool | None]:
+    """A pool for a run of so many kernels; None where that costs more than it saves, and where a process that has
     imported so much is not safe to fork."""
     if sys.platform != "linux" or kernels < FORKED_FROM:
         yield None
@@ -159,7 +159,7 @@ def opened(kernels: int = FORKED_FROM) -> Iterator[Nursery | None]:
             )
         watcher = guard.watch(process.pid)  # while it imports, it does not see that the runner is gone
         try:
-            yield Nursery(own)
+            yield KernelPool(own)
         finally:
             process.kill()
             process.wait()
@@ -167,7 +167,7 @@ def opened(kernels: int = FORKED_FROM) -> Iterator[Nursery | None]:
 
 
 def main(handle: int) -> None:
-    """Be a nursery until the runner is gone, and in each fork what was asked for."""
+    """Be a kernel pool until the runner is gone, and in each fork what was asked for."""
     gc.disable()  # imports leave next to no garbage, and looking for it takes a sixth of their time
     gc.set_threshold(YOUNG)
     with Connection(handle) as line:
@@ -230,7 +230,7 @@ def _serve(line: Connection) -> list[str] | None:
 
 
 def _leave(*lines: Connection) -> None:
-    """In a fork: what is the nursery's own stays with it."""
+    """In a fork: what is the kernel pool's own stays with it."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for line in lines:

@@ -231,7 +231,7 @@ def _draw(
     manifest: dict[str, Any],
     mask: Callable[[str], str],
     measured: assembly.Measurements,
-    forks: kernel_pool.Nursery | None,
+    forks: kernel_pool.KernelPool | None,
 ) -> None:
     """Write the manifest and draw the pages; a page that cannot be drawn fails, in both."""
 
@@ -241,7 +241,7 @@ def _draw(
 
     def one(sheet: drawing.Sheet) -> tuple[dict[str, Any], str]:
         if forks is not None:
-            with contextlib.suppress(OSError, EOFError):  # a nursery that was killed
+            with contextlib.suppress(OSError, EOFError):  # a kernel pool that was killed
                 return forks.call(drawing.page, sheet, libraries=DRAWING)
         return drawing.page(sheet)
 
@@ -268,7 +268,7 @@ class Work:
         folder: Path,
         progress: Report | None,
         environment: Mapping[str, str] | None = None,
-        forks: kernel_pool.Nursery | None = None,
+        forks: kernel_pool.KernelPool | None = None,
         libraries: Mapping[str, kernel_pool.Libraries] | None = None,
     ) -> None:
         self._forks = forks

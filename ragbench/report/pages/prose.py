@@ -78,8 +78,8 @@ def title(notebook: Any, translate: Translator, name: str) -> tuple[str, str]:
 def code(source: str) -> Markup:
     """Python code, its parts marked for the style sheet."""
     from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import PythonLexer
+    from pygments.formatters.html import HtmlFormatter
+    from pygments.lexers.python import PythonLexer  # the package swaps itself while another thread imports from it
 
     marked = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True)).rstrip("\n")
     return html.pre(Markup(marked), "source")  # noqa: S704 - pygments escapes

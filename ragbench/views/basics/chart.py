@@ -36,7 +36,7 @@ NOTEBOOK_COLOURS = {
 }
 
 
-_SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL)
+_SCRIPT = re.compile(r"<script\b[^<]*+(?:<(?!/script>)[^<]*+)*+(?:</script>)?")
 
 
 def without_numbers(drawn: Markup) -> Markup:
@@ -122,7 +122,7 @@ def numbers(figure: Mapping[str, Any]) -> list[dict[str, Any]]:
                 up, down = (reach.get(side, [None] * (place + 1))[place] for side in ("array", "arrayminus"))
                 row |= {"low": None if down is None else at - down, "high": None if up is None else at + up}
             if isinstance(trace.get("text"), list):
-                row["text"] = unescape(re.sub(r"<[^>]+>", " ", str(trace["text"][place]))).strip()
+                row["text"] = unescape(re.sub(r"<[^<>]++>", " ", str(trace["text"][place]))).strip()
             rows.append(row)
     return rows
 

@@ -93,7 +93,7 @@ def _write(text: Any, x: float, y: float, *, size: float = 12, fill: str = "#7a8
 def _number(value: float, digits: int, separators: str) -> str:
     whole, _, rest = f"{abs(value):.{digits}f}".partition(".")
     if len(whole) > 4:
-        whole = re.sub(r"\B(?=(\d{3})+$)", separators[1:], whole)
+        whole = f"{int(whole):,}".replace(",", separators[1:])
     sign = "\N{MINUS SIGN}" if value < 0 and round(value, digits) else ""
     return sign + whole + (separators[0] + rest if rest else "")
 

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from ragbench.report.execution import execute, kernel_pool
-from ragbench.report.execution.kernel_pool import Libraries, Nursery
+from ragbench.report.execution.kernel_pool import KernelPool, Libraries
 
 SURROUNDINGS = """
 import json, os, signal, sys, threading
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def kernels() -> Iterator[Nursery]:
+def kernels() -> Iterator[KernelPool]:
     with kernel_pool.opened() as made:
         if made is None:
             pytest.skip("kernels are not forked on this system")
@@ -48,7 +48,7 @@ def kernels() -> Iterator[Nursery]:
 
 
 def said(
-    folder: Path, source: str, made: Nursery | None, libraries: Libraries = (), **variables: str
+    folder: Path, source: str, made: KernelPool | None, libraries: Libraries = (), **variables: str
 ) -> tuple[str, execute.Failure | None]:
     """What a notebook of one cell prints."""
     notebook: Any = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
@@ -64,14 +64,14 @@ def said(
     return "".join(one.text for one in outputs if one.output_type == "stream"), failure
 
 
-def test_it_stands_where_one_started_anew_would(tmp_path: Path, kernels: Nursery) -> None:
+def test_it_stands_where_one_started_anew_would(tmp_path: Path, kernels: KernelPool) -> None:
     anew, forked = (json.loads(said(tmp_path, SURROUNDINGS, made, MORE="ё")[0]) for made in (None, kernels))
     assert forked == anew
     assert forked["folder"] == str(tmp_path)
     assert forked["variables"]["MORE"] == "ё"
 
 
-def test_it_has_a_memory_and_a_chance_of_its_own(tmp_path: Path, kernels: Nursery) -> None:
+def test_it_has_a_memory_and_a_chance_of_its_own(tmp_path: Path, kernels: KernelPool) -> None:
     assert said(tmp_path, CHANGED, kernels)[1] is None
     assert said(tmp_path, UNCHANGED, kernels)[0].strip() == "[False, False, False]"
     first, second = (said(tmp_path, DRAWN, kernels)[0].split() for _ in range(2))
@@ -86,7 +86,7 @@ def test_it_has_a_memory_and_a_chance_of_its_own(tmp_path: Path, kernels: Nurser
         (f"import os, signal\nos.kill(os.getpid(), {int(signal.SIGSEGV)})", "a signal ended it (Segmentation fault)"),
     ],
 )
-def test_the_signal_that_ended_it_is_told(tmp_path: Path, kernels: Nursery, source: str, reason: str) -> None:
+def test_the_signal_that_ended_it_is_told(tmp_path: Path, kernels: KernelPool, source: str, reason: str) -> None:
     failure = said(tmp_path, source, kernels)[1]
     assert failure is not None
     assert reason in failure.line
@@ -108,7 +108,7 @@ MORE = ("mailbox", "wave")  # of the standard library, and needed by nobody here
 THERE = "import os, sys\nprint([name in sys.modules for name in ('mailbox', 'wave')], os.getppid())"
 
 
-def test_what_one_imports_besides_the_others_have_not(tmp_path: Path, kernels: Nursery) -> None:
+def test_what_one_imports_besides_the_others_have_not(tmp_path: Path, kernels: KernelPool) -> None:
     assert not {*MORE} & {*sys.modules}, "else this test shows nothing"
     first, again = (said(tmp_path, THERE, kernels, MORE)[0] for _ in range(2))
     assert first == again, "imported once, for all who need it"
@@ -126,7 +126,7 @@ def test_what_is_imported_beforehand_is_there_when_it_is_needed(tmp_path: Path) 
         assert said(tmp_path, THERE, made, ("mailbox",))[0].startswith("[True, False]")
 
 
-def test_a_call_gives_its_result_and_leaves_nothing(kernels: Nursery) -> None:
+def test_a_call_gives_its_result_and_leaves_nothing(kernels: KernelPool) -> None:
     assert kernels.call(divmod, 7, 2) == (3, 1)
     first, second = kernels.call(os.getpid), kernels.call(os.getpid, libraries=MORE)
     assert len({first, second, os.getpid()}) == 3
@@ -134,7 +134,7 @@ def test_a_call_gives_its_result_and_leaves_nothing(kernels: Nursery) -> None:
 
 
 @pytest.mark.parametrize("libraries", [(), MORE])
-def test_a_call_without_a_result_says_so(kernels: Nursery, libraries: Libraries) -> None:
+def test_a_call_without_a_result_says_so(kernels: KernelPool, libraries: Libraries) -> None:
     for function, *given in ((int, "no number"), (os._exit, 0), (os.abort,)):
         with pytest.raises(EOFError):
             kernels.call(function, *given, libraries=libraries)  # type: ignore[arg-type]
