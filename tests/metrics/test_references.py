@@ -106,6 +106,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "list": {"reference": ["8:00", "8 a.m."]},
     "ground_truths": {"ground_truths": ["8:00", "8 a.m."]},
     "both": {"reference": "8:00", "references": None, "ground_truths": ["8 a.m.", "8:00"]},
+    "a cell beside": {"ground_truth": "8:00", "gold_answers": '["8 a.m.", "8:00"]'},
     "a cell": {"reference": '["8:00", "8 a.m."]'},
     "a cell of Python": {"reference": "['8:00', '8 a.m.']"},
     "SQuAD": {"reference": {"text": ["8:00", "8 a.m.", "8:00"], "answer_start": [1, 2, 1]}},
