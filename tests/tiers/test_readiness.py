@@ -143,7 +143,8 @@ def test_pages_without_data_are_left_out_and_every_reader_is_told(project: Path)
     assert manifest["left_out"][-1]["why"].startswith("needs ")
     assert "needs labelled decisions; small:en has none" in (run / "index.html").read_text(encoding="utf-8")
     assert ragbench("render", run.name, "-l", "ru").returncode == 0
-    assert "нужно: размеченные решения; в наборе small:en такого нет" in (run / "ru" / "index.html").read_text(encoding="utf-8")
+    russian = (run / "ru" / "index.html").read_text(encoding="utf-8")
+    assert "нужно: размеченные решения; в наборе small:en такого нет" in russian
     assert ragbench("publish", run.name, "--to", "site", "--no-single").returncode == 0
     cases = ElementTree.parse(project / "site" / "junit.xml").getroot().findall(".//testcase[skipped]")
     said = {case.get("name"): case.find("skipped").get("message") for case in cases}  # type: ignore[union-attr]
