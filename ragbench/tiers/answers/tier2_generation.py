@@ -112,8 +112,7 @@ def tier2_generation(request: Tier2Request) -> Measurement:
     Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a provider refuses
     altogether.
     """
-    named = (request.notebook, request.dataset, request.systems, request.baseline, request.language)
-    session = Session.begin(*named, sampled=request.drawn)
+    session = Session.of(request, request.systems, request.baseline)
     profiles.check(request.refusals, session.settings)
     ideal = ideal_contexts(session, session.dataset.questions)
     scored = [q for q in session.dataset.questions if ideal[q.id] and q.answerable is not False]

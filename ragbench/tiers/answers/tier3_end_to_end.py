@@ -144,8 +144,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
     Raises BenchError, DatasetError or StoreError, each with what is legal; ModelError when a provider refuses
     altogether.
     """
-    named = (request.notebook, request.dataset, request.systems, request.baseline, request.language)
-    session = Session.begin(*named, sampled=request.drawn)
+    session = Session.of(request, request.systems, request.baseline)
     asked = session.dataset.questions
     scored = [q for q in asked if q.answerable is not False]
     if not scored:

@@ -194,8 +194,7 @@ def tier_ux(request: TierUxRequest) -> Measurement:
     """
     import pandas as pd
 
-    named = (request.notebook, request.dataset, request.systems, "", request.language)
-    session = Session.begin(*named, sampled=request.drawn)
+    session = Session.of(request, request.systems)
     dataset = session.dataset
     kind, sessions = talks(dataset, request.sessions)
     cache = caching.cached(dataset, request.cached_score)

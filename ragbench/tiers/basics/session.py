@@ -73,6 +73,11 @@ class Session:
         planning.stand_for(data.taken())
         return cls(notebook, wheels.settled(found, data.language), data, ordered, ordered[0], part(notebook), language)
 
+    @classmethod
+    def of(cls, request: Any, systems: str | Sequence[str] = "", baseline: str = "") -> Session:
+        """`begin` of a request with `dataset` and `language`, on the sample of the data set that it asks for."""
+        return cls.begin(request.notebook, request.dataset, systems, baseline, request.language, sampled=request.drawn)
+
     def progress(self, label: str, total: int) -> Progress:
         """A bar for `total` units of work."""
         return Progress(label, total, self.folder)

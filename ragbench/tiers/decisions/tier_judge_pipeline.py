@@ -130,8 +130,7 @@ def tier_judge_pipeline(request: PipelineRequest) -> Measurement:
     by (the lexical one without a context) is unmeasured, and no comparison counts it. A data set without labelled
     decisions gives a measurement of nothing, which says so. Raises BenchError or DatasetError, each with what is legal.
     """
-    named = (request.notebook, request.dataset, "", "", request.language)
-    session = Session.begin(*named, sampled=request.drawn)
+    session = Session.of(request)
     cases = cases_of(session.dataset)
     names = deciders.asked(request.judges, session)
     first = request.baseline.strip() or SHOW_ALL

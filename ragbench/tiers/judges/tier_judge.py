@@ -134,8 +134,7 @@ def tier_judge(request: TierJudgeRequest) -> Measurement:
     A data set with neither rated answers nor questions with a reference gives a measurement of nothing, which says so.
     Raises BenchError, DatasetError, ModelError or StoreError, each with what is legal.
     """
-    named = (request.notebook, request.dataset, "", "", request.language)
-    session = Session.begin(*named, sampled=request.drawn)
+    session = Session.of(request)
     return (_logged if request.ratings else _live)(session, request)
 
 

@@ -90,8 +90,7 @@ def real_users(request: RealUsersRequest) -> Measurement:
     A data set without a log gives a measurement of nothing, which says so.
     Raises BenchError, DatasetError or StoreError, each with what is legal.
     """
-    named = (request.notebook, request.dataset, request.systems, request.baseline, request.language)
-    session = Session.begin(*named, sampled=request.drawn)
+    session = Session.of(request, request.systems, request.baseline)
     history = session.dataset.history
     masker = Masker(dict.fromkeys(past.user for past in history if past.user is not None))
     titles = {chunk.url: chunk.title for chunk in reversed(session.dataset.chunks) if chunk.url}

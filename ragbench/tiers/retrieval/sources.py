@@ -106,8 +106,7 @@ def sources(request: SourcesRequest) -> Measurement:
     """
     from ragbench.systems import make, once, steps
 
-    named = (request.notebook, request.dataset, request.systems, "", request.language)
-    session = Session.begin(*named, sampled=request.drawn)
+    session = Session.of(request, request.systems)
     history = session.dataset.history
     data = replace(session.dataset, questions=tuple(request.asked(session.dataset)))
     if not data.questions:

@@ -96,7 +96,7 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
     """
     import pandas as pd
 
-    session = Session.begin(request.notebook, request.dataset, request.systems, "", request.language)
+    session = Session.of(request, request.systems)
     names = chosen_embedders(request.embedders, request.systems, session.settings)
     items = session.dataset.chunks if request.texts == "chunks" else session.dataset.questions
     if len(items) < request.fewest:

@@ -112,8 +112,7 @@ def tier1_retrieval(request: Tier1Request) -> Measurement:
     with the reason in its rows. The others are counted in the facts. Raises BenchError, DatasetError or StoreError,
     each with what is legal.
     """
-    asked = (request.notebook, request.dataset, request.systems, request.baseline, request.language)
-    return measured(Session.begin(*asked, sampled=request.drawn), request)
+    return measured(Session.of(request, request.systems, request.baseline), request)
 
 
 def _metrics(labels: str | Sequence[str], k: int) -> tuple[Metric, ...]:
