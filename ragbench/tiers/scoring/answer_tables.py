@@ -63,9 +63,9 @@ class AnswerTable:
         """Only the answers to so many questions, of every system the same (`ragbench.data.subsets`)."""
         kept, taken = sample_of(tuple(self.samples), limit)
         planning.stand_for(taken)
-        given = [one for one in self.people if one[1] in {sample.id for sample in kept}]
-        more = {"part_of_all": taken} if taken else {}
-        return AnswerTable(kept, {**self.facts, **more}, {place: self.people[place] for place in given})
+        ids = {sample.id for sample in kept}
+        people = {place: given for place, given in self.people.items() if place[1] in ids}
+        return AnswerTable(kept, {**self.facts, **({"part_of_all": taken} if taken else {})}, people)
 
 
 def sample_of(samples: Sequence[Sample], limit: int) -> tuple[tuple[Sample, ...], dict[str, Any] | None]:
