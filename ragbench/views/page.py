@@ -194,14 +194,15 @@ class Page:
 
         name: that of its view. Raises ValueError for another name, and for a figure that this page has not.
         """
-        there = [one for one in sorted(CHARTS) if (self.view(one).figure or {}).get("data")]
-        if name not in there:
+        figure = self.view(name, **options).figure if name in CHARTS else None
+        if not (figure or {}).get("data"):
+            there = [one for one in sorted(CHARTS) if (self.view(one).figure or {}).get("data")]
             raise ValueError(
                 f"this page has no figure {name!r}{meant(name, there)}; there are {', '.join(there) or 'none'}"
             )
         import plotly.graph_objects as go
 
-        return go.Figure(self.view(name, **options).figure)
+        return go.Figure(figure)
 
     def save(self, folder: Path | str) -> Path:
         """Write the page into a folder as `ragbench run` would have; the path of its HTML, for a browser."""
