@@ -72,9 +72,13 @@ class View:
         return html.div(self.draw(present), f"rb rb-view-{self.name}")
 
     @cached_property
+    def _alone(self) -> Markup:
+        return self.html()
+
+    @cached_property
     def words(self) -> str:
         """What the view says, without its figures' numbers and its markup: for a terminal."""
-        return terminal.plain(chart.without_numbers(self.html()).striptags()[:PLAIN])
+        return terminal.plain(chart.without_numbers(self._alone).striptags()[:PLAIN])
 
     def to_pandas(self) -> pd.DataFrame:
         """The numbers of the view's figure, a row a mark: which panel and line, `x`, `y`, and the ends of its interval.
@@ -96,8 +100,18 @@ class View:
         """The view as HTML that needs no script: its figures are drawn already, in colours of both schemes; of a table
         that a script makes, what tells most of it."""
         other = VIEWS[INSTEAD[self.name]](self.page) if self.name in INSTEAD and self.page is not None else None
-        told = other.html() if other is not None and other.draw(frozenset()).strip() else self.html()
+        told = other._alone if other is not None and other.words else self._alone
         return without_script(told, chart.in_notebook)
+
+    def kept(self) -> dict[str, Any]:
+        """What a notebook keeps whose page is drawn from the measurement: the call, and words."""
+        call = {
+            "view": self.name,
+            "options": dict(self.options),
+            "language": self.language,
+            "measurement": self.measurement,
+        }
+        return {MIME: call, "text/plain": self.words}
 
     def __repr__(self) -> str:
         return terminal.brief(str(self))
@@ -106,14 +120,7 @@ class View:
         return "\n".join(textwrap.wrap(self.words, 100))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        still = self.without_script()
-        call = {
-            "view": self.name,
-            "options": dict(self.options),
-            "language": self.language,
-            "measurement": self.measurement,
-        }
-        bundle: dict[str, Any] = {MIME: call, "text/plain": self.words, "text/html": str(style() + still)}
+        bundle = {**self.kept(), "text/html": str(style() + self.without_script())}
         if (widget := self.widget()) is not None:
             return widget._repr_mimebundle_()[0] | bundle
         if self.figure is not None:

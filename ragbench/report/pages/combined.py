@@ -15,7 +15,7 @@ from ragbench.report.execution import parameters
 from ragbench.report.keeping import files, results
 from ragbench.report.pages import assembly
 from ragbench.report.pages.drawing import render
-from ragbench.views import MIME, VIEWS, Page, View
+from ragbench.views import VIEWS, Page, View
 from ragbench.views.view import called
 
 USUAL = (
@@ -96,6 +96,4 @@ def _asked(source: str, values: Mapping[str, Any]) -> Iterator[tuple[Callable[..
 def _output(view: View) -> Any:
     nbformat = files.notebook_format()
 
-    bundle = view._repr_mimebundle_()
-    data = {key: bundle[key] for key in (MIME, "text/plain") if key in bundle}
-    return nbformat.v4.new_output("display_data", data=data)
+    return nbformat.v4.new_output("display_data", data=view.kept())
