@@ -37,14 +37,14 @@ def main() -> None:
     begun = time.perf_counter()
     with local.started(given.workers) as file:
         known = settings.load().model_copy(update={"cluster": str(file)})
-        with pool.opened(known) as crew:
-            assert crew is not None
-            print(f"{crew.count} workers are there after {time.perf_counter() - begun:.1f} s", flush=True)
-            print(f"one part alone: {1000 * crew.seconds_of_a_part():.0f} ms", flush=True)
+        with pool.opened(known) as workers:
+            assert workers is not None
+            print(f"{workers.count} workers are there after {time.perf_counter() - begun:.1f} s", flush=True)
+            print(f"one part alone: {1000 * workers.seconds_of_a_part():.0f} ms", flush=True)
             for size in BYTES:
                 parts = [bytes(size)] * (given.parts if size < 1_000_000 else given.parts // 10)
                 begun, cpu = time.perf_counter(), time.process_time()
-                assert crew.map(echo, None, parts) == parts
+                assert workers.map(echo, None, parts) == parts
                 seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
                 said = f"{len(parts):,} parts of {size:,} bytes there and back: {len(parts) / seconds:6.0f} a second, "
                 print(f"{said}{1000 * cpu / len(parts):.2f} ms of the asker's processor a part", flush=True)

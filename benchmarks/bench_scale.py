@@ -30,7 +30,7 @@ from ragbench.core import settings
 from ragbench.core.settings import Settings
 from ragbench.core.types import Chunk, Sample
 from ragbench.extras.cluster import local
-from ragbench.extras.cluster.worker_pool import Crew
+from ragbench.extras.cluster.worker_pool import Workers
 from ragbench.llm.accounts import Told
 from ragbench.store import Store, server
 from ragbench.store.journal import DatabaseJournal
@@ -72,7 +72,7 @@ def replies(known: Settings, count: int) -> None:
         os.environ["RAGBENCH_CLUSTER"] = str(file)
         settings.load.cache_clear()
         asked(url, "warm", 200)
-        with Store.open(known) as store, sized(Crew) as sizes, counted(known) as connections:
+        with Store.open(known) as store, sized(Workers) as sizes, counted(known) as connections:
             before = processors(known, file), written(store), tables(store)["journal"][0]
             begun = time.perf_counter()
             asked(url, "measured", count)
@@ -180,9 +180,9 @@ def written(store: Store) -> int:
 
 
 @contextlib.contextmanager
-def sized(crew: Any) -> Iterator[dict[str, int]]:
+def sized(workers: Any) -> Iterator[dict[str, int]]:
     """Bytes of parts and of what comes back, as they are pickled."""
-    found, plain = {"there": 0, "back": 0, "parts": 0}, crew.map
+    found, plain = {"there": 0, "back": 0, "parts": 0}, workers.map
 
     def mapped(self: Any, work: Any, common: Any, parts: Sequence[Any], heard: Any = None) -> list[Any]:
         made: list[Any] = plain(self, work, common, parts, heard)
@@ -191,11 +191,11 @@ def sized(crew: Any) -> Iterator[dict[str, int]]:
         found["parts"] += len(parts)
         return made
 
-    crew.map = mapped
+    workers.map = mapped
     try:
         yield found
     finally:
-        crew.map = plain
+        workers.map = plain
 
 
 @contextlib.contextmanager

@@ -70,13 +70,13 @@ def _cluster() -> Iterator[Finding]:
     if known.cluster is None:
         return
     try:
-        with pool.opened(known) as crew:
-            assert crew is not None, "the settings name a cluster"
-            seconds = crew.seconds_of_a_part()
+        with pool.opened(known) as workers:
+            assert workers is not None, "the settings name a cluster"
+            seconds = workers.seconds_of_a_part()
             yield (
                 "ok",
                 (
-                    f"cluster {known.cluster}: {counted(crew.count, 'worker')} at {crew.where}, with ragbench, "
+                    f"cluster {known.cluster}: {counted(workers.count, 'worker')} at {workers.where}, with ragbench, "
                     f"packages, database and keys as they are here; a part costs "
                     f"{1000 * seconds:.0f} ms besides its work"
                 ),

@@ -73,7 +73,7 @@ def scored(metrics: Sequence[Metric]) -> list[str]:
     return [repr(one) for one in found]
 
 
-class Crew:
+class Workers:
     """Stands for workers: parts travel, and are done here."""
 
     def __init__(self, count: int) -> None:
@@ -94,11 +94,11 @@ def test_scores_are_those_of_one_process_for_any_number_of_workers(
     assert "an answer of q3 is empty" in lengths[2].reason
     assert list(map(repr, lengths)) == whole[1::3]
     for count in (1, 2, 50):
-        crew = Crew(count)
+        workers = Workers(count)
 
         @contextlib.contextmanager
-        def opened(_: Any, crew: Crew = crew) -> Iterator[Crew]:
-            yield crew
+        def opened(_: Any, workers: Workers = workers) -> Iterator[Workers]:
+            yield workers
 
         with monkeypatch.context() as patch:
             patch.setattr(pool, "opened", opened)
@@ -106,7 +106,7 @@ def test_scores_are_those_of_one_process_for_any_number_of_workers(
             configuration.load.cache_clear()
             assert scored(style) == whole
         configuration.load.cache_clear()
-        own = [(metric.label, [turn.response for turn in group]) for part in crew.parts for metric, group in part]
+        own = [(metric.label, [turn.response for turn in group]) for part in workers.parts for metric, group in part]
         assert own == [("lengths", list(each)) for each in ANSWERS.values()], "whole questions, and nothing else"
 
 

@@ -46,11 +46,11 @@ class ByWorkers:
         progress: Callable[[int], object] | None,
     ) -> int:
         """Compute and store the vectors of these texts; how many were. What a worker could not embed is left out."""
-        with opened(self.known) as crew:
-            size = _size(len(texts), crew.count, batch, TEXTS)  # whole batches: a model's vectors hang on theirs
+        with opened(self.known) as workers:
+            size = _size(len(texts), workers.count, batch, TEXTS)  # whole batches: a model's vectors hang on theirs
             parts = [list(texts[start : start + size]) for start in range(0, len(texts), size)]
             together = Together(progress)
-            found = crew.map(_embedded, _Common(embedder, embedder.identity, kind, batch), parts, together.heard)
+            found = workers.map(_embedded, _Common(embedder, embedder.identity, kind, batch), parts, together.heard)
             for number, part in enumerate(parts):
                 together.heard(number, {"done": len(part), "calls": {}})
         return sum(found)
@@ -59,9 +59,9 @@ class ByWorkers:
         self, place: Place, parts: Sequence[range], progress: Callable[[int], object] | None
     ) -> list[tuple[NDArray[np.int32], Array, int]]:
         """The nearest among each of these positions. What PostgreSQL reads for them it reads once."""
-        with opened(self.known) as crew:
+        with opened(self.known) as workers:
             together = Together(progress)
-            found = crew.map(_nearest, place, parts, together.heard)
+            found = workers.map(_nearest, place, parts, together.heard)
             if progress is not None:
                 progress(max(0, len(place.queries) - together.told))
         return found
@@ -70,21 +70,21 @@ class ByWorkers:
         self, find: Find, queries: Vectors, connections: int, progress: Callable[[int], object] | None
     ) -> list[Any] | None:
         """What `find` gives of each part of the questions; None where workers are no more than the connections."""
-        with opened(self.known) as crew:
-            if crew.count <= connections:
+        with opened(self.known) as workers:
+            if workers.count <= connections:
                 return None
-            size = _size(len(queries), crew.count, BATCH, QUESTIONS)
+            size = _size(len(queries), workers.count, BATCH, QUESTIONS)
             parts = [queries[start : start + size] for start in range(0, len(queries), size)]
             together = Together(progress)
-            found = crew.map(_found, find, parts, together.heard)
+            found = workers.map(_found, find, parts, together.heard)
             if progress is not None:
                 progress(max(0, len(queries) - together.told))
         return found
 
 
-def _size(number: int, crew: int, batch: int, most: int) -> int:
+def _size(number: int, workers: int, batch: int, most: int) -> int:
     """How many of so many a part has: whole batches, and several parts a worker where there are enough."""
-    wanted = -(-number // (PARTS_A_WORKER * max(1, crew)))
+    wanted = -(-number // (PARTS_A_WORKER * max(1, workers)))
     return max(batch, min(most, wanted) // batch * batch)
 
 

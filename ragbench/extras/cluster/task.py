@@ -11,14 +11,14 @@ from typing import Any
 
 from ragbench.core import settings
 from ragbench.core.settings import RUN, TRUST, Settings
-from ragbench.extras.cluster.worker_identity import Passport, issue
+from ragbench.extras.cluster.worker_identity import Identity, issue
 from ragbench.store.pool import UnfitError, Work
 
 INTERVAL_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
-class Errand:
+class Task:
     """What every part needs, once a worker.
 
     run: whose budget and limits hold. load: work and what is common, pickled: it may need the settings held.
@@ -26,18 +26,18 @@ class Errand:
 
     known: Settings
     folder: Path
-    passport: Passport
+    identity: Identity
     run: str
     load: bytes
 
 
-def errand(work: Work, common: Any, known: Settings, passport: Passport, run: str) -> bytes:
-    """An errand as bytes. Nothing secret is in it: a worker takes keys and the database's address from its own
+def pack(work: Work, common: Any, known: Settings, identity: Identity, run: str) -> bytes:
+    """A task as bytes. Nothing secret is in it: a worker takes keys and the database's address from its own
     environment."""
     import cloudpickle
 
     open_to_all = known.model_copy(update={"database_url": None, "cluster": None})
-    made = Errand(open_to_all, settings.project_folder(), passport, run, cloudpickle.dumps((work, common)))
+    made = Task(open_to_all, settings.project_folder(), identity, run, cloudpickle.dumps((work, common)))
     return bytes(cloudpickle.dumps(made))
 
 
@@ -68,9 +68,9 @@ def carry_out(packed: bytes, part: bytes, number: int, topic: str) -> Any:
 def _taken(packed: bytes) -> tuple[str, Work, Any]:
     import cloudpickle
 
-    one: Errand = cloudpickle.loads(packed)
+    one: Task = cloudpickle.loads(packed)
     known = held(one.known, one.folder)
-    if found := one.passport.differs(issue(known)):
+    if found := one.identity.differs(issue(known)):
         raise UnfitError([f"the worker {_name()} {line}" for line in found])
     work, common = cloudpickle.loads(one.load)
     return one.run, work, common
@@ -85,11 +85,11 @@ def held(known: Settings, folder: Path) -> Settings:
     return known
 
 
-def inspected(packed: bytes) -> Passport:
-    """The passport of the process that this runs in, as it would be while it does the errand."""
+def inspected(packed: bytes) -> Identity:
+    """The identity of the process that this runs in, as it would be while it does the task."""
     import cloudpickle
 
-    one: Errand = cloudpickle.loads(packed)
+    one: Task = cloudpickle.loads(packed)
     return issue(held(one.known, one.folder))
 
 

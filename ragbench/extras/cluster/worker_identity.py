@@ -21,7 +21,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "sentence-transformers", 
 
 
 @dataclass(frozen=True)
-class Passport:
+class Identity:
     """code: digest of ragbench's own files. database: which one is reached, or why none is (`unreached`).
 
     keys: the variables with keys, of those that the settings name, that are set. modules: digests by path of the
@@ -38,7 +38,7 @@ class Passport:
     modules: Mapping[str, str] = field(default_factory=dict)
     folder: str = ""
 
-    def differs(self, other: Passport) -> list[str]:
+    def differs(self, other: Identity) -> list[str]:
         """What tells the other process from this one, a clause each, with what helps."""
         found = []
         if self.version != other.version:
@@ -76,10 +76,10 @@ class Passport:
         return found
 
 
-def issue(known: Settings) -> Passport:
+def issue(known: Settings) -> Identity:
     """This process's. A database that does not answer is no error here: it is said in `unreached`."""
     database, unreached = _database(known)
-    return Passport(
+    return Identity(
         _version("ragbench"),
         code(),
         ".".join(platform.python_version_tuple()[:2]),

@@ -16,7 +16,7 @@ from ragbench.core import trust
 from ragbench.core.installation import install
 from ragbench.core.settings import CLUSTER, Settings
 from ragbench.extras.cluster import address, local, task
-from ragbench.extras.cluster.worker_identity import Passport, issue
+from ragbench.extras.cluster.worker_identity import Identity, issue
 from ragbench.llm.accounts import run_of_this_process
 from ragbench.store.pool import ClusterError, Heard, UnfitError, Work
 
@@ -32,7 +32,7 @@ AGAIN = (
 
 
 @contextlib.contextmanager
-def opened(known: Settings) -> Iterator[Crew]:
+def opened(known: Settings) -> Iterator[Workers]:
     """See `ragbench.store.pool.opened`, of settings that name a cluster."""
     assert known.cluster is not None
     trust.require(*trust.named("cluster"))
@@ -40,9 +40,9 @@ def opened(known: Settings) -> Iterator[Crew]:
     with contextlib.ExitStack() as stack:
         if place.count:
             place = address.parse(str(stack.enter_context(local.started(place.count))))
-        crew = Crew(stack.enter_context(_client(place)), known)
-        crew.check()
-        yield crew
+        workers = Workers(stack.enter_context(_client(place)), known)
+        workers.check()
+        yield workers
 
 
 @contextlib.contextmanager
@@ -108,15 +108,15 @@ def _why(error: Exception, place: address.Address) -> str:
     return f"{str(error) or 'the connection was closed'}; {hint}"
 
 
-class Crew:
+class Workers:
     """Workers that are there; made by `opened`."""
 
     def __init__(self, client: Any, known: Settings) -> None:
         self._client, self._known = client, known
         self._run = run_of_this_process() or uuid.uuid4().hex
-        self._passport: Passport = issue(known)
-        if self._passport.unreached:
-            raise ClusterError(f"the database does not answer: {self._passport.unreached}")
+        self._identity: Identity = issue(known)
+        if self._identity.unreached:
+            raise ClusterError(f"the database does not answer: {self._identity.unreached}")
 
     @property
     def count(self) -> int:
@@ -129,10 +129,10 @@ class Crew:
         return str(self._client.scheduler.address)
 
     def check(self) -> None:
-        """Look at every worker's passport. Raises ClusterError, UnfitError."""
+        """Look at every worker's identity. Raises ClusterError, UnfitError."""
         if not self.count:
             raise ClusterError(f"the scheduler at {self.where} has no workers; start one: dask worker {self.where}")
-        packed = task.errand(_nothing, None, self._known, self._passport, self._run)
+        packed = task.pack(_nothing, None, self._known, self._identity, self._run)
         found = self._client.run(task.inspected, packed, on_error="return")
         differences = [
             f"the worker {name} has {one['nthreads']} threads, and settings are a process's: start it with --nthreads 1"
@@ -140,8 +140,8 @@ class Crew:
             if one["nthreads"] > 1
         ]
         for name, theirs in sorted(found.items()):
-            if isinstance(theirs, Passport):
-                differences += [f"the worker {name} {line}" for line in self._passport.differs(theirs)]
+            if isinstance(theirs, Identity):
+                differences += [f"the worker {name} {line}" for line in self._identity.differs(theirs)]
             else:
                 said = str(theirs).strip().splitlines()
                 differences.append(
@@ -169,7 +169,7 @@ class Crew:
         """
         import cloudpickle
 
-        packed = task.errand(work, common, self._known, self._passport, self._run)
+        packed = task.pack(work, common, self._known, self._identity, self._run)
         topic = f"ragbench-{uuid.uuid4().hex}"
         results: dict[int, Any] = {}
         losses = 0
@@ -244,4 +244,4 @@ class Crew:
 
 
 def _nothing(_common: Any, _part: Any, _tell: Any) -> None:
-    """The errand of somebody who is only looked at."""
+    """The task of somebody who is only looked at."""

@@ -48,7 +48,7 @@ Libraries = tuple[str, ...]
 """Names of modules that a fork needs besides."""
 
 
-class _Birth(NamedTuple):
+class _Start(NamedTuple):
     """A kernel: the arguments of `ipykernel_launcher`, its variables, its folder."""
 
     arguments: list[str]
@@ -56,7 +56,7 @@ class _Birth(NamedTuple):
     folder: str
 
 
-class _Errand(NamedTuple):
+class _Call(NamedTuple):
     """A call: a function that a module has, and what it is given."""
 
     function: Callable[..., Any]
@@ -115,7 +115,7 @@ class KernelPool:
         self, arguments: Sequence[str], environment: Mapping[str, str], folder: str, libraries: Libraries = ()
     ) -> Kernel:
         """A kernel with the arguments of `ipykernel_launcher`. Raises OSError, EOFError where the pool has ended."""
-        told = self._asked(_Birth(list(arguments), dict(environment), folder), libraries)
+        told = self._asked(_Start(list(arguments), dict(environment), folder), libraries)
         return Kernel(int(told.recv()), told)
 
     def call(self, function: Callable[..., Made], *arguments: Any, libraries: Libraries = ()) -> Made:
@@ -123,7 +123,7 @@ class KernelPool:
 
         Raises OSError, EOFError where the kernel pool has ended, or the fork before it had a result.
         """
-        with self._asked(_Errand(function, arguments), libraries) as told:
+        with self._asked(_Call(function, arguments), libraries) as told:
             said = told.recv()
         if not isinstance(said, tuple):  # how it ended, and nothing before
             raise EOFError("the fork ended before it had a result")
@@ -135,7 +135,7 @@ class KernelPool:
         with contextlib.suppress(OSError), self._lock:  # whoever needs it will notice
             self._line.send((None, libraries))
 
-    def _asked(self, task: _Birth | _Errand, libraries: Libraries) -> Connection:
+    def _asked(self, task: _Start | _Call, libraries: Libraries) -> Connection:
         told, telling = Pipe(duplex=False)
         with telling, self._lock:
             self._line.send((task, libraries))
@@ -223,7 +223,7 @@ def _serve(line: Connection) -> list[str] | None:
             if (pid := os.fork()) == 0:
                 _leave(*known)
                 gc.enable()
-                if isinstance(task, _Birth):
+                if isinstance(task, _Start):
                     return _become(task, told)
                 _go(task, told)
             running[pid] = told
@@ -245,27 +245,27 @@ def _bury(running: dict[int, Connection]) -> None:
                 told.send(os.waitstatus_to_exitcode(status))
 
 
-def _go(errand: _Errand, told: Connection) -> None:
-    """Run the errand, tell its result, and end without what an interpreter does at its end: it is not ours."""
+def _go(call: _Call, told: Connection) -> None:
+    """Run the call, tell its result, and end without what an interpreter does at its end: it is not ours."""
     try:
-        told.send((errand.function(*errand.arguments),))
+        told.send((call.function(*call.arguments),))
     finally:
         os._exit(0)
 
 
-def _become(birth: _Birth, told: Connection) -> list[str]:
+def _become(start: _Start, told: Connection) -> list[str]:
     """Take the place that a kernel started anew would have, then say that it is there."""
     import numpy as np
 
     os.setsid()
     os.environ.clear()
-    os.environ.update(birth.environment)
+    os.environ.update(start.environment)
     concurrency.limit_threads()
-    os.chdir(birth.folder)
+    os.chdir(start.folder)
     np.random.seed()  # noqa: NPY002 - whoever draws from the one that every fork would share
     with told:
         told.send(os.getpid())
     return [
-        *birth.arguments,
+        *start.arguments,
         f"--IPKernelApp.parent_handle={os.getppid()}",
     ]  # else read from what was there at the import

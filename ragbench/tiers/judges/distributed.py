@@ -53,10 +53,10 @@ def said_by_workers(
     advance: told of the first trial alone. Raises ClusterError besides what `asking.hear` raises.
     """
     everything = [[one for group in assignments(trial) for one in group] for trial in trials]
-    with pool.opened(known) as crew:
-        assert crew is not None, "the settings name a cluster"
+    with pool.opened(known) as workers:
+        assert workers is not None, "the settings name a cluster"
         whole = len(names) * sum(map(len, everything))
-        size = max(1, min(QUESTIONS, -(-whole // (PARTS_A_WORKER * max(1, crew.count)))))
+        size = max(1, min(QUESTIONS, -(-whole // (PARTS_A_WORKER * max(1, workers.count)))))
         parts = [
             _Part(name, place, tuple(asked[start : start + size]))
             for place, asked in enumerate(everything)
@@ -65,7 +65,7 @@ def said_by_workers(
         ]
         together = Together(advance, on_change)
         common = _Common(language, tuple(trial.metric for trial in trials))
-        found = crew.map(_said, common, parts, together.heard)
+        found = workers.map(_said, common, parts, together.heard)
     said: list[dict[str, list[Said]]] = [{name: [] for name in names} for _ in trials]
     used: dict[str, Replies] = {}
     for number, (part, (told, replies, state)) in enumerate(zip(parts, found, strict=True)):

@@ -45,11 +45,11 @@ def scored(works: Sequence[Work], embedder: Embedder, known: Settings) -> list[S
 def _by_workers(works: Sequence[Work], known: Settings) -> list[Score]:
     if not works:
         return []
-    with pool.opened(known) as crew:
-        assert crew is not None, "the settings name a cluster"
-        size = max(1, min(GROUPS, -(-len(works) // (PARTS_A_WORKER * max(1, crew.count)))))
+    with pool.opened(known) as workers:
+        assert workers is not None, "the settings name a cluster"
+        size = max(1, min(GROUPS, -(-len(works) // (PARTS_A_WORKER * max(1, workers.count)))))
         parts = [tuple(works[start : start + size]) for start in range(0, len(works), size)]
-        return [*chain.from_iterable(crew.map(_part, None, parts))]
+        return [*chain.from_iterable(workers.map(_part, None, parts))]
 
 
 def _part(_: None, works: Sequence[Work], tell: Tell) -> list[Score]:

@@ -191,10 +191,10 @@ async def scored_by_workers(
         slices: list[tuple[Sequence[int], _Slice]] = []
         found: list[tuple[Part, Any]] = []
         if there.metrics:
-            with pool.opened(settings.load()) as crew:
-                assert crew is not None, "the settings name a cluster"
-                slices += _slices(rows, there, crew.count, run)
-                found += crew.map(_one_slice, there, [part for _, part in slices], together.heard)
+            with pool.opened(settings.load()) as workers:
+                assert workers is not None, "the settings name a cluster"
+                slices += _slices(rows, there, workers.count, run)
+                found += workers.map(_one_slice, there, [part for _, part in slices], together.heard)
         scores: dict[int, Iterator[Score]] = {}
         for (positions, _), (made, _) in zip(slices, found, strict=True):
             own = iter(made.scores)
@@ -242,14 +242,14 @@ def _one_slice(terms: Terms, part: _Slice, tell: Tell) -> tuple[Part, Any]:
     return replace(made, events=tuple(recorder.events)), counter.state
 
 
-def _slices(rows: Sequence[Sample], terms: Terms, crew: int, run: str) -> Iterator[tuple[list[int], _Slice]]:
+def _slices(rows: Sequence[Sample], terms: Terms, workers: int, run: str) -> Iterator[tuple[list[int], _Slice]]:
     """Rows in parts, with their positions; a system's sample and its repeats are in one part."""
     places: dict[tuple[str, str], list[int]] = {}
     for position, row in enumerate(rows):
         places.setdefault((system_name(row), row.id), []).append(position)
     asks = any(isinstance(one, str | OwnJudge) for one in asking(terms.metrics, terms.judges))
     most, parts = (JUDGED, JUDGED_PARTS) if asks else (SAMPLES, PARTS_A_WORKER)
-    size = max(1, min(most, -(-len(places) // (parts * max(1, crew)))))
+    size = max(1, min(most, -(-len(places) // (parts * max(1, workers)))))
     groups, identities = list(places.values()), _identities(terms)
     for start in range(0, len(groups), size):
         positions = [position for group in groups[start : start + size] for position in group]

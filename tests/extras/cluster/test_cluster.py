@@ -22,7 +22,7 @@ import ragbench as rb
 from ragbench import llm, report
 from ragbench.core import settings
 from ragbench.extras.cluster import address, local
-from ragbench.extras.cluster.worker_pool import Crew
+from ragbench.extras.cluster.worker_pool import Workers
 from ragbench.store import Store, pool
 from ragbench.store.pool import ClusterError, UnfitError, elsewhere
 from tests.chat_server import ChatServer
@@ -49,7 +49,7 @@ def known(scheduler: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[settings
 
 
 @pytest.fixture
-def crew(known: settings.Settings) -> Iterator[Crew]:
+def workers(known: settings.Settings) -> Iterator[Workers]:
     with pool.opened(known) as found:
         assert found is not None
         yield found
@@ -93,35 +93,35 @@ def begin(common: str, part: int, tell: Any) -> int:
     return part
 
 
-class TestCrew:
-    def test_parts_come_back_in_their_order(self, crew: Crew) -> None:
+class TestWorkers:
+    def test_parts_come_back_in_their_order(self, workers: Workers) -> None:
         heard: list[Any] = []
-        assert crew.count == 2
-        found = crew.map(square, 3, range(20), lambda _, state: heard.append(state["done"]))
+        assert workers.count == 2
+        found = workers.map(square, 3, range(20), lambda _, state: heard.append(state["done"]))
         assert [value for value, _ in found] == [3 * n * n for n in range(20)]
         assert os.getpid() not in {process for _, process in found}
         assert set(heard) <= {1}
 
-    def test_what_a_part_raises_is_raised(self, crew: Crew) -> None:
+    def test_what_a_part_raises_is_raised(self, workers: Workers) -> None:
         with pytest.raises(ValueError, match="part 0 cannot be done"):
-            crew.map(fail, None, [0])
+            workers.map(fail, None, [0])
 
     @pytest.mark.fault("cluster", tried="kills of workers", count=20)
-    def test_twenty_workers_killed_are_replaced_and_nothing_is_lost(self, crew: Crew, tmp_path: Path) -> None:
-        assert crew.map(die_at_first, str(tmp_path), range(5)) == list(range(5))
+    def test_twenty_workers_killed_are_replaced_and_nothing_is_lost(self, workers: Workers, tmp_path: Path) -> None:
+        assert workers.map(die_at_first, str(tmp_path), range(5)) == list(range(5))
         assert len(list(tmp_path.iterdir())) == 20
 
     @pytest.mark.fault("cluster", tried="a part that ends every worker", count=1)
-    def test_a_part_that_ends_every_worker_is_named(self, crew: Crew) -> None:
+    def test_a_part_that_ends_every_worker_is_named(self, workers: Workers) -> None:
         with pytest.raises(ClusterError, match=r"1 of 1 parts ended every worker"):
-            crew.map(die, None, [0])
+            workers.map(die, None, [0])
 
 
 @pytest.mark.fault("cluster", tried="a scheduler that is killed", count=1)
 def test_a_scheduler_that_is_lost_is_named_with_what_goes_on(project: Path) -> None:
     known, begun = settings.load(), project / "begun"
-    with local.started(1) as file, pool.opened(known.model_copy(update={"cluster": str(file)})) as crew:
-        assert crew is not None
+    with local.started(1) as file, pool.opened(known.model_copy(update={"cluster": str(file)})) as workers:
+        assert workers is not None
         [program] = [one for one in psutil.Process().children() if str(file.parent) in _words(one)]
 
         def kill() -> None:
@@ -132,7 +132,7 @@ def test_a_scheduler_that_is_lost_is_named_with_what_goes_on(project: Path) -> N
 
         threading.Thread(target=kill, daemon=True).start()
         with pytest.raises(ClusterError, match=r"is lost .*the same command goes on from there"):
-            crew.map(begin, str(begun), [0, 1])
+            workers.map(begin, str(begun), [0, 1])
 
 
 def test_workers_end_with_whoever_started_them_and_leave_no_key(tmp_path: Path) -> None:
@@ -155,15 +155,15 @@ def test_workers_end_with_whoever_started_them_and_leave_no_key(tmp_path: Path) 
 
 class TestFitness:
     @pytest.mark.fault("other-worker", tried="a worker of another version, without a key", count=2)
-    def test_a_worker_of_another_version_gets_nothing(self, crew: Crew) -> None:
-        crew._passport = replace(crew._passport, version="99.0", keys=frozenset({"NO_SUCH_KEY"}))
+    def test_a_worker_of_another_version_gets_nothing(self, workers: Workers) -> None:
+        workers._identity = replace(workers._identity, version="99.0", keys=frozenset({"NO_SUCH_KEY"}))
         with pytest.raises(UnfitError) as refusal:
-            crew.check()
+            workers.check()
         assert len(refusal.value.differences) == 4, "two workers, two differences"
         assert "99.0 asks it" in str(refusal.value)
         assert "NO_SUCH_KEY" in str(refusal.value)
         with pytest.raises(UnfitError, match=r"99\.0 asks it"):
-            crew.map(square, 1, [1])
+            workers.map(square, 1, [1])
 
     @pytest.mark.fault("network", tried="a scheduler asked by somebody without its certificate", count=1)
     def test_nobody_without_the_key_gets_in(self, scheduler: Path) -> None:

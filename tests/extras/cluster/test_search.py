@@ -169,8 +169,8 @@ class TestWorkers:
         assert [one for part in found for one in part] == queries[:, 0].tolist()
         assert len(list(tmp_path.iterdir())) == len(found) == 2
         assert sum(told) == 300
-        with pool.opened(known) as crew:
-            while crew is not None and crew.count < 2:  # whoever comes next finds both
+        with pool.opened(known) as workers:
+            while workers is not None and workers.count < 2:  # whoever comes next finds both
                 time.sleep(0.1)
 
     def test_what_a_worker_cannot_search_names_its_machine(self, scheduler: Path, database_settings: Settings) -> None:

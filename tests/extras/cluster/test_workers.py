@@ -26,8 +26,8 @@ from ragbench.core.metric import parse
 from ragbench.core.settings import EmbedderSettings, Settings, load
 from ragbench.core.types import Chunk, Sample
 from ragbench.extras.cluster import address, worker_identity
-from ragbench.extras.cluster.task import errand
-from ragbench.extras.cluster.worker_identity import Passport, issue
+from ragbench.extras.cluster.task import pack
+from ragbench.extras.cluster.worker_identity import Identity, issue
 from ragbench.judge import Rule
 from ragbench.judge.lexical import LexicalJudge
 from ragbench.llm import Replies, Tally
@@ -138,20 +138,20 @@ class TestPartsOfATable:
         embedder = hashing if is_by_text else Rounding(hashing)
         known = replace(terms(rows), embedders=(embedder,))
         whole = asyncio.run(parts.scored(rows, known, None)).scores
-        crew = OneAfterAnother()
-        monkeypatch.setattr(parts.pool, "opened", lambda _: contextlib.nullcontext(crew))
+        workers = OneAfterAnother()
+        monkeypatch.setattr(parts.pool, "opened", lambda _: contextlib.nullcontext(workers))
         done: list[int] = []
         found = asyncio.run(parts.scored_by_workers(rows, known, advance=done.append)).scores
         assert list(map(said, found)) == list(map(said, whole))
         assert sum(done) == len(whole)
         embedded = {"semantic_similarity", "response_relevancy"}
-        assert crew.metrics == set(METRICS) - (set() if is_by_text else embedded)
-        assert crew.parts == 3
+        assert workers.metrics == set(METRICS) - (set() if is_by_text else embedded)
+        assert workers.parts == 3
 
     def test_repeats_of_a_question_are_in_one_part(self) -> None:
         rows = samples(60)
-        for crew in (1, 3, 50):
-            slices = list(parts._slices(rows, terms(rows), crew, ""))
+        for workers in (1, 3, 50):
+            slices = list(parts._slices(rows, terms(rows), workers, ""))
             places = [{(row.system, row.id) for row in part.rows} for _, part in slices]
             assert sum(map(len, places)) == len(set().union(*places)), "no place is in two"
             assert sorted(position for positions, _ in slices for position in positions) == list(range(60))
@@ -248,8 +248,8 @@ class TestAddresses:
             address.parse(str(path))
 
 
-class TestPassports:
-    OURS = Passport(
+class TestIdentities:
+    OURS = Identity(
         "1.0", "abc", "3.11", {"numpy": "2.4.6"}, "7/5", "", frozenset({"A_KEY"}), {"style.py": "1"}, "/there"
     )
 
@@ -279,7 +279,7 @@ class TestPassports:
 
     def test_another_version_is_compared_as_far_as_it_has_said(self) -> None:
         older = replace(self.OURS, version="0.9", code="x")
-        vars(older).pop("modules")  # as it comes from a process whose passports have none
+        vars(older).pop("modules")  # as it comes from a process whose identities have none
         [said] = self.OURS.differs(older)
         assert "has ragbench 0.9" in said
 
@@ -335,7 +335,7 @@ class TestGreeting:
             self.opened(f"tls://{place}")
 
 
-def test_nothing_secret_is_in_an_errand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_secret_is_in_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGBENCH_DATABASE_URL", "postgresql://me:hidden-word@host/db")
     monkeypatch.setenv("A_KEY", "sk-hidden-word")
     known = Settings(
@@ -344,7 +344,7 @@ def test_nothing_secret_is_in_an_errand(monkeypatch: pytest.MonkeyPatch) -> None
         embedders={"e": {"kind": "openai", "model": "m", "base_url": "http://host/v1", "key_variable": "A_KEY"}},
     )
     made = embed.make("e", known.embedders["e"])
-    packed = errand(print, made, known, TestPassports.OURS, "run")
+    packed = pack(print, made, known, TestIdentities.OURS, "run")
     assert b"hidden-word" not in packed
     assert b"A_KEY" in packed, "its name goes along"
 
