@@ -36,9 +36,8 @@ def of(facts: Mapping[str, Any]) -> tuple[Raised, ...]:
     if "raised" in facts:
         return tuple(Raised(**{**one, "reasons": tuple(one["reasons"])}) for one in facts["raised"])
     systems = [one for one in facts.get("systems") or () if isinstance(one, Mapping)]
-    asked = facts.get("n_questions")
     at_questions = (
-        Raised(str(one["name"]), int(one["errors"]), asked, tuple(map(str, one.get("errors_first", ()))))
+        Raised(str(one["name"]), int(one["errors"]), one.get("errors_of"), tuple(map(str, one.get("errors_first", ()))))
         for one in systems
         if one.get("errors")
     )
@@ -75,6 +74,11 @@ def sentence(one: Raised, _: Translator) -> str:
         system=one.system,
         reasons=reasons,
     )
+
+
+def warnings(facts: Mapping[str, Any], _: Translator) -> list[str]:
+    """What stands with a measurement's numbers of all that raised, a sentence a system."""
+    return [f"{text}." for text in sentences(of(facts), _)]
 
 
 def sentences(found: Iterable[Raised], _: Translator) -> list[str]:

@@ -142,6 +142,7 @@ def summary(
                 caveat(of(material.facts), _),
                 *answered_by.warnings(material.facts, _),
                 *unidentified.sentences(unidentified.of(material.facts).values(), _),
+                *raised.warnings(material.facts, _),
             ]
             own += [line for text in read_with if text for line in (f"> {markdown(text)}", "")]
         pages.append((name, own))

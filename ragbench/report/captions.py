@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ragbench.core import answered_by, unidentified
+from ragbench.core import answered_by, raised, unidentified
 from ragbench.core.stand_ins import caveat, of
 from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.tiers.basics.families import PRIMARY, merged, said
@@ -47,7 +47,7 @@ def of_a_table(material: Material) -> list[str]:
         )
     seed = material.facts.get("seed")
     strange = unidentified.sentences(unidentified.of(material.facts).values(), _)
-    others = answered_by.warnings(material.facts, _)
+    others = (*answered_by.warnings(material.facts, _), *raised.warnings(material.facts, _))
     notes += [*of_comparisons(material), *map(clean, (*strange, *others)), caveat(of(material.facts), _)]
     return [*notes, "" if seed is None else _("Seed: {seed}.", seed=seed)]
 

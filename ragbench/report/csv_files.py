@@ -83,8 +83,8 @@ def write_readme(folder: Path, caveats: Mapping[str, Sequence[str]], _: Translat
 def caveats_of(made: Measurement, _: Translator) -> list[str]:
     """Who stands in for a model in a measurement, whose name is not the one asked for, and what systems raised."""
     strange = unidentified.sentences(unidentified.of(made.facts).values(), _)
-    broken = [f"{text}." for text in raised.sentences(raised.of(made.facts), _)]
-    return [stand_ins.caveat(stand_ins.of(made.facts), _), *answered_by.warnings(made.facts, _), *strange, *broken]
+    others = (*answered_by.warnings(made.facts, _), *strange, *raised.warnings(made.facts, _))
+    return [stand_ins.caveat(stand_ins.of(made.facts), _), *others]
 
 
 def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = False, language: str = "en") -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragbench import metrics as known_metrics
-from ragbench.core import stand_ins
+from ragbench.core import raised, stand_ins
 from ragbench.core.names import meant
 from ragbench.core.types import Comparison, Estimate
 from ragbench.data import tables
@@ -203,7 +203,8 @@ def _column(cells: Sequence[_Cell]) -> str:
 
 
 def _caption(material: Material, chosen: Sequence[str], columns: dict[str, dict[str, _Cell]]) -> str:
-    """At most three lines: of what the numbers are, what is marked how, and who stands in for a model."""
+    """At most three lines where what must be said is no longer: of what the numbers are, what is marked how, which
+    systems raised, and who stands in for a model."""
     _ = material.text
     cells = [one for column in columns.values() for one in column.values()]
     said = [captions.population(material)]
@@ -214,7 +215,7 @@ def _caption(material: Material, chosen: Sequence[str], columns: dict[str, dict[
         said.append(_("Bold: the best value; arrows: which way is good."))
     if material.baseline is not None:
         said.append(_dagger(material, chosen, any(one.differs for one in cells)))
-    caveat = _standing_in(material)
+    caveat = " ".join(filter(None, [*map(clean, raised.warnings(material.facts, _)), _standing_in(material)]))
     for short in (said, said[:1] + said[-1:], said[-1:]):
         text = " ".join(filter(None, [*short, caveat]))
         if len(text) <= LONGEST:
@@ -228,7 +229,7 @@ def _dagger(material: Material, chosen: Sequence[str], marked: bool) -> str:
     level = next((c.comparison.level for c in material.measurement.comparisons if c.metric in chosen), 0.95)
     places = {"baseline": clean(material.baseline), "alpha": _.exact(round(1 - level, 6))}
     if marked:
-        return _("†: differs from {baseline}, p < {alpha} corrected over all comparisons of the page.", **places)
+        return _("†: differs from {baseline}, p < {alpha} corrected over the comparisons of its family.", **places)
     return _("No difference from {baseline} is shown at p < {alpha}, corrected.", **places)
 
 

@@ -154,4 +154,7 @@ def counted(who: str, questions: Sequence[Question], errors: Mapping[str, str]) 
         first = next(iter(errors.values()))
         for_all = f" for all {len(questions)} questions" if len(questions) > 1 else ""
         raise RetrievalError(f"{who} failed{for_all}: {first}")
-    return {"errors": len(errors), "errors_first": sorted(set(errors.values()))[:KINDS_SHOWN]} if errors else {}
+    if not errors:
+        return {}
+    first = sorted(set(errors.values()))[:KINDS_SHOWN]
+    return {"errors": len(errors), "errors_of": len(questions), "errors_first": first}

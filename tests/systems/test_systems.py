@@ -214,7 +214,7 @@ def test_a_question_that_fails_is_kept_as_an_error(store: Store, module: Any, bo
     assert ids(found) == [[], ["c2"], ["c2"]]
     assert list(found.errors) == ["q1"]
     assert said in found.errors["q1"]
-    assert found.facts["errors"] == 1
+    assert (found.facts["errors"], found.facts["errors_of"]) == (1, 3)
     assert said in found.facts["errors_first"][0]
     assert found.search_ms is not None
     assert np.isnan(found.search_ms).tolist() == [True, False, False]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,18 @@ def test_the_caption_says_what_is_compared_and_who_stands_in_within_three_lines(
         assert "v1" in caption, "the baseline"
         assert len(caption.replace(r"\allowbreak{}", "")) <= 320
     assert r"\caption{Mine.}" in page.latex(caption="Mine.")
+
+
+def test_the_caption_says_which_system_raised_at_how_many_of_all_that_it_was_asked(page: views.Page) -> None:
+    facts = {**page.measurement.facts, "n_questions": 40, "systems": [
+        {"name": "v1"}, {"name": "v2", "errors": 13, "errors_of": 68, "errors_first": ["RuntimeError: no"]},
+        {"name": "v3_x"}]}  # fmt: skip
+    said = "v2 raised at 13 of 68 questions: RuntimeError: no."
+    broken = views.Page(replace(page.measurement, facts=facts))
+    for text in (broken.latex(), broken.markdown(), broken.typst()):
+        assert said in text
+        assert "hashing" in text
+        assert "corrected over the comparisons of its family" in text, "the primary metric is one of its own"
 
 
 def test_markdown_and_typst_are_the_same_table(page: views.Page) -> None:

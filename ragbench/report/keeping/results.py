@@ -109,15 +109,17 @@ def write_scores(path: Path, measurements: Measurements) -> None:
 
 
 def stood_in(measurements: Mapping[str, Measurement]) -> dict[str, Any]:
-    """`stand_ins` and `caveats` by notebook, of those where something only stands in for a model; `unidentified`, only
-    where there are any, how many of the passages that a system retrieved are none of the data set's."""
+    """`stand_ins` and `caveats` by notebook, of those where something only stands in for a model or raised;
+    `unidentified`, only where there are any, how many of the passages that a system retrieved are none of the data
+    set's."""
     by_name = {name: stand_ins.of(measurements[name].facts) for name in measurements}
     strange = {name: found for name in measurements if (found := unidentified.of(measurements[name].facts))}
     english = translator("en")
     caveats = {
         name: " ".join(
             filter(None, [stand_ins.caveat(found, english),
-                          *unidentified.sentences(strange.get(name, {}).values(), english)])
+                          *unidentified.sentences(strange.get(name, {}).values(), english),
+                          *raised.warnings(measurements[name].facts, english)])
         )
         for name, found in by_name.items()
     }  # fmt: skip

@@ -217,7 +217,7 @@ def _systems(material: Material) -> Markup:
     return html.terms(rows, "rb-provenance rb-systems") if rows else Markup("")
 
 
-UNSAID = ("name", "description", "kind", "stand_in", "embedder_answered_by")
+UNSAID = ("name", "description", "kind", "stand_in", "embedder_answered_by", "errors_of")
 """Of a system, what the page says in other places."""
 
 

@@ -39,7 +39,7 @@ def facts(material: Material) -> Markup:
         (_("commit"), short_commit(known.get("commit"))),
     ]
     line = html.terms([(name, shown(value)) for name, value in rows if value not in (None, "")], "rb-facts")
-    broken = [html.warning(shown(f"{text}.")) for text in raised.sentences(raised.of(known), _)]
+    broken = [html.warning(shown(text)) for text in raised.warnings(known, _)]
     broken += [html.warning(shown(text)) for text in unidentified.sentences(unidentified.of(known).values(), _)]
     own = parts.sentence(material)
     return html.all(

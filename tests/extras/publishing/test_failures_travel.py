@@ -130,7 +130,11 @@ def test_questions_and_passages_at_which_parts_fail_are_counted_for_every_reader
         "page": html.unescape((run / "tier1_retrieval.html").read_text(encoding="utf-8")),
         "index": html.unescape((run / "index.html").read_text(encoding="utf-8")),
         "junit": ElementTree.tostring(case, encoding="unicode"),
-    }
+        "caveats": json.loads((project / "site" / "data" / "summary.json").read_text())["caveats"]["tier1_retrieval"],
+        **{name: (project / "site" / name).read_text(encoding="utf-8") for name in (
+            "summary.md", "data/README.txt", "tables/tier1_retrieval.tex", "tables/tier1_retrieval-brief.tex",
+            "tables/tier1_retrieval-brief.md", "tables/tier1_retrieval-brief.typ")},
+    }  # fmt: skip
     said = ("parts raised at 2 of 3 questions: RuntimeError: no rewriting today; reranker rank: ",
             "the chunker of parts failed at 1 of 5 passages, searched whole: ")  # fmt: skip
     assert [(name, one) for name, text in readers.items() for one in said if one not in text] == []
