@@ -64,6 +64,14 @@ def test_bars_begin_at_their_base_and_gaps_are_left_open() -> None:
     assert line["d"].count("M") == 2
 
 
+def test_what_has_no_logarithm_has_no_place_on_its_axis() -> None:
+    """Of 0, 1 and 100 the last two are marked, at both ends of an axis from 1 to 100; 10 of it is in the middle."""
+    trace = {"type": "scatter", "mode": "markers", "x": [0, 1, 10, 100], "y": [5, 5, 5, 5], "marker": {"color": "#1"}}
+    layout = {**PLAIN, "xaxis": {"type": "log", "range": [0, 2], "tickvals": [1, 10, 100], "automargin": False}}
+    found = [float(one["cx"]) for one in elements({"data": [trace], "layout": layout}, "circle")]
+    assert found == [pytest.approx(100), pytest.approx(400), pytest.approx(700)]
+
+
 def test_texts_are_escaped_and_what_is_not_known_is_refused() -> None:
     hostile = "<script>alert(1)</script>&\"'"
     layout = {**PLAIN, "title": {"text": hostile}, "xaxis": {"tickvals": [0], "ticktext": [hostile], "range": [0, 1]}}

@@ -131,7 +131,9 @@ class _Axis:
             return self.names.index(value) if value in self.names else math.nan
         if not _known(value):
             return math.nan
-        return math.log10(value) if self.log and value > 0 else float(value)
+        if self.log:
+            return math.log10(value) if value > 0 else math.nan
+        return float(value)
 
     def at(self, number: float) -> float:
         return self.start + (number - self.low) / ((self.high - self.low) or 1) * (self.end - self.start)
