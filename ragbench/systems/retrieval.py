@@ -156,5 +156,5 @@ def counted(who: str, questions: Sequence[Question], errors: Mapping[str, str]) 
         raise RetrievalError(f"{who} failed{for_all}: {first}")
     if not errors:
         return {}
-    first = sorted(set(errors.values()))[:KINDS_SHOWN]
-    return {"errors": len(errors), "errors_of": len(questions), "errors_first": first}
+    kinds = sorted(set(errors.values()))[:KINDS_SHOWN]
+    return {"errors": len(errors), "errors_of": len(questions), "errors_first": kinds}

@@ -12,6 +12,7 @@ from ragbench import tiers, views
 from ragbench.core import settings
 from ragbench.core.measurement import Measurement
 from ragbench.llm import Price, Usage
+from ragbench.tiers.basics import spending
 from ragbench.tiers.decisions.expenses import Expense, expense
 from ragbench.views import Page
 from tests.chat_server import ChatServer
@@ -157,3 +158,11 @@ def test_decisions_are_those_with_a_reply_or_without_need_of_one() -> None:
     assert found == Expense(3, 1, 4 / 3, 400 / 3, 40 / 3, 0.3 / 3)
     assert expense(Usage(), [("c", "timeout", False)], Price(1, 1)) == Expense(0, 1, unknown="nothing asked")
     assert expense(Usage(), [], None).unknown == "nothing asked"
+
+
+def test_what_a_sample_took_tells_what_all_would_take() -> None:
+    """50 of 200 questions: four times the calls and the money; no money where a reply has no price."""
+    taken = {"n": 50, "of": 200, "table": "questions"}
+    assert spending.scaled(taken, 30, 0.12, 0) == {**taken, "calls": 120, "money": 0.48}
+    assert spending.scaled(taken, 30, 0.12, 1) == {**taken, "calls": 120}
+    assert spending.scaled(taken, 0, 0.0, 0) == taken

@@ -40,7 +40,12 @@ def of_all(made: Measurement, known: Settings) -> dict[str, Any]:
     taken = made.facts.get("part_of_all")
     if not taken:
         return {}
-    here, scale = spent(made, known), taken["of"] / taken["n"]
-    calls = {"calls": round(here["calls"] * scale)} if here else {}
-    money = {"money": round(here["money"] * scale, 9)} if here and not here["unpriced"] else {}
-    return {"part_of_all": {**taken, **calls, **money}}
+    here = spent(made, known)
+    return {"part_of_all": scaled(taken, **here) if here else {**taken}}
+
+
+def scaled(taken: Mapping[str, Any], calls: float, money: float, unpriced: float) -> dict[str, Any]:
+    """The fact `part_of_all`, with what all would take where so much was taken for these."""
+    scale = taken["of"] / taken["n"]
+    told = {"calls": round(calls * scale)} if calls else {}
+    return {**taken, **told, **({"money": round(money * scale, 9)} if calls and not unpriced else {})}

@@ -23,6 +23,7 @@ from ragbench.judge import OwnJudge, Rule, asks_nobody
 from ragbench.judge.memo import Shelf
 from ragbench.llm import Journal, Outlook, Plan, Replies, Tally, planning
 from ragbench.metrics import catalogue
+from ragbench.tiers.basics import spending
 from ragbench.tiers.basics.choices import parted
 from ragbench.tiers.basics.families import Sureness
 from ragbench.tiers.basics.requests import Draws
@@ -238,10 +239,9 @@ async def planned(samples: Sequence[Sample], metrics: Sequence[Metric], asked: A
 
 def _of_all(taken: Mapping[str, Any], used: Mapping[str, Replies]) -> dict[str, Any]:
     """With what models would take for all."""
-    usages, scale = [one.usage for one in used.values()], taken["of"] / taken["n"]
+    usages = [one.usage for one in used.values()]
     calls, unpriced = sum(one.replies for one in usages), sum(one.unpriced for one in usages)
-    money = {"money": sum(one.cost for one in usages) * scale} if calls and not unpriced else {}
-    return {**taken, **({"calls": round(calls * scale)} if calls else {}), **money}
+    return spending.scaled(taken, calls, sum(one.cost for one in usages), unpriced)
 
 
 def _name(judge: AnyJudge) -> str:
