@@ -19,7 +19,7 @@ from ragbench.llm.journal import Entry, Journal, Ledger, MemoryJournal
 from ragbench.llm.limiter import Turns
 from ragbench.llm.mechanism import Asked
 from ragbench.llm.pricing import Amount, Price, Replies, Tally, Used
-from ragbench.llm.reply import MalformedError, Reply, read
+from ragbench.llm.reply import MalformedError, read
 from ragbench.llm.request import UNSENT, Request, in_words, key_of
 from ragbench.llm.transport import read_key
 
@@ -112,7 +112,7 @@ class Client:
             tally=self.tally,
             client=official,
         )
-        self._paid: dict[str, Reply] = {}
+        self._paid: dict[str, Asked | None] = {}
         self._unusable, self._ever_used = 0, False
         self._asking = 0
         self._heard = asyncio.Event()
@@ -240,9 +240,9 @@ class Client:
 
     def _learn(self, entry: Entry, *, is_readable: bool) -> None:
         """Tell the endpoint whether its first reply to a question was of the shape that was asked for."""
-        paid = self._paid.get(entry.key)
-        if paid is not None and isinstance(self._sender, Endpoint):
-            self._sender.read(paid, is_readable)
+        asked = self._paid.get(entry.key)
+        if asked is not None and isinstance(self._sender, Endpoint):
+            self._sender.read(asked, is_readable)
 
     async def _exchange(self, request: Request, entries: list[tuple[Entry, bool]]) -> Entry:
         """One reply, shared by all who ask for the same at the same time."""
@@ -275,7 +275,7 @@ class Client:
             return found, False
 
         async def keep(received: Received) -> Entry:
-            self._paid[key] = replace(received.reply, text="")
+            self._paid[key] = received.reply.asked
             self._budget.claim(key)  # before it is in the journal, where another process may find it
             try:
                 return await self._ledger.record(self._entry(key, request, plain, received))
@@ -290,7 +290,7 @@ class Client:
 
     def _entry(self, key: str, request: Request, plain: Mapping[str, Any], received: Received) -> Entry:
         reply = received.reply
-        unsent = reply.asked.unsent if isinstance(reply.asked, Asked) else ""
+        unsent = reply.asked.unsent if reply.asked is not None else ""
         return Entry(
             key=key,
             judge=self.name,

@@ -203,10 +203,9 @@ class Endpoint:
                 self._tally.add(calls=1)
         raise Fault("request", Reason("the endpoint accepts no known way of asking"))
 
-    def read(self, reply: Reply, is_readable: bool) -> None:
-        """Whether a first reply to a question could be read as what was asked for."""
-        if isinstance(reply.asked, Asked):
-            self._dialect.heard(reply.asked, is_readable)
+    def read(self, asked: Asked, is_readable: bool) -> None:
+        """Whether a first reply to a question, that was asked so, could be read as what was asked for."""
+        self._dialect.heard(asked, is_readable)
 
     def _stop_if_silent(self) -> None:
         """End the run before a call that would meet the silence that others have waited through, all together."""

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from ragbench.core.types.reason import Reason
 from ragbench.llm.errors import Fault
+from ragbench.llm.mechanism import Asked
 
 AnyShape = TypeVar("AnyShape", bound=BaseModel)
 MAX_CHARACTERS = 1_000_000
@@ -55,7 +56,7 @@ class Reply:
     input_tokens: int | None = None
     output_tokens: int | None = None
     served_model: str | None = None
-    asked: object = None
+    asked: Asked | None = None
 
 
 Refusal = Callable[[int, Mapping[str, str], bytes], Fault]

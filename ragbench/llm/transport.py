@@ -169,7 +169,9 @@ class Transport:
         limits = self._limits if seconds == self._whole_seconds else self._within(seconds)
         try:
             sent: dict[str, Any] = {"data": data or None, "allow_redirects": False, "timeout": limits}
-            async with self._session.request(method, url, headers=headers, proxy=_proxy(url, self._proxies), **sent) as response:
+            async with self._session.request(
+                method, url, headers=headers, proxy=_proxy(url, self._proxies), **sent
+            ) as response:
                 good = response.status // 100 == 2
                 encoding = response.headers.get("Content-Encoding", "").strip().lower()
                 parts = self._limited(response.content.iter_any(), heard if good else None)
