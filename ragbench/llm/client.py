@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from ragbench.core.settings import JudgeSettings
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Status
-from ragbench.core.types.reason import Reason, reason_of
+from ragbench.core.types.reason import Reason, clause, reason_of
 from ragbench.llm.budget import Budget
 from ragbench.llm.endpoint import Endpoint, Keep, Kept, Received
 from ragbench.llm.errors import CallFailed, ModelError, RepliesUnusable
@@ -202,6 +202,7 @@ class Client:
             self._heard.clear()
 
     def _nothing_usable(self, last: CallFailed) -> RepliesUnusable:
+        is_told_in_words = last.status is Status.PARSE_ERROR and self.settings.replies == "text"
         return RepliesUnusable(
             Reason(
                 "{who} was asked no further: none of its first {count} replies could be used; the last: {said}; "
@@ -209,7 +210,7 @@ class Client:
                 who=self._who,
                 count=self._unusable,
                 said=last.reason,
-                mend=_MENDS[last.status] if self.settings.replies != "text" else _MENDS[Status.REFUSED],
+                mend=_MENDS[Status.REFUSED if is_told_in_words else last.status],
             )
         )
 
@@ -347,7 +348,7 @@ class _Flight:
 
 def _readable(entry: Entry) -> None:
     if entry.refusal is not None or entry.finish == "content_filter":
-        said = excerpt(entry.refusal or "content filter", 200)
+        said = clause(excerpt(entry.refusal or "content filter", 200))
         raise CallFailed(Status.REFUSED, Reason("the model refused: {said}", said=said))
     if entry.finish == "length":
         told = Reason("the reply was cut off at {count} tokens, twice", count=entry.output_tokens)

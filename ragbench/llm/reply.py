@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ragbench.core.types.reason import Reason
+from ragbench.core.types.reason import Reason, clause
 from ragbench.llm.errors import Fault
 from ragbench.llm.mechanism import Asked
 
@@ -119,7 +119,7 @@ def _refuse(document: Mapping[str, Any], hide: Callable[[str], str], refusal: Re
         raise refusal(status, {}, json.dumps({"error": error}).encode())
     said = error.get("message", error) if isinstance(error, dict) else error
     said = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-    raise Fault("server", Reason("the response reports an error: {said}", said=hide(said)[:300]))
+    raise Fault("server", Reason("the response reports an error: {said}", said=clause(hide(said)[:300])))
 
 
 def read(text: str, shape: type[AnyShape]) -> AnyShape:

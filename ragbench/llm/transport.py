@@ -32,7 +32,7 @@ from ragbench.core.settings import ConfigurationError, WebSettings, project_fold
 from ragbench.core.settings.endpoints import Patience
 from ragbench.core.settings.secrets import Mask, excerpt, masker_of, value_of
 from ragbench.core.trust import UntrustedError
-from ragbench.core.types.reason import Reason, joined, short
+from ragbench.core.types.reason import Reason, clause, joined, short
 from ragbench.data.remotes import sockets
 from ragbench.llm.errors import Fault, Response, late
 
@@ -432,4 +432,4 @@ def _message(content: bytes, hide: Mask) -> str:
             said = str(inner)
     except (ValueError, RecursionError):
         said = hide(content.decode("utf-8", "replace"))[:300]
-    return "".join(letter if letter.isprintable() else " " for letter in hide(said)[:500]).strip()
+    return clause("".join(letter if letter.isprintable() else " " for letter in hide(said)[:500]).strip())
