@@ -34,7 +34,7 @@ def test_conda_installs_what_is_locked() -> None:
     assert (python, tools) == ("python>=3.11", ["pip", "make"])
     declared = {Requirement(line).name: str(Requirement(line).specifier) for line in DECLARED}
     named = [Requirement(line) for line in environment["dependencies"][3:]]
-    assert len(named) == 10, "the libraries that the specification names; the lock files have all"
+    assert len(named) == 15, "the libraries that the specification names; the lock files have all"
     for one in named:
         assert str(one.specifier) == declared[one.name.removesuffix("-python")], one.name
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import time
 import weakref
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -14,7 +13,6 @@ from pydantic import SecretStr
 
 from ragbench.core.settings import EmbedderSettings, RerankerSettings
 from ragbench.llm import planning
-from ragbench.llm.errors import Fault
 from ragbench.llm.shares import line_of
 from ragbench.llm.transport import MAX_BYTES, Transport, load, own_client, patiently
 
@@ -61,19 +59,10 @@ class Caller:
     async def _attempt(self, transport: Transport, post: Post, tokens: float, seconds: float) -> bytes:
         line = line_of(self._settings, None)
         ticket = await line.acquire(tokens)
-        began = time.monotonic()
-        try:
+        with line.leaving(ticket, self._settings.patience_seconds):
             content = await post(transport, seconds)
-            line.succeeded(ticket, tokens)
-            return content
-        except Fault as fault:
-            fault.seconds = time.monotonic() - began
-            wait = min(fault.retry_after or 0.0, self._settings.patience_seconds)
-            line.failed(ticket, busy=fault.kind == "busy", retry_after=wait)
-            raise
-        except BaseException:
-            line.cancelled(ticket)
-            raise
+        line.succeeded(ticket, tokens)
+        return content
 
 
 def _close_with(owner: object, transport: Transport) -> None:

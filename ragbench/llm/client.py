@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from ragbench.core.settings import JudgeSettings
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Status
-from ragbench.core.types.reason import Reason, reason_of
+from ragbench.core.types.reason import Reason, clause, reason_of
 from ragbench.llm.budget import Budget
 from ragbench.llm.endpoint import Endpoint, Keep, Kept, Received
 from ragbench.llm.errors import CallFailed, ModelError, RepliesUnusable
@@ -19,7 +19,7 @@ from ragbench.llm.journal import Entry, Journal, Ledger, MemoryJournal
 from ragbench.llm.limiter import Turns
 from ragbench.llm.mechanism import Asked
 from ragbench.llm.pricing import Amount, Price, Replies, Tally, Used
-from ragbench.llm.reply import MalformedError, Reply, read
+from ragbench.llm.reply import MalformedError, read
 from ragbench.llm.request import UNSENT, Request, in_words, key_of
 from ragbench.llm.transport import read_key
 
@@ -112,7 +112,7 @@ class Client:
             tally=self.tally,
             client=official,
         )
-        self._paid: dict[str, Reply] = {}
+        self._paid: dict[str, Asked | None] = {}
         self._unusable, self._ever_used = 0, False
         self._asking = 0
         self._heard = asyncio.Event()
@@ -202,6 +202,7 @@ class Client:
             self._heard.clear()
 
     def _nothing_usable(self, last: CallFailed) -> RepliesUnusable:
+        is_told_in_words = last.status is Status.PARSE_ERROR and self.settings.replies == "text"
         return RepliesUnusable(
             Reason(
                 "{who} was asked no further: none of its first {count} replies could be used; the last: {said}; "
@@ -209,7 +210,7 @@ class Client:
                 who=self._who,
                 count=self._unusable,
                 said=last.reason,
-                mend=_MENDS[last.status] if self.settings.replies != "text" else _MENDS[Status.REFUSED],
+                mend=_MENDS[Status.REFUSED if is_told_in_words else last.status],
             )
         )
 
@@ -240,9 +241,9 @@ class Client:
 
     def _learn(self, entry: Entry, *, is_readable: bool) -> None:
         """Tell the endpoint whether its first reply to a question was of the shape that was asked for."""
-        paid = self._paid.get(entry.key)
-        if paid is not None and isinstance(self._sender, Endpoint):
-            self._sender.read(paid, is_readable)
+        asked = self._paid.get(entry.key)
+        if asked is not None and isinstance(self._sender, Endpoint):
+            self._sender.read(asked, is_readable)
 
     async def _exchange(self, request: Request, entries: list[tuple[Entry, bool]]) -> Entry:
         """One reply, shared by all who ask for the same at the same time."""
@@ -275,7 +276,7 @@ class Client:
             return found, False
 
         async def keep(received: Received) -> Entry:
-            self._paid[key] = replace(received.reply, text="")
+            self._paid[key] = received.reply.asked
             self._budget.claim(key)  # before it is in the journal, where another process may find it
             try:
                 return await self._ledger.record(self._entry(key, request, plain, received))
@@ -290,7 +291,7 @@ class Client:
 
     def _entry(self, key: str, request: Request, plain: Mapping[str, Any], received: Received) -> Entry:
         reply = received.reply
-        unsent = reply.asked.unsent if isinstance(reply.asked, Asked) else ""
+        unsent = reply.asked.unsent if reply.asked is not None else ""
         return Entry(
             key=key,
             judge=self.name,
@@ -347,7 +348,7 @@ class _Flight:
 
 def _readable(entry: Entry) -> None:
     if entry.refusal is not None or entry.finish == "content_filter":
-        said = excerpt(entry.refusal or "content filter", 200)
+        said = clause(excerpt(entry.refusal or "content filter", 200))
         raise CallFailed(Status.REFUSED, Reason("the model refused: {said}", said=said))
     if entry.finish == "length":
         told = Reason("the reply was cut off at {count} tokens, twice", count=entry.output_tokens)

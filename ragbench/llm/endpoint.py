@@ -148,23 +148,18 @@ class Endpoint:
         self._silent_since = began if self._silent_since is None else self._silent_since
         actual = Amount(calls=1)
         try:
-            reply = await self._ask(request, seconds)
-            self._silent_since = None
-            received = self._received(reply, read_tokens, time.monotonic() - began)
-            actual = Amount(1, received.input_tokens + received.output_tokens, received.cost)
-            kept = await keep(received)
+            with limiter.leaving(ticket, self._settings.patience_seconds):
+                reply = await self._ask(request, seconds)
+                self._silent_since = None
+                received = self._received(reply, read_tokens, time.monotonic() - began)
+                actual = Amount(1, received.input_tokens + received.output_tokens, received.cost)
+                kept = await keep(received)
             limiter.succeeded(ticket, actual.tokens)
             return kept
         except Fault as fault:
-            fault.seconds = time.monotonic() - began
             if fault.kind not in SILENT:
                 self._silent_since = None
-            wait = min(fault.retry_after or 0.0, self._settings.patience_seconds)
-            limiter.failed(ticket, busy=fault.kind == "busy", retry_after=wait)
             self._stop_if_hopeless(fault)
-            raise
-        except BaseException:
-            limiter.cancelled(ticket)
             raise
         finally:
             self._budget.settle(worst, actual)
@@ -203,10 +198,9 @@ class Endpoint:
                 self._tally.add(calls=1)
         raise Fault("request", Reason("the endpoint accepts no known way of asking"))
 
-    def read(self, reply: Reply, is_readable: bool) -> None:
-        """Whether a first reply to a question could be read as what was asked for."""
-        if isinstance(reply.asked, Asked):
-            self._dialect.heard(reply.asked, is_readable)
+    def read(self, asked: Asked, is_readable: bool) -> None:
+        """Whether a first reply to a question, that was asked so, could be read as what was asked for."""
+        self._dialect.heard(asked, is_readable)
 
     def _stop_if_silent(self) -> None:
         """End the run before a call that would meet the silence that others have waited through, all together."""

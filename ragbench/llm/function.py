@@ -12,7 +12,7 @@ from typing import Any
 from ragbench.core.settings import JudgeSettings
 from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Status
-from ragbench.core.types.reason import Reason, short
+from ragbench.core.types.reason import Reason, clause, short
 from ragbench.core.waves import first
 from ragbench.llm.budget import Budget
 from ragbench.llm.endpoint import Endpoint
@@ -108,4 +108,4 @@ def _text(found: Any) -> str:
 
 
 def _told(error: BaseException) -> str:
-    return excerpt(f"{type(error).__name__}: {error}", SHOWN)
+    return clause(excerpt(f"{type(error).__name__}: {error}", SHOWN))

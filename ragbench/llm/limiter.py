@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+
+from ragbench.llm.errors import Fault
 
 
 class Turns:
@@ -158,6 +162,23 @@ class Limiter:
         if retry_after:
             self.hold_back(retry_after)
         self._leave()
+
+    @contextmanager
+    def leaving(self, ticket: Ticket, patience: float) -> Iterator[None]:
+        """Give the place back if the call that is made inside does not succeed; its fault is told how long it took.
+
+        patience: seconds that the provider can hold all calls back at most.
+        """
+        began = time.monotonic()
+        try:
+            yield
+        except Fault as fault:
+            fault.seconds = time.monotonic() - began
+            self.failed(ticket, busy=fault.kind == "busy", retry_after=min(fault.retry_after or 0.0, patience))
+            raise
+        except BaseException:
+            self.cancelled(ticket)
+            raise
 
     def cancelled(self, _ticket: Ticket) -> None:
         """The caller went away."""

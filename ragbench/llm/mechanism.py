@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from ragbench.llm.request import Request, in_words, schema_of
+from ragbench.core.answered_by import SHAPE, SYSTEM
+from ragbench.llm.request import Decoding, Request, in_words, schema_of
 
 Mechanism = Literal["json_schema", "json_object", "tool", "text"]
 LADDER: tuple[Mechanism, ...] = ("json_schema", "json_object", "tool", "text")
-PARAMETERS = ("temperature", "top_p", "max_tokens", "seed")
-SYSTEM, SHAPE = "system", "json_schema"
+PARAMETERS = tuple(each.name for each in fields(Decoding))
 IGNORED_AFTER, LOST_AFTER = 2, 5
 """So many first replies in a row, or so many later ones, that are not of the shape say that the asking is not heard."""
 _ABOUT_SHAPES = re.compile(

@@ -11,8 +11,9 @@ from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ragbench.core.types.reason import Reason
+from ragbench.core.types.reason import Reason, clause
 from ragbench.llm.errors import Fault
+from ragbench.llm.mechanism import Asked
 
 AnyShape = TypeVar("AnyShape", bound=BaseModel)
 MAX_CHARACTERS = 1_000_000
@@ -55,7 +56,7 @@ class Reply:
     input_tokens: int | None = None
     output_tokens: int | None = None
     served_model: str | None = None
-    asked: object = None
+    asked: Asked | None = None
 
 
 Refusal = Callable[[int, Mapping[str, str], bytes], Fault]
@@ -118,7 +119,7 @@ def _refuse(document: Mapping[str, Any], hide: Callable[[str], str], refusal: Re
         raise refusal(status, {}, json.dumps({"error": error}).encode())
     said = error.get("message", error) if isinstance(error, dict) else error
     said = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-    raise Fault("server", Reason("the response reports an error: {said}", said=hide(said)[:300]))
+    raise Fault("server", Reason("the response reports an error: {said}", said=clause(hide(said)[:300])))
 
 
 def read(text: str, shape: type[AnyShape]) -> AnyShape:

@@ -32,7 +32,7 @@ from ragbench.core.settings import ConfigurationError, WebSettings, project_fold
 from ragbench.core.settings.endpoints import Patience
 from ragbench.core.settings.secrets import Mask, excerpt, masker_of, value_of
 from ragbench.core.trust import UntrustedError
-from ragbench.core.types.reason import Reason, joined, short
+from ragbench.core.types.reason import Reason, clause, joined, short
 from ragbench.data.remotes import sockets
 from ragbench.llm.errors import Fault, Response, late
 
@@ -116,6 +116,7 @@ class Transport:
             aiohttp.ClientTimeout, sock_connect=endpoint.connect_seconds, sock_read=endpoint.read_seconds
         )
         self._limits = self._within(endpoint.timeout_seconds)
+        self._proxies = getproxies_environment()  # once: it reads the whole environment
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
                 limit=connections, ttl_dns_cache=300, socket_factory=sockets.opened,
@@ -168,7 +169,9 @@ class Transport:
         limits = self._limits if seconds == self._whole_seconds else self._within(seconds)
         try:
             sent: dict[str, Any] = {"data": data or None, "allow_redirects": False, "timeout": limits}
-            async with self._session.request(method, url, headers=headers, proxy=_proxy(url), **sent) as response:
+            async with self._session.request(
+                method, url, headers=headers, proxy=_proxy(url, self._proxies), **sent
+            ) as response:
                 good = response.status // 100 == 2
                 encoding = response.headers.get("Content-Encoding", "").strip().lower()
                 parts = self._limited(response.content.iter_any(), heard if good else None)
@@ -244,8 +247,6 @@ class Transport:
         return found
 
     def refusal(self, status: int, headers: Mapping[str, str], content: bytes) -> Fault:
-        said = _message(content, self._hide)
-        reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
         """What a response means that is no good one; or an error that a good one holds, with the status that it has."""
         said = _message(content, self._hide)
         reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
@@ -283,9 +284,8 @@ def _trusting(ca_file: Path | None) -> dict[str, Any]:
         raise Fault("fatal", Reason("ca_file = {name}: {said}", name=str(ca_file), said=said)) from None
 
 
-def _proxy(url: str) -> str | None:
+def _proxy(url: str, proxies: Mapping[str, str]) -> str | None:
     """Of the variables HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, as the client itself reads them."""
-    proxies = getproxies_environment()
     if not proxies:
         return None
     parts = urlsplit(url)
@@ -432,4 +432,4 @@ def _message(content: bytes, hide: Mask) -> str:
             said = str(inner)
     except (ValueError, RecursionError):
         said = hide(content.decode("utf-8", "replace"))[:300]
-    return "".join(letter if letter.isprintable() else " " for letter in hide(said)[:500]).strip()
+    return clause("".join(letter if letter.isprintable() else " " for letter in hide(said)[:500]).strip())

@@ -42,11 +42,6 @@ def ensure(connection: Connection, dataset_id: int, embedder_id: int, width: int
     return f"collection_{number}"
 
 
-def is_made(connection: Connection, dataset_id: int, embedder_id: int, index: Index) -> bool:
-    """Whether there is such a table."""
-    return _known(connection, dataset_id, embedder_id, index) is not None
-
-
 def _known(connection: Connection, dataset_id: int, embedder_id: int, index: Index) -> int | None:
     row = collection.c
     same = (row.dataset_id == dataset_id, row.embedder_id == embedder_id, row.index == index.name)

@@ -305,14 +305,6 @@ class Store:
         with told_plainly("looking for a data set"), self.engine.connect() as connection:
             return chunk_rows.is_loaded(connection, content_hash)
 
-    def is_searchable(self, content_hash: str, embedder: Embedder, index: Index) -> bool:
-        """Whether the table that is searched is made already, with its index. Raises StoreError."""
-        if not self.holds(content_hash) or self.width(embedder) is None:
-            return False
-        with told_plainly("looking for an index"), self.engine.connect() as connection:
-            (data, _), (number, _) = chunk_rows.find(connection, content_hash), embeddings.find(connection, embedder)
-            return collections.is_made(connection, data, number, index)
-
     def close(self) -> None:
         """Give all connections back. The server goes on running."""
         self.engine.dispose()

@@ -46,7 +46,7 @@ __all__, __getattr__, __dir__ = offers(__name__, _PLACES)
 
 
 def _declare_own() -> None:
-    """A project's own metrics are in the catalogue of whoever imports anything of the bench, from the first look on."""
+    """A project's own metrics are in the catalogue of whoever imports anything of the tiers, from the first look on."""
     from ragbench.tiers.scoring import own_metrics
 
     own_metrics.declare()

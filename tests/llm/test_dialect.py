@@ -12,10 +12,12 @@ from ragbench.core import answered_by
 from ragbench.core.language import translator
 from ragbench.core.types import Status
 from ragbench.llm import Decoding, MemoryJournal, ProviderRefused, RepliesUnusable
+from ragbench.llm.mechanism import Dialect
 from ragbench.llm.pricing import Replies, Used
 from ragbench.llm.reply import MalformedError, read
 from tests.chat_server import ChatServer, Raw
 from tests.llm_client import ask, scripted
+from tests.llm_shapes import request
 
 GOOD = {"score": 3, "reason": ""}
 
@@ -103,6 +105,19 @@ def test_a_schema_that_is_ignored_is_put_in_words() -> None:
     assert not has_schema(server.requests[-1].body)
 
 
+def test_a_rung_is_left_after_two_first_replies_or_five_later_ones_in_a_row_that_are_not_of_the_shape() -> None:
+    for heard, most in (([], 2), ([True], 5), ([False, True], 5), ([True, *[False] * 4, True], 5)):
+        dialect = Dialect()
+        asked = dialect.asked(request())
+        for is_readable in [*heard, *[False] * (most - 1)]:
+            dialect.heard(asked, is_readable)
+        assert dialect.mechanism == "json_schema"
+        dialect.heard(asked, False)
+        assert dialect.mechanism == "json_object", "one rung, and no further"
+        dialect.heard(asked, False)
+        assert dialect.asked(request()).mechanism == "json_object", "what was asked on the rung above counts no more"
+
+
 def test_one_slip_does_not_leave_the_schema() -> None:
     replies: list[Any] = [GOOD, "Well.", GOOD, GOOD, "Well.", GOOD, GOOD]
     with scripted(*replies).running() as server:
@@ -122,6 +137,22 @@ def test_twenty_unusable_replies_end_the_asking(content: str, advice: str) -> No
     assert server.calls == 20
     assert "none of its first 20 replies could be used" in str(raised.value)
     assert advice in str(raised.value)
+    assert ".;" not in str(raised.value), "what the model said ends no sentence of ours"
+
+
+@pytest.mark.parametrize(("content", "advice"), [("Certainly!", "name another model"), ("!length", "raise max_tokens")])
+def test_who_is_asked_in_words_already_is_advised_otherwise(content: str, advice: str) -> None:
+    with scripted(content).running() as server, pytest.raises(RepliesUnusable, match=f"; {advice}"):
+        ask(server, [f"text {n}" for n in range(9)], replies="text", unusable_replies=2)
+
+
+@pytest.mark.parametrize("said", ["No.", "No", "No...", "No. Never."])
+def test_words_of_others_end_no_sentence_of_ours(said: str) -> None:
+    meant = {"No.": "No", "No. Never.": "No. Never"}.get(said, said)
+    server = ChatServer(answer=lambda body: Raw(400, {"error": {"message": said}}))
+    with server.running():
+        (found,) = ask(server, ["x"], replies="text")
+    assert found.reason == f"HTTP 400: {meant}"
 
 
 def test_how_many_are_too_many_is_a_setting_and_one_good_reply_ends_the_count() -> None:

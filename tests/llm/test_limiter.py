@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragbench.llm.errors import Fault
 from ragbench.llm.journal import PACE_SECONDS, Batches
 from ragbench.llm.limiter import Allowance, Limiter, Ticket, Turns
 from tests.llm_client import on_a_loop
@@ -25,6 +26,40 @@ def let_in(tasks: list[asyncio.Task[Ticket]]) -> int:
 
 
 class TestWindow:
+    @on_a_loop
+    async def test_a_stricter_ceiling_holds_for_those_who_wait_already(self) -> None:
+        limiter = Limiter(8)
+        limiter.succeeded(await limiter.acquire(1), 1)
+        limiter.restrict(2, None, None)
+        tasks = await waiting(limiter, 5)
+        assert let_in(tasks) == 2
+        limiter.restrict(6, None, None)
+        limiter.succeeded(tasks[0].result(), 1)
+        await asyncio.sleep(0.01)
+        assert let_in(tasks) == 3, "who comes later with more room gives none"
+        for task in tasks:
+            task.cancel()
+
+    @on_a_loop
+    async def test_a_fault_gives_the_place_back_and_holds_the_others_no_longer_than_the_patience(self) -> None:
+        limiter = Limiter(2, clock=lambda: 10.0)
+        for fault in (Fault("busy", "slow down", 100.0), Fault("server", "broke")):
+            ticket = Ticket(10.0, 1)
+            limiter.in_flight = 1
+            with pytest.raises(Fault), limiter.leaving(ticket, patience=3.0):
+                raise fault
+            assert limiter.in_flight == 0
+            assert limiter._resume_at == 13.0
+            assert fault.seconds is not None
+        limiter.in_flight = 1
+        with pytest.raises(KeyError), limiter.leaving(Ticket(10.0, 1), patience=3.0):
+            raise KeyError
+        assert limiter.in_flight == 0
+        limiter.in_flight = 1
+        with limiter.leaving(Ticket(10.0, 1), patience=3.0):
+            pass
+        assert limiter.in_flight == 1, "a call that succeeds says so itself, with its tokens"
+
     @on_a_loop
     async def test_one_call_goes_first_and_its_success_opens_the_window(self) -> None:
         limiter = Limiter(8)

@@ -254,6 +254,27 @@ def test_judges_and_embedders_of_one_provider_wait_in_one_line() -> None:
     assert server.most_in_flight == 2
 
 
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_the_strictest_limits_of_a_line_hold_whoever_comes_first(is_turned: bool) -> None:
+    tables = [
+        {"concurrency": 2, "requests_per_minute": 120},
+        {"concurrency": 9, "requests_per_minute": 60, "tokens_per_minute": 6000},
+        {"concurrency": 5, "tokens_per_minute": 60000},
+    ]
+
+    async def work() -> None:
+        for table in reversed(tables) if is_turned else tables:
+            line = line_of(settings("http://one.invalid/v1", **table), None)
+            lines.append(line)
+        limits = line.most, line._requests.per_minute, line._tokens.per_minute
+        assert limits == (2, 60, 6000)
+        assert all(one is line for one in lines)
+        assert line_of(settings("http://other.invalid/v1", concurrency=7), None).most == 7
+
+    lines: list[Any] = []
+    run(work())
+
+
 def test_a_reranker_sends_what_its_provider_says(monkeypatch: pytest.MonkeyPatch) -> None:
     from ragbench.systems.parts.reranking import EndpointReranker
 

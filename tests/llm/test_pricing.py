@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragbench.llm.budget import Budget
+from ragbench.llm.client import Completion
 from ragbench.llm.errors import BudgetSpent
+from ragbench.llm.journal import MemoryJournal
 from ragbench.llm.pricing import Amount, Price, Tally, Usage
 from tests.chat_server import ChatServer
 from tests.llm_client import open_client
@@ -105,3 +107,22 @@ def test_a_price_that_nobody_set_is_not_one_of_nothing(prices: dict[str, float],
     assert asyncio.run(test()).unpriced == tally.unpriced == unpriced
     assert tally.money == said
     assert Tally(cost=0.5, unpriced=1).money == "0.5000 + unknown"
+
+
+def test_an_answer_costs_what_all_its_paid_replies_cost_and_nothing_out_of_the_journal() -> None:
+    """The first question is asked twice, for its first reply is of no shape; the third one is the first again."""
+    journal, replies = MemoryJournal(), ["Certainly!", '{"score": 3}', '{"score": 4}']
+
+    async def test(server: ChatServer) -> tuple[list[Completion], Usage]:
+        async with open_client(server, journal=journal, input_price=1.0, output_price=1e6) as client:
+            return [await client.complete(request(text)) for text in ("a", "b", "a")], client.used.usage
+
+    with ChatServer(answer=lambda body: replies.pop(0)).running() as server:
+        (first, second, again), usage = asyncio.run(test(server))
+        (late, *_), resumed = asyncio.run(test(server))
+    rows = [row["input_tokens"] * 1e-6 + row["output_tokens"] for row in journal.rows.values()]
+    assert [row["output_tokens"] for row in journal.rows.values()] == [2, 3, 3], "a token for four signs"
+    assert [row["cost"] for row in journal.rows.values()] == pytest.approx(rows)
+    assert (first.calls, second.calls, again.calls, late.calls) == (2, 1, 0, 0)
+    assert [one.cost for one in (first, second, again, late)] == pytest.approx([rows[0] + rows[1], rows[2], 0, 0])
+    assert usage.cost == resumed.cost == pytest.approx(sum(rows)), "equal questions count once"

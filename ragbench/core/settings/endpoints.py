@@ -14,6 +14,8 @@ from ragbench.core.settings.addresses import refuse_metadata, without_credential
 from ragbench.core.settings.presets import PRESETS
 from ragbench.core.settings.tables import SLOT, Table, refuse_open_secrets
 
+MOST_AT_ONCE = 4096
+"""Calls in flight that any endpoint may be asked for."""
 _PATHS = re.compile(r"/(?:chat/completions|completions|embeddings|rerank)/?$")
 """What the client puts behind an address by itself; people copy it along."""
 
@@ -183,7 +185,10 @@ class EmbedderSettings(WebSettings):
         default=200_000, ge=1, description="of an endpoint: of all texts of a call at most; a longer text goes alone"
     )
     concurrency: int = Field(
-        default=32, ge=1, le=4096, description="of an endpoint: calls in flight at most; fewer while it asks for less"
+        default=32,
+        ge=1,
+        le=MOST_AT_ONCE,
+        description="of an endpoint: calls in flight at most; fewer while it asks for less",
     )
     max_characters: int = Field(default=100_000, ge=1, description="of a text; a longer one is refused")
 
@@ -228,7 +233,7 @@ class EndpointSettings(WebSettings):
     concurrency: int = Field(
         default=16,
         ge=1,
-        le=4096,
+        le=MOST_AT_ONCE,
         description="calls in flight at most, all processes of a run together; fewer while the endpoint asks for less",
     )
     replies: Replies = Field(

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ragbench.core.settings.endpoints import Provider, WebSettings
+from ragbench.core.settings.endpoints import MOST_AT_ONCE, Provider, WebSettings
 from ragbench.core.settings.tables import IndexSettings, Table
 
 Callable = Annotated[str | None, Field(description="your function, as module:function, for kind callable")]
@@ -63,10 +63,6 @@ class RetrieverSettings(IndexSettings):
         if self.weights and not any(self.weights):
             raise ValueError("weights are all 0: then nothing is ranked")
         return self
-
-
-MOST_AT_ONCE = 4096
-"""Calls in flight that any endpoint may be asked for."""
 
 
 class RerankerSettings(WebSettings):

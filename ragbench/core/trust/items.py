@@ -14,13 +14,13 @@ from urllib.parse import urlsplit
 from ragbench.core import folders, settings
 from ragbench.core.settings import shipped, urls
 from ragbench.core.settings.presets import PRESETS
+from ragbench.core.settings.tables import SLOT
 
 Kind = Literal["code", "notebook", "server", "database", "storage", "folder", "model", "address"]
 HUB = "huggingface.co"
 PATHS = ("data_folder", "reports_folder", "results", "prompt")
 MOST_BYTES = 2**24
 """Of a notebook that may be one of ragbench's; theirs have no outputs."""
-_SLOT = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, order=True)
@@ -115,7 +115,7 @@ def _met(known: settings.Settings) -> list[str]:
 
 
 def _sends(table: Mapping[str, Any], address: str) -> str:
-    slots = _SLOT.findall(json.dumps([table.get("headers"), table.get("query")]))
+    slots = SLOT.findall(json.dumps([table.get("headers"), table.get("query")]))
     sent = [*filter(None, [table.get("key_variable")]), *slots]
     what = f"texts and the value of {', '.join(sent)}" if sent else "texts"
     return f"sends {what} to {address}"

@@ -55,6 +55,11 @@ def joined(*reasons: str) -> str:
     return Reason(_ALONE, said=found) if len(found) > 1 else next(filter(None, reasons), "")
 
 
+def clause(text: str) -> str:
+    """Somebody else's words as a part of a sentence of ours, which has a full stop or a semicolon of its own."""
+    return text[:-1] if text.endswith(".") and not text.endswith("..") else text
+
+
 def parts(reason: str) -> tuple[str, ...]:
     """The reasons that one is joined of, or the one; none of an empty one."""
     said = reason.values.get("said") if isinstance(reason, Reason) and reason.text == _ALONE else None

@@ -25,7 +25,7 @@ OF_EVERY_PAGE = {"dataset", "systems", "language"}
 class Prepared(NamedTuple):
     """Notebooks by name with their parameters put in, their defaults, the values that differ, and what is left out.
 
-    asked: what they ask of the bench, each with a data set. read: gives data sets, each read once. reach: what
+    asked: what they ask of the tiers, each with a data set. read: gives data sets, each read once. reach: what
     executing them runs and sends. unread: notebooks that are not executed, for nobody has answered for them.
     """
 

@@ -20,7 +20,7 @@ def lacking(
 ) -> tuple[Lack, ...]:
     """Pages that lack something, each with the first thing that it lacks.
 
-    asked: by page what it asks of the bench. dataset: that is named for all of them; empty: as in the settings. read:
+    asked: by page what it asks of the tiers. dataset: that is named for all of them; empty: as in the settings. read:
     gives a data set, see `reader`.
     Raises DatasetError for a data set that cannot be read, and for one that is not there though somebody named it.
     """
