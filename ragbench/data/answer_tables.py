@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,13 @@ from ragbench.core.types import Chunk, Sample
 from ragbench.data.brought import Brought
 from ragbench.data.cells import Forms
 from ragbench.data.files import DatasetError
-from ragbench.data.records import ChunkRecord, QuestionRecord
+from ragbench.data.records import ChunkRecord, QuestionRecord, RatedAnswer
 from ragbench.data.rows import checked
 from ragbench.data.samples import Given, streamed
 from ragbench.data.shelf import RECENT, Shelf
 
+SCALES = ((0, 1), (1, 5), (0, 5), (1, 10), (0, 10), (0, 100))
+"""Ends of the scales that people label on."""
 SYSTEM = "logged"
 LOGGED = "-s {dataset}-logged"
 UNLABELLED = "no reference_contexts: nothing says which chunks are relevant, so retrieval has no labels"
@@ -26,8 +28,9 @@ def read(path: Path, columns: Given | None = None) -> tuple[Brought, Mapping[str
 
     Every context becomes a chunk, one without an id that of its text; `reference_contexts` are the relevant ones.
     The answers of several systems to one question must agree on its text and reference; relevant is what any of them
-    labels. The table is streamed: memory does not grow with its rows. columns: as of `read_samples`. Rows that cannot
-    be used are left out and counted. Raises DatasetError where none can be.
+    labels. What people gave the answers tries judges: the `ratings` of the data set. The table is streamed: memory does
+    not grow with its rows. columns: as of `read_samples`. Rows that cannot be used are left out and counted. Raises
+    DatasetError where none can be.
     """
     chunks, labels = Chunks(Shelf()), dict[str, dict[str, float]]()
     first_pass = _read(path, columns, chunks, labels)
@@ -43,7 +46,8 @@ def _read(
     logged: dict[str, Shelf[dict[str, Any]]] = {}
     forms = Forms()
     labelled = False
-    for place, sample in streamed(path, forms, columns):
+    rated: dict[str, RatedAnswer] = {}
+    for place, sample in streamed(path, forms, columns, ratings=True):
         try:
             question, retrieved = _question(sample, chunks, labels)
             known = question if questions.put(question.id, question) else questions.get(question.id) or question
@@ -61,17 +65,45 @@ def _read(
                 line["answer"] = sample.response
             if sample.shown is not None:
                 line["shown"] = sample.shown
+            if sample.labels and sample.response is not None:
+                _rate(rated, sample, retrieved)
             logged.setdefault(sample.system or SYSTEM, Shelf()).put(sample.id, line)
     if not questions:
         raise DatasetError(f"{path.name}: no row can be used: {forms.left_out.said}")
-    brought = Brought(chunks=chunks.shelf, questions=questions, notes=[*forms.unread, *forms.notes])
+    notes = [*forms.unread, *forms.notes]
+    brought = Brought(chunks=chunks.shelf, questions=questions, notes=notes)
+    brought.ratings = [
+        rating.model_copy(update={"context": tuple(filter(chunks.shelf.has, rating.context))})
+        for rating in rated.values()
+    ]
     brought.left_out = forms.left_out.told
     brought.runs += [f"rag_metrics {LOGGED}"] if not chunks.shelf and logged else []
+    if rated:
+        brought.runs += [*([] if brought.runs else [""]), f"tier_judge{_scale(rated.values(), notes)}"]
     if not labelled:
         brought.notes.append(UNLABELLED)
     if not chunks.shelf:
         brought.notes.append(NO_PASSAGES)
     return brought, logged
+
+
+def _rate(rated: dict[str, RatedAnswer], sample: Sample, retrieved: Sequence[str]) -> None:
+    """Take what people gave an answer; of each person once. Raises DatasetError."""
+    name = f"{sample.system}: {sample.id}" if sample.system else sample.id
+    known = rated[name].ratings if name in rated else {}
+    made = {
+        "id": name, "question_id": sample.id, "answer": sample.response, "context": tuple(retrieved),
+        "ratings": {**known, **sample.labels}, "system": sample.system,
+    }  # fmt: skip
+    rated[name] = checked(RatedAnswer, made, "its labels")
+
+
+def _scale(rated: Iterable[RatedAnswer], notes: list[str]) -> str:
+    """The option that names the scale of the labels, which is not told: the shortest usual one that holds them."""
+    given = {value for rating in rated for value in rating.ratings.values() if value is not None}
+    low, high = next(ends for ends in SCALES if ends[0] <= min(given) and max(given) <= ends[1])
+    notes.append(f"labels go from {min(given):g} to {max(given):g}: taken for a scale from {low} to {high}")
+    return "" if (low, high) == (1, 5) else f" -p people_scale={low},{high}"
 
 
 def _question(

@@ -86,11 +86,14 @@ class Forms:
     """Rows and passages that cannot be used."""
     format: str = ""
     """The known format that the rows are of."""
+    labels: str = ""
+    """A sentence on people's labels of the answers, where there are any."""
 
     @property
     def told(self) -> list[str]:
-        """What a user has to know of what was not read, in sentences."""
-        return [*self.unread, *([f"left out: {said}"] if (said := self.left_out.said) else [])]
+        """What a user has to know of what was not read, or not for this, in sentences."""
+        left_out = f"left out: {said}" if (said := self.left_out.said) else ""
+        return [*self.unread, *filter(None, [self.labels, left_out])]
 
     def add(self, name: str, form: Form, count: int) -> None:
         """A cell of the field `name` with `count` texts."""

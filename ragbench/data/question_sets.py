@@ -245,7 +245,8 @@ def read(
 
     base: the chunks of the whole knowledge base, if they are known; without it the base is what the file names, which
     is smaller than the real one, so retrieval is easier. A question's passages are its `chunk_text`, or the texts of
-    its reference contexts; where it has contexts and no answer, these, which it was written from. marked: heed
+    its reference contexts; where it has contexts and no answer, these, which it was written from. An answer without
+    contexts is the reference where no other is there. marked: heed
     `is_question_ok`, `is_answer_ok`, `is_chunk_ok`: a 0 takes the question, its reference, or its label out, counted;
     an empty mark is "not answered yet" and changes nothing. Items without an id get one made of question and chunk.
     Questions of one page form a cluster. Their kind is the category where the file has one, else `question_source`. A
@@ -301,6 +302,8 @@ def _item(fields: Mapping[str, Any], row: Mapping[str, Any], place: str) -> tupl
         passages = contexts_of(fields.get("contexts"), f"{place}, contexts", ids=fields.get("context_ids")) or ()
     if "question" not in given and row:
         raise DatasetError(f"{place}: question is missing; it is expected in every item; it has {cut_list(row)}")
+    if "ground_truth_answer" not in given and not {"contexts", "context_ids"} & fields.keys() and "response" in fields:
+        given["ground_truth_answer"] = fields["response"]
     if "ground_truth_answer" in given:
         wanted = references_in(given["ground_truth_answer"], f"{place}: ground_truth_answer")
         given |= {"ground_truth_answer": next(iter(wanted), None), "references": several(wanted)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+import math
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,7 +50,7 @@ from ragbench.data.limits import (
 )
 from ragbench.data.vocabulary import field_of, is_content
 
-DELIMITERS = (",", ";", "\t")
+DELIMITERS = (",", ";", "\t", "|")
 SEPARATED = re.compile(r"sep=(.)\n", re.IGNORECASE)
 LINES = {".jsonl", ".ndjson", ".jsonlines"}
 EXCEL = {".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"}
@@ -481,6 +482,21 @@ def listed(value: Any) -> Any:
 
 
 YES, NO = frozenset({"1", "1.0", "true", "yes", "да"}), frozenset({"0", "0.0", "false", "no", "нет"})
+
+GOOD = YES | {"good", "correct", "right", "pass", "passed", "+", "👍", "верно", "правильно", "хорошо", "зачёт"}
+BAD = NO | {"bad", "incorrect", "wrong", "fail", "failed", "-", "👎", "неверно", "неправильно", "плохо", "незачёт"}
+
+
+def mark(value: Any) -> float | None:
+    """What a person gave an answer: a number, also with a decimal comma, or 1 for a word of GOOD and 0 for one of BAD;
+    None for an empty cell. Raises ValueError for anything else."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    word = str(value).strip().casefold()
+    given = 1.0 if word in GOOD else 0.0 if word in BAD else decimal(word)
+    if not math.isfinite(given):
+        raise ValueError("a finite number is expected")
+    return given
 
 
 def flag(value: Any) -> Any:

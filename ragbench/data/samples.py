@@ -28,7 +28,7 @@ from ragbench.data.payloads import (
     question_of,
     role_of,
 )
-from ragbench.data.rows import cut, cut_list, flag, read_rows, rows_in, rows_of
+from ragbench.data.rows import cut, cut_list, flag, mark, read_rows, rows_in, rows_of
 from ragbench.data.shelf import Shelf
 from ragbench.data.vocabulary import LEGAL, Columns, field_of, missing
 
@@ -38,9 +38,12 @@ if TYPE_CHECKING:
 READ = (
     "id", "user_input", "response", "reference", "contexts", "context_ids", "reference_contexts",
     "reference_context_ids", "messages", "repeat", "rubric", "language", "cluster", "session", "system", "shown",
+    "rater", "value",
 )  # fmt: skip
 """Fields of the vocabulary that a sample is made of."""
-SAID = frozenset(READ) - {"id", "repeat", "language", "cluster", "session", "system", "shown"}
+SAID = frozenset(READ) - {"id", "repeat", "language", "cluster", "session", "system", "shown", "rater", "value"}
+PERSON = "people"
+"""Who labelled, where nobody is named."""
 """Of these, fields without any of which a row says nothing."""
 _FIELDS = tuple(field.name for field in dataclasses.fields(Sample))
 Given = Mapping[str, Any]
@@ -72,11 +75,12 @@ def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given |
 
 
 def streamed(
-    path: Path, forms: Forms | None = None, columns: Given | None = None, *, held: bool = False
+    path: Path, forms: Forms | None = None, columns: Given | None = None, *, held: bool = False, ratings: bool = False
 ) -> Iterator[tuple[str, Sample]]:
     """(place, sample) of each sample as `read_samples` reads them, one after the other; ids may stand there twice.
 
-    Where rows have no id the file is read once more before, for the numbers that stand for them.
+    ratings: the rows with which further people label an answer come by, too; else only that of the first. Where rows
+    have no id the file is read once more before, for the numbers that stand for them.
     """
     left_out = None if forms is None else forms.left_out
 
@@ -86,6 +90,7 @@ def streamed(
                 yield place, item
 
     known, seen, count, bare = Columns(columns, READ), Shelf[None](), 0, LeftOut()
+    labelled, unlabelled = 0, 0
     numbers = _Numbers(lambda: (item for _, item in rows(Columns(columns, READ), False, left_out and LeftOut())))
     for place, item in rows(known, held, left_out):
         if not item.keys() & SAID:
@@ -95,8 +100,15 @@ def streamed(
             made = _samples(item, place, numbers.of(item), forms)
             for sample in made:
                 _refuse_torn(sample)
-                if forms is not None and not seen.put(f"{sample.system or ''}\0{sample.id}", None):
+                is_new = seen.put(f"{sample.system or ''}\0{sample.id}", None) if forms is not None or ratings else True
+                is_rating = sample.labels and seen.put(f"{sample.system or ''}\0{sample.id}\0{[*sample.labels]}", None)
+                if not (is_new or is_rating):
                     raise DatasetError(f"{place}: an id that stands in a row before")
+            if "value" in item and made:
+                labelled += bool(made[-1].labels)
+                unlabelled += not made[-1].labels and not missing(item["value"]) and bool(str(item["value"]).strip())
+            if is_rating and not (is_new or ratings):
+                continue
         except DatasetError as error:
             if left_out is None:
                 raise
@@ -108,6 +120,14 @@ def streamed(
     if forms is not None:
         forms.unread += known.notes()
         forms.format = known.format
+        column = known.read.get("value", "")
+        if unlabelled:
+            forms.unread.append(f"{column}: {unlabelled} cells are neither a number nor yes or no, and no labels")
+        if labelled:
+            forms.labels = (
+                f"{column}: people's labels of {labelled} answers; judges are tried by them once the table is loaded: "
+                f"ragbench load answers {path.name} --name NAME"
+            )
     if not count:
         raise DatasetError(f"{path.name}: {_nothing(known, left_out)}")
     if left_out is not None:
@@ -357,7 +377,23 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
         cluster=name_of("cluster") or name_of("session") or (identifier if "repeat" in item else None),
         system=name_of("system"),
         shown=_flag(item.get("shown"), place),
+        labels=_labels(item),
     )
+
+
+def _labels(item: Mapping[str, Any]) -> dict[str, float]:
+    """What people gave, by their names; what is neither a number nor a word for good or bad is none."""
+    value = item.get("value")
+    given = value if isinstance(value, Mapping) else {_name(item.get("rater") or PERSON): value}
+    labels: dict[str, float] = {}
+    for rater, cell in given.items():
+        try:
+            label = mark(cell)
+        except ValueError:
+            label = None
+        if label is not None:
+            labels[str(rater)] = label
+    return labels
 
 
 def _name(value: Any) -> str:

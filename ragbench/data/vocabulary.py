@@ -42,7 +42,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
     ),
     "user_input": (
         "user_input", "question", "query", "input", *_each("user input", "question query message"), "question_text",
-        "query_text", "utterance", "вопрос", "запрос", "вопрос_пользователя", "запрос_пользователя", "текст_вопроса",
+        "query_text", "utterance", "вопрос", "запрос", "текст_вопроса",
+        *_each("вопрос запрос сообщение обращение", "пользователя клиента абонента студента посетителя"),
     ),
     "response": (
         "response", "answer", "output", "prediction", "pred", "result", "reply", "completion", "generation",
@@ -97,7 +98,11 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "rater", "annotator", "rater_id", "annotator_id", "labeler", "labeller", "assessor", "evaluator", "worker_id",
         "разметчик", "асессор", "эксперт", "аннотатор", "оценщик",
     ),
-    "value": ("value", "label", "rating", "score", "grade", "mark", "verdict", "оценка", "метка", "балл", "разметка"),
+    "value": (
+        "value", "label", "rating", "score", "grade", "mark", "verdict", "оценка", "метка", "балл", "разметка",
+        *_each("human people expert annotator manual", "label score rating grade mark verdict"), "оценка_эксперта",
+        "оценка_человека", "оценка_людей", "метка_эксперта", "оценка_ответа",
+    ),
     "metric": ("metric", "metric_name", "метрика"),
     "note": ("note", "comment", "примечание", "комментарий"),
     "time": ("timestamp", "time", "created_at", "asked_at", "date", "datetime", "время", "дата"),
@@ -120,15 +125,30 @@ FIELDS: dict[str, tuple[str, ...]] = {
 do not tell two names apart."""
 
 RARELY: dict[str, tuple[str, ...]] = {
-    "user_input": ("prompt", "instruction", "request", "message", "questions", "промпт"),
+    "user_input": ("prompt", "instruction", "request", "message", "questions", "промпт", "q"),
+    "response": ("a",),
     "contexts": ("evidence", "source", "sources", "text_chunk", "supporting_text"),
     "reference": ("human_answer", "expert_answer", "label_answer"),
 }  # fmt: skip
 """What a field is called only where nothing with a name of FIELDS is there: a prompt beside a question is none."""
 
+JUDGED: dict[str, tuple[str, ...]] = {
+    "query": ("query", "query_id", "qid", "q", "topic", "topic_id", "topicno", "question_id"),
+    "iteration": ("iteration", "iter", "q0", "0", "unused"),
+    "document": ("document", "doc", "docno", "did", "pid", "passage", "corpus_id", *_each(_PASSAGES, "id")),
+    "grade": ("grade", "score", "relevance", "rel", "label", "judgement", "judgment", "qrel"),
+    "score": ("score", "similarity", "sim"),
+    "rank": ("rank", "position"),
+    "tag": ("tag", "run", "run_id", "run_name", "run_tag", "system"),
+}  # fmt: skip
+"""What columns of judgements and runs are called by their role there; they hold ids and numbers, never a text."""
+
+UNSIGNED = ("value", "score")
+"""Names of a column beside answers that may hold anybody's number: a person's label only where raters are named."""
+
 CONTENT = ("user_input", "response", "reference", "contexts", "reference_contexts", "messages")
 """Fields that are measured: two columns that could be one of them are refused where they differ."""
-SPOKEN = {"user_input": "question", "response": "answer"}
+SPOKEN = {"user_input": "question", "response": "answer", "value": "label"}
 """What fields are called where a user is told of them, if not by their own name."""
 
 
@@ -142,6 +162,7 @@ def key(name: Any) -> str:
 _PLURALS = {"answers", "questions", "expectedanswers"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
+_JUDGED = {role: frozenset(map(key, own)) for role, own in JUDGED.items()}
 _RARE = {key(name): field for field, own in RARELY.items() for name in own}
 
 
@@ -204,6 +225,11 @@ def spoken(field: str) -> str:
     return SPOKEN.get(field, field)
 
 
+def is_column(name: Any, role: str) -> bool:
+    """Whether a column of judgements or of a run with this name has the role, one of JUDGED."""
+    return key(name) in _JUDGED[role]
+
+
 def is_content(name: Any) -> bool:
     """Whether a column of this name is a question, an answer, a reference or passages."""
     return field_of(name) in (*CONTENT, "questions")
@@ -233,7 +259,8 @@ class Columns:
     """Tells which column of a table is which field, and which are none.
 
     given: field → column, by any names, as `--column answer=bot_answer` and [columns] of ragbench.toml say it: of
-    several columns, parted by commas, each is what one system answered. only: the fields that the reader knows.
+    several columns, parted by commas, each is what one system answered, or what one person gave as a label. only: the
+    fields that the reader knows.
     """
 
     def __init__(self, given: Mapping[str, Any] | None = None, only: Iterable[str] = FIELDS) -> None:
@@ -270,11 +297,20 @@ class Columns:
                 values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
                 self.read.setdefault(field_name, there[0])
         self.unread.update(dict.fromkeys(plan.unread))
+        if self._holds_references(plan, values):  # sets of questions give all right answers so
+            values["reference"] = values.pop("response")
+            self.read["reference"] = self.read.pop("response", plan.fields["response"][0])
         if plan.format and plan.format.parted:
             for field_name in ("contexts", "reference_contexts"):
                 if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
                     values[field_name] = [part for part in text.split(plan.format.parted) if part.strip()]
         return values
+
+    def _holds_references(self, plan: _Plan, values: Mapping[str, Any]) -> bool:
+        """Whether the column `answer` holds lists of texts, and nothing else is the reference."""
+        given = _held(values.get("response"))
+        is_list = isinstance(given, list) and all(isinstance(text, str) for text in given)
+        return is_list and "reference" in self._only - values.keys() and key(plan.fields["response"][0]) == "answer"
 
     def answers(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
         """The same, once for each system of a wide table: `gpt_answer` and `llama_answer` are what two answered."""
@@ -326,13 +362,15 @@ class Columns:
         takes = told.takes if told else {}
         named = self._named(columns, place)
         taken = {name for own in named.values() for name in own}
-        fields: dict[str, list[str]] = {given_field: own for given_field, own in named.items() if len(own) == 1}
+        fields: dict[str, list[str]] = {given_field: own for given_field, own in named.items()
+                                       if len(own) == 1 or given_field == "value"}  # fmt: skip
         rare: dict[str, list[str]] = {}
         joined: dict[str, int] = {}
+        unsigned = "response" in self._only and not any(_KNOWN.get(name) == "rater" for name in there)
         for name in columns:
             field_name = takes.get(keys[name], _KNOWN.get(keys[name], ""))
             seldom = _RARE.get(keys[name], "") if keys[name] not in takes else ""
-            if name in taken or not name:
+            if name in taken or not name or (keys[name] in UNSIGNED and unsigned):
                 continue
             if keys[name] in takes:
                 joined[field_name] = joined.get(field_name, 0) + 1
@@ -355,6 +393,7 @@ class Columns:
         unread = [name for name in columns if name and name not in read | skipped and name not in opened]
         unread = [name for name in unread if not keys[name].startswith("unnamed")]
         several = frozenset(joined_field for joined_field, count in joined.items() if count > 1)
+        several |= {"value"} if len(named.get("value", ())) > 1 else set()
         return _Plan(told, fields, several, list(dict.fromkeys(opened)), unread)
 
     def _named(self, columns: Sequence[str], place: str) -> dict[str, list[str]]:
@@ -372,6 +411,8 @@ class Columns:
 
     def _one(self, field_name: str, there: Sequence[str], row: Mapping[str, Any], place: str, joined: bool) -> Any:
         first = row[there[0]]
+        if field_name == "value" and joined:
+            return {name: row[name] for name in there}
         if len(there) == 1 or field_name not in CONTENT or len({repr(row[name]) for name in there}) == 1:
             return _plain(first)
         if joined:

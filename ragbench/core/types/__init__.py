@@ -194,7 +194,8 @@ class Sample:
 
     A field that is None was never given (`missing_field`); an empty string or tuple was given and is empty
     (`empty_input`). references: all right answers where there are several, `reference` the first of them. shown:
-    whether the production judge let its user see the response, where that is known.
+    whether the production judge let its user see the response, where that is known. labels: what people gave the
+    response, by the person's name; no metric reads them.
     """
 
     id: str
@@ -209,6 +210,7 @@ class Sample:
     system: str | None = None
     shown: bool | None = None
     references: tuple[str, ...] = ()
+    labels: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from ragbench.data.trec.lines import (
     split_lines,
     understood,
 )
+from ragbench.data.vocabulary import is_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -219,18 +220,6 @@ def _name(path: Path) -> str:
     return name.name
 
 
-NAMES: dict[str, tuple[str, ...]] = {
-    "query": ("query", "queryid", "qid", "q", "topic", "topicid", "topicno"),
-    "iteration": ("iteration", "iter", "q0", "0", "unused"),
-    "document": (
-        "document", "documentid", "doc", "docid", "docno", "did", "corpusid", "pid", "passage", "passageid",
-    ),
-    "grade": ("grade", "score", "relevance", "rel", "label", "judgement", "judgment", "qrel"),
-    "score": ("score", "similarity", "sim"),
-    "rank": ("rank", "position"),
-    "tag": ("tag", "run", "runid", "runname", "runtag", "system"),
-}  # fmt: skip
-"""What a column may be called; case, blanks, hyphens and underscores do not tell two names apart."""
 PARQUET = b"PAR1"
 
 
@@ -266,7 +255,9 @@ def _form(path: Path, usual: Form) -> Form:
 def _headed(words: Sequence[str], value: str) -> Form | None:
     places: dict[str, int] = {}
     for place, word in enumerate(words):
-        role = next((role for role in ("query", "iteration", "document", value, "rank", "tag") if _is(word, role)), "")
+        role = next(
+            (role for role in ("query", "iteration", "document", value, "rank", "tag") if is_column(word, role)), ""
+        )
         places.setdefault(role or word, place)
     number = value if value in places else "rank" if value == "score" else ""
     if not {"query", "document", number} <= places.keys():
@@ -284,10 +275,6 @@ def _headed(words: Sequence[str], value: str) -> Form | None:
         header=True,
         negated=number == "rank",
     )
-
-
-def _is(word: str, role: str) -> bool:
-    return "".join(letter for letter in word.casefold() if letter.isalnum()) in NAMES[role]
 
 
 def _short(words: Sequence[str], usual: Form) -> Form:

@@ -19,6 +19,7 @@ from ragbench.core.progress import Progress
 from ragbench.core.settings import Settings
 from ragbench.core.types import Chunk, Hit, Sample
 from ragbench.judge import Rule
+from ragbench.metrics import catalogue
 from ragbench.tiers.basics import frames, requests
 from ragbench.tiers.basics.choices import BenchError, Reads, parted
 from ragbench.tiers.basics.families import leading
@@ -97,6 +98,7 @@ class RagMetricsRequest(Draws):
         return self._needs("embedder")
 
     def _needs(self, what: str) -> bool:
+        catalogue()  # declares them all
         named = [parse(label) for label in parted(self.metrics)]
         return not named or any(what in each.needs for each in named)
 

@@ -1,0 +1,130 @@
+"""People's labels in a table of answers: they try judges and correct means, and nobody writes a second file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragbench import data, stats, tiers
+from ragbench.core import settings
+from ragbench.data.cells import Forms
+from ragbench.data.samples import read_samples
+from ragbench.tiers import BenchError
+from ragbench.tiers.scoring import labels as people
+from tests.command_line import one_line, ragbench
+from tests.small_project import write_lines
+
+N = 24
+
+
+def table(folder: Path, name: str = "a.jsonl", **own: Any) -> Path:
+    """Answers of one system, every third of which is wrong; own: further columns, by a function of the row."""
+    rows = [
+        {"id": f"q{n:02}", "question": f"When does hall {n} open?", "answer": f"It opens at {8 if n % 3 else 9}.",
+         "ground_truth": "It opens at 8.", "contexts": ["The hall opens at 8. Ask at the desk."],
+         **{column: cell(n) for column, cell in own.items()}}
+        for n in range(N)
+    ]  # fmt: skip
+    path = folder / name
+    write_lines(path, [{key: value for key, value in row.items() if value is not None} for row in rows])
+    return path
+
+
+def test_a_column_of_labels_tries_a_judge_without_a_second_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    table(project, label=lambda n: "Да" if n % 3 else "нет")
+    done = ragbench("load", "answers", "a.jsonl", "--name", "pilot")
+    assert done.returncode == 0, done.stderr
+    assert "Then: ragbench run tier_judge -p people_scale=0,1 --dataset pilot" in one_line(done.stdout)
+    rated = data.load("pilot", settings.load().data_folder).ratings
+    assert [(one.question_id, one.ratings, len(one.context)) for one in rated][:3] == [
+        ("q00", {"people": 0.0}, 1), ("q01", {"people": 1.0}, 1), ("q02", {"people": 1.0}, 1),
+    ]  # fmt: skip
+    made = tiers.tier_judge("pilot", people_scale="0,1", tempted=0, resamples=100)
+    [accuracy] = [
+        one.estimate for one in made.estimates_by("against")
+        if (one.system, one.metric, one.where["against"]) == ("lexical", "accuracy", "mean")
+    ]  # fmt: skip
+    assert accuracy.n == N
+    answers = made.extra["answers"].set_index("sample")
+    assert answers["people"].tolist() == [float(n % 3 > 0) for n in range(N)]
+
+
+@pytest.mark.parametrize("form", ["rows", "columns"])
+def test_each_of_several_people_is_a_rater(bare: Path, form: str) -> None:
+    """One row a label, with the person's name; or one column a person, which the command names."""
+    if form == "rows":
+        rows = [{"id": f"q{n}", "question": "When?", "answer": "At 8.", "rating": 1 + (n + who) % 5, "annotator": name}
+                for n in range(6) for who, name in enumerate(("anna", "boris")) if n or not who]  # fmt: skip
+        write_lines(bare / "t.jsonl", rows)
+        brought, _ = data.answer_tables.read(bare / "t.jsonl")
+        forms = Forms()
+        assert len(read_samples(bare / "t.jsonl", forms)) == 6, "an answer that two people labelled is one answer"
+        assert not forms.left_out.counts
+    else:
+        rows = [{"id": f"q{n}", "question": "When?", "answer": "At 8.", "anna": 1 + n % 5,
+                 "boris": 1 + (n + 1) % 5 if n else ""} for n in range(6)]  # fmt: skip
+        write_lines(bare / "t.jsonl", rows)
+        brought, _ = data.answer_tables.read(bare / "t.jsonl", {"label": "anna,boris"})
+    found = {one.question_id: one.ratings for one in brought.ratings}
+    assert found["q0"] == {"anna": 1.0}
+    assert found["q3"] == {"anna": 4.0, "boris": 5.0}
+    assert "taken for a scale from 1 to 5" in " ".join(brought.notes)
+    assert brought.runs[-1] == "tier_judge", "the scale that is asked for anyway is not said"
+
+
+def test_labels_of_a_table_of_answers_correct_a_mean(bare: Path) -> None:
+    path = table(bare, label=lambda n: None if n % 2 else 1.0 if n % 3 else 0.2)
+    metric = "factual_correctness"
+    made = tiers.corrected(tiers.rag_metrics(answers=str(path), metrics=metric, resamples=100), f"{metric}={path}")
+    [label] = made.facts["corrected"]
+    scores = made.scores[made.scores["metric"] == label].set_index("sample")["value"]
+    given = {f"q{n:02}": 1.0 if n % 3 else 0.2 for n in range(0, N, 2)}
+    rest = [name for name in scores.index if name not in given]
+    expected = stats.prediction_powered(
+        np.array([given[name] for name in scores.index if name in given]),
+        scores[[name for name in scores.index if name in given]], scores[rest], bounds=(0.0, 1.0), seed=0,
+    )  # fmt: skip
+    [one] = [each.estimate for each in made.estimates if each.metric == label]
+    assert (one.value, one.low, one.high) == pytest.approx((expected.value, expected.low, expected.high))
+    with pytest.raises(BenchError, match=r"nothing says which metric its labels are of; say it: METRIC=a\.jsonl"):
+        people.read(str(path))
+
+
+def test_what_anybody_may_have_given_is_no_label(bare: Path) -> None:
+    """A column `score` may be a metric's; classes of texts are none, and both are said."""
+    table(bare, score=lambda n: n / N, label=lambda n: "comparison" if n else 1)
+    forms = Forms()
+    samples = read_samples(bare / "a.jsonl", forms)
+    assert [one.labels for one in samples][:2] == [{"people": 1.0}, {}]
+    assert "not read, as no field is called so: score" in forms.told[0]
+    assert f"label: {N - 1} cells are neither a number nor yes or no, and no labels" in forms.told
+    assert "label: people's labels of 1 answers" in forms.told[-1]
+
+
+def test_lists_of_answers_without_a_reference_are_the_right_ones(bare: Path) -> None:
+    rows = [{"question": "Who wrote Hamlet?", "answer": ["Shakespeare", "William Shakespeare"]},
+            {"question": "Capital of France?", "answer": ["Paris"]}]  # fmt: skip
+    write_lines(bare / "qa.jsonl", rows)
+    done = ragbench("init", "qa.jsonl", "--force")
+    assert "question = question, reference = answer" in one_line(done.stdout)
+    assert "Next: ragbench load questions qa.jsonl" in done.stdout
+    questions = {one.text: one for one in data.question_sets.read(bare / "qa.jsonl").questions}
+    assert questions["Who wrote Hamlet?"].references == ("Shakespeare", "William Shakespeare")
+    assert questions["Capital of France?"].reference == "Paris"
+    write_lines(bare / "both.jsonl", [{**rows[0], "answer": ["Shakespeare"], "reference": "William Shakespeare"}])
+    [sample] = read_samples(bare / "both.jsonl")
+    assert (sample.response, sample.reference) == ("Shakespeare", "William Shakespeare")
+    (bare / "plain.jsonl").write_text(json.dumps({"question": "When?", "answer": "At 8."}) + "\n", encoding="utf-8")
+    [question] = data.question_sets.read(bare / "plain.jsonl").questions
+    assert question.reference == "At 8.", "loaded as questions, the only answer there is, is the right one"
+
+
+def test_cells_that_bars_part_are_cells(bare: Path) -> None:
+    (bare / "a.csv").write_text("id|question|bot_reply|true_answer\n1|When?|At 9, sharp.|At 9.\n", encoding="utf-8")
+    [sample] = read_samples(bare / "a.csv")
+    assert (sample.user_input, sample.response, sample.reference) == ("When?", "At 9, sharp.", "At 9.")
