@@ -19,6 +19,7 @@ from ragbench.core.types.reason import read
 from ragbench.store import EmbeddingError, Source, StoreError, server
 from ragbench.tiers import BenchError
 from ragbench.tiers.retrieval import own_tables
+from tests.command_line import one_line, ragbench
 from tests.small_project import add
 
 CHUNKS = [
@@ -375,3 +376,41 @@ def test_a_log_of_another_width_is_refused_by_name(own: psycopg.Connection, proj
     assert "logs" not in tiers.tier_ux("db:own", embedders="maker", resamples=1000).facts
     own.execute('UPDATE "order" SET embedding = NULL')
     assert "logs" not in tiers.tier_ux("db:own", "theirs", resamples=1000).facts, "nothing of the log to take"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [("bit(3)", "B'101'::bit(3)"), ("jsonb", "'[0.1, 0.2, 0.3]'::jsonb")], ids=["bit", "jsonb"]
+)
+def test_columns_that_no_vector_is_read_from_are_refused_before_anything_is_copied(
+    own: psycopg.Connection, project: Path, monkeypatch: pytest.MonkeyPatch, kind: str, value: str
+) -> None:
+    monkeypatch.chdir(project)
+    own.execute("ALTER TABLE chunk DROP COLUMN embedding")
+    own.execute(f"ALTER TABLE chunk ADD COLUMN embedding {kind}")  # type: ignore[arg-type]
+    own.execute(f"UPDATE chunk SET embedding = {value}")  # type: ignore[arg-type]
+    done = ragbench("load", "database", "own", "--dry-run")
+    said = one_line(done.stdout + done.stderr)
+    assert done.returncode != 0
+    assert f"chunk.embedding is of the type {kind}, which holds no vectors that can be compared here" in said
+    assert 'name it, or write embedding = "" and have the texts embedded anew' in said
+
+
+def test_questions_come_from_a_file_where_the_database_has_no_table_of_them(
+    own: psycopg.Connection, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    change(project, '[databases.own.questions]\nin_schema = "Own Data"\ntable = "order"\n', "")
+    done = ragbench("load", "database", "own", "--dry-run")
+    assert "no table of questions: they come from a file" in one_line(done.stdout), done.stderr
+    next_command = "Next: ragbench load questions FILE --name NAME --chunks-from db:own"
+    assert next_command in one_line(done.stdout)
+    asked = ("Когда приходит стипендия?,3,Двадцатого.", "Где взять пропуск?,2,У коменданта.")
+    rows = "\n".join(["question,relevant_chunk_ids,answer", *asked])
+    (project / "asked.csv").write_text(rows, encoding="utf-8")
+    done = ragbench("load", "questions", "asked.csv", "--name", "asked", "--chunks-from", "db:own")
+    assert done.returncode == 0, done.stderr
+    add(project, '[systems.words]\nretriever = "bm25"\n')
+    made = tiers.tier1_retrieval("asked", systems="words", metrics="hit_rate@1", k=4, resamples=100)
+    assert made.facts["n_questions"] == 2
+    assert set(made.retrieved["chunk"]) <= {"1", "2", "3", "4"}
+    assert made.scores.set_index("sample")["value"].sum() == 2, "both say words of their passage"

@@ -15,7 +15,7 @@ from ragbench.report.execution import parameters
 from ragbench.report.pages import drawing
 from ragbench.tiers import readiness
 from ragbench.tiers.basics.choices import BenchError, parted
-from ragbench.tiers.basics.needs import Lack
+from ragbench.tiers.basics.needs import Lack, Need
 from ragbench.tiers.basics.requests import Request
 from ragbench.tiers.basics.session import dataset_of
 from ragbench.tiers.decisions.deciders import is_log
@@ -80,12 +80,24 @@ def prepared(
         del sources[lack.page], asked[lack.page]
     if left_out and (not lenient or not sources.keys() - {OVERVIEW}):
         said = "\n".join(f"{absent.page} {absent.sentence(translator('en'))}" for absent in left_out)
-        raise BenchError(f"{said}. `ragbench doctor` lists the pages that the data allow")
+        hints = " ".join(dict.fromkeys(filter(None, (_hint(absent) for absent in left_out))))
+        raise BenchError(f"{said}. {hints}`ragbench doctor` lists the pages that the data allow")
     every = [request for requests in asked.values() for request in requests]
     readiness.check(every, known, asking=asking)
     for name, notebook in sources.items():
         parameters.inject(notebook, values[name])
     return Prepared(sources, defaults, values, left_out, every, read, reached, unread)
+
+
+def _hint(absent: Lack) -> str:
+    """How the data come by what a page lacks, where that is not in its name."""
+    if absent.absent or absent.needed.any_of[0] not in (Need.RELEVANT, Need.PAGES):
+        return ""
+    more = ", or answer without passages: -p context=none" if absent.page == "tier2_generation" else ""
+    return (
+        "Passages come with the questions: in columns chunk_id and chunk_text, in reference_contexts, or as "
+        f"relevant_chunk_ids of a base (ragbench load questions FILE --name NAME --chunks-from BASE){more}. "
+    )
 
 
 def lacking(notebooks: Sequence[Path | str]) -> tuple[Lack, ...]:

@@ -82,10 +82,17 @@ class RagMetricsRequest(Draws):
     notebook: str = NOTEBOOK
 
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
-        """Answers: the data set's own, where no table of them was named."""
+        """Answers: the data set's own, where neither a table of them nor a system that answers was named."""
         if self.answers or logged_answers(self.dataset, settings):
             return ()
+        if self.answering(settings):
+            return (Needed.of(Need.QUESTIONS),)
         return (Needed.of(Need.LOGGED, Need.RATINGS),)
+
+    def answering(self, settings: Settings) -> list[str]:
+        """The systems that were named and answer by themselves: services, and functions of the user's."""
+        known = {name: settings.systems[name] for name in parted(self.systems) if name in settings.systems}
+        return [name for name, system in known.items() if system.callable or (system.url and system.answer)]
 
     @property
     def asks_judges(self) -> bool:
@@ -108,12 +115,15 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
     """Score a table of answers by all metrics that its fields allow, or by those named.
 
     answers: a file as `ragbench score` reads it; `run:FOLDER` for the answers that a stored run has kept; empty: what
-    is logged beside the data set, else its rated answers.
+    what the systems say that are named, each asked once, if they answer by themselves; else what is logged beside the
+    data set, else its rated answers.
 
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """
     known = configuration.load()
-    answers = find_answers(request.answers, request.dataset, known, request.language).of(parted(request.systems))
+    asking = request.answering(known)
+    answers = find_answers(request.answers, request.dataset, known, request.language, asking)
+    answers = answers.of(parted(request.systems))
     answers = answers if request.limit is None else answers.drawn(request.limit)
     samples = tuple(answers.samples)
     metrics = scoring.applicable(samples, parted(request.metrics) or None)

@@ -66,8 +66,8 @@ class Tier2Request(Draws):
         _ = self.leading, slices.chosen(self.slice_by)
 
     def needed(self, settings: Settings) -> tuple[Needed, ...]:
-        """Ideal contexts."""
-        return (Needed.of(Need.RELEVANT),)
+        """Ideal contexts, if answers are written from them."""
+        return (Needed.of(Need.RELEVANT if self.context == "ideal" else Need.QUESTIONS),)
 
     @cached_property
     def chosen(self) -> tuple[Metric, ...]:
@@ -115,7 +115,8 @@ def tier2_generation(request: Tier2Request) -> Measurement:
     session = Session.of(request, request.systems, request.baseline)
     profiles.check(request.refusals, session.settings)
     ideal = ideal_contexts(session, session.dataset.questions)
-    scored = [q for q in session.dataset.questions if ideal[q.id] and q.answerable is not False]
+    without = request.context == "none" and not any(ideal.values())  # no base: every question is answered by heart
+    scored = [q for q in session.dataset.questions if (without or ideal[q.id]) and q.answerable is not False]
     apart = [q for q in session.dataset.questions if q.answerable is False]
     if not scored:
         raise BenchError(

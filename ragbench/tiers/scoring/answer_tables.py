@@ -77,9 +77,11 @@ def sample_of(samples: Sequence[Sample], limit: int) -> tuple[tuple[Sample, ...]
     return kept, {"n": n, "of": whole, "table": "questions"} if n < whole else None
 
 
-def find_answers(answers: str, dataset: str, settings: Settings, language: str = "") -> AnswerTable:
-    """The answers named: a file or its URL, `run:FOLDER` or `run:FOLDER/NOTEBOOK`; if empty, those that the data set
-    has: logged ones, else rated ones. References are nobody's answers.
+def find_answers(
+    answers: str, dataset: str, settings: Settings, language: str = "", asking: Sequence[str] = ()
+) -> AnswerTable:
+    """The answers named: a file or its URL, `run:FOLDER` or `run:FOLDER/NOTEBOOK`; if empty, those of the systems that
+    are `asking`, else those that the data set has: logged ones, else rated ones. References are nobody's answers.
 
     language: of the page, see `ragbench.tiers.basics.session.dataset_of`.
 
@@ -99,7 +101,7 @@ def find_answers(answers: str, dataset: str, settings: Settings, language: str =
             raise BenchError(f"answers = {answers!r}: there is no such file; give a table of answers, or {FROM_RUN}RUN")
         return _of_file(path, path.name)
     data = dataset_of(dataset or settings.dataset, settings, language)
-    if asked := [name for name, system in settings.systems.items() if system.is_given]:
+    if asked := list(asking) or [name for name, system in settings.systems.items() if system.is_given]:
         return _of_systems(data, asked, settings)
     return _of_log(data, logged_answers(data.name, settings)) or _of_dataset(data)
 

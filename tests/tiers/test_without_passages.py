@@ -1,0 +1,76 @@
+"""Questions without passages: what a service returns is the base as far as it is seen, and what can be measured is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragbench import tiers
+from ragbench.core import settings
+from tests.command_line import one_line, ragbench
+from tests.service_server import Asked, ServiceServer
+from tests.small_project import add
+
+TEXTS = ["The library opens at 8:00.", "Parking is behind the hall.", "Loans last fourteen days."]
+QUESTIONS = ["When does the library open?,At 8:00.", "Where is parking?,Behind the hall.", "How long do loans last?,"]
+QUICK = {"resamples": 100}
+
+
+def answer(asked: Asked) -> Any:
+    """The text that shares most words with the question, and another; the first is the answer."""
+    words = set(asked.body["question"].lower().strip("?").split())
+    found = sorted(TEXTS, key=lambda text: -len(words & set(text.lower().strip(".").split())))[:2]
+    return {"answer": found[0], "sources": [{"text": text} for text in found]}
+
+
+@pytest.fixture
+def service(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServiceServer]:
+    monkeypatch.chdir(project)
+    (project / "q.csv").write_text("\n".join(["question,expected_answer", *QUESTIONS]), encoding="utf-8")
+    done = ragbench("load", "questions", "q.csv", "--name", "asked")
+    assert "Next: ragbench run tier3_end_to_end --dataset asked" in one_line(done.stdout), done.stderr
+    with ServiceServer(answer).running() as running:
+        own = f'url = "{running.url}"\npassages = "sources[].text"\n'
+        add(project, f'[systems.prod]\n{own}answer = "answer"\n[systems.search]\n{own}')
+        settings.load.cache_clear()
+        yield running
+
+
+def test_end_to_end_measures_what_the_service_returns(service: ServiceServer) -> None:
+    made = tiers.tier3_end_to_end("asked", systems="prod", metrics="token_f1,faithfulness", repeats=1, **QUICK)
+    assert len(service.asked) == 3
+    texts = made.extra["answers"].set_index("sample")["response"].tolist()
+    assert sorted(texts) == sorted(TEXTS)
+    faithful = made.scores[made.scores["metric"] == "faithfulness"]["value"]
+    assert faithful.tolist() == [1.0] * 3, "answers are held to the passages that were returned"
+    [about] = made.facts["systems"]
+    assert about["passages_seen"] == 3
+    assert "unidentified" not in made.facts, "none of it is strange"
+
+
+def test_the_metrics_of_answers_ask_the_service_that_is_named(service: ServiceServer) -> None:
+    made = tiers.rag_metrics(dataset="asked", systems="prod", metrics="faithfulness,exact_match", **QUICK)
+    assert len(service.asked) == 3
+    values = made.scores.pivot(index="sample", columns="metric", values="value")
+    assert values["faithfulness"].tolist() == [1.0] * 3
+    assert values["exact_match"].isna().sum() == 1, "one question has no reference"
+    assert set(made.scores["system"]) == {"prod"}
+
+
+def test_answers_without_any_passage_are_measured_where_that_is_asked_for(service: ServiceServer) -> None:
+    made = tiers.tier2_generation("asked", systems="search", context="none", metrics="token_f1", repeats=1, **QUICK)
+    assert made.facts["n_questions"] == 3
+    assert not len(made.retrieved)
+    assert not service.asked, "nobody searches for what is answered by heart"
+
+
+def test_retrieval_says_what_it_would_need(service: ServiceServer) -> None:
+    for page, more in (("tier1_retrieval", ""), ("tier2_generation", ", or answer without passages: -p context=none")):
+        done = ragbench("run", page, "-d", "asked", "-s", "prod", "--trust")
+        said = one_line(done.stdout + done.stderr)
+        assert f"{page} needs questions with relevant passages; asked:en has none" in said
+        assert f"ragbench load questions FILE --name NAME --chunks-from BASE){more}. `ragbench doctor`" in said
+    assert not service.asked
