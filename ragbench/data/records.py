@@ -72,8 +72,8 @@ class QuestionRecord(Record):
 
     spans: of relevant chunks where in their text the answer stands, as pairs of start and end in characters from 0, the
     end not included; of a chunk without spans all of its text is labelled. references: all right answers where there
-    are several, `reference` the first. A set without spans, or such references, has the hash that it had before there
-    was such a field.
+    are several, `reference` the first. nuggets: what a good answer says, each with its importance. A set without spans,
+    such references or nuggets has the hash that it had before there was such a field.
     """
 
     text: Text
@@ -86,6 +86,7 @@ class QuestionRecord(Record):
     kind: Identifier | None = None
     cluster: Url | None = None
     source: Identifier | None = None
+    nuggets: dict[Text, Literal["vital", "okay"]] = Field(default={}, exclude_if=_is_empty)
 
 
 class Turn(Closed):

@@ -163,7 +163,8 @@ class Question:
     labelled it (`answerable` tells: False, or None). `relevant_urls` does the same for pages where only those are
     known. `spans` says of relevant chunks where in their text the answer stands, in characters (start, end); of one
     without spans all of it is labelled. `cluster` names the group whose members are not independent (paraphrases,
-    source page, dialogue). `references` are all right answers where there are several, `reference` the first.
+    source page, dialogue). `references` are all right answers where there are several, `reference` the first. `nuggets`
+    maps what a good answer says to its importance, "vital" or "okay".
     """
 
     id: str
@@ -178,6 +179,7 @@ class Question:
     cluster: str | None = None
     source: str | None = None
     references: tuple[str, ...] = ()
+    nuggets: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +191,24 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Citation:
+    """A passage that a part of a response names as its source: where that part stands, in characters of the response
+    (`end` is not of it), and what it names, the id of a context or its number from 1."""
+
+    start: int
+    end: int
+    passage: str
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """One question and all that one system said about it: the unit of every judged metric.
 
     A field that is None was never given (`missing_field`); an empty string or tuple was given and is empty
     (`empty_input`). references: all right answers where there are several, `reference` the first of them. shown:
-    whether the production judge let its user see the response, where that is known.
+    whether the production judge let its user see the response, where that is known. nuggets: what a good answer says,
+    each with its importance, "vital" or "okay". citations: where in the response passages are cited, in its order; None
+    where its marks tell, [1] for the first context.
     """
 
     id: str
@@ -209,6 +223,8 @@ class Sample:
     system: str | None = None
     shown: bool | None = None
     references: tuple[str, ...] = ()
+    nuggets: Mapping[str, str] | None = None
+    citations: tuple[Citation, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str | Calla
     known = catalogue()
     if metrics is None:
         found = [each for each in known.values() if _is_measured(each) and each.better is not None]
-        found = [each for each in found if each.name not in OPTIONAL]
+        found = [each for each in found if each.name not in OPTIONAL and not each.is_annexed]
         found = [each for each in found if not _lacking(each, samples)]
         if not found:
             raise ValueError(f"no metric can be measured: the samples have {', '.join(_given(samples)) or 'no field'}")
