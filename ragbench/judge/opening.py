@@ -1,16 +1,23 @@
-"""The judges of a run, as ragbench.toml names them, with one journal, one budget and one count for all."""
+"""The judges of a run, as ragbench.toml names them, with one journal, one budget and one count for all.
+
+Beside them those that ask no model, and those that stand in no file: a model at an address, or a function.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ragbench.core.settings import ConfigurationError, Settings
+from pydantic import ValidationError
+
+from ragbench.core import names
+from ragbench.core.expectations import expectation
+from ragbench.core.settings import OFFLINE, ConfigurationError, JudgeSettings, Settings
+from ragbench.core.settings.secrets import excerpt
 from ragbench.core.types import Judge
-from ragbench.judge.offline import OFFLINE_JUDGES, legal_names
-from ragbench.judge.own import OwnJudge
 from ragbench.llm import Budget, Journal, Outlook, Replies, Tally, Usage, open_budget
 
 if TYPE_CHECKING:  # what asks a model is imported where one will be asked
@@ -65,8 +72,8 @@ class Rehearsed(OpenJudges):
         """One of each judge with a model, with what the journal knows of its calls."""
         from ragbench.llm import experience
 
-        known = [await asyncio.to_thread(experience, self.journal, one.name, one.model) for one in self.planning]
-        return [one.outlook(met) for one, met in zip(self.planning, known, strict=True)]
+        known = [await asyncio.to_thread(experience, self.journal, judge.name, judge.model) for judge in self.planning]
+        return [judge.outlook(met) for judge, met in zip(self.planning, known, strict=True)]
 
     async def close(self) -> None:
         """Let go of what the journal was asked with."""
@@ -91,14 +98,14 @@ def open_judges(
     changes. Raises ConfigurationError for an unknown name and for a key that is not set.
     """
     legal = legal_names(settings)
-    found = [_found(name, settings, legal) for name in (names or settings.judge_names())]
-    models, spoken = [one for one in found if isinstance(one, OwnJudge)], language or settings.language
+    chosen = [_found(name, settings, legal) for name in (names or settings.judge_names())]
+    models, spoken = [judge for judge in chosen if isinstance(judge, OwnJudge)], language or settings.language
     shared = Tally(on_change=on_change), Budget() if rehearsed else open_budget(settings.budget, journal)
     if rehearsed:
         planning = _planning(models, journal, spoken) if models else []
-        return Rehearsed(_all(found, planning), (), *shared, planning, journal)
+        return Rehearsed(_all(chosen, planning), (), *shared, planning, journal)
     asking = _asking(models, journal, spoken, *shared) if models else []
-    return OpenJudges(_all(found, asking), asking, *shared)
+    return OpenJudges(_all(chosen, asking), asking, *shared)
 
 
 def _found(name: str | OwnJudge, settings: Settings, legal: Sequence[str]) -> Judge | OwnJudge:
@@ -109,15 +116,15 @@ def _found(name: str | OwnJudge, settings: Settings, legal: Sequence[str]) -> Ju
     return OFFLINE_JUDGES[name]() if name in OFFLINE_JUDGES else OwnJudge(name, settings.judge(name))
 
 
-def _all(found: Sequence[Judge | OwnJudge], models: Sequence[Judge]) -> tuple[Judge, ...]:
+def _all(chosen: Sequence[Judge | OwnJudge], models: Sequence[Judge]) -> tuple[Judge, ...]:
     made = iter(models)
-    return tuple(next(made) if isinstance(one, OwnJudge) else one for one in found)
+    return tuple(next(made) if isinstance(judge, OwnJudge) else judge for judge in chosen)
 
 
 def _planning(models: Sequence[OwnJudge], journal: Journal | None, language: str) -> list[PlanningJudge]:
     from ragbench.judge.plan import PlanningJudge
 
-    return [PlanningJudge(one.name, one.settings, journal if one.kept else None, language) for one in models]
+    return [PlanningJudge(model.name, model.settings, journal if model.kept else None, language) for model in models]
 
 
 def _asking(
@@ -126,10 +133,116 @@ def _asking(
     from ragbench.judge.model import ModelJudge
     from ragbench.llm import Client, FunctionEndpoint
 
-    def client(one: OwnJudge) -> Client:
-        known, kept, sender = one.settings, journal if one.kept else None, None
-        if one.function is not None:
-            sender = FunctionEndpoint(f"judge {one.name!r}", one.function, known, budget, tally, journal)
-        return Client(one.name, known, journal=kept, budget=budget, tally=tally, sender=sender, official=one.client)
+    def client(own_judge: OwnJudge) -> Client:
+        known, kept, sender = own_judge.settings, journal if own_judge.kept else None, None
+        if own_judge.function is not None:
+            sender = FunctionEndpoint(f"judge {own_judge.name!r}", own_judge.function, known, budget, tally, journal)
+        return Client(
+            own_judge.name, known, journal=kept, budget=budget, tally=tally, sender=sender, official=own_judge.client
+        )
 
-    return [ModelJudge(client(one), language=language) for one in models]
+    return [ModelJudge(client(model), language=language) for model in models]
+
+
+FUNCTION = "function"
+
+
+@dataclass(frozen=True)
+class OwnJudge:
+    """A judge as ragbench.toml would have it, to be named wherever a judge is.
+
+    client: an AsyncOpenAI of the user's own that is asked. function: asked instead of an endpoint, with a prompt's
+    text. kept: whether its replies are kept in the journal; of a function only where it says which model answers, since
+    another version of it is not seen.
+    """
+
+    name: str
+    settings: JudgeSettings
+    function: Callable[[str], Any] | None = field(default=None, compare=False)
+    kept: bool = True
+    client: Any = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def own_judge(
+    function: Callable[[str], Any] | None = None, *, name: str = "", client: Any = None, **table: Any
+) -> OwnJudge:
+    """A judge from what a table [judges.NAME] would say, from a client, or from a function. Raises ValueError, naming
+    the key."""
+    if isinstance(client, str):
+        table["client"] = client
+    elif client is not None:
+        if function is not None:
+            raise ValueError("judge: client goes with a model, not with a function")
+        if both := {"base_url", "provider", "key_variable"} & set(table):
+            raise ValueError(f"judge: {min(both)} goes with an address, and a client has its own")
+        from ragbench.llm import official
+
+        try:
+            table["base_url"] = str(official.checked(client).base_url).rstrip("/")
+        except ValueError as error:
+            raise ValueError(f"judge: client: {error}") from None
+    if function is not None and not callable(function):
+        raise ValueError(
+            f"judge: {excerpt(repr(function), 80)} is no function of a prompt's text; name a model by "
+            "model=…, base_url=…"
+        )
+    if function is None and "model" not in table:
+        raise ValueError("judge: give model=… and base_url=… or client=…, or a function of a prompt's text")
+    model = str(table.get("model") or FUNCTION)
+    called = name or (getattr(function, "__name__", FUNCTION) if function is not None else model)
+    called = called.replace(",", " ")
+    if why := names.fault(called):
+        raise ValueError(f"judge: name = {called!r}: the name {why}")
+    if called in OFFLINE_JUDGES:
+        raise ValueError(f"judge: name = {called!r}: this name belongs to the offline judge; choose another")
+    place = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', FUNCTION)}"
+    given = dict(table)
+    if function is not None:
+        for key in ("base_url", "key_variable", "provider", "client", "replies"):
+            if key in given:
+                raise ValueError(f"judge: {key} goes with a model at an address, not with a function")
+        given |= {"model": model, "base_url": "http://function.invalid"}
+        given.setdefault("concurrency", 16 if inspect.iscoroutinefunction(function) else 1)
+        given.setdefault("attempts", 1)
+    try:
+        settings = JudgeSettings.model_validate(given)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        key = ".".join(map(str, fault["loc"]))
+        if fault["type"] == "extra_forbidden":
+            legal = sorted(JudgeSettings.model_fields)
+            raise ValueError(
+                f"judge: there is no key {key!r}{names.meant(key, legal)} Legal: {', '.join(legal)}"
+            ) from None
+        said = f"{key} = {fault['input']!r}: " if key and fault["type"] not in ("missing", "value_error") else ""
+        raise ValueError(f"judge: {said or (key + ': ' if key else '')}{expectation(fault)}") from None
+    if function is None:
+        return OwnJudge(called, settings, client=None if isinstance(client, str) else client)
+    settings = settings.model_copy(update={"base_url": f"{FUNCTION}:{place}"})
+    return OwnJudge(called, settings, function, kept="model" in table)
+
+
+def _lexical() -> Judge:
+    from ragbench.judge.lexical import LexicalJudge
+
+    return LexicalJudge()
+
+
+OFFLINE_JUDGES: dict[str, Callable[[], Judge]] = {OFFLINE: _lexical}
+"""By name, which no table [judges.NAME] may have."""
+
+
+def asks_nobody(judge: Judge | str) -> bool:
+    """Whether a judge, or that of this name, asks no model. One of your own says so by `is_stand_in = True`."""
+    return judge in OFFLINE_JUDGES if isinstance(judge, str) else bool(getattr(judge, "is_stand_in", False))
+
+
+def legal_names(settings: Settings) -> tuple[str, ...]:
+    """The judges that can be named. Raises ConfigurationError where a table has the name of an offline judge."""
+    for name in OFFLINE_JUDGES:
+        if name in settings.judges:
+            raise ConfigurationError(f"judges.{name}: this name belongs to an offline judge; choose another")
+    return (*OFFLINE_JUDGES, *sorted(settings.judges))

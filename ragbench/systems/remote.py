@@ -17,7 +17,7 @@ from ragbench.core.settings.tables import filled
 from ragbench.core.types import Array, Chunk, Hit, Question
 from ragbench.core.waves import gather
 from ragbench.llm import Budget, Client, Completion, Journal, ProviderRefused, ProviderUnreachable, planning
-from ragbench.llm.dry_run import Rehearsal
+from ragbench.llm.planning import Rehearsal
 from ragbench.llm.service import Service
 from ragbench.llm.transport import key_in
 from ragbench.systems.expressions import Expressions, Said
@@ -137,14 +137,14 @@ class RemoteSystem:
             return self._outcome(completion)
 
         try:
-            found = await gather([one(question) for question in questions])
+            outcomes = await gather([one(question) for question in questions])
             if rehearsal is not None:
                 known = await asyncio.to_thread(planning.experience, self._journal, name, model)
                 outlook = rehearsal.outlook(known)
                 planning.keep([replace(outlook, name=self.name, missing=dict.fromkeys(outlook.missing, (0, 0)))])
         finally:
             await client.close()
-        return found
+        return outcomes
 
     def _client(self, name: str, endpoint: JudgeSettings) -> Client:
         values = {variable: secret.get_secret_value() for variable, secret in self._secrets.items()}

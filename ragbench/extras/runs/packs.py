@@ -24,7 +24,7 @@ from ragbench.core import settings, trust
 from ragbench.core.expectations import expectation
 from ragbench.core.folders import new_folder
 from ragbench.core.settings.secrets import excerpt
-from ragbench.llm import lines, uses
+from ragbench.llm import journal, uses
 from ragbench.report.keeping import files, kept, received
 from ragbench.report.keeping.manifest import plain
 from ragbench.report.pages.drawing import render
@@ -95,7 +95,7 @@ def export(name: str | Path, to: Path) -> Packed:
         count = 0
         if keys:
             with Store.open(settings.load()) as store:
-                count = lines.write(replies, DatabaseJournal(store.engine).rows_of(keys))
+                count = journal.write(replies, DatabaseJournal(store.engine).rows_of(keys))
         with files.whole(to) as unnamed, zipfile.ZipFile(unnamed, "w", zipfile.ZIP_DEFLATED) as pack:
             pack.writestr(zipfile.ZipInfo(ABOUT), json.dumps({**about, "replies": count}, indent=1))
             for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -116,7 +116,7 @@ def bring_in(path: Path) -> Unpacked:
     with tempfile.TemporaryDirectory() as work:
         about = _unpacked(path, Path(work))
         replies = Path(work) / REPLIES
-        read, new = take(lines.read(replies) if replies.is_file() else ())
+        read, new = take(journal.read(replies) if replies.is_file() else ())
         replies.unlink(missing_ok=True)
         with new_folder(reports / about.run) as folder:
             for source in sorted(path for path in Path(work).rglob("*") if path.is_file()):
@@ -205,14 +205,14 @@ def _check(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
 def _compared(data: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     from ragbench.data import load, places
 
-    found: dict[str, str] = {}
-    for one in data.values():
-        label, digest = one.get("dataset"), one.get("data_hash")
-        if label and digest and label not in found:
+    states: dict[str, str] = {}
+    for about in data.values():
+        label, digest = about.get("dataset"), about.get("data_hash")
+        if label and digest and label not in states:
             try:
                 here = load(label, places.data(label)).content_hash
             except (ValueError, OSError):  # a name that nothing here has, or that is no name
-                found[label] = "absent"
+                states[label] = "absent"
             else:
-                found[label] = "same" if here == digest else "other"
-    return found
+                states[label] = "same" if here == digest else "other"
+    return states

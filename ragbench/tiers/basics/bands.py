@@ -9,7 +9,7 @@ from typing import Any
 from ragbench.core.language import Translator
 from ragbench.core.metric import Metric, called
 from ragbench.core.reading import Met, Stretch
-from ragbench.core.settings import Band, Settings, thresholds
+from ragbench.core.settings import Band, Settings, metrics
 from ragbench.core.stand_ins import StandIn
 from ragbench.core.types import Estimate
 from ragbench.metrics import catalogue, declaration
@@ -23,18 +23,18 @@ def band_for(known: Mapping[str, Band], label: str) -> Band | None:
     """
     catalogue()
     try:
-        metrics = called(label)
+        declared = called(label)
     except ValueError:
         return None
-    names = dict.fromkeys((label, *(name for each in metrics for name in each.names)))
-    return thresholds.band_of(known, tuple(names), metrics[0].bounds)
+    names = dict.fromkeys((label, *(name for each in declared for name in each.names)))
+    return metrics.band_of(known, tuple(names), declared[0].bounds)
 
 
 def told(labels: Iterable[str], settings: Settings) -> dict[str, Any]:
     """What a page says of the thresholds that it is held to: `set`, and `bands` by label; empty where it has none."""
-    known = thresholds.bands(settings)
-    found = {label: band for label in dict.fromkeys(labels) if (band := band_for(known, label)) is not None}
-    bands = {label: band.model_dump(mode="json", exclude={"scale"}) for label, band in found.items()}
+    known = metrics.bands(settings)
+    by_label = {label: band for label in dict.fromkeys(labels) if (band := band_for(known, label)) is not None}
+    bands = {label: band.model_dump(mode="json", exclude={"scale"}) for label, band in by_label.items()}
     return {"set": settings.threshold_set, "bands": bands} if bands else {}
 
 
@@ -63,22 +63,22 @@ def unearned(metric: Metric | None, made: Iterable[StandIn]) -> bool:
     needs = () if metric is None else metric.needs
     given = metric is not None and metric.name in GIVEN
     return any(
-        one.part in needs or (bool(one.systems) if one.part == "embedder" else given)
-        for one in made
-        if one.part in ("embedder", "judge")
+        stand_in.part in needs or (bool(stand_in.systems) if stand_in.part == "embedder" else given)
+        for stand_in in made
+        if stand_in.part in ("embedder", "judge")
     )
 
 
-def said(found: Met, _: Translator) -> str:
+def said(reached: Met, _: Translator) -> str:
     """The band's word where the whole interval lies in it; else the bands that it spans; empty where it meets none."""
-    if not found.stretches:
+    if not reached.stretches:
         return ""
-    first, last = _(found.stretches[0].word), _(found.stretches[-1].word)
-    if found.whole:
+    first, last = _(reached.stretches[0].word), _(reached.stretches[-1].word)
+    if reached.whole:
         return first
     return (
         _("{low} … {high}", low=first, high=last)
-        if len(found.stretches) > 1
+        if len(reached.stretches) > 1
         else _("partly in the band “{word}”", word=first)
     )
 
@@ -88,10 +88,10 @@ def banded(
 ) -> list[str]:
     """The band in words of each number, named by its metric's label; empty where it has none, and of one that only
     stand-ins made."""
-    known = thresholds.bands(settings)
+    known = metrics.bands(settings)
     return [
         ""
         if unearned(declaration(label), made)
-        else said(met(stretches(declaration(label), band_for(known, label)), one), _)
-        for label, one in named
+        else said(met(stretches(declaration(label), band_for(known, label)), estimate), _)
+        for label, estimate in named
     ]
