@@ -119,7 +119,8 @@ def _require_labels(known: Records | None, found: Brought) -> None:
     from ragbench.data import DatasetError
 
     there = {one.id for one in found.chunks}
-    lost = [one.id for one in (known.questions if known is not None else ()) if not set(one.relevant) <= there]
+    asked = known.questions if known is not None else ()
+    lost = [question.id for question in asked if not {*question.relevant, *question.irrelevant} <= there]
     if lost:
         raise DatasetError(
             f"{len(lost)} questions are labelled with passages that have changed: {', '.join(lost[:NAMED])} …; nothing "

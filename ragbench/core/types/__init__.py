@@ -164,6 +164,8 @@ class Question:
     known. `spans` says of relevant chunks where in their text the answer stands, in characters (start, end); of one
     without spans all of it is labelled. `cluster` names the group whose members are not independent (paraphrases,
     source page, dialogue). `references` are all right answers where there are several, `reference` the first.
+    `irrelevant` names chunks that were judged and found so; `draft` says of a question that a model wrote whether
+    somebody has reviewed it.
     """
 
     id: str
@@ -178,6 +180,13 @@ class Question:
     cluster: str | None = None
     source: str | None = None
     references: tuple[str, ...] = ()
+    irrelevant: tuple[str, ...] = ()
+    draft: str | None = None
+
+    @property
+    def judged(self) -> Mapping[str, float]:
+        """The gain of every chunk that was judged, 0 for the irrelevant ones."""
+        return {**dict.fromkeys(self.irrelevant, 0.0), **self.relevant} if self.irrelevant else self.relevant
 
 
 @dataclass(frozen=True, slots=True)

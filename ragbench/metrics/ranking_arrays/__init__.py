@@ -50,7 +50,7 @@ def from_questions(
     if unit == "chunk" and any(isinstance(hit.chunk, Piece) for row in hits for hit in row):
         return _of_pieces(questions, hits, labelled, depth)
     lists = [[hit.chunk.passage for hit in row] for row in hits]
-    relevant: list[Mapping[str, float]] = [question.relevant for question in questions]
+    relevant: list[Mapping[str, float]] = [question.judged for question in questions]
     if unit == "url":
         page_of = {hit.chunk.passage: hit.chunk.url for row in hits for hit in row} | dict(pages or {})
         own = [question.relevant_urls for question in questions]
@@ -82,7 +82,7 @@ def _of_pieces(
         raise ValueError("pieces of passages are ranked: `labelled` has to say what text of the passages is labelled")
     rows = [list({hit.chunk.id: hit.chunk for hit in row}.values())[:depth] for row in hits]
     added = [labelled.added(question, row) for question, row in zip(questions, rows, strict=True)]
-    whole = from_lists([[chunk.id for chunk in row] for row in rows], [question.relevant for question in questions])
+    whole = from_lists([[chunk.id for chunk in row] for row in rows], [question.judged for question in questions])
     grades, shares = (_padded([[getattr(one, name) for one in row] for row in added]) for name in ("grade", "share"))
     reached = _padded([[one.reached for one in row] for row in added]).astype(bool)
     judged = _padded([_first(q, row, of) for q, row, of in zip(questions, rows, added, strict=True)]).astype(bool)
@@ -94,7 +94,7 @@ def _first(question: Question, row: Sequence[Chunk], added: Sequence[Added]) -> 
     """At which ranks a judged passage is met: a relevant one where something of its labelled text is shown."""
     seen, found = set[str](), []
     for chunk, one in zip(row, added, strict=True):
-        is_judged = one.grade > 0 or question.relevant.get(chunk.passage) == 0
+        is_judged = one.grade > 0 or question.judged.get(chunk.passage) == 0
         found.append(is_judged and chunk.passage not in seen)
         if is_judged:
             seen.add(chunk.passage)
