@@ -35,8 +35,8 @@ def draft(
     kinds: Annotated[
         str,
         typer.Option(
-            help="With --judge: kinds with their parts, one_fact=4,comparison=1; several_passages, colloquial, misspelt, "
-            "follow_up and unanswerable are the others. All if not given."
+            help="With --judge: kinds with their parts, one_fact=4,comparison=1; several_passages, colloquial, "
+            "misspelt, follow_up and unanswerable are the others. All if not given."
         ),
     ] = "",
     styles: Annotated[
@@ -186,7 +186,8 @@ def _by_model(
         terminal.say(f"no draft passed: {label} has no new question", err=True)
         raise typer.Exit(Ending.UNMEASURED)
     terminal.say(
-        f"{len(kept)} drafted questions are in {place.name}, none of them reviewed. Next: ragbench run --dataset {label}"
+        f"{len(kept)} drafted questions are in {place.name}, none of them reviewed. Next: "
+        f"ragbench run --dataset {label}"
     )
 
 

@@ -35,10 +35,11 @@ def tables(data: Dataset, shown: Callable[[str], str]) -> Mapping[str, pd.DataFr
     import pandas as pd
 
     made = candidates.read(places.data(data.name) / data.name, data.language)
-    states = {record.id: record.draft or "" for record in (*data.questions, *data.dialogues)}
+    states = {question.id: question.draft for question in data.questions}
+    states |= {dialogue.id: dialogue.draft for dialogue in data.dialogues}
     rows = [
         (each.id, each.kind, each.style, each.judge, each.dropped or "", shown(each.question), shown(each.why),
-         "" if each.dropped else states.get(each.id, ""))
+         "" if each.dropped else states.get(each.id) or "")
         for each in made
     ]  # fmt: skip
     return {DRAFTS: pd.DataFrame(rows, columns=list(COLUMNS))} if rows else {}
@@ -87,7 +88,7 @@ def _example(row: Mapping[str, str]) -> dict[str, str]:
 def kind_name(kind: str, _: Translator) -> str:
     """A kind of questions in words."""
     names = {
-        "one_fact": _("one fact"), "several_passages": _("several passages"), "comparison": _("comparison of two things"),
+        "one_fact": _("one fact"), "several_passages": _("several passages"), "comparison": _("comparison of two"),
         "colloquial": _("colloquial"), "misspelt": _("misspelt"), "follow_up": _("follow-up"),
         "unanswerable": _("unanswerable"),
     }  # fmt: skip

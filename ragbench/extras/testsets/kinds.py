@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +21,7 @@ MOST_OF_ONE = 5
 """Questions about a passage first of all: more of them ask the same in other words."""
 MOST_TOPICS = 12
 FEATURES = 2**16
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ def tasks_of(shares: Mapping[str, float], styles: Sequence[str], number: int, se
 
 
 class Spread:
-    """The passages of a base in the order in which questions are asked about them: topics in turn, in each its pages in
-    turn, of each page its passages; all by seed.
+    """The passages of a base in the order in which questions are asked about them: a passage of every page before the
+    next one of any, pages of all topics in turn; all by seed.
 
     Topics are clusters of pages by their words (TF-IDF, k-means); in a small base each page is one. Raises DatasetError
     for a base in which no passage has FEWEST_WORDS.
@@ -206,16 +206,14 @@ def _topics(pages: Sequence[str], vectors: Any, seed: int) -> list[int]:
 
 
 def _turns(pages: Sequence[str], topics: Sequence[int], random: np.random.Generator) -> Iterator[int]:
-    """Places of all passages, each once: topic by topic, page by page."""
+    """Places of all passages, each once."""
     nested: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for place in random.permutation(len(pages)):
         nested[topics[place]][pages[place]].append(int(place))
-    by_topic = [_in_turn(list(of_pages.values())) for of_pages in nested.values()]
-    return _in_turn(by_topic)
+    return _in_turn(list(_in_turn([list(of_pages.values()) for of_pages in nested.values()])))
 
 
-def _in_turn(rows: Sequence[Sequence[int] | Iterator[int]]) -> Iterator[int]:
+def _in_turn(rows: Sequence[Sequence[Value]]) -> Iterator[Value]:
     """The first of each row, then the second of each that has one, and so on."""
-    nothing = object()
-    for column in itertools.zip_longest(*rows, fillvalue=nothing):
-        yield from (value for value in column if value is not nothing)  # type: ignore[misc]
+    for place in range(max(map(len, rows), default=0)):
+        yield from (row[place] for row in rows if place < len(row))

@@ -76,7 +76,7 @@ KIND_TEXTS: Mapping[str, Mapping[str, str]] = {
         "ru": "Вопрос спрашивает об одном факте из отрывка.",
     },
     "several_passages": {
-        "en": "The question can be answered only by putting together what both passages say: neither of them is enough.",
+        "en": "The question can be answered only by putting together what both passages say: neither is enough.",
         "ru": "На вопрос можно ответить, лишь соединив сказанное в обоих отрывках: ни одного из них не хватает.",
     },
     "comparison": {
@@ -92,7 +92,7 @@ KIND_TEXTS: Mapping[str, Mapping[str, str]] = {
         "ru": "Вопрос спрашивает об одном факте, напечатан в спешке, в нём две-три орфографические ошибки.",
     },
     "follow_up": {
-        "en": "First somebody asks about the first passage and is answered; then the same person asks a second question, "
+        "en": "First somebody asks about the first passage and is answered; then the same person asks a second one, "
         "answered by the second passage, which is understood only by who has read the first question.",
         "ru": "Сначала кто-то спрашивает о первом отрывке и получает ответ; затем тот же человек задаёт второй вопрос, "
         "на который отвечает второй отрывок и который понятен лишь тому, кто прочитал первый вопрос.",

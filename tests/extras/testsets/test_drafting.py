@@ -1,4 +1,4 @@
-"""Questions that a model drafts: of the kinds that were asked for, from passages all over the base, each one checked."""
+"""Questions that a model drafts: of the kinds that were asked for, from passages all over the base, each checked."""
 
 from __future__ import annotations
 
@@ -98,13 +98,14 @@ def test_a_budget_stops_it_and_nothing_that_was_paid_is_lost(project: Path, serv
     assert server.calls > spent
 
 
+ALL = " ".join(writer.THINGS)
 WRONG: dict[str, tuple[str, Any]] = {
     "quotes": ("quotes", lambda drafted: {**drafted, "quotes": [{"passage": 1, "text": "words that stand nowhere"}]}),
     "passage": ("quotes", lambda drafted: {**drafted, "quotes": [{"passage": 7, "text": "of the northern campus"}]}),
     "short": ("quotes", lambda drafted: {**drafted, "quotes": [{"passage": 1, "text": "the"}]}),
-    "same": ("duplicate", lambda drafted: {**drafted, "question": "What is it about?"}),
+    "same": ("duplicate", lambda drafted: {**drafted, "question": f"What of {ALL}?"}),
     "language": ("language", lambda drafted: {**drafted, "question": "Сколько стоит вход в этот замечательный музей?"}),
-    "copied": ("copied", lambda drafted: {**drafted, "question": "on every working day except in August"}),
+    "copied": ("copied", lambda drafted: {**drafted, "question": f"{ALL} on every working day except in August"}),
 }
 
 
@@ -121,8 +122,9 @@ def test_what_is_wrong_with_a_draft_drops_it(name: str, project: Path, server: C
     code = 0 if name in ("same", "copied") else 4
     draft("--questions", "4", "--kinds", "one_fact", "--trust", code=code)
     kept = candidates.read(project / "data/kb", "en")
-    dropped = Counter(candidate.dropped for candidate in kept if candidate.dropped)
-    assert set(dropped) == {expected}, dropped
+    dropped = Counter(str(candidate.dropped) for candidate in kept if candidate.dropped)
+    assert dropped[expected]
+    assert set(dropped) <= {expected, "duplicate"}, dropped
     assert max(candidate.attempt for candidate in kept) == drafting.ATTEMPTS - 1
     if code == 4:
         assert not (project / "data/kb/questions.en.jsonl").exists()
@@ -151,7 +153,7 @@ def test_a_question_that_the_model_knows_by_itself_is_dropped_and_one_it_gets_wr
     def answer(body: dict[str, Any]) -> Any:
         asked = body["messages"][1]["content"]
         if "what you know yourself" in asked:
-            return {"answer": "the library fee" if "library" in asked else "something else", "verdict": "yes"}
+            return {"answer": "library fee" if "library" in asked else "something else", "verdict": "yes"}
         if "Two answers to one question" in asked:
             return writer.verdict(writer.slots(body, "reference") == writer.slots(body, "answer"))
         return writer.good(body)
@@ -162,25 +164,26 @@ def test_a_question_that_the_model_knows_by_itself_is_dropped_and_one_it_gets_wr
     kept = candidates.read(project / "data/kb", "en")
     known = [candidate for candidate in kept if candidate.dropped == "known"]
     assert known
-    assert {candidate.answer for candidate in known} == {"library fee"} or all("library" in c.answer for c in known)
-    assert len([candidate for candidate in kept if candidate.dropped is None]) >= 10
+    assert {candidate.answer for candidate in known} == {"library fee"}
+    answers = Counter(candidate.answer for candidate in kept if candidate.dropped is None)
+    assert answers["library hours"]
+    assert answers.total() >= 10
 
 
 def test_an_unanswerable_question_is_held_against_the_whole_base(project: Path, server: ChatServer) -> None:
     def answer(body: dict[str, Any]) -> Any:
         if "from these passages alone" not in body["messages"][1]["content"]:
             return writer.good(body)
-        return writer.verdict(any("Old Hermann" in text for text in writer.slots(body, "passages")))
+        told = any("Old Hermann" in text for text in writer.slots(body, "passages"))
+        return writer.verdict(told and "gym" in writer.slots(body, "question")[0])
 
     server.answer = answer
-    elsewhere = {"history-founder": "Old Hermann is who founded the gym, the museum and the garden long ago, they say."}
+    elsewhere = {"history-founder": "It was Old Hermann who founded the gym long ago, as all of us here know."}
     writer.base(project, server, {**writer.PASSAGES, **elsewhere})
     draft("--questions", "8", "--kinds", "unanswerable", "--trust")
     dropped = [each for each in candidates.read(project / "data/kb", "en") if each.dropped]
     assert {each.dropped for each in dropped} <= {"answered", "duplicate"}
-    asked = {each.question for each in dropped if each.dropped == "answered"}
-    assert asked
-    assert asked <= {f"Who founded the {thing}?" for thing in writer.THINGS}
+    assert {each.question for each in dropped if each.dropped == "answered"} == {"Who founded the gym?"}
 
 
 def test_garbage_is_no_question(project: Path, server: ChatServer) -> None:
@@ -226,7 +229,8 @@ def test_three_documents_bear_as_many_questions_as_they_bear(project: Path, serv
     writer.base(project, server, few)
     said = draft("--questions", "120", "--kinds", "one_fact", "--trust")
     assert "3 passages bear 15 questions, 5 each: 15 of 120 are drafted" in said
-    writer.base(project, server, {"p": "Too short."})
+    (project / "data/kb/questions.en.jsonl").unlink()
+    (project / "data/kb/chunks.en.jsonl").write_text('{"id": "p", "text": "Too short."}\n')
     done = invoke("draft", "kb", "--judge", "writer", "--trust")
     assert "none of 1 passages has 8 words" in str(done.exception)
 
@@ -269,15 +273,15 @@ def test_every_page_is_asked_about_before_any_is_asked_about_again() -> None:
 @pytest.mark.parametrize(
     ("quote", "place"),
     [
-        ("the key  is\nhere", (4, 15)),
+        ("the key  is\nhere", (4, 19)),
         ("key", None),
         ("The key is", None),
-        ("is here.", (8, 16)),
+        ("is here.", (12, 20)),
         ("key is there", None),
     ],
 )
 def test_a_quote_stands_there_word_for_word(quote: str, place: tuple[int, int] | None) -> None:
-    assert drafting.place_of(quote, "and the key is here.".replace("and ", "Oh, ")) == place
+    assert drafting.place_of(quote, "Oh, the key is here.") == place
 
 
 @pytest.mark.parametrize(
@@ -302,9 +306,9 @@ def test_drafts_of_another_shape_are_refused_with_their_line(tmp_path: Path) -> 
 
 
 def test_topics_are_taken_in_turn() -> None:
+    told = "{word} {word} {word} number {number} of a long list of all those here"
     many = [
-        ChunkRecord(id=f"{word}{number}", text=f"{word} {word} {word} number {number} of the long list of all those here",
-                    url=f"/{word}{number}")
+        ChunkRecord(id=f"{word}{number}", text=told.format(word=word, number=number))
         for word in ("falcon", "granite") for number in range(12)
     ]  # fmt: skip
     spread = kinds.Spread(many, seed=1)

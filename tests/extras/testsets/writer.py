@@ -30,7 +30,8 @@ def base(project: Path, server: ChatServer, passages: dict[str, str] = PASSAGES,
     (folder / "dataset.toml").write_text(f'title = "KB"\nlicence = "CC0"\nlanguages = ["{language}"]\n', "utf-8")
     rows = [{"id": name, "text": text, "url": f"/{name.partition('-')[0]}"} for name, text in passages.items()]
     write_lines(folder / f"chunks.{language}.jsonl", rows)
-    add(project, f'[judges.writer]\nbase_url = "{server.url}"\nmodel = "m"\nattempts = 1\n')
+    if "[judges.writer]" not in (project / "ragbench.toml").read_text("utf-8"):
+        add(project, f'[judges.writer]\nbase_url = "{server.url}"\nmodel = "m"\nattempts = 1\n')
 
 
 def slots(body: dict[str, Any], name: str) -> list[str]:
