@@ -174,14 +174,17 @@ def from_columns(retrieved: Sequence[pa.Array], relevant: Sequence[Mapping[str, 
     import pyarrow as pa
     from pyarrow import compute
 
-    gains, judged = [], []
+    gains, judged, pooled = [], [], []
     for column, known in zip(retrieved, relevant, strict=True):
         names = pa.array(known, column.type)
         found = compute.index_in(column.unique(), names).fill_null(-1).to_numpy()
         own = np.array([*known.values(), -1.0])
         gains.append(np.maximum(own, 0.0)[found])
         judged.append(own[found] >= 0)
-    return _ranking(gains, judged, relevant)
+        pooled.append((own[found] < 0) & (found >= 0))
+    sampled = any(gain < 0 for known in relevant for gain in known.values())
+    ranking = _ranking(gains, judged, relevant)
+    return replace(ranking, pooled=_padded(pooled).astype(bool)) if sampled else ranking
 
 
 def _ranking(gains: Rows, judged: Rows, relevant: Sequence[Mapping[str, float]]) -> Ranking:

@@ -3,6 +3,7 @@
 from ragbench.views.retrieval.coverage import pages, topic_coverage, topics, unused
 from ragbench.views.retrieval.curves import curves
 from ragbench.views.retrieval.distances import distances, spectrum
+from ragbench.views.retrieval.judged import judged
 from ragbench.views.retrieval.neighbourhood_map import projection
 from ragbench.views.retrieval.neighbours import closest, outliers
 from ragbench.views.retrieval.reading import reading
@@ -13,6 +14,7 @@ __all__ = [
     "closest",
     "curves",
     "distances",
+    "judged",
     "outliers",
     "pages",
     "projection",

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragbench import data
+from ragbench import data, tiers, views
 from ragbench.core.types import SLOT
 from ragbench.data.files import DatasetError
 from ragbench.data.records import ChunkRecord
 from ragbench.extras.testsets import candidates, drafting, kinds, prompts
+from ragbench.views import Page
 from tests.chat_server import ChatServer
 from tests.command_line import invoke, one_line
 from tests.extras.testsets import writer
@@ -182,8 +183,31 @@ def test_an_unanswerable_question_is_held_against_the_whole_base(project: Path, 
     writer.base(project, server, {**writer.PASSAGES, **elsewhere})
     draft("--questions", "8", "--kinds", "unanswerable", "--trust")
     dropped = [each for each in candidates.read(project / "data/kb", "en") if each.dropped]
-    assert {each.dropped for each in dropped} <= {"answered", "duplicate"}
+    assert {each.dropped for each in dropped} <= {"answered", "copied", "duplicate"}
     assert {each.question for each in dropped if each.dropped == "answered"} == {"Who founded the gym?"}
+
+
+def test_the_page_of_the_data_set_tells_what_each_filter_dropped(project: Path, server: ChatServer) -> None:
+    hostile = "<script>alert(1)</script> library canteen gym museum laboratory garden"
+    server.answer = lambda body: (
+        {**drafted, "question": hostile} if "quotes" in (drafted := writer.good(body)) and "fee" in str(drafted)
+        else drafted
+    )  # fmt: skip
+    writer.base(project, server)
+    draft("--questions", "12", "--kinds", "one_fact", "--trust")
+    looked: dict[str, Any] = {"dataset": "kb"}
+    made = tiers.dataset(**looked)
+    rows = made.extra["drafts"]
+    assert set(rows["dropped"]) >= {"", "duplicate"}
+    shown = str(views.data.further(Page(made, language="en")).html())
+    kept = len(data.load("kb", project / "data").questions)
+    assert f"writer wrote {len(rows)} drafts. {kept} passed every filter. Of these 0 have been reviewed." in shown
+    assert "asked before" in shown
+    assert "<script>alert" not in shown
+    assert "несколько" not in shown
+    assert "Черновики вопросов" in str(views.data.further(Page(made, language="ru")).html())
+    (project / "data/kb/drafts.en.jsonl").unlink()
+    assert "Drafted" not in str(views.data.further(Page(tiers.dataset(**looked), language="en")).html())
 
 
 def test_garbage_is_no_question(project: Path, server: ChatServer) -> None:

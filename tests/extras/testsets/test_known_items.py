@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -103,6 +104,9 @@ def test_every_reader_is_told_that_nobody_asked_them() -> None:
     assert stand_ins.caveat(found, translator("ru")) != stand_ins.caveat(found, translator("en"))
 
 
+QUICK: dict[str, Any] = {
+    "systems": "bm25,ngrams,okapi", "metrics": "mrr", "repeats": 1, "timed_questions": 0, "ef_searches": [],
+}  # fmt: skip
 SYSTEMS = """
 [retrievers.words]
 kind = "bm25"
@@ -155,9 +159,7 @@ def test_a_page_on_known_items_says_why_it_has_no_verdict(project: Path) -> None
         + [{"id": f"t{n}", "text": text} for n, text in enumerate(texts)],
     )
     assert invoke("draft", "small", "--questions", "60").exit_code == 0
-    made = tiers.tier1_retrieval(
-        systems="bm25,ngrams,okapi", metrics="mrr", repeats=1, timed_questions=0, ef_searches=[], slice_by="kind"
-    )
+    made = tiers.tier1_retrieval(**QUICK)
     told = {(each.metric, each.comparison.challenger): each.comparison for each in made.comparisons}
     against, alike = told["mrr@10", "ngrams"], told["mrr@10", "okapi"]
     assert against.verdict is Verdict.CANNOT_BE_TOLD
@@ -165,4 +167,4 @@ def test_a_page_on_known_items_says_why_it_has_no_verdict(project: Path) -> None
     assert alike.withheld == ""
     shown = views.comparison.answer(views.Page(made, language="en")).words
     assert "known items" in shown
-    assert "better" not in shown.partition("known items")[0]
+    assert "whether ngrams is better or worse than bm25 cannot be told: 60 questions are words" in shown
