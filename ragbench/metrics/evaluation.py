@@ -141,8 +141,8 @@ def _digits(ranking: Ranking, levels: Array) -> list[tuple[NDArray[Any], int]]:
         digits.append((digit, len(levels) + 2 if len(levels) > 1 else 2))
     digits += [((ranking.ideal == level).sum(axis=1), ranking.ideal.shape[1] + 1) for level in levels]
     digits.append((ranking.lengths, int(ranking.lengths.max(initial=0)) + 1))
-    for flags in filter(lambda flags: flags is not None, (ranking.judged, ranking.pooled)):
-        digits += [(flags[:, rank], 2) for rank in range(flags.shape[1])]
+    for flags in (ranking.judged, ranking.pooled):
+        digits += [] if flags is None else [(flags[:, rank], 2) for rank in range(flags.shape[1])]
     if ranking.nonrelevant is not None:
         digits.append((ranking.nonrelevant, int(ranking.nonrelevant.max(initial=0)) + 1))
     return digits

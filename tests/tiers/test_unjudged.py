@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ragbench import tiers, views
+from ragbench.core.measurement import Measurement
 from ragbench.tiers.retrieval import unjudged
 from ragbench.views import Page
 from ragbench.views.retrieval.judged import said
@@ -28,10 +30,21 @@ def labelled(project: Path, **more: dict[str, Any]) -> None:
     write_lines(project / "data/small/questions.en.jsonl", rows)
 
 
+def by(made: Measurement, *names: str) -> dict[Any, Any]:
+    """The rows of the table by these columns."""
+    rows = [{str(name): value for name, value in row.items()} for row in made.extra["judged"].to_dict("records")]
+    return {
+        row[names[0]] if len(names) == 1 else tuple(row[each] for each in names): SimpleNamespace(**row) for row in rows
+    }
+
+
 def test_judged_bounds_and_condensed_lists_by_hand(project: Path) -> None:
     labelled(project, q1={"irrelevant": ["b1"]}, q2={"irrelevant": ["a1"]})
     made = tiers.tier1_retrieval(**QUICK | {"metrics": "mrr,recall@3"})
-    rows = {(row.system, row.metric): row for row in made.extra["judged"].itertuples()}
+    rows = {
+        (row["system"], row["metric"]): SimpleNamespace(**{str(name): value for name, value in row.items()})
+        for row in made.extra["judged"].to_dict("records")
+    }
     good, poor = rows["good", "mrr@10"], rows["poor", "mrr@10"]
     # good: q1 a1 b1, q2 b1 c1 a1, q3 a1? d1; poor: q1 b1 a2? a1, q2 a2? c1 b1?, q3 nothing
     assert good.judged == pytest.approx((1 + 1 + 1 / 2) / 3)
@@ -40,7 +53,7 @@ def test_judged_bounds_and_condensed_lists_by_hand(project: Path) -> None:
     assert (poor.irrelevant, poor.relevant) == pytest.approx(((1 / 3 + 1 / 2) / 3, (1 / 2 + 1) / 3))
     assert poor.condensed == pytest.approx((1 / 2 + 1) / 3)
     assert rows["good", "recall@3"].relevant == pytest.approx(1.0)
-    assert poor.inferred != poor.inferred, "nothing was sampled"
+    assert made.extra["judged"]["inferred"].isna().all(), "nothing was sampled"
     shown = views.retrieval.judged(Page(made, language="en"))
     assert "Of the first 10 passages that a system retrieved, 67% to 83% were judged" in str(shown.html())
     assert "Whatever they are, good is first on mrr@10." in str(shown.html())
@@ -50,7 +63,10 @@ def test_judged_bounds_and_condensed_lists_by_hand(project: Path) -> None:
 def test_a_sampled_pool_is_read_by_inferred_average_precision(project: Path) -> None:
     labelled(project, q1={"irrelevant": ["b1"], "pooled": ["a2"]})
     made = tiers.tier1_retrieval(**QUICK)
-    rows = {row.system: row for row in made.extra["judged"].itertuples()}
+    rows = {
+        row["system"]: SimpleNamespace(**{str(name): value for name, value in row.items()})
+        for row in made.extra["judged"].to_dict("records")
+    }
     # poor, q1: b1 irrelevant, a2 pooled, a1 relevant: 1/3 + 2/3 · (0 of 1 judged above is relevant)
     # q2: a2 nowhere, c1 and b1 relevant: (1/2 + (1/3 + 1/3 · 1)) / 2; q3 was not answered
     assert rows["poor"].inferred == pytest.approx((1 / 3 + (1 / 2 + 2 / 3) / 2 + 0) / 3, abs=1e-4)
@@ -77,4 +93,4 @@ def test_passages_that_are_gone_are_named(project: Path) -> None:
 
 
 def test_pieces_of_passages_have_no_such_table() -> None:
-    assert list(unjudged.table({}, [], 10).columns) == list(unjudged.COLUMNS)
+    assert list(unjudged.table({}, []).columns) == list(unjudged.COLUMNS)

@@ -214,7 +214,7 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
         extra={
             "latencies": timed.latencies,
             "misses": timed.misses,
-            unjudged.TABLE: unjudged.table(ranked, unjudged.chosen(request.leading, request.rankings), request.k),
+            unjudged.TABLE: unjudged.table(ranked, unjudged.chosen(request.leading.label, request.rankings)),
         },
         placed=(
             *timed.indexes,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,49 +14,65 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TABLE = "judged"
-COLUMNS = ("system", "metric", "judged", "irrelevant", "relevant", "condensed", "inferred")
+VALUES = ("judged", "irrelevant", "relevant", "condensed", "inferred")
+COLUMNS = ("system", "metric", *VALUES)
 BESIDE = ("ndcg", "recall")
 """Metrics that stand there besides the primary one."""
+DEPTH = 10
+"""Where judged@k looks for a metric that has no cut-off."""
 
 
-def table(rankings: Mapping[str, Ranking], metrics: Sequence[Metric], k: int, **how: Any) -> pd.DataFrame:
-    """By system and metric the share of the first k that was judged, and the mean if what was not is irrelevant (the
-    printed value), if it is relevant, and if it is left out (COLUMNS). inferred: infAP, where judgements are a sample.
+def values(ranking: Ranking, metrics: Sequence[Metric], **how: Any) -> dict[tuple[str, str], Array]:
+    """(metric's label, one of VALUES) → a value a question, as deep as the metric looks.
 
-    Empty for rankings of pieces, whose text may be judged in part. how: as for `evaluate`.
+    judged: the share that was judged. irrelevant, relevant, condensed: the metric if what was not is irrelevant (the
+    printed value), if it is relevant, and if it is left out. inferred: infAP, NaN where judgements are no sample. how:
+    as for `evaluate`.
     """
-    import pandas as pd
-
     from ragbench.metrics import catalogue
     from ragbench.metrics.evaluation import evaluate
     from ragbench.metrics.ranking_arrays.completions import all_relevant, condensed
 
-    known, rows = catalogue(), []
-    for name, ranking in rankings.items() if metrics else ():
-        if ranking.coverage is not None:
-            continue
-        share = known["judged"] @ k
-        asked = [*metrics, share, known["inferred_ap"] @ k]
-        means = {label: _mean(values) for label, values in evaluate(ranking, asked, **how).items()}
-        relevant = evaluate(all_relevant(ranking, k), metrics, **how)
-        alone = evaluate(condensed(ranking), metrics, **how)
-        unknown = np.isnan(evaluate(ranking, metrics, **how)[metrics[0].label])
-        for metric in metrics:
-            label = metric.label
-            rows.append((
-                name, label, means[share.label], means[label], _mean(np.where(unknown, np.nan, relevant[label])),
-                _mean(alone[label]), means[asked[-1].label] if ranking.pooled is not None else float("nan"),
-            ))  # fmt: skip
+    known, columns = catalogue(), dict[tuple[str, str], Array]()
+    for metric in metrics:
+        label, depth = metric.label, metric.cutoff
+        share = known["judged"] @ (depth or DEPTH)
+        inferred = known["inferred_ap"] if depth is None else known["inferred_ap"] @ depth
+        own = evaluate(ranking, list(dict.fromkeys([metric, share, inferred])), **how)
+        printed = own[label]
+        completed = evaluate(all_relevant(ranking, depth), [metric], **how)[label]
+        columns[label, "judged"] = own[share.label]
+        columns[label, "irrelevant"] = printed
+        columns[label, "relevant"] = np.where(np.isnan(printed), np.nan, completed)
+        columns[label, "condensed"] = evaluate(condensed(ranking), [metric], **how)[label]
+        columns[label, "inferred"] = (
+            own[inferred.label] if ranking.pooled is not None else np.full(len(ranking), np.nan)
+        )
+    return columns
+
+
+def rows_of(system: str, columns: Mapping[tuple[str, str], Array]) -> list[tuple[Any, ...]]:
+    """A row of means a metric (COLUMNS)."""
+    labels = dict.fromkeys(label for label, _ in columns)
+    return [(system, label, *(_mean(columns[label, name]) for name in VALUES)) for label in labels]
+
+
+def table(rankings: Mapping[str, Ranking], metrics: Sequence[Metric]) -> pd.DataFrame:
+    """The same of several systems; empty for rankings of pieces, whose text may be judged in part."""
+    import pandas as pd
+
+    whole = {name: ranking for name, ranking in rankings.items() if ranking.coverage is None}
+    rows = [row for name, ranking in whole.items() for row in rows_of(name, values(ranking, metrics))]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def chosen(leading: Metric, measured: Sequence[Metric]) -> list[Metric]:
-    """The primary metric, or the first one where that reads no ranking, and of each in BESIDE the deepest one."""
-    own = [metric for metric in measured if not metric.is_users]
-    first = [metric for metric in own if metric.label == leading.label] or own[:1]
+def chosen(leading: str, measured: Iterable[Metric]) -> list[Metric]:
+    """The metric of that label, or the first one where it reads no ranking, and of each in BESIDE the deepest one."""
+    own = [metric for metric in measured if not metric.is_users and metric.better]
+    first = [metric for metric in own if metric.label == leading] or own[:1]
     others = [[metric for metric in own if metric.name == name][-1:] for name in BESIDE]
     return list({metric.label: metric for metrics in (first, *others) for metric in metrics}.values())
 
 
-def _mean(values: Array) -> float:
-    return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
+def _mean(column: Array) -> float:
+    return float(np.nanmean(column)) if np.isfinite(column).any() else float("nan")
