@@ -56,7 +56,7 @@ def dataset(request: DatasetRequest) -> Measurement:
     """
     data = dataset_of(request.dataset or configuration.load().dataset, configuration.load(), request.language)
     shown = _shown(_masker(data) if request.mask else None)
-    found = examine(data, data.language, listed=request.listed, sampled=request.sampled, seed=request.seed)
+    examined = examine(data, data.language, listed=request.listed, sampled=request.sampled, seed=request.seed)
     return Measurement(
         notebook=request.notebook,
         facts={
@@ -70,7 +70,9 @@ def dataset(request: DatasetRequest) -> Measurement:
             "describes": "dataset",
             "data_language": data.language,
             "consequences": [
-                {"kind": one.kind, "table": one.table, **one.numbers} for one in found.oddities if one.numbers
+                {"kind": oddity.kind, "table": oddity.table, **oddity.numbers}
+                for oddity in examined.oddities
+                if oddity.numbers
             ],
             "sampled": request.sampled,
             "told": MOST_TOLD,
@@ -80,7 +82,7 @@ def dataset(request: DatasetRequest) -> Measurement:
             "versions": versions(),
             "commit": commit(),
         },
-        extra={**_frames(found, shown), **_further(data, shown)},
+        extra={**_frames(examined, shown), **_further(data, shown)},
     )
 
 
@@ -101,18 +103,18 @@ def _further(data: Dataset, shown: Callable[[str], str]) -> Mapping[str, pd.Data
     return tables
 
 
-def _frames(found: Examination, shown: Callable[[str], str]) -> Mapping[str, pd.DataFrame]:
+def _frames(examined: Examination, shown: Callable[[str], str]) -> Mapping[str, pd.DataFrame]:
     import pandas as pd
 
     def texts() -> Iterable[tuple[Any, ...]]:
-        for one in found.oddities:
-            for each in one.examples:
-                yield one.kind, one.table, each.id, shown(each.text), each.other, shown(each.other_text)
+        for oddity in examined.oddities:
+            for each in oddity.examples:
+                yield oddity.kind, oddity.table, each.id, shown(each.text), each.other, shown(each.other_text)
 
-    rows = [(one.kind, one.table, one.found, one.of) for one in found.oddities]
+    rows = [(oddity.kind, oddity.table, oddity.found, oddity.of) for oddity in examined.oddities]
     return {
         "oddities": pd.DataFrame(rows, columns=list(ODDITIES)).astype({"found": "Int64", "of": "Int64"}),
         "odd_texts": pd.DataFrame(list(texts()), columns=list(ODD_TEXTS)),
-        "lengths": pd.DataFrame(list(found.lengths), columns=["table", "words", "texts"]),
-        "tongues": pd.DataFrame(list(found.languages), columns=["table", "language", "texts"]),
+        "lengths": pd.DataFrame(list(examined.lengths), columns=["table", "words", "texts"]),
+        "tongues": pd.DataFrame(list(examined.languages), columns=["table", "language", "texts"]),
     }
