@@ -143,7 +143,7 @@ def caveat(stand_ins: Iterable[StandIn], _: Translator) -> str:
             )
         )
     said += [_of_others(stand_in, _) for stand_in in every if stand_in.part == "panel"]
-    said += _of_samples([taken for one in every if one.part == "sample" for taken in one.of_others], _)
+    said += _of_samples([taken for stand_in in every if stand_in.part == "sample" for taken in stand_in.of_others], _)
     if drafted:
         said.append(
             _(
@@ -297,8 +297,10 @@ def _of_others(stand_in: StandIn, _: Translator) -> str:
         )
     ]
     numbers = [
-        f"{difference['metric']}, {difference['challenger']} − {difference['baseline']}: {_.number(difference['difference'], 3, signed=True)} "
-        f"{_.interval(difference['low'], difference['high'], 3, signed=True)}, {_.p_value(difference['p'], relation=True)}"
+        f"{difference['metric']}, {difference['challenger']} − {difference['baseline']}: "
+        f"{_.number(difference['difference'], 3, signed=True)} "
+        f"{_.interval(difference['low'], difference['high'], 3, signed=True)}, "
+        f"{_.p_value(difference['p'], relation=True)}"
         for difference in stand_in.of_others
         if difference["low"] is not None
     ]

@@ -136,16 +136,16 @@ def _print(assessment: Assessment, per_query: bool) -> None:
         tabulation.comparisons(assessment.comparisons, english, 4).say()
 
 
-def _print_judged(found: Assessment) -> None:
+def _print_judged(assessment: Assessment) -> None:
     """What part was judged, and the values if the rest is irrelevant, relevant or left out."""
     from ragbench.core.language import DASH
 
-    sampled = any(not math.isnan(row[-1]) for row in found.judged)
+    sampled = any(not math.isnan(row[-1]) for row in assessment.judged)
     titles = ("run", "metric", "judged@k", "unjudged irrelevant", "unjudged relevant", "judged alone", "infAP")
     width = len(titles) if sampled else len(titles) - 1
     rows = [
         (*row[:2], *(DASH if math.isnan(value) else f"{value:.4f}" for value in row[2:]))[:width]
-        for row in found.judged
+        for row in assessment.judged
     ]
     terminal.say()
     terminal.table(titles[:width], rows, left=titles[:2])

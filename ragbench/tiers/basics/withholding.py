@@ -90,10 +90,10 @@ def matching(settings: Settings, names: Iterable[str]) -> dict[str, str]:
 
     def of_system(name: str) -> str:
         known = settings.systems[name]
-        found = of_retriever(known.retriever) if known.retriever else of_embedder(known.embedder or "")
+        way = of_retriever(known.retriever) if known.retriever else of_embedder(known.embedder or "")
         if not (known.retriever or known.embedder):
             return ""
-        return "+".join([found, *(f"{part}" for part in (known.rewriter, known.reranker) if part)])
+        return "+".join([way, *(part for part in (known.rewriter, known.reranker) if part)])
 
     return {name: of_system(name) for name in names}
 
