@@ -60,12 +60,3 @@ def test_inferred_ap_is_trec_evals(rows: list[tuple[list[str], dict[str, float]]
     for number, found in enumerate(made):
         if f"q{number}" in expected and not np.isnan(found):
             assert found == pytest.approx(expected[f"q{number}"]["infAP"], abs=1e-9)
-
-
-def test_where_all_of_the_pool_is_judged_it_is_average_precision() -> None:
-    ranking = from_lists(LISTS[:1], [{"a": 0.0, "x": 0.0, "b": 2.0, "y": 0.0, "c": 1.0}])
-    assert value("inferred_ap", ranking) == pytest.approx(value("average_precision", ranking), abs=1e-4)
-    sampled = from_lists(LISTS[:1], [{"a": -1.0, "x": 0.0, "b": 2.0, "y": -1.0, "c": 1.0}])
-    assert sampled.pooled is not None
-    assert sampled.pooled.tolist() == [[True, False, False, True, False]]
-    assert value("inferred_ap", sampled)[0] > value("average_precision", sampled)[0]

@@ -60,7 +60,8 @@ def drawn(material: Material) -> Markup:
     parts = [html.heading(_("Drafted questions"), 2), html.p(_said(rows, _)), html.grid(_("Drafts"), heads, lines)]
     for name in names:
         own = [row for row in rows if row["dropped"] == name]
-        examples = [_example(row) for row in own[:EXAMPLES]]
+        different = {row["question"]: row for row in reversed(own)}
+        examples = [_example(row) for row in list(different.values())[::-1][:EXAMPLES]]
         heading = f"{filter_name(name, _)} ({_.integer(len(own))})"
         parts.append(
             from_template("oddity", _, heading=heading, lines=[meaning(name, _)], examples=examples, more=Markup(""))

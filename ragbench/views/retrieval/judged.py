@@ -30,9 +30,9 @@ def judged(material: Material, present: frozenset[str]) -> Markup:
     k = int(material.facts.get("k") or 0)
     sampled = any(not math.isnan(row["inferred"]) for row in rows)
     heads: list[Any] = [
-        _("metric"), (_("system"), "rb-name"), (_("judged of the first {k}", k=_.integer(k)), "rb-number"),
-        (_("unjudged irrelevant"), "rb-number"), (_("unjudged relevant"), "rb-number"),
-        (_("judged alone"), "rb-number"), *([(_("infAP"), "rb-number")] if sampled else []),
+        _("metric"), (_("system"), "rb-name"), (f"judged@{k}", "rb-number"),
+        (_("as printed"), "rb-number"), (_("if relevant"), "rb-number"),
+        (_("judged alone"), "rb-number"), *([("infAP", "rb-number")] if sampled else []),
     ]  # fmt: skip
     lines = [
         [
