@@ -12,7 +12,7 @@ from ragbench import tiers, views
 from ragbench.core.measurement import Measurement
 from ragbench.tiers.retrieval import unjudged
 from ragbench.views import Page
-from ragbench.views.retrieval.judged import said
+from ragbench.views.retrieval.unjudged import said
 from tests.small_project import RELEVANT, write_lines
 
 QUICK: dict[str, Any] = {
@@ -41,10 +41,7 @@ def by(made: Measurement, *names: str) -> dict[Any, Any]:
 def test_judged_bounds_and_condensed_lists_by_hand(project: Path) -> None:
     labelled(project, q1={"irrelevant": ["b1"]}, q2={"irrelevant": ["a1"]})
     made = tiers.tier1_retrieval(**QUICK | {"metrics": "mrr,recall@3"})
-    rows = {
-        (row["system"], row["metric"]): SimpleNamespace(**{str(name): value for name, value in row.items()})
-        for row in made.extra["judged"].to_dict("records")
-    }
+    rows = by(made, "system", "metric")
     good, poor = rows["good", "mrr@10"], rows["poor", "mrr@10"]
     # good: q1 a1 b1, q2 b1 c1 a1, q3 a1? d1; poor: q1 b1 a2? a1, q2 a2? c1 b1?, q3 nothing
     assert good.judged == pytest.approx((1 + 1 + 1 / 2) / 3)
@@ -54,23 +51,20 @@ def test_judged_bounds_and_condensed_lists_by_hand(project: Path) -> None:
     assert poor.condensed == pytest.approx((1 / 2 + 1) / 3)
     assert rows["good", "recall@3"].relevant == pytest.approx(1.0)
     assert made.extra["judged"]["inferred"].isna().all(), "nothing was sampled"
-    shown = views.retrieval.judged(Page(made, language="en"))
+    shown = views.retrieval.unjudged(Page(made, language="en"))
     assert "Of the first 10 passages that a system retrieved, 67% to 83% were judged" in str(shown.html())
     assert "Whatever they are, good is first on mrr@10." in str(shown.html())
-    assert "Что никто не оценил" in str(views.retrieval.judged(Page(made, language="ru")).html())
+    assert "Что никто не оценил" in str(views.retrieval.unjudged(Page(made, language="ru")).html())
 
 
 def test_a_sampled_pool_is_read_by_inferred_average_precision(project: Path) -> None:
     labelled(project, q1={"irrelevant": ["b1"], "pooled": ["a2"]})
     made = tiers.tier1_retrieval(**QUICK)
-    rows = {
-        row["system"]: SimpleNamespace(**{str(name): value for name, value in row.items()})
-        for row in made.extra["judged"].to_dict("records")
-    }
+    rows = by(made, "system")
     # poor, q1: b1 irrelevant, a2 pooled, a1 relevant: 1/3 + 2/3 · (0 of 1 judged above is relevant)
     # q2: a2 nowhere, c1 and b1 relevant: (1/2 + (1/3 + 1/3 · 1)) / 2; q3 was not answered
     assert rows["poor"].inferred == pytest.approx((1 / 3 + (1 / 2 + 2 / 3) / 2 + 0) / 3, abs=1e-4)
-    assert "infAP" in str(views.retrieval.judged(Page(made, language="en")).html())
+    assert "infAP" in str(views.retrieval.unjudged(Page(made, language="en")).html())
 
 
 def test_a_rival_that_could_be_first_is_named(project: Path) -> None:

@@ -20,8 +20,8 @@ WITHOUT_IDEAL = ("mrr", "hit_rate", "precision")
 """Metrics that more relevant passages can only raise: the two values are bounds of them."""
 
 
-@view("judged")
-def judged(material: Material, present: frozenset[str]) -> Markup:
+@view("unjudged")
+def unjudged(material: Material, present: frozenset[str]) -> Markup:
     """What part of the first k was judged, and the values if what was not is irrelevant, relevant, or left out."""
     rows = rows_of(material.kept("judged"))
     if not rows:
