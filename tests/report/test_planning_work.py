@@ -74,6 +74,7 @@ def embedded(tasks: Iterable[Task]) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_pages_embed_as_many_texts_in_as_many_requests_as_were_planned(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -91,6 +91,7 @@ def test_shared_memory_lies_in_files_only_where_there_is_no_room(
     assert memory <= cluster.LEAST_MEMORY or where == "posix"
 
 
+@pytest.mark.slow
 def test_a_graph_fits_into_the_memory_that_is_asked_for(store: Store, database_settings: Settings) -> None:
     """pgvector says so where it does not; the server says how much there is at all."""
     rows, width, index = 3000, 256, Index("hnsw", 16, 40)
