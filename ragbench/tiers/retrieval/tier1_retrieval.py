@@ -26,7 +26,7 @@ from ragbench.tiers.basics.families import Sureness, leading
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import Session, described
-from ragbench.tiers.retrieval import consistency, curves, reading, timing
+from ragbench.tiers.retrieval import consistency, curves, reading, timing, unjudged
 from ragbench.tiers.retrieval.consistency import first
 from ragbench.tiers.retrieval.timing import Clock
 from ragbench.tiers.scoring import functions, own_metrics
@@ -211,7 +211,11 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
         retrieved=_retrieved(asked, firsts, unit, pages, request.k, ranked),
         estimates=estimates,
         comparisons=comparisons,
-        extra={"latencies": timed.latencies, "misses": timed.misses},
+        extra={
+            "latencies": timed.latencies,
+            "misses": timed.misses,
+            unjudged.TABLE: unjudged.table(ranked, unjudged.chosen(request.leading.label, request.rankings)),
+        },
         placed=(
             *timed.indexes,
             *timing.quantiles(timed.latencies, sureness.level),

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from ragbench.core import stand_ins
+from ragbench import tiers, views
+from ragbench.core import settings, stand_ins
 from ragbench.core.language import translator
+from ragbench.core.types import Verdict
 from ragbench.data.files import DatasetError
 from ragbench.data.records import KNOWN_ITEM, ChunkRecord
 from ragbench.extras.testsets.known_items import Recall, draft
+from ragbench.tiers.basics import withholding
+from tests.command_line import invoke
+from tests.small_project import CHUNKS, add, write_lines
 
 BASE = [
     ChunkRecord(id="a", text="the the the grant grant deadline"),
@@ -95,3 +102,69 @@ def test_every_reader_is_told_that_nobody_asked_them() -> None:
     assert "120 questions are known items" in stand_ins.caveat(found, translator("en"))
     assert "120" in stand_ins.caveat(found, translator("ru"))
     assert stand_ins.caveat(found, translator("ru")) != stand_ins.caveat(found, translator("en"))
+
+
+QUICK: dict[str, Any] = {
+    "systems": "bm25,ngrams,okapi", "metrics": "mrr", "repeats": 1, "timed_questions": 0, "ef_searches": [],
+}  # fmt: skip
+SYSTEMS = """
+[retrievers.words]
+kind = "bm25"
+[retrievers.meaning]
+kind = "dense"
+embedder = "model"
+[retrievers.both]
+kind = "hybrid"
+retrievers = ["words", "meaning"]
+[embedders.model]
+kind = "minilm"
+[systems.bm25]
+retriever = "bm25"
+[systems.okapi]
+retriever = "words"
+[systems.dense]
+embedder = "model"
+[systems.other]
+retriever = "meaning"
+[systems.hybrid]
+retriever = "both"
+"""
+
+
+def test_systems_that_match_by_different_things_get_no_verdict_from_known_items(project: Path) -> None:
+    add(project, SYSTEMS)
+    names = ("bm25", "okapi", "dense", "other", "hybrid", "ngrams", "good")
+    ways = withholding.matching(settings.load(), names)
+    assert ways == {"bm25": "words", "okapi": "words", "dense": "vectors", "other": "vectors",
+                    "hybrid": "vectors+words", "ngrams": "letters", "good": ""}  # fmt: skip
+    facts = {"known_items": 120, withholding.MATCHING: ways}
+    withheld = {(a, b) for a in names for b in names if a < b and withholding.why(facts, [a, b], "mrr")}
+    assert {pair for pair in ((a, b) for a in names for b in names if a < b) if pair not in withheld} == {
+        ("bm25", "okapi"), ("dense", "other")
+    }  # fmt: skip
+    assert withholding.why(facts, ["bm25", "dense"], "mrr").startswith("120 questions are words of the passages")
+    assert withholding.why(facts, ["bm25", "dense"], "mrr", {"slice": "kind:known_item"})
+    assert not withholding.why(facts, ["bm25", "dense"], "mrr", {"slice": "kind:plain"}), "these are people's"
+    assert not withholding.why(facts, ["bm25", "dense"], "faithfulness"), "it reads no ranking"
+    assert not withholding.why(facts, ["bm25"], "mrr"), "a number of one system stays"
+    assert not withholding.why({withholding.MATCHING: {}}, ["bm25", "dense"], "mrr")
+
+
+def test_a_page_on_known_items_says_why_it_has_no_verdict(project: Path) -> None:
+    add(project, SYSTEMS)
+    texts = [f"The {word} of tower {n} is {n} metres high and old." for n in range(12) for word in ("roof", "gate")]
+    write_lines(
+        project / "data/small/chunks.en.jsonl",
+        [{"id": name, "text": f"Text of {name}.", "url": url} for name, url in CHUNKS.items()]
+        + [{"id": f"t{n}", "text": text} for n, text in enumerate(texts)],
+    )
+    assert invoke("draft", "small", "--questions", "60").exit_code == 0
+    made = tiers.tier1_retrieval(**QUICK)
+    told = {(each.metric, each.comparison.challenger): each.comparison for each in made.comparisons}
+    against, alike = told["mrr@10", "ngrams"], told["mrr@10", "okapi"]
+    assert against.verdict is Verdict.CANNOT_BE_TOLD
+    assert against.withheld.startswith("60 questions are words of the passages that they look for")
+    assert alike.withheld == ""
+    shown = views.comparison.answer(views.Page(made, language="en")).words
+    assert "known items" in shown
+    assert "whether ngrams is better or worse than bm25 cannot be told: 60 questions are words" in shown
