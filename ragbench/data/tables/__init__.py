@@ -93,7 +93,9 @@ class Table:
         def plain(cell: Any) -> Any:
             if isinstance(cell, tuple) and not isinstance(cell, Found):
                 return (
-                    plain(cell[0]) if len({plain(one) for one in cell}) == 1 else " / ".join(map(str, map(plain, cell)))
+                    plain(cell[0])
+                    if len({plain(part) for part in cell}) == 1
+                    else " / ".join(map(str, map(plain, cell)))
                 )
             return cell.n if isinstance(cell, Estimate) else cell
 
@@ -121,7 +123,9 @@ class Table:
             terminal.say(f"{self.title}:")
         left = {column.title for column in self.columns if column.kind in ("text", "verdict")}
         titles = [column.title for column in self.columns]
-        terminal.table(titles, self.written(Style()), left=left, firm={one.title for one in self.columns if one.firm})
+        terminal.table(
+            titles, self.written(Style()), left=left, firm={column.title for column in self.columns if column.firm}
+        )
         for note in self.notes:
             terminal.say(note)
 
@@ -130,10 +134,10 @@ class Table:
         return terminal.brief(str(self))
 
     def __str__(self) -> str:
-        lines = [[one.title for one in self.columns], *self.written(Spoken(translator(self.language)))]
+        lines = [[column.title for column in self.columns], *self.written(Spoken(translator(self.language)))]
         lines = [[terminal.plain(cell) for cell in line] for line in lines]
         widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-        sides = ["<" if one.kind in ("text", "verdict") else ">" for one in self.columns]
+        sides = ["<" if column.kind in ("text", "verdict") else ">" for column in self.columns]
         form = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True))
         title = [f"{terminal.plain(self.title)}:"] if self.title else []
         return "\n".join([*title, *(form.format(*line).rstrip() for line in lines), *map(terminal.plain, self.notes)])
@@ -142,12 +146,14 @@ class Table:
         """The table as HTML, every text escaped, its notes as paragraphs below."""
         rows = self.written(Spoken(translator(self.language)))
         return str(
-            template("table.html.j2").module.table([one.title for one in self.columns], rows, self.title, self.notes)
+            template("table.html.j2").module.table(
+                [column.title for column in self.columns], rows, self.title, self.notes
+            )
         )
 
     def markdown(self) -> str:
         """The table in Markdown, every sign of it escaped, its notes as paragraphs below."""
-        rows = [[markdown(one.title) for one in self.columns], ["---"] * len(self.columns)]
+        rows = [[markdown(column.title) for column in self.columns], ["---"] * len(self.columns)]
         rows += self.written(Markdown(translator(self.language)))
         lines = [f"| {' | '.join(row)} |" for row in rows]
         for note in self.notes:
@@ -183,13 +189,13 @@ class Table:
             if column.kind != "interval":
                 yield column, cells
                 continue
-            found = [cell or Found() for cell in cells]
-            numbers = {"": [one.value for one in found], "low": [one.low for one in found],
-                       "high": [one.high for one in found]}  # fmt: skip
+            intervals = [cell or Found() for cell in cells]
+            numbers = {"": [interval.value for interval in intervals], "low": [interval.low for interval in intervals],
+                       "high": [interval.high for interval in intervals]}  # fmt: skip
             for end, own in numbers.items():
-                if end or any(one is not None for one in own):
+                if end or any(number is not None for number in own):
                     yield Column(f"{column.title} {end}".strip(), "number"), own
-            notes = [one.word or one.why or None for one in found]
+            notes = [interval.word or interval.why or None for interval in intervals]
             if any(notes):
                 yield Column(f"{column.title} note"), notes
 
@@ -200,7 +206,7 @@ class Table:
         grouped: the first column stands above the rows that share it, in a row of its own.
         """
         groups, columns = [row[0] for row in self.rows] if grouped else [], self.columns[1 if grouped else 0 :]
-        titles = [f"${one.title}$" if one.title in ("n", "p") else latex(one.title) for one in columns]
+        titles = [f"${column.title}$" if column.title in ("n", "p") else latex(column.title) for column in columns]
         written, body = self.written(Latex(translator(self.language))), []
         for place, row in enumerate(written):
             if grouped and groups[place] not in groups[max(0, place - 1) : place]:
@@ -244,14 +250,14 @@ class Style:
             return cell if isinstance(cell, str) else self.counts(cell if isinstance(cell, tuple) else (cell,), digits)
         return self.nothing if cell is None else self.text(str(cell))
 
-    def found(self, one: Found, digits: int, signed: bool) -> str:
+    def found(self, interval: Found, digits: int, signed: bool) -> str:
         """`0.703 [0.645, 0.758] (better)`, or what is there of it."""
-        if one.value is not None and one.value != one.value:
+        if interval.value is not None and interval.value != interval.value:
             return self.nothing
-        known = not (_unknown(one.low) or _unknown(one.high))
-        ends = self.ends(one.low, one.high, digits, signed) if known else self.without(one)  # type: ignore[arg-type]
-        number = "" if one.value is None else self.number(one.value, digits, signed)
-        return " ".join(filter(None, (number, ends, self.mark(one))))
+        known = not (_unknown(interval.low) or _unknown(interval.high))
+        ends = self.ends(interval.low, interval.high, digits, signed) if known else self.without(interval)  # type: ignore[arg-type]
+        number = "" if interval.value is None else self.number(interval.value, digits, signed)
+        return " ".join(filter(None, (number, ends, self.mark(interval))))
 
     def number(self, value: float, digits: int, signed: bool) -> str:
         """A number with a true minus sign, as the sentences below a table have it, and a plus if `signed`."""
@@ -259,20 +265,20 @@ class Style:
 
     def ends(self, low: float, high: float, digits: int, signed: bool) -> str:
         """Both ends of an interval."""
-        return " … ".join(self.end(one, digits, signed) for one in (low, high))
+        return " … ".join(self.end(end, digits, signed) for end in (low, high))
 
     def end(self, value: float, digits: int, signed: bool) -> str:
         """One end; of a difference see `ragbench.core.language.decimals`."""
-        found = decimals(value, digits) if signed else digits
-        return beside_zero(value) if found is None else self.number(value, found, signed)
+        places = decimals(value, digits) if signed else digits
+        return beside_zero(value) if places is None else self.number(value, places, signed)
 
-    def without(self, one: Found) -> str:
+    def without(self, interval: Found) -> str:
         """What stands in place of an interval."""
-        return f"{self.nothing} {one.why}".strip()
+        return f"{self.nothing} {interval.why}".strip()
 
-    def mark(self, one: Found) -> str:
+    def mark(self, interval: Found) -> str:
         """What was said of the number."""
-        return f"({one.word})" if one.word else ""
+        return f"({interval.word})" if interval.word else ""
 
     def p(self, value: float) -> str:
         """The p of a test; none is written as 0 that is not."""
@@ -282,17 +288,21 @@ class Style:
         """A whole number."""
         return str(value)
 
-    def counts(self, found: Sequence[Estimate | int | None], digits: int) -> str:
+    def counts(self, estimates: Sequence[Estimate | int | None], digits: int) -> str:
         """How many values the numbers of a row stand on; once where all stand on as many."""
         each = [
-            self.nothing if one is None else self.count(one) if isinstance(one, int) else self.counted(one, digits)
-            for one in found
+            self.nothing
+            if estimate is None
+            else self.count(estimate)
+            if isinstance(estimate, int)
+            else self.counted(estimate, digits)
+            for estimate in estimates
         ]
         return " / ".join(each if len(set(each)) > 1 else each[:1])
 
-    def counted(self, one: Estimate, digits: int) -> str:
+    def counted(self, estimate: Estimate, digits: int) -> str:
         """How many values a number stands on."""
-        return self.count(one.n)
+        return self.count(estimate.n)
 
     def text(self, text: str) -> str:
         """A text."""
@@ -344,29 +354,34 @@ class Latex(Spoken):
         rounded = round(value, digits) + 0.0
         return rf"\num{{{rounded:{'+' if signed and rounded else ''}.{digits}f}}}"
 
-    def found(self, one: Found, digits: int, signed: bool) -> str:
+    def found(self, interval: Found, digits: int, signed: bool) -> str:
         """The number with its verdict, its interval below it."""
-        if one.value is None or one.value != one.value or _unknown(one.low) or _unknown(one.high):
-            return super().found(one, digits, signed)
-        number = " ".join(filter(None, (self.number(one.value, digits, signed), self.mark(one))))
-        return stacked(number, self.ends(one.low, one.high, digits, signed))  # type: ignore[arg-type]
+        if (
+            interval.value is None
+            or interval.value != interval.value
+            or _unknown(interval.low)
+            or _unknown(interval.high)
+        ):
+            return super().found(interval, digits, signed)
+        number = " ".join(filter(None, (self.number(interval.value, digits, signed), self.mark(interval))))
+        return stacked(number, self.ends(interval.low, interval.high, digits, signed))  # type: ignore[arg-type]
 
     def ends(self, low: float, high: float, digits: int, signed: bool) -> str:
         r"""`[\num{0.645}, \num{0.758}]`, with a semicolon where the decimal mark is a comma."""
-        return self._.ends(*(self.end(one, digits, signed) for one in (low, high)))
+        return self._.ends(*(self.end(end, digits, signed) for end in (low, high)))
 
     def end(self, value: float, digits: int, signed: bool) -> str:
         r"""`\num{+0.0004}`; `$>0$` for what no number of decimals tells from 0."""
-        found = decimals(value, digits) if signed else digits
-        return f"${beside_zero(value)}$" if found is None else self.number(value, found, signed)
+        places = decimals(value, digits) if signed else digits
+        return f"${beside_zero(value)}$" if places is None else self.number(value, places, signed)
 
-    def without(self, one: Found) -> str:
+    def without(self, interval: Found) -> str:
         """Nothing: the number stands alone; the sign of a reason that the caption tells."""
-        return "" if one.value is not None else latex(one.why) if one.why else self.nothing
+        return "" if interval.value is not None else latex(interval.why) if interval.why else self.nothing
 
-    def mark(self, one: Found) -> str:
+    def mark(self, interval: Found) -> str:
         """The arrow of a verdict."""
-        return _ARROWS.get(one.verdict, "") if one.verdict else ""
+        return _ARROWS.get(interval.verdict, "") if interval.verdict else ""
 
     def p(self, value: float) -> str:
         r"""`\num{0.012}`, `\num{<0.001}`."""
@@ -376,15 +391,17 @@ class Latex(Spoken):
         """`$48$`."""
         return f"${value}$"
 
-    def counted(self, one: Estimate, digits: int) -> str:
+    def counted(self, estimate: Estimate, digits: int) -> str:
         """`$48$`, or `48 of 60` with the ends of its scale below."""
-        if not one.n_unmeasured:
-            return self.count(one.n)
+        if not estimate.n_unmeasured:
+            return self.count(estimate.n)
         _ = self._
-        count = latex(_("{part} of {whole}", part=_.integer(one.n), whole=_.integer(one.n + one.n_unmeasured)))
-        if one.floor is None or one.ceiling is None:
+        count = latex(
+            _("{part} of {whole}", part=_.integer(estimate.n), whole=_.integer(estimate.n + estimate.n_unmeasured))
+        )
+        if estimate.floor is None or estimate.ceiling is None:
             return count
-        return stacked(count, self.ends(one.floor, one.ceiling, digits, False))
+        return stacked(count, self.ends(estimate.floor, estimate.ceiling, digits, False))
 
     def text(self, text: str) -> str:
         """A text, every sign of LaTeX's language escaped."""

@@ -279,7 +279,7 @@ def _public(value: Any) -> Any:
     if isinstance(value, str):
         parts = [_without_folder(part) for part in parted(value)]
         return secrets.masker()(value if parts == list(parted(value)) else ", ".join(parts))
-    return [_public(one) for one in value] if isinstance(value, list) else value
+    return [_public(entry) for entry in value] if isinstance(value, list) else value
 
 
 def _without_folder(name: str) -> str:

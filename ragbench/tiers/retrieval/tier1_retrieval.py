@@ -241,10 +241,10 @@ def measured(session: Session, request: Tier1Request) -> Evidence:
     )
 
 
-def told(session: Session, found: Mapping[str, Retrieval]) -> dict[str, Any]:
+def told(session: Session, retrievals: Mapping[str, Retrieval]) -> dict[str, Any]:
     """What facts say of the systems of a page: how each is made, and who stands in."""
-    known = {name: dict(one.facts) for name, one in found.items()}
-    stands = [name for name, one in found.items() if one.is_stand_in]
+    known = {name: dict(retrieval.facts) for name, retrieval in retrievals.items()}
+    stands = [name for name, retrieval in retrievals.items() if retrieval.is_stand_in]
     return {
         "systems": described(session.settings, session.systems, known),
         "stand_ins": stand_ins.facts("retrieval", stands, own=True),
@@ -338,8 +338,8 @@ def _retrieve(session: Session, asked: Sequence[Question], request: Tier1Request
             with session.progress(name, steps(len(data.chunks), len(asked), request.repeats)) as progress:
                 first = made[name].retrieve(asked, depth, progress=progress)
                 runs[name] = consistency.repeated(made[name], first, asked, depth, request.repeats, progress)
-        found = {name: own[0].hits for name, own in runs.items()}
-        by_words = request.unit == "chunk" and request.words and reading.differ(session.settings, found)
+        rankings = {name: own[0].hits for name, own in runs.items()}
+        by_words = request.unit == "chunk" and request.words and reading.differ(session.settings, rankings)
         for name in made if by_words else ():
             if made[name].description["kind"] == "configured":
                 deep = reading.depth(searched[name], max(request.words))
@@ -397,7 +397,7 @@ def _failed(value: float, own: tuple[Any, str] | None) -> str:
 
 def _retrieved(
     asked: Sequence[Question],
-    found: Mapping[str, Retrieval],
+    retrievals: Mapping[str, Retrieval],
     unit: Unit,
     k: int,
     ranked: Mapping[str, Ranking],
@@ -405,7 +405,7 @@ def _retrieved(
     """The first k documents of every ranking with their gains; a page stands with the first of its chunks. Of pieces
     also ADDED, what each adds to those above it."""
     rows, added = [], []
-    for name, run in found.items():
+    for name, run in retrievals.items():
         coverage = ranked[name].coverage
         for place, (question, hits, gains) in enumerate(zip(asked, run.hits, ranked[name].gains, strict=True)):
             documents = [hit for _document, hit in first(hits, unit)[:k]]

@@ -42,7 +42,9 @@ def draw(metric: Metric, _: Translator, places: Places, titles: Mapping[str, str
         (_("In this report"), _places(metric, places, titles)),
     ]
     terms = html.terms([(name, text) for name, text in rows if text])
-    prompts = own_metrics.prompts({"own": metric.own, "prompts": {one.name: one.texts for one in metric.prompts}}, _)
+    prompts = own_metrics.prompts(
+        {"own": metric.own, "prompts": {prompt.name: prompt.texts for prompt in metric.prompts}}, _
+    )
     return html.div(html.p(metric.meaning(_, _.language), "rb-sense") + terms + prompts, "rb")
 
 

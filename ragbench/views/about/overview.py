@@ -42,10 +42,12 @@ class Overview:
     @cached_property
     def numbers(self) -> dict[str, dict[str, dict[str, Estimate]]]:
         """Estimates by page, metric and system."""
-        found: dict[str, dict[str, dict[str, Estimate]]] = {}
-        for one in self.material.measurement.estimates_by("page"):
-            found.setdefault(str(one.where["page"]), {}).setdefault(one.metric, {})[one.system] = one.estimate
-        return found
+        by_page: dict[str, dict[str, dict[str, Estimate]]] = {}
+        for estimate in self.material.measurement.estimates_by("page"):
+            by_page.setdefault(str(estimate.where["page"]), {}).setdefault(estimate.metric, {})[estimate.system] = (
+                estimate.estimate
+            )
+        return by_page
 
     def own(self, page: Facts, metric: str) -> Numbers:
         """The estimates of a page's metric by system."""
@@ -98,10 +100,10 @@ class Overview:
 @view("overview")
 def overview(material: Material, present: frozenset[str]) -> Markup:
     """A row a system: what each page answers with, with interval, band and verdict, leading to the page."""
-    found = Overview(material)
-    if not found.pages:
+    summary = Overview(material)
+    if not summary.pages:
         return html.p(material.text("Nothing was measured."))
-    return html.all(*(_table(found, group, present) for group in found.groups()), _legend(found))
+    return html.all(*(_table(summary, group, present) for group in summary.groups()), _legend(summary))
 
 
 def _systems(pages: Sequence[Facts]) -> list[str]:
@@ -109,60 +111,60 @@ def _systems(pages: Sequence[Facts]) -> list[str]:
     return list(dict.fromkeys(str(name) for page in ordered for name in page.get("systems", ())))
 
 
-def _table(found: Overview, pages: Sequence[Facts], present: frozenset[str]) -> Markup:
-    _ = found.text
+def _table(overview: Overview, pages: Sequence[Facts], present: frozenset[str]) -> Markup:
+    _ = overview.text
     baselines = {page.get("baseline") for page in pages}
-    columns = [(page, metric) for page in pages if (metric := found.metric(page)) is not None]
+    columns = [(page, metric) for page in pages if (metric := overview.metric(page)) is not None]
     heads = [html.head(_("system"))]
-    heads += [html.head(_head(found, page, metric, present), "rb-name") for page, metric in columns]
+    heads += [html.head(_head(overview, page, metric, present), "rb-name") for page, metric in columns]
     rows = []
     for name in _systems(pages):
         note = small(_("baseline") if name in baselines else "")
         rows.append(
             html.row(
                 [
-                    html.row_head(html.all(named(found.material, name), note)),
-                    *(_cell(found, page, metric, name) for page, metric in columns),
+                    html.row_head(html.all(named(overview.material, name), note)),
+                    *(_cell(overview, page, metric, name) for page, metric in columns),
                 ]
             )
         )
-    of = ", ".join(found.short(page) for page, _metric in columns)  # a run's pages may need several such tables
+    of = ", ".join(overview.short(page) for page, _metric in columns)  # a run's pages may need several such tables
     return html.table(f"{_('Systems, and what each page answers with')}: {of}", heads, rows, "rb-overview")
 
 
-def _head(found: Overview, page: Facts, metric: str, present: frozenset[str]) -> Markup:
-    own = found.own(page, metric)
-    against = [c for name in own if (c := found.comparison(page, name, metric)) is not None]
-    lower = bands.direction(found.material, metric, against) == "lower"
-    name = metric_name(found.material, present, metric)
-    more = html.all(name, Markup(", ") + found.text("lower is better") if lower else "")
-    return html.two_lines(html.link(href(page), shown(found.short(page))), more)
+def _head(overview: Overview, page: Facts, metric: str, present: frozenset[str]) -> Markup:
+    own = overview.own(page, metric)
+    against = [c for name in own if (c := overview.comparison(page, name, metric)) is not None]
+    lower = bands.direction(overview.material, metric, against) == "lower"
+    name = metric_name(overview.material, present, metric)
+    more = html.all(name, Markup(", ") + overview.text("lower is better") if lower else "")
+    return html.two_lines(html.link(href(page), shown(overview.short(page))), more)
 
 
-def _cell(found: Overview, page: Facts, metric: str, system: str) -> Markup:
+def _cell(overview: Overview, page: Facts, metric: str, system: str) -> Markup:
     """A number that leads to its page, its band and its verdict."""
-    _, e = found.text, found.own(page, metric).get(system)
-    label = f"{found.short(page)} · {metric}"
+    _, e = overview.text, overview.own(page, metric).get(system)
+    label = f"{overview.short(page)} · {metric}"
     if e is None:
         return html.cell(label, html.span(DASH, "rb-quiet"))
-    digits = found.digits(page, metric)
+    digits = overview.digits(page, metric)
     number: str | Markup = _("not measured")
     if math.isfinite(e.value):
         value = _.number(e.value, digits)
         number = spread(value if e.low is None else f"{value} {_.interval(e.low, e.high, digits)}")
-    c = found.comparison(page, system, metric)
-    marked = bands.marked(found.material, bands.reached(found.material, metric, e, system, page))
-    by = found.judged_by(page, metric) if c else ""
-    words = [part for part in (exact(e, _), marked, chip(found.material, c) if c else "", by) if part]
+    c = overview.comparison(page, system, metric)
+    marked = bands.marked(overview.material, bands.reached(overview.material, metric, e, system, page))
+    by = overview.judged_by(page, metric) if c else ""
+    words = [part for part in (exact(e, _), marked, chip(overview.material, c) if c else "", by) if part]
     address = f"{href(page)}#{row_anchor(metric, bool(page.get('describes')))}"
     content = html.link(address, number) + small(counted(e, _, digits))
     under = html.span(Markup(" · ").join(words), "rb-words") if words else ""
     return html.cell(label, html.all(content, under), "rb-cell")
 
 
-def measured(found: Overview, page: Facts) -> list[str]:
+def measured(overview: Overview, page: Facts) -> list[str]:
     """Questions, time and cost of a page."""
-    _ = found.text
+    _ = overview.text
     said: list[str] = []
     if page.get("n_questions") is not None:
         said.append(_.plural("{n} question", "{n} questions", int(page["n_questions"])))
@@ -171,7 +173,7 @@ def measured(found: Overview, page: Facts) -> list[str]:
     times = page.get("milliseconds") or {}
     if times:
         of = [times[name] for name in page["systems"] if name in times]
-        ends = [_.number(one, 1 if one < 100 else 0) for one in (of if len(of) <= TIMES else (min(of), max(of)))]
+        ends = [_.number(ms, 1 if ms < 100 else 0) for ms in (of if len(of) <= TIMES else (min(of), max(of)))]
         said.append(_("median time {times} ms", times=(" / " if len(of) <= TIMES else " … ").join(ends)))
     if page.get("judging_seconds"):
         said.append(_("judges took {seconds} s", seconds=_.number(page["judging_seconds"], 1)))
@@ -201,19 +203,19 @@ def href(page: Facts) -> str:
     return f"{quote(str(page['name']))}.html"
 
 
-def _legend(found: Overview) -> Markup:
-    name = str(found.material.facts.get("threshold_set", ""))
-    verdicts = found.text("Verdicts come from the page's own corrected comparisons with the baseline.")
+def _legend(overview: Overview) -> Markup:
+    name = str(overview.material.facts.get("threshold_set", ""))
+    verdicts = overview.text("Verdicts come from the page's own corrected comparisons with the baseline.")
     signed = {
         label: text
-        for page in found.pages
+        for page in overview.pages
         for label, text in (page.get("signatures") or {}).items()
-        if label == found.metric(page)
+        if label == overview.metric(page)
     }
     return html.all(
-        html.meta(shown(f"{bands.stated(found.material, name)} {verdicts}")),
-        bands.signatures(found.material, signed),
-        standing_in(found.material),
+        html.meta(shown(f"{bands.stated(overview.material, name)} {verdicts}")),
+        bands.signatures(overview.material, signed),
+        standing_in(overview.material),
     )
 
 
@@ -221,7 +223,7 @@ def _legend(found: Overview) -> Markup:
 def limits(material: Material, present: frozenset[str]) -> Markup:
     """The thresholds that the numbers were held to."""
     _ = material.text
-    there = {one.metric for one in material.measurement.estimates_by("page")}
+    there = {estimate.metric for estimate in material.measurement.estimates_by("page")}
     known = {metric: band for metric, band in bands.of(material).items() if metric in there}
     if not known:
         return html.p(_("No number on these pages has a threshold."))

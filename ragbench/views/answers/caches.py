@@ -63,9 +63,11 @@ def figure(material: Material, kind: str) -> dict[str, Any]:
     """Hit rate and wrong hits by threshold, an embedder a colour."""
     layout = chart.layout(material.text, PANEL, margin={"l": 8, "r": 8, "t": 6, "b": 26, "pad": 0})
     curves: dict[tuple[str, str], list[tuple[float, Estimate]]] = {}
-    for one in material.measurement.estimates_by("asked", "threshold"):
-        if one.where["asked"] == kind:
-            curves.setdefault((one.system, one.metric), []).append((float(one.where["threshold"]), one.estimate))
+    for estimate in material.measurement.estimates_by("asked", "threshold"):
+        if estimate.where["asked"] == kind:
+            curves.setdefault((estimate.system, estimate.metric), []).append(
+                (float(estimate.where["threshold"]), estimate.estimate)
+            )
     lowest = min((at for own in curves.values() for at, _ in own), default=0.5)
     layout["xaxis"] = chart.axis(range=[lowest, 1.0], nticks=6)
     layout["yaxis"] = chart.axis(range=[-0.02, 1.02], nticks=5, tickformat=".0%")
@@ -78,7 +80,7 @@ def figure(material: Material, kind: str) -> dict[str, Any]:
         traces += _band(material, name, curves.get((name, wrong_hit_rate.label), ()))
         for metric in (cache_hit_rate.label, wrong_hit_rate.label):
             own = curves.get((name, metric), ())
-            if any(math.isfinite(one.value) for _, one in own):
+            if any(math.isfinite(estimate.value) for _, estimate in own):
                 traces.append(_line(material, name, own, metric))
     return {"data": traces, "layout": layout}
 
@@ -89,7 +91,7 @@ def _band(material: Material, name: str, own: Curve) -> list[dict[str, Any]]:
     if all(least == most for _, least, most in ends):
         return []
     there = [at for at, _, _ in ends]
-    least, most = ([round(float(one[place]), 6) for one in ends] for place in (1, 2))
+    least, most = ([round(float(end[place]), 6) for end in ends] for place in (1, 2))
     return [
         {
             "type": "scatter", "mode": "lines", "x": there + there[::-1], "y": most + least[::-1], "fill": "toself",
@@ -108,24 +110,24 @@ def _line(material: Material, name: str, own: Curve, metric: str) -> dict[str, A
         "mode": "lines",
         "name": chart.plain(f"{name}, {word}"),
         "x": [round(at, 4) for at, _estimate in own],
-        "y": [round(one.value, 6) for _at, one in own],
+        "y": [round(estimate.value, 6) for _at, estimate in own],
         "line": {"color": f"@series-{series(material, name)}", "width": 2, "dash": "dot" if wrong else "solid"},
         "text": [
-            f"<b>{chart.plain(name)}</b> {_.number(at, 2)}<br>{word}: {_.percent(one.value, 1)} "
-            + _.ends(_percent(material, one.low), _percent(material, one.high))
-            + (f"<br>{_percents(material, one)}" if wrong else "")
-            for at, one in own
+            f"<b>{chart.plain(name)}</b> {_.number(at, 2)}<br>{word}: {_.percent(estimate.value, 1)} "
+            + _.ends(_percent(material, estimate.low), _percent(material, estimate.high))
+            + (f"<br>{_percents(material, estimate)}" if wrong else "")
+            for at, estimate in own
         ],
         "hovertemplate": "%{text}<extra></extra>",
     }
 
 
-def _percents(material: Material, one: Estimate) -> str:
+def _percents(material: Material, estimate: Estimate) -> str:
     """The ends of the share of wrong answers in a sentence."""
     return material.text(
         "{least} … {most} if all undecided hits were right … wrong",
-        least=_percent(material, one.floor),
-        most=_percent(material, one.ceiling),
+        least=_percent(material, estimate.floor),
+        most=_percent(material, estimate.ceiling),
     )
 
 
@@ -139,19 +141,19 @@ def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) ->
              _("wrong"), _("not known"), _("wrong-hit rate"))  # fmt: skip
     body = []
     for kind in kinds:
-        for one in [each for each in rows_of(material.kept("caches")) if each["asked"] == kind]:
-            served = _behind(material, present, one, _.integer(int(one["hits"])), metric="similarity", sort="best")
+        for row in [each for each in rows_of(material.kept("caches")) if each["asked"] == kind]:
+            served = _behind(material, present, row, _.integer(int(row["hits"])), metric="similarity", sort="best")
             rate, wrong = (
-                material.estimate(str(one["system"]), metric.label, asked=kind)
+                material.estimate(str(row["system"]), metric.label, asked=kind)
                 for metric in (cache_hit_rate, wrong_hit_rate)
             )
             body.append(
                 [
-                    named(material, str(one["system"])),
+                    named(material, str(row["system"])),
                     kind_name(material, kind),
-                    _.integer(int(one["n"])),
+                    _.integer(int(row["n"])),
                     html.below(served, _spread(material, rate) if rate else DASH),
-                    *(_worth(material, present, one, each) for each in WORTHS),
+                    *(_worth(material, present, row, each) for each in WORTHS),
                     _wrong_rate(material, wrong) if wrong else DASH,
                 ]
             )
@@ -161,17 +163,17 @@ def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) ->
     return html.grid(_("The cache at its threshold"), heads, body) + html.meta(note)
 
 
-def _worth(material: Material, present: frozenset[str], one: Mapping[str, Any], worth: Serving) -> Markup | str:
+def _worth(material: Material, present: frozenset[str], row: Mapping[str, Any], worth: Serving) -> Markup | str:
     """How many hits would be so, leading to them where there are any."""
-    number = material.text.integer(int(one[worth.value]))
-    if not one[worth.value]:
+    number = material.text.integer(int(row[worth.value]))
+    if not row[worth.value]:
         return number
-    return _behind(material, present, one, number, metric="serving", outcome=served_link(worth))
+    return _behind(material, present, row, number, metric="serving", outcome=served_link(worth))
 
 
-def _behind(material: Material, present: frozenset[str], one: Mapping[str, Any], number: str, **wish: str) -> Markup:
+def _behind(material: Material, present: frozenset[str], row: Mapping[str, Any], number: str, **wish: str) -> Markup:
     """A number that leads to the questions of its kind."""
-    address = link(material, present, system=clean(one["system"]), slice=f"what:{one['asked']}", **wish)
+    address = link(material, present, system=clean(row["system"]), slice=f"what:{row['asked']}", **wish)
     return html.link(address, number)
 
 
@@ -183,9 +185,9 @@ def _wrong_rate(material: Material, wrong: Estimate) -> Markup:
     return html.two_lines(_spread(material, wrong), f"{_.number(wrong.floor)} … {_.number(wrong.ceiling)}")
 
 
-def _spread(material: Material, one: Estimate) -> Markup:
+def _spread(material: Material, estimate: Estimate) -> Markup:
     _ = material.text
-    return html.spread(_.number(one.value), _.interval(one.low, one.high))
+    return html.spread(_.number(estimate.value), _.interval(estimate.low, estimate.high))
 
 
 @view("hits")
@@ -200,11 +202,11 @@ def hits(material: Material, present: frozenset[str], count: int = 10) -> Markup
 def _hits(material: Material, name: str, count: int) -> Markup:
     _ = material.text
     threshold = float(material.facts.get("threshold", 0))
-    served = [one for one in rows_of(material.kept("nearest"), name) if one["similarity"] > threshold]
+    served = [hit for hit in rows_of(material.kept("nearest"), name) if hit["similarity"] > threshold]
     served.sort(
-        key=lambda one: (RANK[Serving(one["serving"])], -one["similarity"], str(one["asked"]), str(one["sample"]))
+        key=lambda hit: (RANK[Serving(hit["serving"])], -hit["similarity"], str(hit["asked"]), str(hit["sample"]))
     )
-    counts = {each.value: sum(one["serving"] == each for one in served) for each in Serving}
+    counts = {each.value: sum(hit["serving"] == each for hit in served) for each in Serving}
     title = _.html(
         "<b>{embedder}</b>: {wrong} of {hits} hits would be wrong, {doubtful} doubtful, {unknown} not known",
         embedder=named(material, name) if len(material.systems) > 1 else shown(name),
@@ -212,11 +214,11 @@ def _hits(material: Material, name: str, count: int) -> Markup:
         **{each: _.integer(count) for each, count in counts.items()},
     )
     prefix = f"hit{material.systems.index(name)}"
-    items = shortened(material.text, [_hit(material, prefix, one) for one in served[:count]]) if served else ""
+    items = shortened(material.text, [_hit(material, prefix, hit) for hit in served[:count]]) if served else ""
     return html.all(html.heading(title), items, left(material, len(served), count))
 
 
-def _hit(material: Material, prefix: str, one: Mapping[str, Any]) -> Markup:
+def _hit(material: Material, prefix: str, hit: Mapping[str, Any]) -> Markup:
     _ = material.text
     words = {
         Serving.RIGHT: html.span(_("right"), "rb-quiet"),
@@ -224,17 +226,17 @@ def _hit(material: Material, prefix: str, one: Mapping[str, Any]) -> Markup:
         Serving.WRONG: html.b(_("wrong"), "rb-worse"),
         Serving.UNKNOWN: html.span(_("not known"), "rb-quiet"),
     }
-    marks = html.all(words[Serving(one["serving"])], " ", html.number(_.number(float(one["similarity"]))))
-    summary = html.two_lines(shown(one["question"], SUMMARY), shown(one["cached_question"], SUMMARY))
-    asked = shown(one["answer"], EXCERPT)
-    if not asked and (disliked := shown(one["disliked"], EXCERPT)):
+    marks = html.all(words[Serving(hit["serving"])], " ", html.number(_.number(float(hit["similarity"]))))
+    summary = html.two_lines(shown(hit["question"], SUMMARY), shown(hit["cached_question"], SUMMARY))
+    asked = shown(hit["answer"], EXCERPT)
+    if not asked and (disliked := shown(hit["disliked"], EXCERPT)):
         asked = _.html("Disliked by its user: {answer}", answer=disliked)
     parts = (
-        (_("Asked"), one["question"], asked, ", ".join(one["pages"])),
-        (_("Out of the cache"), one["cached_question"], shown(one["cached_answer"], EXCERPT), one["cached_page"]),
+        (_("Asked"), hit["question"], asked, ", ".join(hit["pages"])),
+        (_("Out of the cache"), hit["cached_question"], shown(hit["cached_answer"], EXCERPT), hit["cached_page"]),
     )
     body = [
         html.lead(title) + html.exchange(shown(question, EXCERPT), answer or DASH, shown(page, 200))
         for title, question, answer, page in parts
     ]
-    return entry(anchor(prefix, f"{one['asked']}-{one['sample']}"), summary, marks, html.all(*body))
+    return entry(anchor(prefix, f"{hit['asked']}-{hit['sample']}"), summary, marks, html.all(*body))

@@ -36,17 +36,23 @@ def _means(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Markup:
         system, metric = str(row["system"]), str(row["metric"])
         seen = {by: material.estimate(system, metric, mean=by) for by in ("judge", "corrected", "people")}
         judge, both, people = (
-            html.number(DASH) if one is None else spread(material.value(one, metric)) for one in seen.values()
+            html.number(DASH) if estimate is None else spread(material.value(estimate, metric))
+            for estimate in seen.values()
         )
-        one = seen["corrected"]
+        combined = seen["corrected"]
         values: list[Markup | str] = [
             html.beside(shown(metric), _name(material, system)),
             judge,
-            both + small(without_judge(one.note, _) if one and one.method != "prediction_powered" else ""),
+            both
+            + small(without_judge(combined.note, _) if combined and combined.method != "prediction_powered" else ""),
             people,
-            _("{labels} of {items}", labels=_.integer(one.n if one else 0), items=_.integer(int(row["items"]))),
+            _(
+                "{labels} of {items}",
+                labels=_.integer(combined.n if combined else 0),
+                items=_.integer(int(row["items"])),
+            ),
             _.number(row["correlation"], 2),
-            _.number(one.n_effective if one else None, 0),
+            _.number(combined.n_effective if combined else None, 0),
         ]
         body.append(values)
     return html.grid(_("Means corrected by people's labels"), heads, body) + _notes(material, rows)
@@ -65,7 +71,7 @@ def _notes(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Markup:
             "labels” is how many labels alone would give an interval as narrow."
         )
     ]
-    partly = sorted({str(one["metric"]) for one in rows} - set(material.corrected))
+    partly = sorted({str(row["metric"]) for row in rows} - set(material.corrected))
     if partly:
         said.append(
             _(
@@ -74,9 +80,9 @@ def _notes(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Markup:
                 metrics=clean(", ".join(partly)),
             )
         )
-    agreed = [one for one in rows if one["alpha"] == one["alpha"]]
+    agreed = [row for row in rows if row["alpha"] == row["alpha"]]
     if agreed:
-        values = sorted(float(one["alpha"]) for one in agreed)
+        values = sorted(float(row["alpha"]) for row in agreed)
         said.append(
             _(
                 "People agree with each other with a Krippendorff's α of {low} to {high} where several labelled the "
@@ -90,24 +96,24 @@ def _notes(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Markup:
 
 def _differences(material: Material) -> Markup:
     _ = material.text
-    found = [one for one in material.measurement.comparisons_by("mean") if one.where == CORRECTED]
-    if not found:
+    comparisons = [finding for finding in material.measurement.comparisons_by("mean") if finding.where == CORRECTED]
+    if not comparisons:
         return Markup("")
     heads = (_("difference"), _("judge alone"), _("as people would see it"), _("p (Holm)"), _("verdict"), _("labels"))
     body = []
-    for each in found:
-        one, metric = each.comparison, each.metric
+    for each in comparisons:
+        comparison, metric = each.comparison, each.metric
         where = {"mean": "judge"} if metric in material.corrected else {}
-        judge = material.comparison(one.challenger, metric, **where)
-        compared = html.all(_name(material, one.challenger), " − ", shown(one.baseline))
+        judge = material.comparison(comparison.challenger, metric, **where)
+        compared = html.all(_name(material, comparison.challenger), " − ", shown(comparison.baseline))
         body.append(
             [
                 html.beside(shown(metric), compared),
                 html.number(DASH) if judge is None else spread(material.difference(judge, metric)),
-                spread(material.difference(one, metric)),
-                _.p_value(one.p_adjusted),
-                chip(material, one),
-                _.integer(one.n),
+                spread(material.difference(comparison, metric)),
+                _.p_value(comparison.p_adjusted),
+                chip(material, comparison),
+                _.integer(comparison.n),
             ]
         )
     return html.grid(_("Differences corrected by people's labels"), heads, body)

@@ -44,14 +44,14 @@ def _judge(
     material: Material, present: frozenset[str], name: str, rows: Sequence[Mapping[str, Any]], count: int
 ) -> Markup:
     _ = material.text
-    by_cell = {each: [one for one in rows if one["cell"] == each.name.lower()] for each in Cell}
+    by_cell = {each: [case for case in rows if case["cell"] == each.name.lower()] for each in Cell}
     prefix = f"cases{material.systems.index(name)}"
     wrong, right = (
         [_cases(material, prefix, each, by_cell[each], count) for each in places if by_cell[each]]
         for places in (ERRORS, RIGHT)
     )
     nothing = undecided(material).get(name)
-    unmeasured = 0 if nothing else sum(not one["cell"] for one in rows)
+    unmeasured = 0 if nothing else sum(not case["cell"] for case in rows)
     said = _.plural(
         "{n} case is unmeasured: it has no passage, and this judge decides by nothing else.",
         "{n} cases are unmeasured: they have no passage, and this judge decides by nothing else.",
@@ -99,10 +99,10 @@ def _cases(material: Material, prefix: str, place: Cell, rows: Sequence[Mapping[
         Cell.TRUE_POSITIVE: _("Shown, as it should be"),
         Cell.TRUE_NEGATIVE: _("Held back, as it should be"),
     }
-    sure = sorted(rows, key=lambda one: (-_surer(place, one["score"]), str(one["sample"])))
+    sure = sorted(rows, key=lambda case: (-_surer(place, case["score"]), str(case["sample"])))
     return html.all(
         html.p(f"{titles[place]}: {_.integer(len(rows))}", "rb-lead rb-cases"),
-        shortened(_, [_case(material, f"{prefix}-{int(place)}", one) for one in sure[:count]]),
+        shortened(_, [_case(material, f"{prefix}-{int(place)}", case) for case in sure[:count]]),
         left(material, len(rows), count),
     )
 
@@ -114,19 +114,19 @@ def _surer(place: Cell, score: float | None) -> float:
     return -score if place in (Cell.FALSE_NEGATIVE, Cell.TRUE_NEGATIVE) else score
 
 
-def _case(material: Material, prefix: str, one: Mapping[str, Any]) -> Markup:
+def _case(material: Material, prefix: str, case: Mapping[str, Any]) -> Markup:
     _ = material.text
     marks = Markup("")
-    if one["score"] is not None and math.isfinite(one["score"]):
-        marks = html.mark(_("score"), _.number(float(one["score"]), 2))
-    parts = [(_("Answer"), one["answer"] or _("(empty)")), (_("Why people decided so"), one["rationale"]),
-             (_("What the judge says"), reason_in(one["reason"] or "", _))]  # fmt: skip
+    if case["score"] is not None and math.isfinite(case["score"]):
+        marks = html.mark(_("score"), _.number(float(case["score"]), 2))
+    parts = [(_("Answer"), case["answer"] or _("(empty)")), (_("Why people decided so"), case["rationale"]),
+             (_("What the judge says"), reason_in(case["reason"] or "", _))]  # fmt: skip
     body = [html.lead(name) + html.hits([shown(text, EXCERPT)]) for name, text in parts if text]
-    if len(one["contexts"]):
-        passages = [shown(text, EXCERPT) for text in one["contexts"]]
+    if len(case["contexts"]):
+        passages = [shown(text, EXCERPT) for text in case["contexts"]]
         body.append(html.lead(_("Passages")) + html.hits(passages, "ol"))
-    summary = html.two_lines(shown(one["question"], SUMMARY), shown(one["answer"], SUMMARY) or _("(empty)"))
-    return entry(anchor(prefix, str(one["sample"])), summary, marks, html.all(*body))
+    summary = html.two_lines(shown(case["question"], SUMMARY), shown(case["answer"], SUMMARY) or _("(empty)"))
+    return entry(anchor(prefix, str(case["sample"])), summary, marks, html.all(*body))
 
 
 @view("pairs")
@@ -139,10 +139,10 @@ def pairs(material: Material, present: frozenset[str]) -> Markup:
     heads = (_("judges"), _("both right"), _("only the first"), _("only the second"), _("neither"),
              _("p (McNemar)"), _("p (max-T)"))  # fmt: skip
     body = []
-    for one in rows:
-        name = html.all(named(material, str(one["first"])), " · ", named(material, str(one["second"])))
-        numbers = [_.integer(int(one[key])) for key in ("both", "only_first", "only_second", "neither")]
-        body.append([name, *numbers, _.p_value(float(one["p"])), _.p_value(float(one["p_adjusted"]))])
+    for pair in rows:
+        name = html.all(named(material, str(pair["first"])), " · ", named(material, str(pair["second"])))
+        numbers = [_.integer(int(pair[key])) for key in ("both", "only_first", "only_second", "neither")]
+        body.append([name, *numbers, _.p_value(float(pair["p"])), _.p_value(float(pair["p_adjusted"]))])
     note = _(
         "McNemar's test reads only the cases on which one of the two judges was right and the other wrong, and "
         "takes these cases as independent. Where answers to the same question are drawn together, the verdicts in the "
@@ -160,10 +160,10 @@ def costs(material: Material, present: frozenset[str]) -> Markup:
         return html.p(_("No judge gives scores that differ on enough cases: there is no threshold to choose."))
     panels = [
         html.panel(
-            named(material, str(one["system"])),
-            chart.plot(costs_figure(material, str(one["system"])), _("cost by threshold, {name}", name=one["system"])),
+            named(material, str(row["system"])),
+            chart.plot(costs_figure(material, str(row["system"])), _("cost by threshold, {name}", name=row["system"])),
         )
-        for one in rows
+        for row in rows
     ]
     halves = (_("half on which it is chosen"), _("half on which it is scored"))
     title = _("Mean cost of a decision, by the score from which an answer is shown")
@@ -175,7 +175,7 @@ def costs(material: Material, present: frozenset[str]) -> Markup:
 def costs_figure(material: Material, name: str) -> dict[str, Any]:
     """Two steps of mean cost by threshold, and a mark at the one that was chosen."""
     own = rows_of(material.kept("costs"), name)
-    finite = [float(one["threshold"]) for one in own if math.isfinite(one["threshold"])]
+    finite = [float(row["threshold"]) for row in own if math.isfinite(row["threshold"])]
     low, high = min([0.0, *finite]), max([1.0, *finite])
 
     def line(points: Sequence[tuple[float, float]], **more: Any) -> dict[str, Any]:
@@ -185,7 +185,7 @@ def costs_figure(material: Material, name: str) -> dict[str, Any]:
 
     traces = [
         line(
-            [(one["threshold"], one["cost"]) for one in own if one["half"] == half],
+            [(row["threshold"], row["cost"]) for row in own if row["half"] == half],
             mode="lines",
             line={"color": f"@series-{number}", "width": 2, "dash": dash},
         )
@@ -207,8 +207,8 @@ def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Marku
     heads = (_("judge"), _("threshold"), _("cost with it"), _("cost of the judge's own decisions"), _("difference"),
              _("verdict"), _("cost of showing all"), _("cost of showing none"))  # fmt: skip
     body = []
-    for one in rows:
-        threshold, name = float(one["threshold"]), str(one["system"])
+    for row in rows:
+        threshold, name = float(row["threshold"]), str(row["system"])
         said = {-math.inf: _("show all"), math.inf: _("show none")}.get(threshold) or _.number(threshold, 3)
         costs = [material.estimate(name, COST, threshold=key) for key in ("chosen", "own")]
         line: list[Markup | str] = [_spread(material, e.value, e.low, e.high) if e else DASH for e in costs]
@@ -216,7 +216,7 @@ def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Marku
         if gain is not None:
             line.append(_spread(material, gain.difference, gain.low, gain.high, signed=True))
             line.append(chip(material, gain))
-        constants = [_.number(float(one[key]), 3) for key in ("show_all", "show_none")]
+        constants = [_.number(float(row[key]), 3) for key in ("show_all", "show_none")]
         body.append([named(material, name), said, *line, *constants])
     note = _(
         "An answer shown wrongly costs {shown}, one held back wrongly {hidden}. The threshold of least cost is chosen "

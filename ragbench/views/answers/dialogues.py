@@ -46,13 +46,13 @@ def dialogues(material: Material, present: frozenset[str], count: int = 30) -> M
 
 def _embedder(material: Material, name: str, count: int) -> Markup:
     pairs: dict[tuple[str, str], dict[tuple[int, int], float]] = {}
-    for one in rows_of(material.kept("similarities"), name):
-        pairs.setdefault((str(one["sample"]), str(one["what"])), {})[int(one["first"]), int(one["second"])] = float(
-            one["similarity"]
+    for row in rows_of(material.kept("similarities"), name):
+        pairs.setdefault((str(row["sample"]), str(row["what"])), {})[int(row["first"]), int(row["second"])] = float(
+            row["similarity"]
         )
     turns: dict[str, list[Mapping[str, Any]]] = {}
-    for one in rows_of(material.kept("turns")):
-        turns.setdefault(str(one["sample"]), []).append(one)
+    for row in rows_of(material.kept("turns")):
+        turns.setdefault(str(row["sample"]), []).append(row)
     several = [sample for sample, said in turns.items() if len(said) > 1]
     several.sort(key=lambda sample: (_value(material, sample, METRICS[0], name), sample))
     shown_first = several[: min(count, MOST)]
@@ -72,7 +72,7 @@ def _value(material: Material, sample: str, metric: str, name: str) -> float:
 
 def _dialogue(material: Material, name: str, sample: str, turns: Sequence[Mapping[str, Any]], pairs: Pairs) -> Markup:
     _ = material.text
-    numbers = [int(one["turn"]) for one in turns]
+    numbers = [int(turn["turn"]) for turn in turns]
     questions, answers = (html.number(_.number(material.score(sample, metric, name))) for metric in METRICS)
     values = [_.html("questions {value}", value=questions), _.html("answers {value}", value=answers)]
     return drawn(
@@ -83,7 +83,7 @@ def _dialogue(material: Material, name: str, sample: str, turns: Sequence[Mappin
         rows=[[_square(material, sample, i, j, pairs) for j in numbers] for i in numbers],
         sample=shown(sample, 40),
         values=Markup(" · ").join(values),
-        talk=[(shown(one["question"], EXCERPT), shown(one["answer"], EXCERPT) or DASH) for one in turns],
+        talk=[(shown(turn["question"], EXCERPT), shown(turn["answer"], EXCERPT) or DASH) for turn in turns],
     )
 
 
@@ -114,14 +114,14 @@ def _pooled(material: Material) -> Markup:
     heads = (_("embedder"), (_("metric"), "rb-word"), _("mean over all pairs of neighbours"), _("pairs"),
              _("independent groups"))  # fmt: skip
     body = []
-    for one in material.measurement.estimates_by("over"):
-        mean = one.estimate
-        if one.metric not in METRICS or not mean.n:
+    for estimate in material.measurement.estimates_by("over"):
+        mean = estimate.estimate
+        if estimate.metric not in METRICS or not mean.n:
             continue
         body.append(
             [
-                named(material, one.system),
-                shown(one.metric),
+                named(material, estimate.system),
+                shown(estimate.metric),
                 spread(f"{_.number(mean.value)} {_.interval(mean.low, mean.high)}") + small(lacking(mean, _)),
                 _.integer(mean.n),
                 DASH if mean.clusters is None else _.integer(mean.clusters),

@@ -55,18 +55,18 @@ def _table(material: Material, label: str, kind: str, rows: Sequence[NamedEstima
         line = [html.row_head(shown(metric))]
         line += [html.cell(_("system"), named(material, system), "rb-word")] if several else []
         for name in names:
-            found = material.estimate(system, metric, **{kind: name})
-            line.append(html.cell(shown(name), _value(material, metric, found, notes)))
+            estimate = material.estimate(system, metric, **{kind: name})
+            line.append(html.cell(shown(name), _value(material, metric, estimate, notes)))
         line.append(html.cell(together, _value(material, metric, material.estimate(system, metric), notes)))
         made.append(html.row(line))
     return html.table(label, heads, made) + notes.html()
 
 
-def _value(material: Material, metric: str, found: Estimate | None, notes: Notes) -> Markup:
-    if found is None:
+def _value(material: Material, metric: str, estimate: Estimate | None, notes: Notes) -> Markup:
+    if estimate is None:
         return Markup("{}").format(DASH)
-    content = spread(material.value(found, metric)) + notes.mark(found)
-    return content + small(counted(found, material.text, material.digits(metric)))
+    content = spread(material.value(estimate, metric)) + notes.mark(estimate)
+    return content + small(counted(estimate, material.text, material.digits(metric)))
 
 
 @view("unmeasured")
@@ -134,16 +134,16 @@ def _reasons(material: Material) -> dict[tuple[str, str], Markup]:
     for system, metric, status, why, number in _absent(material):
         statuses.setdefault((system, metric), Counter())[status] += number
         words.setdefault((system, metric), Counter())[why] += number
-    for one in material.facts.get("sets", ()):
-        place = (str(one["system"]), str(one["metric"]))
-        if one["status"] != "ok":
+    for set_score in material.facts.get("sets", ()):
+        place = (str(set_score["system"]), str(set_score["metric"]))
+        if set_score["status"] != "ok":
             estimate = material.estimate(*place)
-            statuses.setdefault(place, Counter())[one["status"]] += estimate.n_unmeasured if estimate else 1
-            words.setdefault(place, Counter())[one["reason"]] += 1
-        elif one["lacking"]:
-            statuses.setdefault(place, Counter())["missing_field"] += int(one["lacking"])
+            statuses.setdefault(place, Counter())[set_score["status"]] += estimate.n_unmeasured if estimate else 1
+            words.setdefault(place, Counter())[set_score["reason"]] += 1
+        elif set_score["lacking"]:
+            statuses.setdefault(place, Counter())["missing_field"] += int(set_score["lacking"])
             words.setdefault(place, Counter())[_("in no set: a field that the metric needs is missing")] += 1
-    found = {}
+    cells = {}
     for place, given in statuses.items():
         known = in_words(_)
         named = Markup(", ").join(
@@ -151,5 +151,5 @@ def _reasons(material: Material) -> dict[tuple[str, str], Markup]:
             for status, n in sorted(given.items())
         )
         common = min(words[place].items(), key=lambda each: (-each[1], each[0]))[0]
-        found[place] = html.beside(named, shown(common, 300))
-    return found
+        cells[place] = html.beside(named, shown(common, 300))
+    return cells

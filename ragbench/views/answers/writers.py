@@ -43,7 +43,7 @@ def writers(material: Material, present: frozenset[str]) -> Markup:
 def _context(material: Material) -> str:
     """What answers were written from, and the stated limit."""
     _, known = material.text, material.facts
-    if all(one.get("own") for one in known.get("generators", {}).values()):
+    if all(generator.get("own") for generator in known.get("generators", {}).values()):
         return ""
     limit = known.get("length_limit")
     source = {
@@ -81,8 +81,8 @@ def _read(material: Material) -> str:
 
 def _writer_lines(material: Material, generators: Mapping[str, Any]) -> Iterable[Markup]:
     _ = material.text
-    for system, one in generators.items():
-        said = [_who(material, system, one), _cut(material, system, one)]
+    for system, generator in generators.items():
+        said = [_who(material, system, generator), _cut(material, system, generator)]
         said += [_failures(material, system), _silent(material, system)]
         same = material.facts.get("shared", {}).get(system, ())
         if same:
@@ -91,13 +91,17 @@ def _writer_lines(material: Material, generators: Mapping[str, Any]) -> Iterable
         yield Markup(" ").join(part for part in said if part)
 
 
-def _who(material: Material, system: str, one: Mapping[str, Any]) -> Markup:
+def _who(material: Material, system: str, generator: Mapping[str, Any]) -> Markup:
     _ = material.text
-    places = {"system": named(material, system), "name": shown(one.get("name")), "model": shown(one.get("model"))}
-    if one.get("own"):
+    places = {
+        "system": named(material, system),
+        "name": shown(generator.get("name")),
+        "model": shown(generator.get("model")),
+    }
+    if generator.get("own"):
         return _.html("<b>{system}</b> gave its own answers; they were taken as they are.", **places)
-    if one.get("kind") == "extractive":
-        count = int(one.get("sentences", 1))
+    if generator.get("kind") == "extractive":
+        count = int(generator.get("sentences", 1))
         picked = _.plural(
             "an offline stand-in that picks the {n} sentence of the passages nearest to the question, and refuses "
             "where none fits",
@@ -106,17 +110,17 @@ def _who(material: Material, system: str, one: Mapping[str, Any]) -> Markup:
             count,
         )
         return html.all(html.b(places["system"]), ": ", places["name"], f", {picked}.")
-    if one.get("kind") == "openai":
+    if generator.get("kind") == "openai":
         return _.html("<b>{system}</b>: {name}, the model {model}, prompt {prompt}.", **places,
-                      prompt=shown(one.get("prompt")))  # fmt: skip
-    return _.html("<b>{system}</b>: {name}, your function {path}.", **places, path=shown(one.get("callable")))
+                      prompt=shown(generator.get("prompt")))  # fmt: skip
+    return _.html("<b>{system}</b>: {name}, your function {path}.", **places, path=shown(generator.get("callable")))
 
 
-def _cut(material: Material, system: str, one: Mapping[str, Any]) -> str:
+def _cut(material: Material, system: str, generator: Mapping[str, Any]) -> str:
     """What a limit cost this system; nothing where nothing was cut."""
     _ = material.text
     cut = material.facts.get("cut", {}).get(system, {})
-    own = one.get("max_context_characters")
+    own = generator.get("max_context_characters")
     limit = "" if own is None else _("Its own limit is {n} characters of passages.", n=_.integer(int(own)))
     if not cut.get("answers"):
         return f"{limit} {_('Nothing was cut.')}" if own is not None or material.facts.get("length_limit") else ""
@@ -199,11 +203,11 @@ def quantiles(
     probabilities = sorted({float(row.where["probability"]) for row in rows})
     titles = [_("median") if p == 0.5 else _("{share} are no greater", share=_.percent(p)) for p in probabilities]
     heads = [title, *titles, _("n")]
-    found: dict[tuple[str, str], dict[float, Estimate]] = {}
+    by_part: dict[tuple[str, str], dict[float, Estimate]] = {}
     for row in rows:
-        found.setdefault((row.system, str(row.where[part])), {})[float(row.where["probability"])] = row.estimate
+        by_part.setdefault((row.system, str(row.where[part])), {})[float(row.where["probability"])] = row.estimate
     made = []
-    for (system, what), by in found.items():
+    for (system, what), by in by_part.items():
         values = [value(material, by[p].value, by[p].low, by[p].high) if p in by else DASH for p in probabilities]
         count = _.integer(next(iter(by.values())).n)
         made.append((named(material, system), [names.get(what, what), *values, count]))
@@ -219,16 +223,16 @@ def _number(material: Material, value: float, low: float | None, high: float | N
 @view("refusals")
 def refusals(material: Material, present: frozenset[str], count: int = 10) -> Markup:
     """How often each system refused, rightly or wrongly, with `count` examples of each at most."""
-    found = material.measurement.estimates_by("group")
-    if not found:
+    estimates = material.measurement.estimates_by("group")
+    if not estimates:
         return Markup("")
     _ = material.text
     notes = Notes(material, "refusal-note")
-    share = _("share, {level} interval", level=_.percent(found[0].estimate.level))
+    share = _("share, {level} interval", level=_.percent(estimates[0].estimate.level))
     heads = [_("questions"), _("refused"), share, _("n"), _("failed")]
     rows = [
-        [(named(material, one.system), _refusal_row(material, one, notes)) for one in own]
-        for _system, own in groupby(found, key=lambda one: one.system)
+        [(named(material, estimate.system), _refusal_row(material, estimate, notes)) for estimate in own]
+        for _system, own in groupby(estimates, key=lambda estimate: estimate.system)
     ]
     lede = _(
         "An answer counts as a refusal when it says, taken as a whole, that there is no answer. Refusing is right "
@@ -246,9 +250,9 @@ def refusals(material: Material, present: frozenset[str], count: int = 10) -> Ma
     )
 
 
-def _refusal_row(material: Material, one: NamedEstimate, notes: Notes) -> list[Markup | str]:
-    _, e = material.text, one.estimate
-    unanswerable = one.where["group"] == "unanswerable"
+def _refusal_row(material: Material, estimate: NamedEstimate, notes: Notes) -> list[Markup | str]:
+    _, e = material.text, estimate.estimate
+    unanswerable = estimate.where["group"] == "unanswerable"
     return [
         _("the base holds no answer") if unanswerable else _("the base holds the answer"),
         _.integer(round(e.value * e.n) if e.n else 0),

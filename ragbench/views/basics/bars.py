@@ -28,9 +28,11 @@ class Bars:
 def panels(material: Material, drawn: Sequence[Bars]) -> Markup:
     """The charts, each with its title, as many in a row as there is room for."""
     parts = []
-    for one in drawn:
-        layout = chart.layout(material.text, HEIGHT, bargap=0.25) | _axes(one)
-        parts.append(html.div(html.lead(one.title) + chart.plot({"data": [_trace(one)], "layout": layout}, one.title)))
+    for bars in drawn:
+        layout = chart.layout(material.text, HEIGHT, bargap=0.25) | _axes(bars)
+        parts.append(
+            html.div(html.lead(bars.title) + chart.plot({"data": [_trace(bars)], "layout": layout}, bars.title))
+        )
     return html.div(html.all(*parts), "rb-maps")
 
 
@@ -41,26 +43,26 @@ def figure(material: Material, title: str, drawn: Sequence[Bars]) -> dict[str, A
     layout["margin"] = {"l": 8, "r": 8, "t": 50, "b": 30, "pad": 0}
     layout["title"] = {"text": chart.plain(title), "font": {"size": 15}, "x": 0, "xref": "paper"}
     traces = []
-    for place, one in enumerate(drawn):
+    for place, bars in enumerate(drawn):
         suffix = "" if place == 0 else str(place + 1)
         row, column = divmod(place, 2)
-        axes = _axes(one, suffix)
-        heading = {"text": chart.plain(one.title), "font": {"size": 12}}
+        axes = _axes(bars, suffix)
+        heading = {"text": chart.plain(bars.title), "font": {"size": 12}}
         axes[f"xaxis{suffix}"] |= {"domain": [column * 0.54, column * 0.54 + 0.46], "title": heading}
         axes[f"yaxis{suffix}"]["domain"] = [1 - (row + 0.72) / rows, 1 - row / rows]
         layout |= axes
-        traces.append(_trace(one, suffix))
+        traces.append(_trace(bars, suffix))
     return {"data": traces, "layout": layout}
 
 
-def _trace(one: Bars, suffix: str = "") -> dict[str, Any]:
-    names = [chart.plain(name) for name in one.names]
+def _trace(bars: Bars, suffix: str = "") -> dict[str, Any]:
+    names = [chart.plain(name) for name in bars.names]
     return {
         "type": "bar",
         "x": names,
-        "y": list(one.counts),
+        "y": list(bars.counts),
         "marker": {"color": "@series-1", "line": {"width": 0}},
-        "text": [f"{name}: {chart.plain(said)}" for name, said in zip(names, one.counted, strict=True)],
+        "text": [f"{name}: {chart.plain(said)}" for name, said in zip(names, bars.counted, strict=True)],
         "textposition": "none",
         "hovertemplate": "%{text}<extra></extra>",
         "xaxis": f"x{suffix}",
@@ -69,7 +71,7 @@ def _trace(one: Bars, suffix: str = "") -> dict[str, Any]:
     }
 
 
-def _axes(one: Bars, suffix: str = "") -> dict[str, Any]:
+def _axes(bars: Bars, suffix: str = "") -> dict[str, Any]:
     across = chart.axis(type="category", showgrid=False, showline=True, linecolor="@muted", anchor=f"y{suffix}")
-    up = chart.axis(rangemode="tozero", nticks=4, anchor=f"x{suffix}") | ({"dtick": 1} if max(one.counts) <= 3 else {})
+    up = chart.axis(rangemode="tozero", nticks=4, anchor=f"x{suffix}") | ({"dtick": 1} if max(bars.counts) <= 3 else {})
     return {f"xaxis{suffix}": across, f"yaxis{suffix}": up}

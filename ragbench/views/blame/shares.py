@@ -51,7 +51,7 @@ def table(material: Material, present: frozenset[str]) -> Markup:
 def _titles(blamed: Blamed) -> dict[str, str]:
     _ = blamed.material.text
     level = _.percent(next(iter(blamed.shares.values())).level)
-    families = [one.family for one in blamed.comparisons.values() if one.family]
+    families = [comparison.family for comparison in blamed.comparisons.values() if comparison.family]
     return {
         "share": _("share, {level} interval", level=level),
         "difference": _("difference, {level} interval", level=level),
@@ -87,16 +87,18 @@ def _against(blamed: Blamed, system: str, part: str, notes: Notes, titles: dict[
     _ = blamed.material.text
     if system == blamed.systems[0]:
         return [html.wide_cell(_("baseline"), 3)]
-    one = blamed.comparison(system, part)
-    if one is None:
+    comparison = blamed.comparison(system, part)
+    if comparison is None:
         return [html.cell(titles["difference"], DASH), html.cell(titles["p"], DASH),
                 html.cell(_("verdict"), DASH, "rb-word")]  # fmt: skip
-    number = f"{_.number(one.difference, signed=True)} {_.interval(one.low, one.high, signed=True)}"
-    p = one.p if one.p_adjusted is None else one.p_adjusted
+    number = (
+        f"{_.number(comparison.difference, signed=True)} {_.interval(comparison.low, comparison.high, signed=True)}"
+    )
+    p = comparison.p if comparison.p_adjusted is None else comparison.p_adjusted
     return [
-        html.cell(titles["difference"], spread(number) + notes.mark(one)),
+        html.cell(titles["difference"], spread(number) + notes.mark(comparison)),
         html.cell(titles["p"], html.number(_.p_value(p))),
-        html.cell(_("verdict"), chip(blamed.material, one), "rb-word"),
+        html.cell(_("verdict"), chip(blamed.material, comparison), "rb-word"),
     ]
 
 
@@ -152,20 +154,20 @@ def transitions(blamed: Blamed, baseline: str, challenger: str) -> Counter[tuple
 def _change(blamed: Blamed, challenger: str) -> Markup:
     _ = blamed.material.text
     baseline = blamed.systems[0]
-    found = transitions(blamed, baseline, challenger)
+    moves = transitions(blamed, baseline, challenger)
     order = [*STEPS[ANSWERABLE], *STEPS[UNANSWERABLE], UNMEASURED]
-    rows = [part for part in order if any(before == part for before, _after in found)]
-    columns = [part for part in order if any(after == part for _before, after in found)]
+    rows = [part for part in order if any(before == part for before, _after in moves)]
+    columns = [part for part in order if any(after == part for _before, after in moves)]
     heads = [html.head(Markup("{} → {}").format(shown(baseline), shown(challenger)))]
     heads += [html.head(blamed.name(part)) for part in columns]
     lines = [
         html.row(
             [html.row_head(blamed.name(before))]
-            + [_transition(blamed, found[before, after], before == after, after) for after in columns]
+            + [_transition(blamed, moves[before, after], before == after, after) for after in columns]
         )
         for before in rows
     ]
-    moved = sum(n for (before, after), n in found.items() if before != after)
+    moved = sum(n for (before, after), n in moves.items() if before != after)
     text = _.plural("{n} question moved.", "{n} questions moved.", moved)
     title = _("From {baseline} to {challenger}", baseline=baseline, challenger=challenger)
     return html.table(title, heads, lines) + html.meta(text)

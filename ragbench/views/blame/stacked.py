@@ -79,7 +79,7 @@ def _bar(blamed: Blamed, system: str, parts: Sequence[str]) -> Markup:
             }
         )
         start += share
-    return html.stack("; ".join(str(one["said"]) for one in pieces), pieces) if pieces else html.span(DASH)
+    return html.stack("; ".join(str(piece["said"]) for piece in pieces), pieces) if pieces else html.span(DASH)
 
 
 def _kind(part: str) -> str:
@@ -88,5 +88,5 @@ def _kind(part: str) -> str:
 
 
 def _good(blamed: Blamed, system: str) -> Markup | str:
-    one = blamed.share(system, GOOD)
-    return DASH if one is None else spread(blamed.percent(one))
+    share = blamed.share(system, GOOD)
+    return DASH if share is None else spread(blamed.percent(share))

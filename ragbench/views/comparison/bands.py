@@ -24,8 +24,8 @@ from ragbench.views.sentences import declared
 
 def of(material: Material) -> dict[str, Band]:
     """The bands that the page is held to, by label."""
-    found = material.facts.get("thresholds", {}).get("bands", {})
-    return {label: Band(**known) for label, known in found.items()}
+    entries = material.facts.get("thresholds", {}).get("bands", {})
+    return {label: Band(**known) for label, known in entries.items()}
 
 
 def reached(
@@ -51,7 +51,7 @@ def direction(material: Material, metric: str, compared: Sequence[Comparison]) -
         return band.better
     if declared is not None:
         return declared.better
-    return next((one.better for one in compared), None)
+    return next((comparison.better for comparison in compared), None)
 
 
 def marked(material: Material, reached: Met) -> Markup:
@@ -137,17 +137,17 @@ def _readings(material: Material) -> Markup:
     read: dict[str, Metric] = {}
     banded: dict[str, None] = {}
     for label in material.metrics:
-        one = material.declaration(label)
-        if one is not None and one.reading is not None:
-            read.setdefault(one.name, one)
-            if one.bands and label not in of(material):
-                banded.setdefault(one.name)
+        metric = material.declaration(label)
+        if metric is not None and metric.reading is not None:
+            read.setdefault(metric.name, metric)
+            if metric.bands and label not in of(material):
+                banded.setdefault(metric.name)
     items = []
-    for name, one in read.items():
-        known = declared.bands(one, _) if name in banded else []
-        if one.reading is not None and (known or one.reading.rules):
-            words = " ".join([*([f"{'; '.join(known)}."] if known else []), *map(_, one.reading.rules)])
-            items.append(html.all(html.b(shown(name)), " · ", words, " ", html.small(_(one.reading.source))))
+    for name, metric in read.items():
+        known = declared.bands(metric, _) if name in banded else []
+        if metric.reading is not None and (known or metric.reading.rules):
+            words = " ".join([*([f"{'; '.join(known)}."] if known else []), *map(_, metric.reading.rules)])
+            items.append(html.all(html.b(shown(name)), " · ", words, " ", html.small(_(metric.reading.source))))
     if not items:
         return Markup("")
     rule = _(

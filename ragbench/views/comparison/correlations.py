@@ -81,14 +81,18 @@ def _table(material: Material, rows: list[NamedEstimate], notes: Notes) -> Marku
     title = _("ρ, {level} interval", level=_.percent(level))
     made = []
     for row in rows:
-        one = row.estimate
-        value = spread(f"{_.number(one.value)} {_interval(material, one)}") + notes.mark(one) + small(lacking(one, _))
-        made.append([*(name(material, side) for side in _sides(row)), value, _.integer(one.n)])
+        estimate = row.estimate
+        value = (
+            spread(f"{_.number(estimate.value)} {_interval(material, estimate)}")
+            + notes.mark(estimate)
+            + small(lacking(estimate, _))
+        )
+        made.append([*(name(material, side) for side in _sides(row)), value, _.integer(estimate.n)])
     return html.grid(_("Correlations of metrics"), [_("metric"), (_("and"), "rb-word"), title, _("n")], made)
 
 
-def _interval(material: Material, one: Estimate) -> str:
-    return DASH if one.low is None else material.text.interval(one.low, one.high)
+def _interval(material: Material, estimate: Estimate) -> str:
+    return DASH if estimate.low is None else material.text.interval(estimate.low, estimate.high)
 
 
 def name(material: Material, metric: str) -> Markup:
@@ -105,13 +109,13 @@ def figure(material: Material) -> dict[str, Any]:
     there = {side for row in rows for side in _sides(row)}
     labels = [metric for metric in order if metric in there]
     known = {frozenset(_sides(row)): row.estimate for row in rows}
-    values = [[1.0 if one == other else _value(known, one, other) for other in labels] for one in labels]
+    values = [[1.0 if label == other else _value(known, label, other) for other in labels] for label in labels]
     words = [str(name(material, label).striptags()) for label in labels]
     ticks = [chart.plain(word, LABEL) for word in words]
     named = list(zip(labels, words, strict=True))
     hover = [
-        [_hover(material, known.get(frozenset((one, other))), first, second) for other, second in named]
-        for one, first in named
+        [_hover(material, known.get(frozenset((label, other))), first, second) for other, second in named]
+        for label, first in named
     ]
     few = len(labels) <= MOST_NUMBERS
     trace = {
@@ -143,14 +147,14 @@ def figure(material: Material) -> dict[str, Any]:
     return {"data": [{key: value for key, value in trace.items() if value is not None}], "layout": layout}
 
 
-def _value(known: Mapping[frozenset[str], Estimate], one: str, other: str) -> float | None:
-    rho = known.get(frozenset((one, other)))
+def _value(known: Mapping[frozenset[str], Estimate], metric: str, other: str) -> float | None:
+    rho = known.get(frozenset((metric, other)))
     return None if rho is None else round(rho.value, 4)
 
 
-def _hover(material: Material, rho: Estimate | None, one: str, other: str) -> str:
+def _hover(material: Material, rho: Estimate | None, first: str, other: str) -> str:
     _ = material.text
     if rho is None:
-        return chart.plain(one)
+        return chart.plain(first)
     value = f"{_.number(rho.value)} {_interval(material, rho)}"
-    return f"{chart.plain(one)} · {chart.plain(other)}<br>ρ {value}, n {_.integer(rho.n)}"
+    return f"{chart.plain(first)} · {chart.plain(other)}<br>ρ {value}, n {_.integer(rho.n)}"

@@ -71,13 +71,13 @@ def forest(material: Material, present: frozenset[str]) -> Markup:
         lower = material.text("lower is better") if material.lower_is_better(metric) else ""
         title = html.all(shown(metric), Markup(" ") + html.small(lower) if lower else "")
         panels.append(Panel(title, metric, material.digits(metric), rows))
-    panels = [one for one in panels if one.rows]
+    panels = [panel for panel in panels if panel.rows]
     if not panels:
         return Markup("")
     key = material.text(
         "mean difference per question from {baseline}, in the metric's unit ({population}); same bounds, same scale",
         baseline=clean(panels[0].rows[0].baseline),
-        population=material.population(row.n for one in panels for row in one.rows),
+        population=material.population(row.n for panel in panels for row in panel.rows),
     )
     return html.all(drawn(material, panels), html.p(key, "rb-axis"))
 
@@ -90,21 +90,24 @@ def drawn(material: Material, panels: Sequence[Panel]) -> Markup:
     if not panels:
         return Markup("")
     scales = _scales(material, panels)
-    if sum(len(one.rows) for one in panels) <= ROWS:
+    if sum(len(panel.rows) for panel in panels) <= ROWS:
         return _table(material, panels, scales)
     more = material.text.plural("{n} more metric", "{n} more metrics", len(panels) - 1)
-    more = f"{more}: {', '.join(one.name or one.metric for one in panels[1:])}"
+    more = f"{more}: {', '.join(panel.name or panel.metric for panel in panels[1:])}"
     first = _table(material, panels[:1], scales)
     return html.all(first, html.fold(more, _table(material, panels[1:], scales)) if panels[1:] else "")
 
 
 def _table(material: Material, panels: Sequence[Panel], scales: Mapping[str, Scale]) -> Markup:
     _ = material.text
-    every = [one for panel in panels for one in panel.rows]
-    p = corrected_title(material, "; ".join(dict.fromkeys(one.family for one in every if one.p_adjusted is not None)))
-    title = p if any(one.p_adjusted is not None for one in every) else _("p")
-    level = _.percent(next((one.level for one in every), 0.95))
-    alone = {one.challenger for one in every} if len(every) == len(panels) else set()
+    every = [comparison for panel in panels for comparison in panel.rows]
+    p = corrected_title(
+        material,
+        "; ".join(dict.fromkeys(comparison.family for comparison in every if comparison.p_adjusted is not None)),
+    )
+    title = p if any(comparison.p_adjusted is not None for comparison in every) else _("p")
+    level = _.percent(next((comparison.level for comparison in every), 0.95))
+    alone = {comparison.challenger for comparison in every} if len(every) == len(panels) else set()
     heads = [
         html.head(named(material, *alone) if len(alone) == 1 else _("system")),
         html.head(_("difference from the baseline"), "rb-drawn"),
@@ -112,7 +115,7 @@ def _table(material: Material, panels: Sequence[Panel], scales: Mapping[str, Sca
         html.head(title, "" if "," in title else "rb-short"),
         html.head(_("verdict"), "rb-word"),
     ]
-    of = ", ".join(clean(one.name or one.metric) for one in panels)  # a page may have several such tables
+    of = ", ".join(clean(panel.name or panel.metric) for panel in panels)  # a page may have several such tables
     label = f"{_('Differences from the baseline')}: {of}"
     if len(alone) == 1:
         return html.bodies(label, heads, [_lines(material, panels, scales, title)], "rb-forest rb-lines")
@@ -124,16 +127,19 @@ def _lines(material: Material, panels: Sequence[Panel], scales: Mapping[str, Sca
     """A row a metric, of a single challenger; a scale is written over the first of the rows that follow it."""
     rows, before = [], None
     for panel in panels:
-        scale, [one] = scales[panel.metric], panel.rows
+        scale, [comparison] = scales[panel.metric], panel.rows
         above = Markup("") if scale == before else _ticks(material, panel, scale)
-        rows.append(_row(material, panel, one, scale, title, panel.title, above))
+        rows.append(_row(material, panel, comparison, scale, title, panel.title, above))
         before = scale
     return rows
 
 
 def _body(material: Material, panel: Panel, scale: Scale, title: str) -> list[Markup]:
     """A metric's name and its scale, and below them a row a challenger."""
-    rows = [_row(material, panel, one, scale, title, named(material, one.challenger)) for one in panel.rows]
+    rows = [
+        _row(material, panel, comparison, scale, title, named(material, comparison.challenger))
+        for comparison in panel.rows
+    ]
     return [html.panel_row(panel.title, _ticks(material, panel, scale), 3), *rows]
 
 
@@ -142,30 +148,43 @@ def _ticks(material: Material, panel: Panel, scale: Scale) -> Markup:
     apart = 1 if len(scale.ticks) <= MOST_NUMBERS else 2
     return html.ticks(
         [
-            (scale.place(one), "" if round(one / scale.step) % apart else _.number(one, digits, signed=True))
-            for one in scale.ticks
+            (scale.place(tick), "" if round(tick / scale.step) % apart else _.number(tick, digits, signed=True))
+            for tick in scale.ticks
         ]
     )
 
 
 def _row(
-    material: Material, panel: Panel, one: Comparison, scale: Scale, title: str, name: Markup, above: Markup | str = ""
+    material: Material,
+    panel: Panel,
+    comparison: Comparison,
+    scale: Scale,
+    title: str,
+    name: Markup,
+    above: Markup | str = "",
 ) -> Markup:
     """A difference, drawn and in numbers. title: what its p is called; above: what stands over the drawing."""
     _, ends = material.text, None
-    if one.low is not None and one.high is not None and math.isfinite(one.low) and math.isfinite(one.high):
-        ends = (scale.place(one.low), scale.place(one.high))
-    drawing = html.reach(series(material, one.challenger), scale.place(0.0), scale.place(one.difference), ends)
-    value = _.number(one.difference, panel.digits, signed=True)
-    number = spread(f"{value} {_.interval(one.low, one.high, panel.digits, signed=True)}")
-    p_value = _.p_value(one.p if one.p_adjusted is None else one.p_adjusted)
+    if (
+        comparison.low is not None
+        and comparison.high is not None
+        and math.isfinite(comparison.low)
+        and math.isfinite(comparison.high)
+    ):
+        ends = (scale.place(comparison.low), scale.place(comparison.high))
+    drawing = html.reach(
+        series(material, comparison.challenger), scale.place(0.0), scale.place(comparison.difference), ends
+    )
+    value = _.number(comparison.difference, panel.digits, signed=True)
+    number = spread(f"{value} {_.interval(comparison.low, comparison.high, panel.digits, signed=True)}")
+    p_value = _.p_value(comparison.p if comparison.p_adjusted is None else comparison.p_adjusted)
     return html.row(
         [
             html.row_head(name),
-            html.drawn_cell(html.all(above, drawing if math.isfinite(one.difference) else "")),
+            html.drawn_cell(html.all(above, drawing if math.isfinite(comparison.difference) else "")),
             html.cell(_("difference"), html.link(panel.address, number)),
             html.cell(title, html.number(p_value)),
-            html.cell(_("verdict"), chip(material, one), "rb-word"),
+            html.cell(_("verdict"), chip(material, comparison), "rb-word"),
         ]
     )
 
@@ -177,13 +196,17 @@ def _scales(material: Material, panels: Sequence[Panel]) -> dict[str, Scale]:
         declared = material.declaration(panel.metric)
         bounds = (None, None) if declared is None else declared.bounds
         families.setdefault(panel.metric if None in bounds else bounds, []).append(panel)
-    found: dict[str, Scale] = {}
+    scales: dict[str, Scale] = {}
     for own in families.values():
         scale = scaled(
-            x for panel in own for one in panel.rows for x in (one.low, one.difference, one.high) if x is not None
+            x
+            for panel in own
+            for comparison in panel.rows
+            for x in (comparison.low, comparison.difference, comparison.high)
+            if x is not None
         )
-        found |= dict.fromkeys((panel.metric for panel in own), scale)
-    return found
+        scales |= dict.fromkeys((panel.metric for panel in own), scale)
+    return scales
 
 
 def scaled(numbers: Iterable[float], *, zero: bool = True) -> Scale:

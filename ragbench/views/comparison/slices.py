@@ -36,11 +36,11 @@ def slices(material: Material, present: frozenset[str]) -> Markup:
     _ = material.text
     metric = made[0].metric
     parts: list[Slice] = []
-    for where in dict.fromkeys(str(one.where["slice"]) for one in made):
+    for where in dict.fromkeys(str(estimate.where["slice"]) for estimate in made):
         dimension, _colon, value = where.partition(":")
         parts.append((dimension, value or None))
-    compared = [one.comparison for one in material.measurement.comparisons_by("slice")]
-    family = next((one.family for one in compared if one.family), "")
+    compared = [finding.comparison for finding in material.measurement.comparisons_by("slice")]
+    family = next((comparison.family for comparison in compared if comparison.family), "")
     columns = Columns.of(material, Notes(material, "slice-note"), family, corrected=bool(family))
     lead = _.html(
         "{metric} on parts of the questions, each by itself. A slice with fewer than {n} questions gets no verdict.",
@@ -123,9 +123,9 @@ def _value(columns: Columns, metric: str, part: Slice, system: str, label: str) 
     return html.cell(label, spread(material.value(estimate, metric)) + marks + missing)
 
 
-def _compared(columns: Columns, metric: str, one: Comparison | None) -> list[Markup]:
-    if one is not None:
-        return columns.cells(one, metric)
+def _compared(columns: Columns, metric: str, comparison: Comparison | None) -> list[Markup]:
+    if comparison is not None:
+        return columns.cells(comparison, metric)
     _ = columns.material.text
     few = html.cell(_("verdict"), _("too few questions"), "rb-word rb-quiet")
     return [html.cell(_("difference"), DASH), html.cell(columns.p, DASH), few]
@@ -133,9 +133,9 @@ def _compared(columns: Columns, metric: str, one: Comparison | None) -> list[Mar
 
 def _count(material: Material, metric: str, part: Slice, present: frozenset[str]) -> Markup:
     """The number of questions, leading to them: to the page's table of questions, else to the list below."""
-    found = {name: material.estimate(name, metric, slice=_where(part)) for name in material.systems}
-    n = max((e.n for e in found.values() if e is not None), default=0)
-    there = [name for name in (*material.challengers, *material.systems) if found[name] is not None]
+    estimates = {name: material.estimate(name, metric, slice=_where(part)) for name in material.systems}
+    n = max((e.n for e in estimates.values() if e is not None), default=0)
+    there = [name for name in (*material.challengers, *material.systems) if estimates[name] is not None]
     wish = {"metric": clean(metric), "system": clean(there[0]), "slice": f"{part[0]}:{clean(part[1])}"}
     address = link(material, present, **wish, sort="worst") or f"#{place(part)}"
     return html.cell(material.text("n"), html.link(address, material.text.integer(n)))

@@ -48,23 +48,27 @@ class Columns:
         verdict = html.head(self.material.text("verdict"), "rb-word")
         return [html.head(self.difference), html.head(self.p, "" if "," in self.p else "rb-short"), verdict]
 
-    def cells(self, one: Comparison, metric: str, address: str | None = None, judge: str = "") -> list[Markup]:
+    def cells(self, comparison: Comparison, metric: str, address: str | None = None, judge: str = "") -> list[Markup]:
         """Their cells. address: where the difference leads to. judge: what the judge alone says of it."""
         _ = self.material.text
-        number = html.link(address, spread(self.material.difference(one, metric)))
+        number = html.link(address, spread(self.material.difference(comparison, metric)))
         return [
-            html.cell(_("difference"), number + self.notes.mark(one) + small(judge)),
-            html.cell(self.p, html.number(_.p_value(one.p if one.p_adjusted is None else one.p_adjusted))),
-            html.cell(_("verdict"), chip(self.material, one), "rb-word"),
+            html.cell(_("difference"), number + self.notes.mark(comparison) + small(judge)),
+            html.cell(
+                self.p, html.number(_.p_value(comparison.p if comparison.p_adjusted is None else comparison.p_adjusted))
+            ),
+            html.cell(_("verdict"), chip(self.material, comparison), "rb-word"),
         ]
 
     def baseline(self) -> Markup:
         """What stands there for the system that others are compared with."""
         return html.wide_cell(self.material.text("baseline"), 3)
 
-    def row(self, cells: Sequence[Markup], one: Comparison | None, metric: str, *, brief: bool = False) -> Markup:
+    def row(
+        self, cells: Sequence[Markup], comparison: Comparison | None, metric: str, *, brief: bool = False
+    ) -> Markup:
         """A row, and below it what a comparison without a verdict could have shown; brief: that alone."""
-        more = [] if one is None else beside(one, self.material.text, self.material.digits(metric))
+        more = [] if comparison is None else beside(comparison, self.material.text, self.material.digits(metric))
         more = more[:1] if brief else more
         return html.row(cells, "rb-over") + html.under("; ".join(more), len(cells)) if more else html.row(cells)
 
@@ -76,7 +80,7 @@ def table(material: Material, present: frozenset[str]) -> Markup:
     if not material.metrics:
         return html.p(_("Nothing was measured."))
     adjusted = [c.comparison for c in material.measurement.comparisons if c.comparison.p_adjusted is not None]
-    family = "; ".join(dict.fromkeys(one.family for one in adjusted))
+    family = "; ".join(dict.fromkeys(comparison.family for comparison in adjusted))
     columns = Columns.of(material, Notes(material), family, corrected=bool(adjusted))
     if len(material.systems) <= 2:
         heads, bodies, kind = *_wide(columns, present), "rb-wide"
@@ -190,12 +194,12 @@ def _value(columns: Columns, system: str, metric: str, present: frozenset[str], 
     return html.cell(label, content + small(material.text("not measured") if math.isnan(estimate.value) else ""))
 
 
-def _compared(columns: Columns, one: Comparison | None, metric: str, present: frozenset[str]) -> list[Markup]:
-    if one is None:
+def _compared(columns: Columns, comparison: Comparison | None, metric: str, present: frozenset[str]) -> list[Markup]:
+    if comparison is None:
         return [html.cell(title, DASH) for title in (columns.difference, columns.p, columns.material.text("verdict"))]
-    wish = {"metric": clean(metric), "system": clean(one.challenger), "against": clean(one.baseline)}
+    wish = {"metric": clean(metric), "system": clean(comparison.challenger), "against": clean(comparison.baseline)}
     address = link(columns.material, present, **wish, sort="lost")
-    return columns.cells(one, metric, address, columns.material.difference_alone(one.challenger, metric))
+    return columns.cells(comparison, metric, address, columns.material.difference_alone(comparison.challenger, metric))
 
 
 def _count_heads(material: Material) -> list[Markup]:
@@ -206,13 +210,13 @@ def _count_heads(material: Material) -> list[Markup]:
 def _counts(material: Material, metric: str, comparison: Comparison | None, systems: Sequence[str]) -> list[Markup]:
     """n: pairs where two systems are compared, else measured questions. Unmeasured: of each system, where any are."""
     _ = material.text
-    found = [e for name in systems if (e := material.estimate(name, metric)) is not None]
-    measured = [comparison.n] if comparison is not None else sorted({e.n for e in found})
+    estimates = [e for name in systems if (e := material.estimate(name, metric)) is not None]
+    measured = [comparison.n] if comparison is not None else sorted({e.n for e in estimates})
     cells = [html.cell(_("n"), " / ".join(_.integer(count) for count in measured) or DASH)]
     if unmeasured(material):
-        lacked = [missing(e, _, material.digits(metric)) for e in found]
+        lacked = [missing(e, _, material.digits(metric)) for e in estimates]
         text = " / ".join(lacked if len(set(lacked)) > 1 else lacked[:1]) or DASH
-        cells.append(html.cell(_("unmeasured"), text, "" if any(e.n_unmeasured for e in found) else "rb-quiet"))
+        cells.append(html.cell(_("unmeasured"), text, "" if any(e.n_unmeasured for e in estimates) else "rb-quiet"))
     return cells
 
 

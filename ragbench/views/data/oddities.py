@@ -25,11 +25,11 @@ def oddities(material: Material, present: frozenset[str], count: int = 5) -> Mar
     _ = material.text
     every, texts = examined.looked(material), material.kept("odd_texts")
     parts = []
-    for kind in dict.fromkeys(one.kind for one in every if one.found):
-        alike = [one for one in every if one.kind == kind and one.found]
-        lines = [line for one in alike for line in examined.told(one, examined.language(material), _)]
+    for kind in dict.fromkeys(oddity.kind for oddity in every if oddity.found):
+        alike = [oddity for oddity in every if oddity.kind == kind and oddity.found]
+        lines = [line for oddity in alike for line in examined.told(oddity, examined.language(material), _)]
         examples = [_example(row) for row in rows_of(texts[texts["kind"] == kind])[:count]]
-        more = left(material, sum(one.found for one in alike), count) if examples else Markup("")
+        more = left(material, sum(oddity.found for oddity in alike), count) if examples else Markup("")
         parts.append(drawn("oddity", _, heading=heading(kind, _), lines=lines, examples=examples, more=more))
     return html.all(*parts, *map(html.p, examined.absent(every, _)), _left_out(material))
 

@@ -32,12 +32,12 @@ def _judge(material: Material, judge: str) -> Markup:
         name = words.probe(material, probe)[0]
         mean = f"{probe}{words.CHANGES}" in verdicts
         by_verdict[verdict].append(_("{probe} on average", probe=name) if mean else name)
-    found, tried = by_verdict[FOUND], sum(len(by_verdict[v]) for v in (FOUND, PASSED, OPEN))
-    places = {"judge": shown(judge), "n": _.integer(tried), "found": _.integer(len(found))}
-    if found:
+    faults, tried = by_verdict[FOUND], sum(len(by_verdict[v]) for v in (FOUND, PASSED, OPEN))
+    places = {"judge": shown(judge), "n": _.integer(tried), "found": _.integer(len(faults))}
+    if faults:
         text = _.html(
             "<b>{judge}</b>: {found} of {n} probes found a fault: {names}.",
-            names=_.enumeration(found),
+            names=_.enumeration(faults),
             **places,
         )
     elif tried:
@@ -80,8 +80,8 @@ def _nothing(material: Material, judge: str) -> Markup | str:
 
 def _chooses(material: Material, judge: str) -> bool:
     """Whether the judge chose between two answers, whatever became of its scores."""
-    one = material.estimate(judge, "consistent", trial="pairwise")
-    return one is not None and one.n > 0
+    estimate = material.estimate(judge, "consistent", trial="pairwise")
+    return estimate is not None and estimate.n > 0
 
 
 def _people(material: Material, judge: str, *, labelled: bool) -> Markup | str:

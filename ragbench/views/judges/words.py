@@ -41,24 +41,24 @@ def kept(material: Material, table: str, judge: str | None = None) -> list[Row]:
 
 def has(material: Material, key: str, value: str | None = None) -> bool:
     """Whether there are findings whose place is told by this key, with this value where it is given."""
-    found = material.measurement.estimates_by(key)
-    return any(value is None or one.where[key] == value for one in found)
+    estimates = material.measurement.estimates_by(key)
+    return any(value is None or estimate.where[key] == value for estimate in estimates)
 
 
-def number(material: Material, one: Estimate | None, digits: int = 3, *, signed: bool = False) -> Markup:
+def number(material: Material, estimate: Estimate | None, digits: int = 3, *, signed: bool = False) -> Markup:
     """`0.703 [0.645, 0.758]` and how many values it stands on; a dash for what was not measured."""
     _ = material.text
-    if one is None:
+    if estimate is None:
         return html.all(DASH)
-    counts = small(counted(one, _, digits))
-    if math.isnan(one.value):
+    counts = small(counted(estimate, _, digits))
+    if math.isnan(estimate.value):
         return html.all(DASH, counts)
-    value = _.number(one.value, digits, signed=signed)
-    if known := exact(one, _):
+    value = _.number(estimate.value, digits, signed=signed)
+    if known := exact(estimate, _):
         return html.all(html.number(value), small(known))
-    if one.low is None or one.high is None:
+    if estimate.low is None or estimate.high is None:
         return html.all(html.number(value), counts)
-    return html.all(html.spread(value, _.interval(one.low, one.high, digits, signed=signed)), counts)
+    return html.all(html.spread(value, _.interval(estimate.low, estimate.high, digits, signed=signed)), counts)
 
 
 def ratings(material: Material, kept: str) -> str:
@@ -69,10 +69,15 @@ def ratings(material: Material, kept: str) -> str:
 
 def table(label: str, columns: Sequence[Column], rows: Sequence[Sequence[Any]], kind: str = "rb-wide") -> Markup:
     """A table whose rows begin with their names. columns: titles, or a title with the classes of head and cells."""
-    told = [(one, "", "") if isinstance(one, str) else one for one in columns]
+    told = [(column, "", "") if isinstance(column, str) else column for column in columns]
     heads = [html.head(title, of_head) for title, of_head, _of_cells in told]
     body = [
-        html.row([html.row_head(name), *(html.cell(of[0], one, of[2]) for of, one in zip(told[1:], rest, strict=True))])
+        html.row(
+            [
+                html.row_head(name),
+                *(html.cell(of[0], content, of[2]) for of, content in zip(told[1:], rest, strict=True)),
+            ]
+        )
         for name, *rest in rows
     ]
     return html.table(label, heads, body, kind)
@@ -239,8 +244,8 @@ def rung(material: Material, name: str) -> str:
 
 def judges_of(material: Material) -> list[str]:
     """The judges on trial, in their order."""
-    found = [str(row["judge"]) for row in kept(material, "coverage")]
-    return list(material.systems_as_measured) or list(dict.fromkeys(found))
+    names = [str(row["judge"]) for row in kept(material, "coverage")]
+    return list(material.systems_as_measured) or list(dict.fromkeys(names))
 
 
 def called(material: Material, judge: str) -> str:

@@ -34,7 +34,7 @@ def curves(material: Material, present: frozenset[str]) -> Markup:
     )
     axis = _(
         "by depth k ({population}); the band is a {level} interval at each depth by itself, not around the whole curve",
-        population=material.population(one.estimate.n for one in table),
+        population=material.population(estimate.estimate.n for estimate in table),
         level=_.percent(table[0].estimate.level),
     )
     systems = legend(material) if len(material.systems) > 1 else ""
@@ -53,14 +53,14 @@ def finding(material: Material) -> str:
     _ = material.text
     if len(material.systems) > NAMED:
         return _("Recall and NDCG by depth")
-    rows = [one for one in material.measurement.estimates_by("k") if one.metric == "recall"]
-    last = {one.system: one.estimate for one in rows}
+    rows = [estimate for estimate in material.measurement.estimates_by("k") if estimate.metric == "recall"]
+    last = {estimate.system: estimate.estimate for estimate in rows}
     said = [
         _("{system} {value}", system=clean(name), value=_.number(last[name].value))
         for name in material.systems
         if name in last
     ]
-    deepest = max((int(one.where["k"]) for one in rows), default=0)
+    deepest = max((int(estimate.where["k"]) for estimate in rows), default=0)
     return _("Recall at {k}: {values}", k=_.integer(deepest), values=", ".join(said))
 
 
@@ -83,13 +83,15 @@ def notebook_figure(material: Material) -> dict[str, Any] | None:
             "anchor": f"y{suffix}",
             "title": {"text": chart.plain(f"{metric}@k")},
         }
-        layout[f"yaxis{suffix}"] = lines.scale(one.estimate for one in table) | {"anchor": f"x{suffix}"}
+        layout[f"yaxis{suffix}"] = lines.scale(estimate.estimate for estimate in table) | {"anchor": f"x{suffix}"}
         data += _traces(material, table, metric, suffix)
     return {"data": data, "layout": layout}
 
 
 def _panel(material: Material, table: Sequence[NamedEstimate], metric: str) -> Markup:
-    layout = chart.layout(material.text, HEIGHT, xaxis=_depths(table), yaxis=lines.scale(one.estimate for one in table))
+    layout = chart.layout(
+        material.text, HEIGHT, xaxis=_depths(table), yaxis=lines.scale(estimate.estimate for estimate in table)
+    )
     label = material.text("{metric} by depth. The numbers stand in the table below.", metric=f"{metric}@k")
     return html.panel(f"{metric}@k", chart.plot({"data": _traces(material, table, metric), "layout": layout}, label))
 
@@ -103,7 +105,7 @@ def _traces(material: Material, table: Sequence[NamedEstimate], metric: str, suf
 
 
 def _depths(table: Sequence[NamedEstimate]) -> dict[str, Any]:
-    deepest = max(int(one.where["k"]) for one in table)
+    deepest = max(int(estimate.where["k"]) for estimate in table)
     axis = chart.axis(showgrid=False)
     if deepest > WIDE:
         ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500) if tick <= deepest / 1.3] + [deepest]
@@ -114,19 +116,22 @@ def _depths(table: Sequence[NamedEstimate]) -> dict[str, Any]:
 
 def _numbers(material: Material, table: Sequence[NamedEstimate]) -> Markup:
     """The curves as a table: one row a depth, one column a system and metric."""
-    _, found = material.text, {(one.system, one.metric, int(one.where["k"])): one.estimate for one in table}
+    _, estimates = (
+        material.text,
+        {(estimate.system, estimate.metric, int(estimate.where["k"])): estimate.estimate for estimate in table},
+    )
     columns = [(system, metric) for metric in _metrics(table) for system in material.systems]
     heads = [html.head("k")]
     heads += [html.head(html.below(f"{m}@k", named(material, s)), "rb-name") for s, m in columns]
     rows = []
-    for k in sorted({k for _system, _metric, k in found}):
+    for k in sorted({k for _system, _metric, k in estimates}):
         row = [html.row_head(_.integer(k))]
         for s, m in columns:
-            value = spread(lines.number_of(material, found[s, m, k])) if (s, m, k) in found else ""
+            value = spread(lines.number_of(material, estimates[s, m, k])) if (s, m, k) in estimates else ""
             row.append(html.cell(html.all(f"{m}@{k}", ", ", shown(s)), value))
         rows.append(html.row(row))
     return html.fold(_("The numbers of the curves"), html.table(_("Recall and NDCG by depth"), heads, rows))
 
 
 def _metrics(table: Sequence[NamedEstimate]) -> Sequence[str]:
-    return list(dict.fromkeys(one.metric for one in table))
+    return list(dict.fromkeys(estimate.metric for estimate in table))

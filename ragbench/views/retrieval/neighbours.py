@@ -56,8 +56,8 @@ def _closest(material: Material, system: str, count: int) -> Markup:
         identifier = anchor(f"near{material.systems.index(system)}", f"{row['first']}--{row['second']}")
         label = html.span(_("nearly the same"), "rb-worse") if row["near"] else ""
         marks = html.all(label, " ", html.number(_.number(float(row["distance"]))))
-        summary = html.below(*(shown(one.get("text"), LINE) for one in both))
-        made.append(entry(identifier, summary, marks, html.passages([passage(one) for one in both])))
+        summary = html.below(*(shown(neighbour.get("text"), LINE) for neighbour in both))
+        made.append(entry(identifier, summary, marks, html.passages([passage(neighbour) for neighbour in both])))
     return title + shortened(_, made)
 
 
@@ -74,10 +74,10 @@ def _outliers(material: Material, system: str, count: int) -> Markup:
     return html.heading(title) + shortened(_, made)
 
 
-def passage(one: Mapping[str, Any]) -> tuple[Markup, Markup]:
+def passage(text: Mapping[str, Any]) -> tuple[Markup, Markup]:
     """A text, and what is known of where it stands."""
-    places = [shown(one.get(key), 80) for key in ("id", "title", "section", "url")]
-    return shown(one.get("text"), EXCERPT), Markup(" · ").join(part for part in dict.fromkeys(places) if part)
+    places = [shown(text.get(key), 80) for key in ("id", "title", "section", "url")]
+    return shown(text.get("text"), EXCERPT), Markup(" · ").join(part for part in dict.fromkeys(places) if part)
 
 
 def name(material: Material, system: str) -> Markup:

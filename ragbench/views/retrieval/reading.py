@@ -28,11 +28,11 @@ METRIC = "recall"
 @view("reading")
 def reading(material: Material, present: frozenset[str]) -> Markup:
     """Recall by words read, drawn and compared; empty where all systems cut passages in the same way."""
-    _, found = material.text, _curves(material)
-    if not any(found.values()):
+    _, curves = material.text, _curves(material)
+    if not any(curves.values()):
         return Markup("")
-    words = [one.estimate.value for one in material.measurement.estimates_by("first")]
-    k, level = _.integer(int(material.facts["k"])), next(iter(next(iter(found.values())).values())).level
+    words = [estimate.estimate.value for estimate in material.measurement.estimates_by("first")]
+    k, level = _.integer(int(material.facts["k"])), next(iter(next(iter(curves.values())).values())).level
     lead = _(
         "The systems cut passages differently, so that the same k is not the same to read: the first {k} hold {least} "
         "to {most} words on average. Here every ranking is read to the same number of words and left there, in the "
@@ -45,7 +45,7 @@ def reading(material: Material, present: frozenset[str]) -> Markup:
         "words read; the band is a {level} interval at each number by itself, not around the whole curve",
         level=_.percent(level),
     )
-    figure = {"data": _lines(material), "layout": chart.layout(_, HEIGHT, xaxis=_words(material), yaxis=_scale(found))}
+    figure = {"data": _lines(material), "layout": chart.layout(_, HEIGHT, xaxis=_words(material), yaxis=_scale(curves))}
     label = _("Share of the labelled text by words read. The numbers stand in the table below.")
     notes = Notes(material, "reading-note")
     return html.all(
@@ -85,21 +85,21 @@ def finding(material: Material) -> str:
 @charted("reading")
 def notebook_figure(material: Material) -> dict[str, Any] | None:
     """The same figure for JupyterLab; None where there is none."""
-    found = _curves(material)
-    if not any(found.values()):
+    curves = _curves(material)
+    if not any(curves.values()):
         return None
     layout = chart.layout(material.text, HEIGHT + 40, title={"text": chart.plain(finding(material)), "x": 0})
     layout |= {"showlegend": True, "legend": {"orientation": "h", "y": -0.2}}
     layout["margin"] = {"l": 8, "r": 16, "t": 60, "b": 40}
-    return {"data": _lines(material), "layout": layout | {"xaxis": _words(material), "yaxis": _scale(found)}}
+    return {"data": _lines(material), "layout": layout | {"xaxis": _words(material), "yaxis": _scale(curves)}}
 
 
 def _curves(material: Material) -> dict[str, dict[int, Estimate]]:
-    found: dict[str, dict[int, Estimate]] = {name: {} for name in material.systems}
-    for one in material.measurement.estimates_by("words"):
-        if one.system in found:
-            found[one.system][int(one.where["words"])] = one.estimate
-    return found
+    curves: dict[str, dict[int, Estimate]] = {name: {} for name in material.systems}
+    for estimate in material.measurement.estimates_by("words"):
+        if estimate.system in curves:
+            curves[estimate.system][int(estimate.where["words"])] = estimate.estimate
+    return curves
 
 
 def _lines(material: Material) -> list[dict[str, Any]]:
@@ -107,8 +107,8 @@ def _lines(material: Material) -> list[dict[str, Any]]:
     return lines.lines(material, _curves(material), lambda n: _.plural("{n} word read", "{n} words read", n))
 
 
-def _scale(found: Mapping[str, Mapping[int, Estimate]]) -> dict[str, Any]:
-    return lines.scale(one for rows in found.values() for one in rows.values())
+def _scale(curves: Mapping[str, Mapping[int, Estimate]]) -> dict[str, Any]:
+    return lines.scale(estimate for rows in curves.values() for estimate in rows.values())
 
 
 def _words(material: Material) -> dict[str, Any]:
@@ -121,9 +121,13 @@ def _at_k(material: Material, system: str) -> Estimate | None:
     return material.estimate(system, METRIC, k=int(material.facts["k"]))
 
 
-def _highest(found: Mapping[str, Estimate | None]) -> str:
+def _highest(estimates: Mapping[str, Estimate | None]) -> str:
     """The system with the highest value, of equal ones the first; empty where none was measured."""
-    known = {name: one.value for name, one in found.items() if one is not None and math.isfinite(one.value)}
+    known = {
+        name: estimate.value
+        for name, estimate in estimates.items()
+        if estimate is not None and math.isfinite(estimate.value)
+    }
     return max(known, key=lambda name: known[name], default="")
 
 
@@ -139,8 +143,8 @@ def _table(material: Material, notes: Notes) -> Markup:
         first = material.estimate(name, "words", first=k)
         cells.append(html.cell(length, DASH if first is None else html.number(_.integer(round(first.value)))))
         for words, label in labels.items():
-            one = material.comparison(name, METRIC, words=words)
-            verdict = [] if one is None else [chip(material, one)]
+            comparison = material.comparison(name, METRIC, words=words)
+            verdict = [] if comparison is None else [chip(material, comparison)]
             marked = notes.unidentified(name, METRIC)
             value = _value(material, material.estimate(name, METRIC, words=words), notes, marked, *verdict)
             cells.append(html.cell(label, value))
@@ -148,14 +152,14 @@ def _table(material: Material, notes: Notes) -> Markup:
     return html.table(_("Recall at the same k and at the same number of words"), heads, rows)
 
 
-def _value(material: Material, one: Estimate | None, notes: Notes, *more: Markup) -> Markup | str:
+def _value(material: Material, estimate: Estimate | None, notes: Notes, *more: Markup) -> Markup | str:
     """A value, its interval below it, and what more there is: columns have to be narrow."""
-    if one is None or not math.isfinite(one.value):
+    if estimate is None or not math.isfinite(estimate.value):
         return DASH
     _ = material.text
-    missing = small(lacking(one, _, material.digits(METRIC)))
-    interval = html.small(_.interval(one.low, one.high))
-    return html.lines([html.number(_.number(one.value)) + notes.mark(one) + missing, interval, *more])
+    missing = small(lacking(estimate, _, material.digits(METRIC)))
+    interval = html.small(_.interval(estimate.low, estimate.high))
+    return html.lines([html.number(_.number(estimate.value)) + notes.mark(estimate) + missing, interval, *more])
 
 
 def _differences(material: Material, notes: Notes) -> Markup:
@@ -164,17 +168,19 @@ def _differences(material: Material, notes: Notes) -> Markup:
     if not compared:
         return Markup("")
     _ = material.text
-    family = next((one.comparison.family for one in compared if one.comparison.family), "")
+    family = next((finding.comparison.family for finding in compared if finding.comparison.family), "")
     columns = Columns.of(material, notes, family, corrected=bool(family))
     heads = [html.head(_("system")), *columns.heads()]
     rows: list[Markup] = []
     for words in material.facts["words"]:
         rows.append(html.group(_.plural("{n} word", "{n} words", words), len(heads)))
         for name in material.challengers:
-            one = material.comparison(name, METRIC, words=words)
-            if one is not None:
+            comparison = material.comparison(name, METRIC, words=words)
+            if comparison is not None:
                 rows.append(
-                    columns.row([html.row_head(named(material, name)), *columns.cells(one, METRIC)], one, METRIC)
+                    columns.row(
+                        [html.row_head(named(material, name)), *columns.cells(comparison, METRIC)], comparison, METRIC
+                    )
                 )
     title = _("Differences to {baseline} at the same number of words", baseline=clean(material.baseline))
     told = html.meta(

@@ -53,7 +53,9 @@ def _kept(material: Material) -> Markup:
         int(material.facts.get("timed_questions", 0)),
         parameter="\N{NO-BREAK SPACE}".join(("fresh_timings", "=", "True")),
     )
-    if any(isinstance(one, Mapping) and one.get("kind") == "http" for one in material.facts.get("systems", ())):
+    if any(
+        isinstance(system, Mapping) and system.get("kind") == "http" for system in material.facts.get("systems", ())
+    ):
         text += " " + _(
             "A system over HTTP was timed while it was asked, with as many requests in flight as its table allows; "
             "each time is kept with its reply."
@@ -77,11 +79,11 @@ def _latencies(material: Material) -> Markup:
     probabilities = sorted({float(row.where["probability"]) for row in rows})
     shares = [_("median") if p == 0.5 else _("{share} are no slower", share=_.percent(p)) for p in probabilities]
     heads = [_("milliseconds"), *shares, _("n")]
-    found: dict[tuple[str, str], dict[float, Estimate]] = {}
+    by_part: dict[tuple[str, str], dict[float, Estimate]] = {}
     for row in rows:
-        found.setdefault((row.system, str(row.where["step"])), {})[float(row.where["probability"])] = row.estimate
+        by_part.setdefault((row.system, str(row.where["step"])), {})[float(row.where["probability"])] = row.estimate
     made = []
-    for (system, part), by in found.items():
+    for (system, part), by in by_part.items():
         count = html.link("#slowest", _.integer(by[probabilities[0]].n))
         values = (_time(material, by[p]) for p in probabilities)
         made.append((named(material, system), [parts.get(part, part), *values, count]))
@@ -104,16 +106,18 @@ def _slowest(material: Material, present: frozenset[str]) -> Markup:
         sums = own.groupby("sample", sort=False)["ms"].sum(min_count=1).dropna()
         totals = {str(sample): float(ms) for sample, ms in sums.items()}
         slowest = sorted(totals, key=lambda sample: (-totals[sample], sample))[:SLOWEST]
-        found = [(sample, _.number(totals[sample], 1)) for sample in slowest]
-        blocks.append(_questions(material, named(material, system), found, present))
+        numbered = [(sample, _.number(totals[sample], 1)) for sample in slowest]
+        blocks.append(_questions(material, named(material, system), numbered, present))
     title = _("The questions that took longest, in milliseconds")
     return html.fold(title, *blocks, id="slowest") if blocks else Markup("")
 
 
-def _questions(material: Material, title: Markup, found: Iterable[tuple[str, str]], present: frozenset[str]) -> Markup:
+def _questions(
+    material: Material, title: Markup, numbered: Iterable[tuple[str, str]], present: frozenset[str]
+) -> Markup:
     """Questions, each with a number, leading to all that is known of it."""
     lines = []
-    for sample, number in found:
+    for sample, number in numbered:
         text = shown(material.question_rows[sample]["text"], 200) if sample in material.question_rows else shown(sample)
         address = f"#{anchor('q', sample)}" if "questions" in present else None
         lines.append(html.span(html.link(address, text)) + html.number(number))
@@ -131,30 +135,38 @@ def _indexes(material: Material) -> Markup:
     made: list[tuple[Markup, list[Markup | str]]] = []
     for first in exact:
         part, median = first.where.get("part"), first.estimate
-        of_it = [one for one in measured.placed if isinstance(one, NamedEstimate) and one.system == first.system]
-        found = [one for one in of_it if set(BUILT) <= set(one.where) and one.where.get("part") == part]
-        recalls = [one for one in found if one.metric == "recall_against_exact"]
-        built = [f"m = {one.where['m']}, ef_construction = {one.where['ef_construction']}" for one in found[:1]]
+        of_it = [
+            finding
+            for finding in measured.placed
+            if isinstance(finding, NamedEstimate) and finding.system == first.system
+        ]
+        indexed = [
+            finding for finding in of_it if set(BUILT) <= set(finding.where) and finding.where.get("part") == part
+        ]
+        recalls = [finding for finding in indexed if finding.metric == "recall_against_exact"]
+        built = [
+            f"m = {finding.where['m']}, ef_construction = {finding.where['ef_construction']}" for finding in indexed[:1]
+        ]
         if own_index := known(material, first.system).get("own_index"):
             built.insert(0, _("your own index {name}, asked in place", name=str(own_index)))
         searched = known(material, first.system).get("embedder") if part is None else f"{first.system} · {part}"
         beside = "; ".join([", ".join(_sharing(material, first, exact)), *built]).removeprefix("; ")
         title = html.all(shown(searched), " ", html.small(shown(beside)))
         made.append((title, [_("exact"), _.number(1.0), _time(material, median), DASH, _.integer(median.n)]))
-        for one in recalls:
-            recall, own = one.estimate, material.estimate(one.system, "median_latency", **one.where)
+        for recall_at in recalls:
+            recall, own = recall_at.estimate, material.estimate(recall_at.system, "median_latency", **recall_at.where)
             assert own is not None, "both are read at the same place"
             share = spread(f"{_.number(recall.value)} {_.interval(recall.low, recall.high)}") + notes.mark(recall)
             times = _.number(median.value / own.value, 1) if own.value > 0 else DASH
             count = html.link("#missed" if recall.value < 1 else None, _.integer(own.n))
-            way = f"HNSW, ef_search = {one.where['ef_search']}"
+            way = f"HNSW, ef_search = {recall_at.where['ef_search']}"
             made.append((title, [way, share, _time(material, own), times, count]))
     lead = _.html(
         "The same vectors searched exactly and by an HNSW index, each question by itself. Recall is the share "
         "of the exactly nearest {k} that the index found; ef_search is how many candidates it keeps in view.",
         k=_.integer(int(material.facts.get("k", 0))),
     )
-    if (scanned := max(one.estimate.n for one in exact)) < int(material.facts.get("timed_questions", 0)):
+    if (scanned := max(estimate.estimate.n for estimate in exact)) < int(material.facts.get("timed_questions", 0)):
         lead += " " + _(
             "Exact search reads every vector, whatever is asked, and was timed on {n} of the questions.",
             n=_.integer(scanned),
@@ -170,7 +182,7 @@ def _indexes(material: Material) -> Markup:
 def _sharing(material: Material, first: NamedEstimate, exact: Sequence[NamedEstimate]) -> list[str]:
     """The systems that search these vectors and stand in no row of their own, after the one that does; none where that
     is alone, or is a part."""
-    identity, rows = known(material, first.system).get("embedder_identity"), {one.system for one in exact}
+    identity, rows = known(material, first.system).get("embedder_identity"), {estimate.system for estimate in exact}
     others = [name for name in material.systems if name not in rows and identity and "part" not in first.where]
     same = [name for name in others if known(material, name).get("embedder_identity") == identity]
     return [first.system, *same] if same else []
@@ -187,8 +199,8 @@ def _misses(material: Material, present: frozenset[str]) -> Markup:
         worst = own[own["ef_search"] == least].sort_values(["recall", "sample"], kind="stable").head(SLOWEST)
         of_part = f" · {part}" if part else ""
         title = html.all(named(material, str(system)), f"{of_part} HNSW, ef_search = {least}")
-        found = [(str(row["sample"]), _.number(row["recall"])) for row in rows_of(worst)]
-        blocks.append(_questions(material, title, found, present))
+        numbered = [(str(row["sample"]), _.number(row["recall"])) for row in rows_of(worst)]
+        blocks.append(_questions(material, title, numbered, present))
     return html.fold(_("The questions of which the index missed most"), *blocks, id="missed") if blocks else Markup("")
 
 

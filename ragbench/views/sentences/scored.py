@@ -19,7 +19,7 @@ _ENDS = re.compile(r"(</(?:p|div|li)>)")
 
 def said(scores: Scores, language: str = "") -> list[str]:
     """A sentence for each challenger, or for a system that stands alone, as plain text."""
-    estimates = tuple(NamedEstimate(*place, one) for place, one in scores.means.items())
+    estimates = tuple(NamedEstimate(*place, mean) for place, mean in scores.means.items())
     facts = {
         "level": scores.level,
         "primary": scores.leading,
@@ -30,5 +30,9 @@ def said(scores: Scores, language: str = "") -> list[str]:
     if all(math.isnan(scores.means[name, scores.leading].value) for name in scores.systems
            if (name, scores.leading) in scores.means):  # fmt: skip
         return [translator(language or scores.language)("Nothing was measured.")]
-    found = sentences(Material(numbers, translator(language or scores.language)))
-    return [said for one in found if (said := " ".join(Markup(_ENDS.sub(r"\1 ", str(one))).striptags().split()))]  # noqa: S704
+    paragraphs = sentences(Material(numbers, translator(language or scores.language)))
+    return [
+        said
+        for sentence in paragraphs
+        if (said := " ".join(Markup(_ENDS.sub(r"\1 ", str(sentence))).striptags().split()))
+    ]  # noqa: S704

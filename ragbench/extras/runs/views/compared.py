@@ -34,7 +34,7 @@ def runs(material: Material, present: frozenset[str]) -> Markup:
     known = _runs(material)
     told = [row for row in _told_of(material, known) if len(known) == 1 or row.differs or row.always]
     own = [_row(material, row, known) for row in told]
-    rows = [_setting(material, one, known) for one in _settings(material, differs=True)]
+    rows = [_setting(material, setting, known) for setting in _settings(material, differs=True)]
     first = rows if len(rows) <= FIRST + 1 else rows[:FIRST]
     table = html.bodies(_("Runs"), _heads(material, known), [own, first] if rows else [own], ACROSS)
     if rows[len(first) :]:
@@ -54,9 +54,9 @@ def alike(material: Material, present: frozenset[str]) -> Markup:
     known = _runs(material)
     own = [row for row in _told_of(material, known) if not row.differs and not row.always]
     rows = [(row.title, _told(row.values[0])) for row in own]
-    for one in _settings(material, differs=False):
-        value = next(text for text in _values(one, known) if text is not None)
-        rows.append((_named(material, one), _told(value)))
+    for setting in _settings(material, differs=False):
+        value = next(text for text in _values(setting, known) if text is not None)
+        rows.append((_named(material, setting), _told(value)))
     if len(known) < 2 or not rows:
         return Markup("")
     title = _.plural("{n} setting", "{n} settings", len(rows))
@@ -66,8 +66,8 @@ def alike(material: Material, present: frozenset[str]) -> Markup:
 @view("equal")
 def equal(material: Material, present: frozenset[str]) -> Markup:
     """The pages of a comparison whose runs no question tells apart; empty where there is none."""
-    known = [one for one in rows_of(material.kept("pages")) if one.get("equal")]
-    return html.list(html.link(f"{one['page']}.html", shown(one["title"])) for one in known) if known else Markup("")
+    known = [page for page in rows_of(material.kept("pages")) if page.get("equal")]
+    return html.list(html.link(f"{page['page']}.html", shown(page["title"])) for page in known) if known else Markup("")
 
 
 @dataclass(frozen=True)
@@ -84,22 +84,22 @@ class _Row:
 
 
 def _runs(material: Material) -> list[Mapping[str, Any]]:
-    return [one for one in material.facts.get("runs", ()) if isinstance(one, Mapping)]
+    return [run for run in material.facts.get("runs", ()) if isinstance(run, Mapping)]
 
 
 def _heads(material: Material, known: Sequence[Mapping[str, Any]]) -> list[Markup]:
-    return [html.blank(), *(html.head(_head(one), "rb-word rb-name") for one in known)]
+    return [html.blank(), *(html.head(_head(run), "rb-word rb-name") for run in known)]
 
 
-def _head(one: Mapping[str, Any]) -> Markup:
+def _head(run: Mapping[str, Any]) -> Markup:
     """`A bigger chunks`."""
-    parts = [html.span(shown(one["letter"]), "rb-letter") if one.get("letter") else "", shown(one.get("name"))]
+    parts = [html.span(shown(run["letter"]), "rb-letter") if run.get("letter") else "", shown(run.get("name"))]
     return Markup(" ").join(part for part in parts if part)
 
 
-def _label(one: Mapping[str, Any]) -> str:
+def _label(run: Mapping[str, Any]) -> str:
     """The same where a row is a card."""
-    return " ".join(filter(None, [clean(one.get("letter")), clean(one.get("name"))]))
+    return " ".join(filter(None, [clean(run.get("letter")), clean(run.get("name"))]))
 
 
 def _told_of(material: Material, known: Sequence[Mapping[str, Any]]) -> list[_Row]:
@@ -117,43 +117,43 @@ def _told_of(material: Material, known: Sequence[Mapping[str, Any]]) -> list[_Ro
     }
     if len(known) == 1:
         titles["commit"] = _("commit")
-    found = []
+    rows = []
     for key, title in titles.items():
-        values = tuple(one.get(key) for one in known)
-        values = tuple(states.get(str(one), one) for one in values) if key == "status" else values
+        values = tuple(run.get(key) for run in known)
+        values = tuple(states.get(str(state), state) for state in values) if key == "status" else values
         if any(value not in (None, "", []) for value in values):
-            found.append(_Row(title, values, key in ("id", "note", "started")))
-    return found
+            rows.append(_Row(title, values, key in ("id", "note", "started")))
+    return rows
 
 
 def _row(material: Material, row: _Row, known: Sequence[Mapping[str, Any]]) -> Markup:
-    cells = [html.cell(_label(one), _told(value), "rb-word") for one, value in zip(known, row.values, strict=True)]
+    cells = [html.cell(_label(run), _told(value), "rb-word") for run, value in zip(known, row.values, strict=True)]
     return html.row([html.row_head(row.title), *cells])
 
 
 def _settings(material: Material, *, differs: bool) -> list[Mapping[Any, Any]]:
-    return [one for one in rows_of(material.kept("settings", "differs")) if bool(one["differs"]) == differs]
+    return [setting for setting in rows_of(material.kept("settings", "differs")) if bool(setting["differs"]) == differs]
 
 
-def _values(one: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> list[str | None]:
+def _values(setting: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> list[str | None]:
     """A setting's value in every run; None where a run cannot have it."""
-    return [None if missing(one[run["letter"]]) else str(one[run["letter"]]) for run in known]
+    return [None if missing(setting[run["letter"]]) else str(setting[run["letter"]]) for run in known]
 
 
-def _setting(material: Material, one: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> Markup:
+def _setting(material: Material, setting: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> Markup:
     """A setting that differs; values that are not the baseline's stand out."""
-    values = _values(one, known)
+    values = _values(setting, known)
     cells = []
     for place, (run, text) in enumerate(zip(known, values, strict=True)):
         others = [each for other, each in enumerate(values) if other != place and each and each != text]
         said = _told(differing(text or "", others))
         cells.append(html.cell(_label(run), html.b(said) if text and place and text != values[0] else said, "rb-word"))
-    return html.row([html.row_head(_named(material, one)), *cells])
+    return html.row([html.row_head(_named(material, setting)), *cells])
 
 
-def _named(material: Material, one: Mapping[Any, Any]) -> Markup:
-    word = kind(material, str(one["kind"]))
-    return shown(one["name"], EXCERPT) + small(word)
+def _named(material: Material, setting: Mapping[Any, Any]) -> Markup:
+    word = kind(material, str(setting["kind"]))
+    return shown(setting["name"], EXCERPT) + small(word)
 
 
 def _told(value: Any) -> Markup | str:
@@ -199,16 +199,18 @@ def _across(material: Material, metrics: Sequence[str]) -> Markup:
         beside = ", ".join(filter(None, (lower, material.judged_by(metric))))
         cells = [html.row_head(shown(metric) + small(shown(beside)) if beside else shown(metric))]
         for name in material.systems:
-            estimate, one = material.estimate(name, metric), material.comparison(name, metric)
+            estimate, comparison = material.estimate(name, metric), material.comparison(name, metric)
             value = DASH if estimate is None else spread(material.value(estimate, metric))
-            if one is not None:
-                value += html.span(html.all(material.difference(one, metric), " ", chip(material, one)), "rb-beside")
+            if comparison is not None:
+                value += html.span(
+                    html.all(material.difference(comparison, metric), " ", chip(material, comparison)), "rb-beside"
+                )
             cells.append(html.cell(shown(name), value))
         rows.append(html.row(cells))
-    found = (material.estimate(name, metric) for name in material.systems for metric in metrics)
+    estimates = (material.estimate(name, metric) for name in material.systems for metric in metrics)
     said = _(
         "means over questions ({population}), and their differences from the baseline",
-        population=material.population(each.n for each in found if each is not None),
+        population=material.population(each.n for each in estimates if each is not None),
     )
     table = html.table(_("Values and differences from the baseline"), heads, rows, ACROSS)
     return table + html.p(said, "rb-axis")
@@ -232,14 +234,14 @@ def kind(material: Material, name: str) -> str:
 def refused(material: Material, present: frozenset[str]) -> Markup:
     """What was not compared, and what would make it comparable; empty where everything was."""
     _ = material.text
-    found = [Refusal(**{str(key): value for key, value in one.items()}) for one in rows_of(material.kept("refused"))]
-    if not found:
+    refusals = [Refusal(**{str(key): value for key, value in row.items()}) for row in rows_of(material.kept("refused"))]
+    if not refusals:
         return Markup("")
     several = len(_runs(material)) > 2
-    whose = [" ".join(filter(None, [one.run if several else "", one.notebook])) for one in found]
+    whose = [" ".join(filter(None, [refusal.run if several else "", refusal.notebook])) for refusal in refusals]
     items = [
-        html.all(html.b(shown(whom)), ": " if whom else "", shown(said(one, _)))
-        for whom, one in zip(whose, found, strict=True)
+        html.all(html.b(shown(whom)), ": " if whom else "", shown(said(refusal, _)))
+        for whom, refusal in zip(whose, refusals, strict=True)
     ]
     return html.div(html.p(_("Not compared:")) + html.list(items), "rb-standin")
 
@@ -253,13 +255,13 @@ def fallen(material: Material, present: frozenset[str]) -> Markup:
         told = [_.plural("{n} question is in both runs", "{n} questions are in both runs", number)]
     else:
         told = [_.plural("{n} question is in all these runs", "{n} questions are in all these runs", number)]
-    for one in known:
-        counts = {key: int(one[key]) for key in ("only_first", "only_second", "altered")}
+    for pairing in known:
+        counts = {key: int(pairing[key]) for key in ("only_first", "only_second", "altered")}
         own = []
         if counts["only_first"]:
             own.append(_.plural("{n} is only in A", "{n} are only in A", counts["only_first"]))
         if counts["only_second"]:
-            text = _.plural("{n} is only in {run}", "{n} are only in {run}", counts["only_second"], run=one["run"])
+            text = _.plural("{n} is only in {run}", "{n} are only in {run}", counts["only_second"], run=pairing["run"])
             own.append(text)
         if counts["altered"]:
             own.append(
@@ -269,7 +271,7 @@ def fallen(material: Material, present: frozenset[str]) -> Markup:
                     counts["altered"],
                 )
             )
-        told += own if len(known) == 1 else [f"A, {one['run']}: {', '.join(own)}"] if own else []
+        told += own if len(known) == 1 else [f"A, {pairing['run']}: {', '.join(own)}"] if own else []
     text = html.meta(f"{'; '.join(told)}.")
     if facts.get("other_data"):
         text += html.warning(
@@ -288,12 +290,12 @@ def effects(material: Material, present: frozenset[str]) -> Markup:
     heads += [_("smallest difference that would be shown"), _("n")]
     heads += [_("smallest difference of interest"), _("n that shows it")]
     rows = []
-    for one in material.measurement.comparisons:
-        c, least = one.comparison, _.number(one.comparison.minimum_detectable, material.digits(one.metric))
+    for finding in material.measurement.comparisons:
+        c, least = finding.comparison, _.number(finding.comparison.minimum_detectable, material.digits(finding.metric))
         needed = DASH if c.questions_needed is None else _.integer(c.questions_needed)
         size = _.number(c.effect_size, 2, signed=True)
         who = [shown(c.challenger)] if several else []
-        rows.append([shown(one.metric), *who, size, least, _.integer(c.n), _.exact(c.margin), needed])
+        rows.append([shown(finding.metric), *who, size, least, _.integer(c.n), _.exact(c.margin), needed])
     if not rows:
         return Markup("")
     note = _(

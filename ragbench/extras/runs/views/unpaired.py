@@ -24,22 +24,24 @@ EXCERPT = 160
 def summaries(material: Material, present: frozenset[str]) -> Markup:
     """Numbers of runs that nothing pairs; empty where every number is paired."""
     _ = material.text
-    found = rows_of(material.kept("summarized"))
-    if not found:
+    summarized = rows_of(material.kept("summarized"))
+    if not summarized:
         return Markup("")
-    runs = list(dict.fromkeys(str(one["run"]) for one in found))
+    runs = list(dict.fromkeys(str(row["run"]) for row in summarized))
     other = runs[0] if len(runs) == 1 else _("other run")
     heads = [html.head(title) for title in (_("metric"), "A", other, _("difference, two samples"), _("p"))]
     heads.append(html.head(_("verdict"), "rb-word"))
     rows = []
     grouped: dict[tuple[str, ...], list[Mapping[Any, Any]]] = {}
-    for one in found:
-        grouped.setdefault(tuple(str(one[key]) for key in ("notebook", "first", "second", "run")), []).append(one)
+    for summary in summarized:
+        grouped.setdefault(tuple(str(summary[key]) for key in ("notebook", "first", "second", "run")), []).append(
+            summary
+        )
     for (notebook, *systems, run), own in grouped.items():
         title = [shown(notebook), Markup(" / ").join(dict.fromkeys(map(shown, systems)))]
         title += [shown(f"A, {run}")] if len(runs) > 1 else []
         rows.append(html.group(Markup(" · ").join(title), len(heads)))
-        rows += [_summary_row(material, one, run if len(runs) == 1 else other) for one in own]
+        rows += [_summary_row(material, row, run if len(runs) == 1 else other) for row in own]
     note = _("These numbers are compared as two independent samples, because nothing pairs them question by question. "
              "A difference that is not shown here may well be there.")  # fmt: skip
     notes = [note, *_other_data(material)]
@@ -60,40 +62,40 @@ def _other_data(material: Material) -> list[Markup]:
     ]
 
 
-def _summary_row(material: Material, one: Mapping[Any, Any], other: str) -> Markup:
+def _summary_row(material: Material, summary: Mapping[Any, Any], other: str) -> Markup:
     _ = material.text
-    digits = digits_of(one[f"{key}_{side}"] for key in ("value", "low", "high") for side in ("first", "second"))
-    named = f"{one['notebook']} {one['first']} {one['second']} {one['run']} {one['metric']}"
-    cells = [html.row_head(shown(one["metric"]), "", anchor("summary", named))]
+    digits = digits_of(summary[f"{key}_{side}"] for key in ("value", "low", "high") for side in ("first", "second"))
+    named = f"{summary['notebook']} {summary['first']} {summary['second']} {summary['run']} {summary['metric']}"
+    cells = [html.row_head(shown(summary["metric"]), "", anchor("summary", named))]
     for side, letter in (("first", "A"), ("second", other)):
-        text = f"{_.number(one[f'value_{side}'], digits)} {_.interval(one[f'low_{side}'], one[f'high_{side}'], digits)}"
-        count = one[f"n_{side}"]
+        text = f"{_.number(summary[f'value_{side}'], digits)} {_.interval(summary[f'low_{side}'], summary[f'high_{side}'], digits)}"
+        count = summary[f"n_{side}"]
         value = spread(text.removesuffix(f" {DASH}"))
         cells.append(html.cell(letter, value + small("" if missing(count) else f"n {_.integer(int(count))}")))
-    if one["why"]:
-        cells.append(html.wide_cell(why(material, one["why"]), 3))
+    if summary["why"]:
+        cells.append(html.wide_cell(why(material, summary["why"]), 3))
     else:
-        number = _.number(one["difference"], digits, signed=True)
-        text = f"{number} {_.interval(one['low'], one['high'], digits, signed=True)}"
+        number = _.number(summary["difference"], digits, signed=True)
+        text = f"{number} {_.interval(summary['low'], summary['high'], digits, signed=True)}"
         cells += [
             html.cell(_("difference"), spread(text)),
-            html.cell(_("p"), html.number(_.p_value(one["p"]))),
-            html.cell(_("verdict"), chip_of(Verdict(one["verdict"]), verdict_of(one, _)), "rb-word"),
+            html.cell(_("p"), html.number(_.p_value(summary["p"]))),
+            html.cell(_("verdict"), chip_of(Verdict(summary["verdict"]), verdict_of(summary, _)), "rb-word"),
         ]
-    detectable = one["minimum_detectable"]
-    if one["why"] or one["verdict"] != str(Verdict.NOT_SHOWN) or missing(detectable):
+    detectable = summary["minimum_detectable"]
+    if summary["why"] or summary["verdict"] != str(Verdict.NOT_SHOWN) or missing(detectable):
         return html.row(cells)
     text = _("a difference of {difference} or more would have been shown", difference=_.number(detectable, digits))
-    margin, needed = (None if missing(one.get(key)) else one[key] for key in ("margin", "questions_needed"))
-    counts = [int(one[f"n_{side}"]) for side in ("first", "second") if not missing(one[f"n_{side}"])]
+    margin, needed = (None if missing(summary.get(key)) else summary[key] for key in ("margin", "questions_needed"))
+    counts = [int(summary[f"n_{side}"]) for side in ("first", "second") if not missing(summary[f"n_{side}"])]
     if needed is not None and counts:
         text += "; " + planned_of(margin, int(needed), min(counts), _)
     return html.row(cells, "rb-over") + html.under(text, len(cells))
 
 
-def verdict_of(one: Mapping[Any, Any], _: Translator) -> str:
+def verdict_of(row: Mapping[Any, Any], _: Translator) -> str:
     """The verdict of a row in words, with what withholds it."""
-    return said_of(Verdict(one["verdict"]), 0, None, _, str(one.get("withheld") or ""))
+    return said_of(Verdict(row["verdict"]), 0, None, _, str(row.get("withheld") or ""))
 
 
 def missing(value: Any) -> bool:
