@@ -285,8 +285,10 @@ def _of_others(stand_in: StandIn, _: Translator) -> str:
         )
     ]
     numbers = [
-        f"{difference['metric']}, {difference['challenger']} − {difference['baseline']}: {_.number(difference['difference'], 3, signed=True)} "
-        f"{_.interval(difference['low'], difference['high'], 3, signed=True)}, {_.p_value(difference['p'], relation=True)}"
+        f"{difference['metric']}, {difference['challenger']} − {difference['baseline']}: "
+        f"{_.number(difference['difference'], 3, signed=True)} "
+        f"{_.interval(difference['low'], difference['high'], 3, signed=True)}, "
+        f"{_.p_value(difference['p'], relation=True)}"
         for difference in stand_in.of_others
         if difference["low"] is not None
     ]

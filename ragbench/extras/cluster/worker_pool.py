@@ -135,7 +135,8 @@ class Workers:
         packed = task.pack(_nothing, None, self._known, self._identity, self._run)
         identities = self._client.run(task.inspected, packed, on_error="return")
         differences = [
-            f"the worker {name} has {worker['nthreads']} threads, and settings are a process's: start it with --nthreads 1"
+            f"the worker {name} has {worker['nthreads']} threads, and settings are a process's: "
+            "start it with --nthreads 1"
             for name, worker in sorted(self._client.scheduler_info(n_workers=-1)["workers"].items())
             if worker["nthreads"] > 1
         ]

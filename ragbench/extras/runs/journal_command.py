@@ -142,8 +142,10 @@ def prune(
             )
         replies, size = sum(share.replies for share in shares), quantities.told(sum(share.bytes for share in shares))
         for portion in shares:
-            terminal.say(f"{portion.judge} ({portion.model}): {portion.replies:,} replies, {quantities.told(portion.bytes)}, "
-                       f"paid for with {portion.cost:,.4f}")  # fmt: skip
+            terminal.say(
+                f"{portion.judge} ({portion.model}): {portion.replies:,} replies, {quantities.told(portion.bytes)}, "
+                f"paid for with {portion.cost:,.4f}"
+            )
         if dry_run or not replies:
             terminal.say(f"{replies:,} replies of {size} would go; nothing was changed" if replies else "no such reply")
             return

@@ -91,9 +91,9 @@ class Source:
         kind = columns.get(existing.embedding or "")
         if kind is not None and kind.rpartition(".")[2].partition("(")[0] not in OF_VECTORS:
             raise StoreError(
-                f"databases.{self.name}: {table.table}.{existing.embedding} is of the type {kind}, which holds no vectors "
-                f"that can be compared here; a column of {', '.join(OF_VECTORS[:3])} or of numbers, such as real[], is "
-                'expected: name it, or write embedding = "" and have the texts embedded anew'
+                f"databases.{self.name}: {table.table}.{existing.embedding} is of the type {kind}, which holds no "
+                f"vectors that can be compared here; a column of {', '.join(OF_VECTORS[:3])} or of numbers, such as "
+                'real[], is expected: name it, or write embedding = "" and have the texts embedded anew'
             )
         return existing
 

@@ -80,12 +80,22 @@ def values(made: Measurement) -> tuple[RunValue, ...]:
     """The estimates of a measurement as the numbers of a run."""
     return tuple(
         RunValue(
-            made.notebook, estimate.system, estimate.metric, e.value, e.low, e.high, e.level, e.method, e.n, e.n_unmeasured,
-            unit=made.facts.get("unit"), **told(declaration(estimate.metric)),
+            made.notebook,
+            estimate.system,
+            estimate.metric,
+            e.value,
+            e.low,
+            e.high,
+            e.level,
+            e.method,
+            e.n,
+            e.n_unmeasured,
+            unit=made.facts.get("unit"),
+            **told(declaration(estimate.metric)),
         )
         for estimate in made.estimates
         for e in [estimate.estimate]
-    )  # fmt: skip
+    )
 
 
 def told(declared: Metric | None) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def lines(
     said: Callable[[int], str],
     suffix: str = "",
 ) -> list[dict[str, Any]]:
-    """Bands below, lines above. found: system → estimates by where they stand. said: the name of such a place.
+    """Bands below, lines above. estimates: system → estimates by where they stand. said: the name of such a place.
 
     suffix: of the axes in a figure of several panels; only the first panel has entries in the legend.
     """

@@ -34,5 +34,5 @@ def said(scores: Scores, language: str = "") -> list[str]:
     return [
         said
         for sentence in paragraphs
-        if (said := " ".join(Markup(_ENDS.sub(r"\1 ", str(sentence))).striptags().split()))
-    ]  # noqa: S704
+        if (said := " ".join(Markup(_ENDS.sub(r"\1 ", str(sentence))).striptags().split()))  # noqa: S704
+    ]

@@ -68,7 +68,8 @@ def _summary_row(material: Material, summary: Mapping[Any, Any], other: str) -> 
     named = f"{summary['notebook']} {summary['first']} {summary['second']} {summary['run']} {summary['metric']}"
     cells = [html.row_head(shown(summary["metric"]), "", anchor("summary", named))]
     for side, letter in (("first", "A"), ("second", other)):
-        text = f"{_.number(summary[f'value_{side}'], digits)} {_.interval(summary[f'low_{side}'], summary[f'high_{side}'], digits)}"
+        interval = _.interval(summary[f"low_{side}"], summary[f"high_{side}"], digits)
+        text = f"{_.number(summary[f'value_{side}'], digits)} {interval}"
         count = summary[f"n_{side}"]
         value = spread(text.removesuffix(f" {DASH}"))
         cells.append(html.cell(letter, value + small("" if missing(count) else f"n {_.integer(int(count))}")))
