@@ -17,7 +17,7 @@ from ragbench.core.installation import install
 from ragbench.core.settings import CLUSTER, Settings
 from ragbench.extras.cluster import address, local, task
 from ragbench.extras.cluster.worker_identity import Identity, issue
-from ragbench.llm.accounts import run_of_this_process
+from ragbench.llm.journal import run_of_this_process
 from ragbench.store.pool import ClusterError, Heard, UnfitError, Work
 
 CONNECT_SECONDS = 30.0

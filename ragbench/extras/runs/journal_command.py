@@ -81,11 +81,11 @@ def export(
 ) -> None:
     """Write the journal as JSON lines: requests and replies, no keys. The texts that were judged are in it."""
     from ragbench.core import settings
-    from ragbench.llm import lines
+    from ragbench.llm import journal
     from ragbench.store import Store
 
     with Store.open(settings.load()) as store:
-        count = lines.write(file, store.journal.rows(judge or None))
+        count = journal.write(file, store.journal.rows(judge or None))
     if judge and not count:
         terminal.say(f"the journal has no reply of a judge {judge!r}; `ragbench journal` lists the judges", err=True)
     terminal.say(f"{count} replies written to {file}")
@@ -95,9 +95,9 @@ def export(
 def bring_in(file: Annotated[Path, typer.Argument(help="JSON lines that `ragbench journal export` wrote.")]) -> None:
     """Read an exported journal, so that its report can be made again without a key. Replies that are there stay."""
     from ragbench.extras.runs import packs
-    from ragbench.llm import lines
+    from ragbench.llm import journal
 
-    read, new = packs.take(lines.read(file))
+    read, new = packs.take(journal.read(file))
     terminal.say(f"{read} replies read from {file.name}, {new} of them new")
 
 

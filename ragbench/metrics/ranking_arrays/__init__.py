@@ -50,7 +50,7 @@ def from_questions(
     if unit == "chunk" and any(isinstance(hit.chunk, Piece) for row in hits for hit in row):
         return _of_pieces(questions, hits, labelled, depth)
     lists = [[hit.chunk.passage for hit in row] for row in hits]
-    relevant: list[Mapping[str, float]] = [question.relevant for question in questions]
+    relevant: list[Mapping[str, float]] = [question.judged for question in questions]
     if unit == "url":
         page_of = {hit.chunk.passage: hit.chunk.url for row in hits for hit in row} | dict(pages or {})
         own = [question.relevant_urls for question in questions]
@@ -82,7 +82,7 @@ def _of_pieces(
         raise ValueError("pieces of passages are ranked: `labelled` has to say what text of the passages is labelled")
     rows = [list({hit.chunk.id: hit.chunk for hit in row}.values())[:depth] for row in hits]
     added = [labelled.added(question, row) for question, row in zip(questions, rows, strict=True)]
-    whole = from_lists([[chunk.id for chunk in row] for row in rows], [question.relevant for question in questions])
+    whole = from_lists([[chunk.id for chunk in row] for row in rows], [question.judged for question in questions])
     grades, shares = (
         _padded([[getattr(addition, name) for addition in row] for row in added]) for name in ("grade", "share")
     )
@@ -96,7 +96,7 @@ def _first(question: Question, row: Sequence[Chunk], added: Sequence[Added]) -> 
     """At which ranks a judged passage is met: a relevant one where something of its labelled text is shown."""
     seen, judged = set[str](), []
     for chunk, addition in zip(row, added, strict=True):
-        is_judged = addition.grade > 0 or question.relevant.get(chunk.passage) == 0
+        is_judged = addition.grade > 0 or question.judged.get(chunk.passage) == 0
         judged.append(is_judged and chunk.passage not in seen)
         if is_judged:
             seen.add(chunk.passage)
@@ -176,14 +176,17 @@ def from_columns(retrieved: Sequence[pa.Array], relevant: Sequence[Mapping[str, 
     import pyarrow as pa
     from pyarrow import compute
 
-    gains, judged = [], []
+    gains, judged, pooled = [], [], []
     for column, known in zip(retrieved, relevant, strict=True):
         names = pa.array(known, column.type)
         places = compute.index_in(column.unique(), names).fill_null(-1).to_numpy()
         own = np.array([*known.values(), -1.0])
         gains.append(np.maximum(own, 0.0)[places])
         judged.append(own[places] >= 0)
-    return _ranking(gains, judged, relevant)
+        pooled.append((own[places] < 0) & (places >= 0))
+    sampled = any(gain < 0 for known in relevant for gain in known.values())
+    ranking = _ranking(gains, judged, relevant)
+    return replace(ranking, pooled=_padded(pooled).astype(bool)) if sampled else ranking
 
 
 def from_gains(retrieved: Rows, relevant: Rows, added: Sequence[Rows] = ()) -> Ranking:

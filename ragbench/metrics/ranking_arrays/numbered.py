@@ -46,8 +46,9 @@ def from_numbers(
         lengths = np.minimum(lengths, depth)
     ranks = ranks[: int(lengths.max(initial=0))]
     gained, judged = _looked_up(ranks, questions, documents, gains)
-    poor = gains <= 0
+    poor, pooled = gains <= 0, None
     if (gains < 0).any():
+        pooled = (gained < 0).T
         judged &= gained >= 0
         gained = gained if raw else np.maximum(gained, 0.0)
     return Ranking(
@@ -55,6 +56,7 @@ def from_numbers(
         ideal=_ideal(len(retrieved), questions[~poor], gains[~poor]).T,
         lengths=lengths,
         judged=judged.T if poor.any() else None,
+        pooled=pooled,
         nonrelevant=np.bincount(questions[gains == 0], minlength=len(retrieved)) if poor.any() else None,
     )
 

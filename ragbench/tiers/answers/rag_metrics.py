@@ -228,6 +228,7 @@ def measurement_of(
             "chunks": _texts(answered, labelled),
             **_repeated(scores),
             **_rated(answers.people),
+            **scores.sets.tables,
         },
     )
     return stated(evidence, lambda known: _findings(known, scores))
@@ -338,6 +339,7 @@ def _facts(scores: Scores, answers: AnswerTable, made: Made) -> dict[str, Any]:
         "judges": judged_metrics.listed(known, made.judges, scores, made.rule) if judging else [],
         **(judged_metrics.of_panel(made.judges, made.rule, scores) if judging else {"aggregate": None}),
         **({"sets": [score.fact for score in scores.sets.scores]} if scores.sets.scores else {}),
+        **({"tables": {name: name for name in own}} if (own := scores.sets.tables) else {}),
         "judged": judged_metrics.judged_labels(scores.metrics),
         "listeners": progress_events.facts(scores.listeners),
         "embedder": ", ".join(made.embedders) if embedding else None,

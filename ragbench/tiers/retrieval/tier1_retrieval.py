@@ -27,7 +27,7 @@ from ragbench.tiers.basics.families import Sureness, leading
 from ragbench.tiers.basics.needs import Need, Needed
 from ragbench.tiers.basics.requests import Draws, tier
 from ragbench.tiers.basics.session import Session, described
-from ragbench.tiers.retrieval import consistency, curves, reading, timing
+from ragbench.tiers.retrieval import consistency, curves, reading, timing, unjudged
 from ragbench.tiers.retrieval.consistency import first
 from ragbench.tiers.retrieval.timing import Clock
 from ragbench.tiers.scoring import functions, own_metrics
@@ -236,6 +236,7 @@ def measured(session: Session, request: Tier1Request) -> Evidence:
             "latencies": retrieved.latencies,
             timing.INDEXES: retrieved.indexes,
             timing.TIMED: timing.timed(asked, request.take(Clock)),
+            unjudged.TABLE: unjudged.table(ranked, unjudged.chosen(request.leading.label, request.rankings)),
             **(_read(asked, firsts, retrieved.further, labelled, request) if retrieved.further else {}),
         },
     )

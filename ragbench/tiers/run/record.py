@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ragbench.core import settings as configuration
 from ragbench.core.measurement import Measurement, without_nan
 from ragbench.core.metric import Metric
-from ragbench.core.settings import Settings, thresholds
+from ragbench.core.settings import Settings, metrics
 from ragbench.core.types import Array, Prompt
 from ragbench.metrics import declaration
 from ragbench.store.records import RunPart, RunRecord, RunScores, RunStatus, RunValue
@@ -196,7 +196,7 @@ def identities(
         for key, value in notebook.get("parameters", {}).items()
         if key not in UNTOLD
     }
-    bands = thresholds.bands(settings)
+    bands = metrics.bands(settings)
     return {
         "code": {**({"commit": str(commit)} if commit else {}), **manifest.get("versions", {})},
         "data": {
