@@ -191,6 +191,19 @@ def from_columns(retrieved: Sequence[pa.Array], relevant: Sequence[Mapping[str, 
     return replace(ranking, pooled=_padded(pooled).astype(bool)) if sampled else ranking
 
 
+def from_gains(retrieved: Rows, relevant: Rows, added: Sequence[Rows] = ()) -> Ranking:
+    """The same of what rankings are worth, where that is all that is kept of them: gains by rank, one row a question.
+
+    relevant: gains of all that is judged. added: of rankings of pieces, what `Coverage` holds. Which irrelevant ones
+    were judged nobody knows.
+    """
+    made = _ranking(retrieved, retrieved, [{str(place): gain for place, gain in enumerate(row)} for row in relevant])
+    if not added:
+        return replace(made, judged=None)
+    grades, shares, reached = map(_padded, added)
+    return replace(made, judged=None, coverage=Coverage(grades, shares, reached.astype(bool)))
+
+
 def _ranking(gains: Rows, judged: Rows, relevant: Sequence[Mapping[str, float]]) -> Ranking:
     """gains, judged: of what was retrieved, a row a question."""
     if any(gain != gain for known in relevant for gain in known.values()):
