@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runt
 import numpy as np
 from numpy.typing import NDArray
 
+from ragbench.core.types.dialogue_parts import Citation as Citation
+from ragbench.core.types.dialogue_parts import Message as Message
+from ragbench.core.types.dialogue_parts import ToolCall as ToolCall
 from ragbench.core.types.vectors import EmbeddingError as EmbeddingError
 from ragbench.core.types.vectors import Vectors as Vectors
 from ragbench.core.types.vectors import usable_vectors as usable_vectors
@@ -203,16 +206,6 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Citation:
-    """A passage that a part of a response names as its source: where that part stands, in characters of the response
-    (`end` is not of it), and what it names, the id of a context or its number from 1."""
-
-    start: int
-    end: int
-    passage: str
-
-
-@dataclass(frozen=True, slots=True)
 class Sample:
     """One question and all that one system said about it: the unit of every judged metric.
 
@@ -220,7 +213,8 @@ class Sample:
     (`empty_input`). references: all right answers where there are several, `reference` the first of them. shown:
     whether the production judge let its user see the response, where that is known. nuggets: what a good answer says,
     each with its importance, "vital" or "okay". citations: where in the response passages are cited, in its order; None
-    where its marks tell, [1] for the first context.
+    where its marks tell, [1] for the first context. trajectory: the messages of an agent, its calls among them;
+    reference_tool_calls, reference_topics: what it should call, and the only subjects that it is there for.
     """
 
     id: str
@@ -237,6 +231,9 @@ class Sample:
     references: tuple[str, ...] = ()
     nuggets: Mapping[str, str] | None = None
     citations: tuple[Citation, ...] | None = None
+    trajectory: tuple[Message, ...] | None = None
+    reference_tool_calls: tuple[ToolCall, ...] | None = None
+    reference_topics: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
