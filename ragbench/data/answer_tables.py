@@ -93,7 +93,7 @@ def _rate(rated: dict[str, RatedAnswer], sample: Sample, retrieved: Sequence[str
     known = rated[name].ratings if name in rated else {}
     made = {
         "id": name, "question_id": sample.id, "answer": sample.response, "context": tuple(retrieved),
-        "ratings": {**known, **sample.labels}, "system": sample.system,
+        "ratings": {**known, **(sample.labels or {})}, "system": sample.system,
     }  # fmt: skip
     rated[name] = checked(RatedAnswer, made, "its labels")
 

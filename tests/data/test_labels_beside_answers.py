@@ -100,7 +100,7 @@ def test_what_anybody_may_have_given_is_no_label(bare: Path) -> None:
     table(bare, score=lambda n: n / N, label=lambda n: "comparison" if n else 1)
     forms = Forms()
     samples = read_samples(bare / "a.jsonl", forms)
-    assert [one.labels for one in samples][:2] == [{"people": 1.0}, {}]
+    assert [one.labels for one in samples][:2] == [{"people": 1.0}, None]
     assert "not read, as no field is called so: score" in forms.told[0]
     assert f"label: {N - 1} cells are neither a number nor yes or no, and no labels" in forms.told
     assert "label: people's labels of 1 answers" in forms.told[-1]

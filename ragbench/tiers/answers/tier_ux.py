@@ -387,6 +387,7 @@ def _facts(
 ) -> dict[str, Any]:
     return {
         **session.facts(),
+        "unreviewed": sum(dialogue.draft == "unreviewed" for dialogue in session.dataset.dialogues),
         "data_hash": session.dataset.hash_with("dialogues"),
         **asdict(request.take(Sureness)),
         "baseline": None,

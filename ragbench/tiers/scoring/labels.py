@@ -106,6 +106,6 @@ def _given(path: Path, metric: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for where, sample in streamed(path, ratings=True):
         if sample.labels and not metric:
             raise DatasetError(f"{where}: nothing says which metric its labels are of; say it: METRIC={path.name}")
-        for rater, value in sample.labels.items():
+        for rater, value in (sample.labels or {}).items():
             who = {"id": sample.id, "system": sample.system, "annotator": rater}
             yield where, {**who, "metric": metric, "value": value}

@@ -65,7 +65,7 @@ def surveyed(path: Path, forms: Forms | None = None, columns: Given | None = Non
     ids: list[str] = []
     seen: dict[str | None, set[str]] = {}
     union = Sample("")
-    missing = {field.name for field in dataclasses.fields(Sample)} - {"id", "labels"}
+    missing = {field.name for field in dataclasses.fields(Sample)} - {"id"}
     for _, sample in streamed(path, forms, columns):
         own = seen.setdefault(sample.system, set())
         if sample.id in own:
