@@ -164,7 +164,7 @@ def key(name: Any) -> str:
 _PLURALS = {"answers", "questions", "expectedanswers"}
 """Names that mean another field than without their s: of several answers each is a reference."""
 _KNOWN = {key(name): field for field, own in FIELDS.items() for name in own}
-_JUDGED = {role: frozenset(map(key, own)) for role, own in JUDGED.items()}
+_ROLES = {role: frozenset(map(key, own)) for role, own in JUDGED.items()}
 _RARE = {key(name): field for field, own in RARELY.items() for name in own}
 
 
@@ -229,7 +229,7 @@ def spoken(field: str) -> str:
 
 def is_column(name: Any, role: str) -> bool:
     """Whether a column of judgements or of a run with this name has the role, one of JUDGED."""
-    return key(name) in _JUDGED[role]
+    return key(name) in _ROLES[role]
 
 
 def is_content(name: Any) -> bool:

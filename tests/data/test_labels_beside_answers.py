@@ -103,7 +103,7 @@ def test_what_anybody_may_have_given_is_no_label(bare: Path) -> None:
     assert [one.labels for one in samples][:2] == [{"people": 1.0}, None]
     assert "not read, as no field is called so: score" in forms.told[0]
     assert f"label: {N - 1} cells are neither a number nor yes or no, and no labels" in forms.told
-    assert "label: people's labels of 1 answers" in forms.told[-1]
+    assert "label: people's labels of 1 answer;" in forms.told[-1]
 
 
 def test_lists_of_answers_without_a_reference_are_the_right_ones(bare: Path) -> None:
