@@ -126,8 +126,8 @@ def streamed(
             forms.unread.append(f"{column}: {unlabelled} cells are neither a number nor yes or no, and no labels")
         if labelled:
             forms.labels = (
-                f"{column}: people's labels of {labelled} answer{'s' * (labelled != 1)}; judges are tried by them once the "
-                f"table is loaded: ragbench load answers {path.name} --name NAME"
+                f"{column}: people's labels of {labelled} answer{'s' * (labelled != 1)}; judges are tried by them once "
+                f"the table is loaded: ragbench load answers {path.name} --name NAME"
             )
     if not count:
         raise DatasetError(f"{path.name}: {_nothing(known, left_out)}")
