@@ -44,8 +44,9 @@ def doctor(
 
         consent.required(trust.named(), trusted)
         checks.append(_endpoints)
+    raised = set[str]()
     for check in checks:
-        for kind, text in _findings(check):
+        for kind, text in _findings(check, raised):
             mark, colour = MARKS[kind]
             terminal.say(text, mark=mark, colour=colour)
             faults += kind == "fault"
@@ -55,11 +56,14 @@ def doctor(
     terminal.say("ready: `ragbench run` writes a report")
 
 
-def _findings(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+def _findings(check: Callable[[], Iterator[Finding]], raised: set[str]) -> Iterator[Finding]:
+    """What a check says; of what it fails with, what no other check has failed with (`raised`)."""
     try:
         yield from check()
     except Exception as error:  # a check that fails is a finding, whatever it fails with
-        yield "fault", f"{check.__name__.strip('_')}: {error}"
+        if str(error) not in raised:
+            yield "fault", f"{check.__name__.strip('_')}: {error}"
+        raised.add(str(error))
 
 
 def _cluster() -> Iterator[Finding]:
