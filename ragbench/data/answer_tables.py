@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def _read(
     logged: dict[str, Shelf[dict[str, Any]]] = {}
     forms = Forms()
     labelled = False
-    rated: dict[str, RatedAnswer] = {}
+    rated = Rated()
     for place, sample in streamed(path, forms, columns, ratings=True):
         try:
             question, retrieved = _question(sample, chunks, labels)
@@ -66,44 +67,22 @@ def _read(
             if sample.shown is not None:
                 line["shown"] = sample.shown
             if sample.labels and sample.response is not None:
-                _rate(rated, sample, retrieved)
+                rated.take(sample, chunks)
             logged.setdefault(sample.system or SYSTEM, Shelf()).put(sample.id, line)
     if not questions:
         raise DatasetError(f"{path.name}: no row can be used: {forms.left_out.said}")
     notes = [*forms.unread, *forms.notes]
     brought = Brought(chunks=chunks.shelf, questions=questions, notes=notes)
-    brought.ratings = [
-        rating.model_copy(update={"context": tuple(filter(chunks.shelf.has, rating.context))})
-        for rating in rated.values()
-    ]
+    brought.ratings = rated.shelf
     brought.left_out = forms.left_out.told
     brought.runs += [f"rag_metrics {LOGGED}"] if not chunks.shelf and logged else []
-    if rated:
-        brought.runs += [*([] if brought.runs else [""]), f"tier_judge{_scale(rated.values(), notes)}"]
+    if rated.shelf:
+        brought.runs += [*([] if brought.runs else [""]), f"tier_judge{rated.scale(notes)}"]
     if not labelled:
         brought.notes.append(UNLABELLED)
     if not chunks.shelf:
         brought.notes.append(NO_PASSAGES)
     return brought, logged
-
-
-def _rate(rated: dict[str, RatedAnswer], sample: Sample, retrieved: Sequence[str]) -> None:
-    """Take what people gave an answer; of each person once. Raises DatasetError."""
-    name = f"{sample.system}: {sample.id}" if sample.system else sample.id
-    known = rated[name].ratings if name in rated else {}
-    made = {
-        "id": name, "question_id": sample.id, "answer": sample.response, "context": tuple(retrieved),
-        "ratings": {**known, **(sample.labels or {})}, "system": sample.system,
-    }  # fmt: skip
-    rated[name] = checked(RatedAnswer, made, "its labels")
-
-
-def _scale(rated: Iterable[RatedAnswer], notes: list[str]) -> str:
-    """The option that names the scale of the labels, which is not told: the shortest usual one that holds them."""
-    given = {value for rating in rated for value in rating.ratings.values() if value is not None}
-    low, high = next(ends for ends in SCALES if ends[0] <= min(given) and max(given) <= ends[1])
-    notes.append(f"labels go from {min(given):g} to {max(given):g}: taken for a scale from {low} to {high}")
-    return "" if (low, high) == (1, 5) else f" -p people_scale={low},{high}"
 
 
 def _question(
@@ -165,3 +144,31 @@ class Chunks:
         if len(self._recent) >= RECENT:
             self._recent.clear()
         self._recent[identifier] = hash(context.text)
+
+
+class Rated:
+    """The answers that people labelled. shelf: all of them, each once, with what every person gave it."""
+
+    def __init__(self) -> None:
+        self.shelf = Shelf(RatedAnswer)
+        self._low, self._high = math.inf, -math.inf
+
+    def take(self, sample: Sample, chunks: Chunks) -> None:
+        """Take what people gave an answer; of each person once. Raises DatasetError."""
+        name = f"{sample.system}: {sample.id}" if sample.system else sample.id
+        known, labels = self.shelf.get(name), sample.labels or {}
+        made = {
+            "id": name, "question_id": sample.id, "answer": sample.response, "system": sample.system,
+            "context": tuple(chunks.named([context for context in sample.contexts or () if context.text])),
+            "ratings": {**(known.ratings if known else {}), **labels},
+        }  # fmt: skip
+        rated = checked(RatedAnswer, made, "its labels")
+        if not self.shelf.put(name, rated):
+            self.shelf.change(name, rated)
+        self._low, self._high = min(self._low, *labels.values()), max(self._high, *labels.values())
+
+    def scale(self, notes: list[str]) -> str:
+        """The option that names the scale, which is not told: the shortest usual one that holds all labels."""
+        low, high = next(ends for ends in SCALES if ends[0] <= self._low and self._high <= ends[1])
+        notes.append(f"labels go from {self._low:g} to {self._high:g}: taken for a scale from {low} to {high}")
+        return "" if (low, high) == (1, 5) else f" -p people_scale={low},{high}"

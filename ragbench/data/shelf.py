@@ -45,6 +45,10 @@ class Shelf(Sequence[R], Generic[R]):
         self._count += done.rowcount
         return bool(done.rowcount)
 
+    def change(self, key: str, record: R) -> None:
+        """Put a record in the place of the one that stands under its key."""
+        stored(self._lines, "UPDATE shelf SET line = ? WHERE key = ?", (line_of(record), key))
+
     def get(self, key: str) -> R | None:
         """The record under a key; None where there is none."""
         row = self._lines.execute("SELECT line FROM shelf WHERE key = ?", (key,)).fetchone()

@@ -291,7 +291,8 @@ class Columns:
                 row = {**members, **{own: value for own, value in row.items() if own != name}}
         if plan.opened:
             plan = self._plan(row, place, plan.format)
-        values = {}
+        values: dict[str, Any] = {}
+        has_answers = "response" in self.read
         for field_name, columns in plan.fields.items():
             there = [name for name in columns if not missing(row.get(name))]
             there = [name for name in there if not _blank(row[name])] or there
@@ -299,7 +300,7 @@ class Columns:
                 values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
                 self.read.setdefault(field_name, there[0])
         self.unread.update(dict.fromkeys(plan.unread))
-        if self._holds_references(plan, values):  # sets of questions give all right answers so
+        if not has_answers and self._holds_references(plan, values):  # sets of questions give all right answers so
             values["reference"] = values.pop("response")
             self.read["reference"] = self.read.pop("response", plan.fields["response"][0])
         if plan.format and plan.format.parted:
@@ -312,7 +313,8 @@ class Columns:
         """Whether the column `answer` holds lists of texts, and nothing else is the reference."""
         given = _held(values.get("response"))
         is_list = isinstance(given, list) and all(isinstance(text, str) for text in given)
-        return is_list and "reference" in self._only - values.keys() and key(plan.fields["response"][0]) == "answer"
+        asked = "user_input" in values and "reference" in self._only - values.keys()
+        return is_list and asked and key(plan.fields["response"][0]) == "answer"
 
     def answers(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
         """The same, once for each system of a wide table: `gpt_answer` and `llama_answer` are what two answered."""
@@ -368,7 +370,7 @@ class Columns:
                                        if len(own) == 1 or given_field == "value"}  # fmt: skip
         rare: dict[str, list[str]] = {}
         joined: dict[str, int] = {}
-        unsigned = "response" in self._only and not any(_KNOWN.get(name) == "rater" for name in there)
+        unsigned = "contexts" in self._only and not any(_KNOWN.get(name) == "rater" for name in there)
         for name in columns:
             field_name = takes.get(keys[name], _KNOWN.get(keys[name], ""))
             seldom = _RARE.get(keys[name], "") if keys[name] not in takes else ""

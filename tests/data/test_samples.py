@@ -88,8 +88,8 @@ def test_tables_as_spreadsheets_write_them(tmp_path: Path, delimiter: str, encod
         ('answer\n"x\n', "a.csv, line .*: not CSV"),
         ('id,contexts,context_ids\n\n1,"[""a""]","[""1"", ""2""]"\n', "a.csv, line 3, contexts: 1 texts and 2"),
         (
-            "question|answer\nx|y\n",
-            r"a.csv: none of its columns \(question\|answer\) is one of question, answer, reference, contexts",
+            "question#answer\nx#y\n",
+            r"a.csv: none of its columns \(question#answer\) is one of question, answer, reference, contexts",
         ),
         ("answer,shown\nx,perhaps\n", "a.csv, line 2, shown = 'perhaps': true or false"),
     ],
@@ -103,13 +103,13 @@ def test_what_is_wrong_with_a_table_is_named_with_its_line(tmp_path: Path, text:
 def test_columns_go_by_many_names_and_those_of_no_field_are_named(tmp_path: Path) -> None:
     """Case, blanks and hyphens do not count."""
     (tmp_path / "a.csv").write_text(
-        "ID,Model,Вопрос,Output,Expected Answer,context,Human score\na,v1,Когда?,В 8.,В 9.,Зал.,5\n", encoding="utf-8"
+        "ID,Model,Вопрос,Output,Expected Answer,context,Human mood\na,v1,Когда?,В 8.,В 9.,Зал.,5\n", encoding="utf-8"
     )
     forms = Forms()
     assert read_samples(tmp_path / "a.csv", forms) == [
         Sample("a", "Когда?", "В 8.", "В 9.", (Chunk.nameless("Зал."),), system="v1")
     ]
-    assert forms.unread == ["not read, as no field is called so: Human score"]
+    assert forms.unread == ["not read, as no field is called so: Human mood"]
 
 
 def test_identifiers_and_rubrics() -> None:
