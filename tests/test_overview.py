@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from ragbench.views.comparison.bands import limits, reached
 
 from ragbench import views
 from ragbench.cli.standing import standing
@@ -26,7 +27,6 @@ from ragbench.tiers import BenchError
 from ragbench.tiers.run.overview import NAME, keep, over, overview
 from ragbench.views import Page
 from ragbench.views.about.overview import Overview, cost, measured
-from ragbench.views.comparison.bands import limits, reached
 from tests.measurements import measurement
 
 pytestmark = pytest.mark.usefixtures("bare")

@@ -14,10 +14,10 @@ from bs4 import BeautifulSoup
 import ragbench.extras.runs.views  # noqa: F401 - whose views are asked for by name
 from ragbench.core import language, settings
 from ragbench.core.language import LANGUAGES
+from ragbench.core.parts import Spoken, Style
 from ragbench.core.settings import GateSettings
 from ragbench.core.types import Comparison, Estimate, Verdict
 from ragbench.core.types.reason import Reason, kept
-from ragbench.data.tables import Spoken, Style
 from ragbench.llm.budget import Budget
 from ragbench.llm.pricing import Amount
 from ragbench.metrics.explanation import reason_in

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from ragbench.core.language import translator
+from ragbench.core.parts import Style
 from ragbench.core.types import Comparison, Verdict
 from ragbench.data import trec
-from ragbench.data.tables import Style
 from ragbench.tiers.basics import tabulation
 from tests.command_line import invoke, one_line
 

@@ -20,9 +20,9 @@ from ragbench import stats, views
 from ragbench.core.language import translator
 from ragbench.core.measurement import SCORE_COLUMNS, Measurement, without_nan
 from ragbench.core.metric import parse
+from ragbench.core.parts import Spoken, Style
 from ragbench.core.settings import GateSettings, Settings
 from ragbench.core.types import Verdict
-from ragbench.data.tables import Spoken, Style
 from ragbench.metrics import catalogue
 from ragbench.report import articles
 from ragbench.stats import verdicts

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ragbench.core import answered_by, unidentified
 from ragbench.core.language import Translator
 from ragbench.core.measurement import Measurement
+from ragbench.core.parts import Column, Table, Value
 from ragbench.core.stand_ins import StandIn, caveat, of
 from ragbench.core.types import Verdict
-from ragbench.data.tables import Column, Found, Table
 from ragbench.extras.runs.summarized import LETTERS, names
 from ragbench.extras.runs.views.unpaired import reason_said, verdict_of
 from ragbench.report.articles import MARK, bounded, markdown, markdown_table
@@ -38,7 +39,9 @@ def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apar
         Column(_("difference"), "interval", signed=True), Column("p", "p"), Column("n", "count"),
         *([Column(_("verdict"))] if apart else []),
     )  # fmt: skip
-    numbers = [[[one[f"{key}_{side}"] for key in ("low", "high", "value")] for side in SIDES] for one in rows]
+    numbers: list[list[list[Any]]] = [
+        [[one[f"{key}_{side}"] for key in ("value", "low", "high")] for side in SIDES] for one in rows
+    ]
     cells = []
     for one, (first, second) in zip(rows, numbers, strict=True):
         verdict = Verdict(one["verdict"]) if one.get("verdict") and not one["why"] else None
@@ -46,9 +49,9 @@ def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apar
             *([clean(one["run"])] if len(runs) > 1 else []),
             *([clean(" / ".join(dict.fromkeys((str(one["first"]), str(one["second"])))))] if named else []),
             clean(f"{one['notebook']} {one['metric']}" if several else one["metric"]),
-            Found(*first),
-            Found(*second)._replace(verdict=None if apart else verdict),
-            Found(why="†") if one["why"] else Found(one["low"], one["high"], one["difference"]),
+            Value(*first),
+            replace(Value(*second), verdict=None if apart else verdict),
+            Value(why="†") if one["why"] else Value(one["difference"], one["low"], one["high"]),
             None if one["why"] else one["p"],
             tuple(_number(one[f"n_{side}"]) for side in SIDES),
         ]
@@ -75,9 +78,9 @@ def tables_of_numbers(rows: Sequence[Mapping[Any, Any]], _: Translator) -> dict[
     columns = (Column(_("metric")), Column(_("value"), "interval"), Column("n", "count"))
     for notebook in dict.fromkeys(str(one["notebook"]) for one in rows):
         own = [one for one in rows if one["notebook"] == notebook]
-        numbers = [[_known(one[key]) for key in ("low", "high", "value")] for one in own]
+        numbers = [[_known(one[key]) for key in ("value", "low", "high")] for one in own]
         cells = [
-            (clean(f"{one['metric']} †" if one["reason"] else one["metric"]), Found(*three), (_number(one["n"]),))
+            (clean(f"{one['metric']} †" if one["reason"] else one["metric"]), Value(*three), (_number(one["n"]),))
             for one, three in zip(own, numbers, strict=True)
         ]
         why = dict.fromkeys(f"† {one['metric']}: {reason_said(str(one['reason']), _)}." for one in own if one["reason"])

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ragbench.core import language, settings, stand_ins
 from ragbench.core.measurement import Measurement, NamedEstimate
 from ragbench.core.names import meant as near
+from ragbench.core.parts import spoken
 from ragbench.core.types import Judge, Sample
 from ragbench.data.samples import read_samples
 from ragbench.report.keeping import kept
@@ -77,7 +78,7 @@ def assert_better(measured: Measured, challenger: str, *, baseline: str = "", me
         name = metric or of.primary or ""
         if of.baseline is not None and baseline in ("", of.baseline):
             one = compared(page, of.baseline, challenger, name)
-            found += [] if one is None else [(one, sentence(of, challenger, name))]
+            found += [] if one is None else [(one, spoken(of.text).phrase(sentence(of, challenger, name)))]
     if not found:
         pairs = {
             f"{one.comparison.challenger} with {one.comparison.baseline} on {one.metric}"
@@ -88,7 +89,7 @@ def assert_better(measured: Measured, challenger: str, *, baseline: str = "", me
         raise ValueError(
             f"nothing compares {wanted}{near(wanted, pairs)}; compared are {'; '.join(sorted(pairs)) or 'none'}"
         )
-    lines = [str(said.striptags()) for one, said in found if not one.verdict.is_better]
+    lines = [said for one, said in found if not one.verdict.is_better]
     if lines:
         raise AssertionError("\n".join([*lines, *_caveats(made)]))
 

@@ -14,6 +14,7 @@ from ragbench.report.pages.assembly import Measurements
 from ragbench.report.pages.editions import Edition
 from ragbench.views.about import metric_page
 from ragbench.views.basics.links import METRIC_PAGES, row_anchor
+from ragbench.views.basics.web import Web
 
 
 def write(
@@ -57,11 +58,11 @@ def html(
     signed: Mapping[str, str],
     frame: Mapping[str, Any],
 ) -> str:
-    """The page of a metric; see `ragbench.views.about.metric_page.draw`."""
+    """The page of a metric; see `ragbench.views.about.metric_page.parts`."""
     _ = translator(language)
     page = assembly.chrome(language, f"{_('Metric')} · {metric.name}") | {
         "name": metric.name,
-        "body": metric_page.draw(metric, _, places, titles, signed),
+        "body": Web(_).blocks(metric_page.parts(metric, _, places, titles, signed)),
         **frame,
     }
     return str(assembly.exporter().environment.get_template("metric.html.j2").render(page=page))

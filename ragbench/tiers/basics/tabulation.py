@@ -7,8 +7,8 @@ from typing import Any
 
 from ragbench.core.counts import brackets, missing
 from ragbench.core.language import Translator
+from ragbench.core.parts import Column, Table, Value
 from ragbench.core.types import BY_CONSTRUCTION, Comparison, Estimate, Verdict
-from ragbench.data.tables import Column, Found, Table
 from ragbench.tiers.basics import verdicts
 from ragbench.tiers.basics.families import merged
 from ragbench.tiers.basics.families import said as family_said
@@ -50,7 +50,7 @@ def estimates(
     columns = [*map(Column, titles), Column(_("value"), "number"), Column(_("interval"), "interval")]
     columns += [Column(_("method")), Column("n", "count"), Column(_("unmeasured"), "count")]
     rows: list[tuple[Any, ...]] = [
-        (*names, one.value, Found(one.low, one.high, why=_why(one, reasons, _)),
+        (*names, one.value, Value(None, one.low, one.high, why=_why(one, reasons, _)),
          None if one.method == "none" else interval_name(one.method, _), one.n, missing(one, _, digits))
         for names, one in pairs
     ]  # fmt: skip
@@ -89,7 +89,7 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
         Column(_("verdict"), "verdict"),
     ]  # fmt: skip
     rows: list[tuple[Any, ...]] = [
-        (metric, one.difference, Found(one.low, one.high, why=_why(one, reasons, _)), one.p, one.p_adjusted,
+        (metric, one.difference, Value(None, one.low, one.high, why=_why(one, reasons, _)), one.p, one.p_adjusted,
          one.minimum_detectable, one.n, one.n_dropped, _verdict(one, _))
         for metric, one in pairs
     ]  # fmt: skip

@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from markupsafe import Markup
-
 from ragbench.core.language import DASH, Translator
+from ragbench.core.parts import (
+    Cell,
+    Chip,
+    Column,
+    Content,
+    Group,
+    P,
+    Phrase,
+    Row,
+    Table,
+    Text,
+    Value,
+    filled,
+    small,
+)
 from ragbench.core.types import Verdict
 from ragbench.tiers.basics.verdicts import planned_of, said_of
 from ragbench.views.basics.entries import rows_of
-from ragbench.views.basics.marks import chip_of, small, spread
 from ragbench.views.basics.material import Material, digits_of
-from ragbench.views.basics.templates import html
 from ragbench.views.basics.text import anchor, shown
 from ragbench.views.view import view
 
@@ -21,32 +32,36 @@ EXCERPT = 160
 
 
 @view("summaries")
-def summaries(material: Material, present: frozenset[str]) -> Markup:
+def summaries(material: Material, present: frozenset[str]) -> Content:
     """Numbers of runs that nothing pairs; empty where every number is paired."""
     _ = material.text
     found = rows_of(material.kept("summarized"))
     if not found:
-        return Markup("")
+        return ()
     runs = list(dict.fromkeys(str(one["run"]) for one in found))
     other = runs[0] if len(runs) == 1 else _("other run")
-    heads = [html.head(title) for title in (_("metric"), "A", other, _("difference, two samples"), _("p"))]
-    heads.append(html.head(_("verdict"), "rb-word"))
-    rows = []
+    columns = (
+        Column(_("metric")), Column("A", "interval"), Column(other, "interval"),
+        Column(_("difference, two samples"), "interval", signed=True, label=_("difference")), Column(_("p"), "p"),
+        Column(_("verdict"), "verdict", look="rb-word"),
+    )  # fmt: skip
+    rows = list[Any]()
     grouped: dict[tuple[str, ...], list[Mapping[Any, Any]]] = {}
     for one in found:
         grouped.setdefault(tuple(str(one[key]) for key in ("notebook", "first", "second", "run")), []).append(one)
     for (notebook, *systems, run), own in grouped.items():
-        title = [shown(notebook), Markup(" / ").join(dict.fromkeys(map(shown, systems)))]
+        title = [shown(notebook), " / ".join(dict.fromkeys(map(shown, systems)))]
         title += [shown(f"A, {run}")] if len(runs) > 1 else []
-        rows.append(html.group(Markup(" · ").join(title), len(heads)))
-        rows += [_summary_row(material, one, run if len(runs) == 1 else other) for one in own]
+        rows.append(Group(" · ".join(title)))
+        rows += [_summary_row(material, one) for one in own]
     note = _("These numbers are compared as two independent samples, because nothing pairs them question by question. "
              "A difference that is not shown here may well be there.")  # fmt: skip
-    notes = [note, *_other_data(material)]
-    return html.all(html.table(_("Numbers without pairs"), heads, rows, "rb-long"), *map(html.meta, notes))
+    notes: list[Phrase] = [note, *_other_data(material)]
+    table = Table(columns, tuple(rows), _("Numbers without pairs"), language=_.language, look="rb-long")
+    return (table, [Text(said, "rb-meta") for said in notes])
 
 
-def _other_data(material: Material) -> list[Markup]:
+def _other_data(material: Material) -> list[Phrase]:
     """A warning where the runs name different data: what differs may be the questions."""
     _ = material.text
     named = [_.enumeration(list(run.get("datasets") or ())) or DASH for run in material.facts["runs"]]
@@ -54,41 +69,43 @@ def _other_data(material: Material) -> list[Markup]:
         return []
     told = _.enumeration([f"{run['letter']} {name}" for run, name in zip(material.facts["runs"], named, strict=True)])
     return [
-        _.html(
-            "The runs name different data: {data}. A difference may be that of the questions alone.", data=shown(told)
+        filled(
+            _("The runs name different data: {data}. A difference may be that of the questions alone."),
+            data=shown(told),
         )
     ]
 
 
-def _summary_row(material: Material, one: Mapping[Any, Any], other: str) -> Markup:
+def _summary_row(material: Material, one: Mapping[Any, Any]) -> Row:
     _ = material.text
     digits = digits_of(one[f"{key}_{side}"] for key in ("value", "low", "high") for side in ("first", "second"))
-    named = f"{one['notebook']} {one['first']} {one['second']} {one['run']} {one['metric']}"
-    cells = [html.row_head(shown(one["metric"]), "", anchor("summary", named))]
-    for side, letter in (("first", "A"), ("second", other)):
-        text = f"{_.number(one[f'value_{side}'], digits)} {_.interval(one[f'low_{side}'], one[f'high_{side}'], digits)}"
+    cells: list[Any] = [shown(one["metric"])]
+    for side in ("first", "second"):
+        value, low, high = (one[f"{key}_{side}"] for key in ("value", "low", "high"))
         count = one[f"n_{side}"]
-        value = spread(text.removesuffix(f" {DASH}"))
-        cells.append(html.cell(letter, value + small("" if missing(count) else f"n {_.integer(int(count))}")))
+        beside = small("" if missing(count) else f"n {_.integer(int(count))}")
+        cells.append((Value(value, low, high, digits=digits, bare=True), beside))
     if one["why"]:
-        cells.append(html.wide_cell(why(material, one["why"]), 3))
+        cells.append(Cell(why(material, one["why"]), span=3))
     else:
-        number = _.number(one["difference"], digits, signed=True)
-        text = f"{number} {_.interval(one['low'], one['high'], digits, signed=True)}"
-        cells += [
-            html.cell(_("difference"), spread(text)),
-            html.cell(_("p"), html.number(_.p_value(one["p"]))),
-            html.cell(_("verdict"), chip_of(Verdict(one["verdict"]), verdict_of(one, _)), "rb-word"),
-        ]
-    detectable = one["minimum_detectable"]
+        verdict = Chip.of(Verdict(one["verdict"]), verdict_of(one, _))
+        difference = Value(one["difference"], one["low"], one["high"], digits=digits, signed=True)
+        cells += [difference, P(one["p"]), verdict]
+    named = f"{one['notebook']} {one['first']} {one['second']} {one['run']} {one['metric']}"
+    return Row(cells, anchor("summary", named), _unshown(material, one, digits))
+
+
+def _unshown(material: Material, one: Mapping[Any, Any], digits: int) -> str:
+    """What a comparison that shows no difference could have shown; empty of any other."""
+    _, detectable = material.text, one["minimum_detectable"]
     if one["why"] or one["verdict"] != str(Verdict.NOT_SHOWN) or missing(detectable):
-        return html.row(cells)
+        return ""
     text = _("a difference of {difference} or more would have been shown", difference=_.number(detectable, digits))
     margin, needed = (None if missing(one.get(key)) else one[key] for key in ("margin", "questions_needed"))
     counts = [int(one[f"n_{side}"]) for side in ("first", "second") if not missing(one[f"n_{side}"])]
     if needed is not None and counts:
         text += "; " + planned_of(margin, int(needed), min(counts), _)
-    return html.row(cells, "rb-over") + html.under(text, len(cells))
+    return text
 
 
 def verdict_of(one: Mapping[Any, Any], _: Translator) -> str:
@@ -101,7 +118,7 @@ def missing(value: Any) -> bool:
     return value is None or value != value
 
 
-def why(material: Material, reason: str) -> Markup:
+def why(material: Material, reason: str) -> str:
     """Why two numbers are not set against each other, in words."""
     return shown(reason_said(reason, material.text), EXCERPT)
 
