@@ -259,7 +259,7 @@ def _scoring(samples: Any, metrics: Any, judge: Any, options: dict[str, Any]) ->
         rows, taken = (tuple(every), None) if limit is None else sample_of(every, limit)
         chosen = applicable(rows, [metrics] if isinstance(metrics, str) or callable(metrics) else metrics)
         _ = leading(options["primary"], chosen)
-        check_baseline(options["baseline"], (one.system for one in rows if one.system))
+        check_baseline(options["baseline"], (sample.system for sample in rows if sample.system))
         chosen, judges = judge_assignment.assigned(chosen, named)
         whom = judge_assignment.asking(chosen, judges)
         rule = judge_assignment.rule_of(options["aggregate"], options["tolerance"], options["quorum"], whom)

@@ -133,8 +133,8 @@ def main() -> None:
 def _reduced(arguments: list[str]) -> typer.Typer:
     """The application with the command that stands first, where one does: to build all takes as long as a small one."""
     named = arguments[:1]
-    commands = [one for one in application.registered_commands if one.name in named]
-    groups = [one for one in application.registered_groups if one.name in named]
+    commands = [command for command in application.registered_commands if command.name in named]
+    groups = [group for group in application.registered_groups if group.name in named]
     if not commands and not groups:
         return application
     reduced = copy.copy(application)

@@ -112,7 +112,9 @@ class Beginning:
             if made.documents is None and documents.paths(place) and (made.said == [] or place != folder):
                 made._take_documents(place)
         taken = {*made.qrels, *made.runs}
-        texts = [one.name for one in folder.iterdir() if one.suffix.lower() in documents.KINDS and one not in taken]
+        texts = [
+            entry.name for entry in folder.iterdir() if entry.suffix.lower() in documents.KINDS and entry not in taken
+        ]
         if texts and made.said and made.documents != folder:
             made.unused.append(f"{', '.join(sorted(texts))}: documents; a folder of these becomes a knowledge base")
         if not made.said:
@@ -173,35 +175,39 @@ class Beginning:
         if self.variable:
             named = [f"export {OF_ITS_OWN}=…"] if self.variable == OF_ITS_OWN else []
             return [*named, "ragbench load database own --dry-run", "ragbench run tier1_retrieval -p unit=url"]
-        found = []
+        commands = []
         if self.qrels and self.runs:
-            found.append(" ".join(["ragbench trec", self._word(self.qrels[0]), *map(self._word, self.runs)]))
+            commands.append(" ".join(["ragbench trec", self._word(self.qrels[0]), *map(self._word, self.runs)]))
         if self.answers:
-            found.append(" ".join(["ragbench score", *map(self._word, self.answers)]))
-        found += [f"ragbench agree {self._word(path)}" for path in self.ratings]
+            commands.append(" ".join(["ragbench score", *map(self._word, self.answers)]))
+        commands += [f"ragbench agree {self._word(path)}" for path in self.ratings]
         base = ""
         if self.documents:
             base = _named(self.documents)
-            found.append(f"ragbench load documents {self._word(self.documents)} --name {base}")
+            commands.append(f"ragbench load documents {self._word(self.documents)} --name {base}")
         for kind, path, name in self.brought:
             whence = f" --chunks-from {base}" if base and kind == "questions" and not self.labelled else ""
             split = f" --split {_split(path)}" if kind == "beir" and _split(path) != "test" else ""
-            found.append(f"ragbench load {kind} {self._word(path)} --name {name}{whence}{split}")
+            commands.append(f"ragbench load {kind} {self._word(path)} --name {name}{whence}{split}")
         if self.documents and not self.brought:
-            return [*found, f"ragbench draft {base} --questions 120", "ragbench run tier1_retrieval"]
+            return [*commands, f"ragbench draft {base} --questions 120", "ragbench run tier1_retrieval"]
         if self.brought:
             kind, _, name = self.brought[0]
             measured = {"questions": self.labelled, "beir": True, "squad": True}.get(kind, False)
-            return [*found, *(["ragbench run tier1_retrieval"] if measured else [])]
+            return [*commands, *(["ragbench run tier1_retrieval"] if measured else [])]
         if self.sets:
             how = {"": "ragbench run --plan", "chunk": "ragbench run tier1_retrieval"}
-            return [*found, how.get(self.unit, "ragbench run tier1_retrieval -p unit=url"), "ragbench run"]
-        return found or ["ragbench load --help", "ragbench run"]
+            return [*commands, how.get(self.unit, "ragbench run tier1_retrieval -p unit=url"), "ragbench run"]
+        return commands or ["ragbench load --help", "ragbench run"]
 
     def _take_sets(self, data: Path, name: str = "") -> None:
         places = [data / name] if name else sorted(path for path in data.glob("*") if path.is_dir())
         for place in places:
-            tongues = [one for one in LANGUAGES if all((place / f"{table}.{one}.jsonl").is_file() for table in _BASE)]
+            tongues = [
+                language
+                for language in LANGUAGES
+                if all((place / f"{table}.{language}.jsonl").is_file() for table in _BASE)
+            ]
             described = (place / "dataset.toml").is_file()
             if not described and not tongues:
                 if name:
@@ -212,9 +218,9 @@ class Beginning:
             if not NAME.fullmatch(place.name):
                 raise ValueError(f"{place}: name the folder by small letters, digits, dots and dashes: it is an id")
             if described:
-                found = datasets.load(place.name, data)
-                asked: Sequence[Any] = found.questions
-                size = _sized(found.chunks, asked)
+                dataset = datasets.load(place.name, data)
+                asked: Sequence[Any] = dataset.questions
+                size = _sized(dataset.chunks, asked)
             else:
                 read = datasets.Records.read(place, tongues[0])
                 asked = read.questions
@@ -222,8 +228,8 @@ class Beginning:
                 about = f'title = {_toml(place.name)}\nlicence = "not stated"\nlanguages = {_toml(tongues)}\n'
                 self.unwritten[place / "dataset.toml"] = about
             if not self.sets:
-                by_chunk = any(one.relevant for one in asked)
-                self.unit = "chunk" if by_chunk else "url" if any(one.relevant_urls for one in asked) else ""
+                by_chunk = any(question.relevant for question in asked)
+                self.unit = "chunk" if by_chunk else "url" if any(question.relevant_urls for question in asked) else ""
             self.data = data
             self.sets.append(place.name)
             self.said.append(f"data set {place.name}: {size}")
@@ -251,22 +257,22 @@ class Beginning:
     def _take_table(self, path: Path) -> None:
         known, row = _looked_at(path)
         read, tool = known.read, _tool(path)
-        which = [f"{spoken(one)} = {read[one]}" for one in FIELDS if one in read]
+        which = [f"{spoken(field)} = {read[field]}" for field in FIELDS if field in read]
         told = "; ".join([", ".join(which), *known.notes()])
         kind = _kind(row, read, tool)
         if kind == "answers":
             forms = Forms()
             samples = read_samples(path, forms)
-            systems = {one.system for one in samples if one.system}
+            systems = {sample.system for sample in samples if sample.system}
             said = f"{counted(len(samples), 'answer')}{f' of {len(systems)} systems' if systems else ''}"
             left_out = f"; left out: {forms.left_out.said}" if forms.left_out.counts else ""
             self._say(self.answers, path, f"{said} ({f'{forms.format}, ' if forms.format else ''}{told}{left_out})")
         elif kind == "questions":
-            found = datasets.question_sets.read(path)
-            if not found.chunks:
+            brought = datasets.question_sets.read(path)
+            if not brought.chunks:
                 self.labelled = False
                 told += "; no passages: score answers to them, or give the knowledge base: documents, --chunks-from"
-            self._take(kind, path, f"{path.name}: {counted(len(found.questions), 'question')} ({told})")
+            self._take(kind, path, f"{path.name}: {counted(len(brought.questions), 'question')} ({told})")
         elif kind == "ratings":
             self._say(self.ratings, path, f"ratings ({told})")
         elif kind:
@@ -342,9 +348,9 @@ class Beginning:
             yield _line(SourceSettings, "language", "ru")
             for table, model in (("chunks", ChunkTable), ("questions", QuestionTable)):
                 yield from ("", f"[databases.own.{table}]")
-                for name, one in model.model_fields.items():
-                    if one.default is not None:
-                        yield _line(model, name, one.default)
+                for name, field in model.model_fields.items():
+                    if field.default is not None:
+                        yield _line(model, name, field.default)
             yield from ("", f"[embedders.{STORED}]", _line(EmbedderSettings, "kind", "database"))
             yield _line(EmbedderSettings, "database", "own")
             yield from ("", f"[systems.{STORED}]", _line(SystemSettings, "embedder", STORED))
@@ -431,8 +437,8 @@ def _split(path: Path) -> str:
 
 def _tool(path: Path) -> str:
     """What wrote a file that an annex can read; empty for any other file."""
-    found = (annexes.taken("readers", name)(path) for name in annexes.offered("readers"))
-    return next(filter(None, found), "")
+    tools = (annexes.taken("readers", name)(path) for name in annexes.offered("readers"))
+    return next(filter(None, tools), "")
 
 
 def _is_beir(path: Path) -> bool:
@@ -444,7 +450,7 @@ def _is_beir(path: Path) -> bool:
 
 
 def _folders(path: Path) -> list[Path]:
-    return [one for one in sorted(path.iterdir()) if one.is_dir() and not one.name.startswith(".")]
+    return [entry for entry in sorted(path.iterdir()) if entry.is_dir() and not entry.name.startswith(".")]
 
 
 def _defined(path: Path) -> Iterator[str]:
@@ -460,7 +466,7 @@ def _defined(path: Path) -> Iterator[str]:
             yield node.name
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from (one.id for one in targets if isinstance(one, ast.Name))
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
         elif isinstance(node, ast.Import | ast.ImportFrom):
             yield from (alias.asname or alias.name for alias in node.names)
 

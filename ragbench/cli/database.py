@@ -64,10 +64,10 @@ def size() -> None:
     from ragbench.store import Store, dumps
 
     with Store.open(settings.load()) as store:
-        found = dumps.sizes(store.engine)
-    rows = [(one.name, one.meant_for, f"{one.rows:,}", told(one.bytes)) for one in found]
+        tables = dumps.sizes(store.engine)
+    rows = [(table.name, table.meant_for, f"{table.rows:,}", told(table.bytes)) for table in tables]
     terminal.table(("table", "what it is for", "rows, about", "with indexes"), rows, left=("table", "what it is for"))
-    terminal.say(f"{told(sum(one.bytes for one in found))} in all")
+    terminal.say(f"{told(sum(table.bytes for table in tables))} in all")
 
 
 @application.command("dump")

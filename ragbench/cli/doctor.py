@@ -82,13 +82,13 @@ def _cluster() -> Iterator[Finding]:
                 ),
             )
     except pool.UnfitError as error:
-        for one in error.differences:
-            yield "fault", f"cluster {known.cluster}: {one}"
+        for difference in error.differences:
+            yield "fault", f"cluster {known.cluster}: {difference}"
 
 
 def _python() -> Iterator[Finding]:
-    found = ".".join(map(str, sys.version_info[:3]))
-    yield ("ok", f"Python {found}") if sys.version_info >= (3, 11) else ("fault", f"Python {found}; 3.11 is needed")
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield ("ok", f"Python {version}") if sys.version_info >= (3, 11) else ("fault", f"Python {version}; 3.11 is needed")
 
 
 def _packages() -> Iterator[Finding]:
@@ -116,9 +116,9 @@ def _configuration() -> Iterator[Finding]:
     from ragbench.core import settings
 
     path = settings.config_path()
-    found = settings.load()
+    known = settings.load()
     yield (
-        ("ok", f"{path}: systems {', '.join(found.systems)}; baseline {found.baseline or next(iter(found.systems))}")
+        ("ok", f"{path}: systems {', '.join(known.systems)}; baseline {known.baseline or next(iter(known.systems))}")
         if path.is_file()
         else (
             "note",
@@ -131,9 +131,9 @@ def _configuration() -> Iterator[Finding]:
 def _notebooks() -> Finding:
     from ragbench.data import places
 
-    found = places.notebooks()
-    whose = "the project's own" if found[0].parent == places.own_notebooks() else "those that come with ragbench"
-    return "ok", f"notebooks: {whose}, {len(found)} in {found[0].parent}"
+    paths = places.notebooks()
+    whose = "the project's own" if paths[0].parent == places.own_notebooks() else "those that come with ragbench"
+    return "ok", f"notebooks: {whose}, {len(paths)} in {paths[0].parent}"
 
 
 def _data() -> Iterator[Finding]:
@@ -143,23 +143,23 @@ def _data() -> Iterator[Finding]:
     from ragbench.data import places
     from ragbench.tiers.basics.session import dataset_of
 
-    found = settings.load()
+    known = settings.load()
     own = data.available(places.own_data())
     for name in sorted({*own, *data.available(shipped.DATA)}):
         try:
-            one = data.load(name, places.data(name))
+            dataset = data.load(name, places.data(name))
         except data.TooMuchError as error:
             yield "note", str(error)
             continue
         whose = "" if name in own else ", comes with ragbench"
-        size = f"{counted(len(one.chunks), 'passage')}, {counted(len(one.questions), 'question')}"
+        size = f"{counted(len(dataset.chunks), 'passage')}, {counted(len(dataset.questions), 'question')}"
         yield "ok", f"data set {name}: {size}{whose}"
-    if found.dataset.startswith(settings.OWN_TABLES):
-        name = found.dataset.removeprefix(settings.OWN_TABLES)
-        yield "note", f"data set {found.dataset}: `ragbench load database {name} --dry-run` looks at it"
-    elif own or "dataset" in found.model_fields_set:
+    if known.dataset.startswith(settings.OWN_TABLES):
+        name = known.dataset.removeprefix(settings.OWN_TABLES)
+        yield "note", f"data set {known.dataset}: `ragbench load database {name} --dry-run` looks at it"
+    elif own or "dataset" in known.model_fields_set:
         with contextlib.suppress(data.TooMuchError):  # said already
-            dataset_of(found.dataset, found)
+            dataset_of(known.dataset, known)
     else:
         yield "note", "there is no data set of this project: `ragbench load` brings one; `ragbench score` needs none"
 
@@ -171,11 +171,11 @@ def _pages() -> Iterator[Finding]:
     from ragbench.core.language import translator
 
     names = tiers()
-    lacking = {one.page: one for one in report.lacking(names)}
+    lacking = {lack.page: lack for lack in report.lacking(names)}
     made = [name for name in names if name not in lacking]
     yield "ok", f"pages that the data allow: {', '.join(made) or 'none'}"
-    for name, one in lacking.items():
-        yield "note", f"{name} {one.sentence(translator('en'))}"
+    for name, missing in lacking.items():
+        yield "note", f"{name} {missing.sentence(translator('en'))}"
 
 
 def _parts() -> Iterator[Finding]:
@@ -186,9 +186,9 @@ def _parts() -> Iterator[Finding]:
 
     known = settings.load()
     every = parts.of_settings(known)
-    found = parts.faults(every, known)
-    yield from (("fault", one) for one in found)
-    if not found:
+    faults = parts.faults(every, known)
+    yield from (("fault", fault) for fault in faults)
+    if not faults:
         english = translator("en")
         there = english.enumeration(
             [
@@ -224,8 +224,8 @@ def _trust() -> Iterator[Finding]:
     from ragbench.views.basics.text import clean
 
     items = (*trust.named(), *trust.notebooks())
-    for one in (open_ := trust.doubts(*items)):
-        yield "note", f"not trusted yet: {clean(str(one))}; see `ragbench trust`"
+    for doubt in (open_ := trust.doubts(*items)):
+        yield "note", f"not trusted yet: {clean(str(doubt))}; see `ragbench trust`"
     if not open_:
         yield "ok", f"trusted: {settings.project_folder()}" if items else consent.NOTHING
 
@@ -245,14 +245,14 @@ def _models() -> Iterator[Finding]:
         except Exception as error:  # whatever it fails with is what is to be known of it
             yield "fault", f"{role} {name}: {clean(error)}"
             continue
-        one = AnsweredBy(role, name, asked, {said: 1} if said else {})
-        other = clean(sentence(one, translator("en")))
+        reply = AnsweredBy(role, name, asked, {said: 1} if said else {})
+        other = clean(sentence(reply, translator("en")))
         if said is None:
             yield "note", f"{role} {name}: {asked} answers, and does not say which model it is"
         else:
-            yield ("note" if one.kinship == "other" else "ok"), other or f"{role} {name}: {asked} answers"
+            yield ("note" if reply.kinship == "other" else "ok"), other or f"{role} {name}: {asked} answers"
 
 
 def _browser() -> Iterator[Finding]:
-    found = os.environ.get("RAGBENCH_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    yield ("ok", f"browser for the page tests: {found}") if found else ("note", "no Chromium: page tests will skip")
+    browser = os.environ.get("RAGBENCH_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    yield ("ok", f"browser for the page tests: {browser}") if browser else ("note", "no Chromium: page tests will skip")

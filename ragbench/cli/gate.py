@@ -42,26 +42,26 @@ def hold(folder: Path) -> Ending:
 
     kept = assembly.Measurements(folder)
     measured = {name: kept[name] for name in kept.names()}
-    found = room.decide(measured, settings.load())
-    results.write_json(folder / JSON, {**found.as_json(), **results.stood_in(measured)})
-    code = tell(found)
+    decision = room.decide(measured, settings.load())
+    results.write_json(folder / JSON, {**decision.as_json(), **results.stood_in(measured)})
+    code = tell(decision)
     outputs.caveat(
-        one
-        for check in found.checks
+        stand_in
+        for check in decision.checks
         if check.notebook in measured
-        for one in stand_ins.of(measured[check.notebook].facts, check.system, check.metric)
+        for stand_in in stand_ins.of(measured[check.notebook].facts, check.system, check.metric)
     )
-    terminal.say(f"gate: {found.outcome}", err=True, bold=True)
+    terminal.say(f"gate: {decision.outcome}", err=True, bold=True)
     return code
 
 
-def tell(found: Decision) -> Ending:
+def tell(decision: Decision) -> Ending:
     """Say every check on the error channel."""
     from ragbench.tiers.run.gates import ALONE, line
 
-    for check in found.checks:
+    for check in decision.checks:
         colour = {"holds": "green", "fails": "red"}.get(str(check.outcome), "yellow")
         terminal.say(line(check), err=True, colour=colour)
-    if any(check.is_difference for check in found.checks):
+    if any(check.is_difference for check in decision.checks):
         terminal.say(ALONE, err=True)
-    return found.exit_code
+    return decision.exit_code

@@ -55,13 +55,13 @@ def init(
     target = here / "ragbench.toml"
     if target.exists() and not force:
         raise typer.BadParameter(f"{target} is there already; --force replaces it", param_hint="ragbench init")
-    found = Beginning.named(what, here) if what else Beginning.there(here)
-    files = {**found.unwritten, here / schema.NAME: schema.text(), target: found.text()}
+    beginning = Beginning.named(what, here) if what else Beginning.there(here)
+    files = {**beginning.unwritten, here / schema.NAME: schema.text(), target: beginning.text()}
     for path, text in files.items():
         folders.write(path, text)
-    for said in found.said:
+    for said in beginning.said:
         terminal.say(said, mark="✓", colour="green")
-    for unused in found.unused:
+    for unused in beginning.unused:
         terminal.say(f"not used: {unused}", mark="–")
     terminal.say(f"written: {', '.join(str(path.relative_to(here)) for path in files if path.is_relative_to(here))}")
     settings.load.cache_clear()
@@ -70,7 +70,7 @@ def init(
         terminal.say(f"read is another file, which RAGBENCH_CONFIG names: {settings.config_path()}", mark="–")
     else:
         consent.allow()  # who has written it need not be asked about it
-    first, *more = found.next()
+    first, *more = beginning.next()
     terminal.say(f"Next: {first}", bold=True)
     for command in more:
         terminal.say(f"Then: {command}")

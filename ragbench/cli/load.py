@@ -83,18 +83,22 @@ def brings(command: str, *, adds: bool = False) -> Callable[[Callable[..., Read]
         own = list(inspect.signature(read, eval_str=True).parameters.values())
         left_out = {"source", *(() if adds else ("add",))}
         shared = [
-            one for one in inspect.signature(About, eval_str=True).parameters.values() if one.name not in left_out
+            parameter
+            for parameter in inspect.signature(About, eval_str=True).parameters.values()
+            if parameter.name not in left_out
         ]
 
         def run(**given: Any) -> None:
             _bring(
-                *read(**{one.name: given[one.name] for one in own}),
-                About(source=_named(given[own[0].name]), **{one.name: given[one.name] for one in shared}),
+                *read(**{parameter.name: given[parameter.name] for parameter in own}),
+                About(
+                    source=_named(given[own[0].name]), **{parameter.name: given[parameter.name] for parameter in shared}
+                ),
             )
 
-        keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *shared)]
+        keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*own, *shared)]
         run.__doc__, run.__signature__ = read.__doc__, inspect.Signature(keywords)  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in keywords}
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in keywords}
         application.command(command)(run)
         return read
 
@@ -232,24 +236,24 @@ def database(
     from ragbench.tiers.retrieval import own_tables
 
     read = own_tables.read(source, settings.load())
-    found = Brought(
+    brought = Brought(
         chunks=[_record(chunk, ChunkRecord) for chunk in read.chunks],
         questions=[_record(question, QuestionRecord) for question in read.questions],
         history=list(read.history),
     )
-    found.left_out.update(read.left_out)
+    brought.left_out.update(read.left_out)
     if read.questions:
-        found.notes.append("the label of a question is the page that was shown with its answer: a proxy")
+        brought.notes.append("the label of a question is the page that was shown with its answer: a proxy")
     if not read.history:
-        found.notes.append("no table of questions: they come from a file")
+        brought.notes.append("no table of questions: they come from a file")
     if not name:
-        tell(found, f"db:{source}", read.language, check=check)
+        tell(brought, f"db:{source}", read.language, check=check)
         asked = f"ragbench load questions FILE --name NAME --chunks-from db:{source}"
         command = f"ragbench run real_users sources -d db:{source}" if read.history else asked
         terminal.say(f"Nothing was copied. Next: {command}")
         return
     about = About(name, read.language, read.title, read.licence, replace, dry_run, check=check, source=f"db:{source}")
-    _bring(found, None, about)
+    _bring(brought, None, about)
 
 
 @brings("squad")
@@ -321,16 +325,16 @@ def _record(value: Any, model: Any) -> Any:
     return model.model_construct(**{name: getattr(value, name) for name in model.model_fields})
 
 
-def _brought(found: tuple[list[Any], list[Any], dict[str, int]]) -> Brought:
+def _brought(tables: tuple[list[Any], list[Any], dict[str, int]]) -> Brought:
     from collections import Counter
 
     from ragbench.data import Brought
 
-    chunks, questions, left_out = found
+    chunks, questions, left_out = tables
     return Brought(chunks=chunks, questions=questions, left_out=Counter(left_out))
 
 
-def _bring(found: Brought, logged: Logged | None, about: About) -> None:
+def _bring(brought: Brought, logged: Logged | None, about: About) -> None:
     """Say what was understood and left out, and write it unless this is a dry run."""
     from ragbench import data
     from ragbench.core import settings, trust
@@ -340,17 +344,17 @@ def _bring(found: Brought, logged: Logged | None, about: About) -> None:
         data.require_free(about.name, folder, replace=about.replace)
     name, _, part = about.name.partition(":") if about.add else (about.name, "", "")
     if about.sample:
-        logged = data.drawn(found, logged, about.sample)
-    read_as = segmentation.language_of(found.texts)
+        logged = data.drawn(brought, logged, about.sample)
+    read_as = segmentation.language_of(brought.texts)
     spoken = about.language or part or read_as
     if about.add:
         spoken = data.language_in(data.place_of(name, folder), about.language or part)
     if about.add and spoken != read_as:
-        found.notes.append(f"the texts read as {read_as}, and join the data set's {spoken}")
-    tell(found, about.source, spoken, check=about.check)
+        brought.notes.append(f"the texts read as {read_as}, and join the data set's {spoken}")
+    tell(brought, about.source, spoken, check=about.check)
     there = sorted(path.name for path in (folder / name).glob("*.jsonl")) if about.replace else []
     if about.add:
-        made = data.add(f"{name}:{spoken}", folder, found, dry_run=about.dry_run)
+        made = data.add(f"{name}:{spoken}", folder, brought, dry_run=about.dry_run)
     else:
         made = data.write(
             about.name,
@@ -359,9 +363,9 @@ def _bring(found: Brought, logged: Logged | None, about: About) -> None:
             licence=about.licence,
             source=about.source,
             language=spoken,
-            **{table: getattr(found, table) for table in found.tables},
+            **{table: getattr(brought, table) for table in brought.tables},
             logged=logged,
-            left_out=+found.left_out,
+            left_out=+brought.left_out,
             replace=about.replace,
             dry_run=about.dry_run,
         )
@@ -376,7 +380,7 @@ def _bring(found: Brought, logged: Logged | None, about: About) -> None:
         key = table if BARE.fullmatch(table) else json.dumps(table, ensure_ascii=False)
         terminal.say(f'to measure it, add to ragbench.toml: [systems.{key}] results = "{place}"')
     digest = made.whole_hash[:12]
-    first, *more = found.runs or [""]
+    first, *more = brought.runs or [""]
     terminal.say(f"data set {about.name} is there (content hash {digest}). Next: {_command(first, about.name)}")
     for run in more:
         terminal.say(f"Then: {_command(run, about.name)}")

@@ -77,13 +77,13 @@ def documents(
     elif not add:
         data.require_free(name, place, replace=replace)
     with Progress("documents", len(reading.paths(folder))) as progress:
-        found = reading.read(folder, cutting, url, known, progress)
-    spoken = spoken or segmentation.language_of(found.texts)
+        brought = reading.read(folder, cutting, url, known, progress)
+    spoken = spoken or segmentation.language_of(brought.texts)
     if not check:
-        _tell_copies(found)
-    tell(found, folder.name, spoken, check=check)
-    _require_labels(known, found)
-    tables = {one.name: getattr(known, one.name) for one in fields(known)} if known is not None else {}
+        _tell_copies(brought)
+    tell(brought, folder.name, spoken, check=check)
+    _require_labels(known, brought)
+    tables = {field.name: getattr(known, field.name) for field in fields(known)} if known is not None else {}
     made = data.write(
         name,
         place,
@@ -91,10 +91,10 @@ def documents(
         licence=licence,
         source=folder.name,
         language=spoken,
-        left_out=+found.left_out,
+        left_out=+brought.left_out,
         replace=replace or add,
         dry_run=dry_run,
-        **{**tables, **{table: getattr(found, table) for table in found.tables}},
+        **{**tables, **{table: getattr(brought, table) for table in brought.tables}},
     )
     if dry_run:
         terminal.say("all of it can be loaded; nothing was written (--dry-run)")
@@ -104,22 +104,28 @@ def documents(
     terminal.say(f"data set {name} is there (content hash {made.content_hash[:12]}). Next: {following}")
 
 
-def _tell_copies(found: Brought) -> None:
+def _tell_copies(brought: Brought) -> None:
     from ragbench.tiers.data.copies import near_copies
 
-    pairs = near_copies([one.text for one in found.chunks])
+    pairs = near_copies([chunk.text for chunk in brought.chunks])
     if pairs:
-        named = "; ".join(f"{found.chunks[one].id} and {found.chunks[other].id}" for one, other, _ in pairs[:NAMED])
+        named = "; ".join(
+            f"{brought.chunks[place].id} and {brought.chunks[other].id}" for place, other, _ in pairs[:NAMED]
+        )
         more = f"; {len(pairs) - NAMED} more" if len(pairs) > NAMED else ""
-        found.notes.append(f"{len(pairs)} pairs of passages are nearly the same: {named}{more}")
+        brought.notes.append(f"{len(pairs)} pairs of passages are nearly the same: {named}{more}")
 
 
-def _require_labels(known: Records | None, found: Brought) -> None:
+def _require_labels(known: Records | None, brought: Brought) -> None:
     """Raises DatasetError where questions are labelled with passages that are there no more."""
     from ragbench.data import DatasetError
 
-    there = {one.id for one in found.chunks}
-    lost = [one.id for one in (known.questions if known is not None else ()) if not set(one.relevant) <= there]
+    there = {chunk.id for chunk in brought.chunks}
+    lost = [
+        question.id
+        for question in (known.questions if known is not None else ())
+        if not set(question.relevant) <= there
+    ]
     if lost:
         raise DatasetError(
             f"{len(lost)} questions are labelled with passages that have changed: {', '.join(lost[:NAMED])} …; nothing "

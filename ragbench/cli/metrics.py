@@ -81,34 +81,34 @@ def metrics(
         from ragbench.views.sentences import declared
 
         english = translator("en")
-        [one] = chosen
-        terminal.say(f"{one.label}  {_scale(one.bounds)}, {_direction(one.better)}", bold=True)
-        terminal.prose(inspect.getdoc(one.function) or "")
+        [metric] = chosen
+        terminal.say(f"{metric.label}  {_scale(metric.bounds)}, {_direction(metric.better)}", bold=True)
+        terminal.prose(inspect.getdoc(metric.function) or "")
         told = {
-            "Also called": one.published or "",
-            "Formula": one.formula,
-            "Edges": one.edges,
-            "Several references": one.several,
-            "Elsewhere": one.differs,
-            "Signature": one.signature,
+            "Also called": metric.published or "",
+            "Formula": metric.formula,
+            "Edges": metric.edges,
+            "Several references": metric.several,
+            "Elsewhere": metric.differs,
+            "Signature": metric.signature,
         }
         for title, text in told.items():
             if text:
                 terminal.prose(f"{title}: {text}")
-        band = bands.band_for(thresholds.bands(known_settings), one.label)
+        band = bands.band_for(thresholds.bands(known_settings), metric.label)
         held = (
             {}
             if band is None
             else {f"Thresholds (set {known_settings.threshold_set})": declared.stretches(band.stretches, english)}
         )
-        for title, lines in (held | declared.told(one, english)).items():
+        for title, lines in (held | declared.told(metric, english)).items():
             terminal.say(f"{title}:")
             for line in lines:
                 terminal.prose(f"  {line}")
-        terminal.say(f"Source: {one.source}")
-        if said := own.said(one.own, english):
+        terminal.say(f"Source: {metric.source}")
+        if said := own.said(metric.own, english):
             terminal.prose(f"In this project: {said}")
-        for prompt in one.prompts:
+        for prompt in metric.prompts:
             spoken = language or known_settings.language
             terminal.say(f"Prompt {prompt.name}:", bold=True)
             for line in (prompt.texts.get(spoken) or next(iter(prompt.texts.values()))).splitlines():
@@ -120,14 +120,16 @@ def metrics(
     terminal.say(f"{len(chosen)} metrics. `ragbench metrics NAME` says more of one, `--for GOAL` which to choose.")
 
 
-def _told(one: Metric) -> dict[str, Any]:
+def _told(metric: Metric) -> dict[str, Any]:
     """A metric as JSON values."""
     from ragbench.core.language import translator
     from ragbench.views.sentences import declared
 
-    known = {key: getattr(one, key) for key in SAID} | {"reading": None if one.reading is None else asdict(one.reading)}
+    known = {key: getattr(metric, key) for key in SAID} | {
+        "reading": None if metric.reading is None else asdict(metric.reading)
+    }
     known |= {key: [asdict(each) for each in known[key]] for key in ("purposes", "peers")}
-    return known | {"trust": declared.trust(one, translator("en"))}
+    return known | {"trust": declared.trust(metric, translator("en"))}
 
 
 def _for(goal: str, besides: str, *, as_json: bool, as_markdown: bool, language: str | None) -> None:
@@ -139,15 +141,15 @@ def _for(goal: str, besides: str, *, as_json: bool, as_markdown: bool, language:
     if besides or as_markdown:
         raise typer.BadParameter("--for stands alone, or with --json or --language", param_hint="--for")
     try:
-        found = goals.choices(goal)
+        choices = goals.choices(goal)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--for") from None
     if as_json:
-        terminal.dump([{"metric": one.metric.label, **asdict(one.purpose)} for one in found])
+        terminal.dump([{"metric": choice.metric.label, **asdict(choice.purpose)} for choice in choices])
         return
     _ = translator(language or settings.load().language)
     terminal.say(f"{_(GOALS[goals.named(goal)])}:", bold=True)
-    rows = [(one.metric.label, _(one.purpose.why), _(one.metric.summary)) for one in found]
+    rows = [(choice.metric.label, _(choice.purpose.why), _(choice.metric.summary)) for choice in choices]
     terminal.table((_("metric"), _("why"), _("what it says")), rows, firm=(_("metric"),))
 
 

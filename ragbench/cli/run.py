@@ -133,19 +133,19 @@ def _plan(notebooks: list[str], given: dict[str, Any], jobs: int | None, languag
     from ragbench.core import settings
 
     with terminal.Bars() as bars:
-        found = report.plan(
+        planned = report.plan(
             notebooks, given, jobs=jobs, language=language, progress=partial(_draw, bars), lenient=lenient
         )
-    workloads.show(found.work)
-    plans.show(found.outlooks, settings.load().budget)
-    if found.silent:
-        terminal.say(f"Ask no model: {', '.join(found.silent)}.")
-    outputs.left_out(found.left_out)
-    if found.unread:
-        terminal.say(f"Not planned, for nobody has answered for this folder: {', '.join(found.unread)}.", err=True)
-    for name, line in found.failures.items():
+    workloads.show(planned.work)
+    plans.show(planned.outlooks, settings.load().budget)
+    if planned.silent:
+        terminal.say(f"Ask no model: {', '.join(planned.silent)}.")
+    outputs.left_out(planned.left_out)
+    if planned.unread:
+        terminal.say(f"Not planned, for nobody has answered for this folder: {', '.join(planned.unread)}.", err=True)
+    for name, line in planned.failures.items():
         terminal.say(f"{name} failed, and what it would ask after that is not counted: {line}", err=True, colour="red")
-    if found.failures:
+    if planned.failures:
         raise typer.Exit(Ending.UNMEASURED)
 
 
@@ -179,17 +179,17 @@ def _conclude(result: RunResult, gate: bool, sent_to: str) -> None:
     outputs.stored(result.stored)
     for name, line in result.failures.items():
         terminal.say(f"{name} failed: {line}", err=True, colour="red")
-    found = (one for name in measured.names() for one in raised.of(measured[name].facts))
-    for text in raised.sentences(found, translator("en")):
+    failures = (failure for name in measured.names() for failure in raised.of(measured[name].facts))
+    for text in raised.sentences(failures, translator("en")):
         terminal.say(text, err=True, colour="red")
-    strange = (one for name in measured.names() for one in unidentified.of(measured[name].facts).values())
+    strange = (unknown for name in measured.names() for unknown in unidentified.of(measured[name].facts).values())
     for text in unidentified.sentences(strange, translator("en")):
         terminal.say(text, err=True, colour="red")
     if result.unkept:
         terminal.say(
             f"the report is whole, but `ragbench runs` does not know it: {result.unkept}", err=True, colour="yellow"
         )
-    outputs.caveat(one for name in measured.names() for one in stand_ins.of(measured[name].facts))
+    outputs.caveat(stand_in for name in measured.names() for stand_in in stand_ins.of(measured[name].facts))
     outputs.answered(answered_by.together(measured[name].facts for name in measured.names()))
     terminal.say(result.index)
     held = gates.hold(result.folder) if gate else Ending.HELD

@@ -159,12 +159,12 @@ def score(
         chosen, judging = Judging(judges or (), aggregate, tolerance, quorum=quorum).on(chosen)
         named, names = judging.named(known), judging.asking(known, chosen)
         rule = judging.rule(names)
-        if unknown := {one.metric for one in bounds.values() if not meant(one.metric, map(str, chosen))}:
+        if unknown := {bound.metric for bound in bounds.values() if not meant(bound.metric, map(str, chosen))}:
             raise ValueError(f"--gate names {', '.join(sorted(unknown))}; measured are {', '.join(map(str, chosen))}")
         systems = sorted(survey.systems if survey else {sample.system for sample in samples if sample.system})
         check_baseline(baseline, systems, file.name, "--baseline")
         _ = leading(primary, chosen)
-        if strange := [one for one in explain or () if one not in ids]:
+        if strange := [sample_id for sample_id in explain or () if sample_id not in ids]:
             raise ValueError(f"--explain {strange[0]!r}: there is no such sample{near(strange[0], ids)}")
         Draws(level=confidence, resamples=resamples, seed=seed)
         if survey is not None and not passes(chosen, named, embedder):
@@ -184,34 +184,34 @@ def score(
     with kept_replies(named, chosen) as journal, Progress("scoring", total) as progress:
         line = live_line(progress)
 
-        def heard(found: Tally) -> None:
+        def heard(spent: Tally) -> None:
             nonlocal tally
-            tally = found
-            line(found)
+            tally = spent
+            line(spent)
 
         asked = Asked(
             named, embedder, language, rule, confidence, resamples, seed, journal, progress, heard,
             outlooks.extend if plan else None, baseline, primary, sampled=taken,
         )  # fmt: skip
         scoring = in_parts(survey.parts(), chosen, asked, survey) if survey else measure(samples, chosen, asked)
-        found = run(scoring)
+        scores = run(scoring)
     for note in (*forms.told, *(forms.notes if plan else ())):
         terminal.say(note, err=outputs.is_screen(json_file))
     if plan:
         plans.show(outlooks, known.budget)
         return
     is_taken = outputs.is_screen(json_file)
-    for sentence in () if is_taken else (*_verdicts(found), f"{found.counted('en')}."):
+    for sentence in () if is_taken else (*_verdicts(scores), f"{scores.counted('en')}."):
         terminal.say(sentence)
-    for made in () if is_taken else found.tables("en", 4, None if every else MOST):
+    for made in () if is_taken else scores.tables("en", 4, None if every else MOST):
         made.say()
     for identifier in explain or ():
-        for said in (identifier, *found.explain(identifier).splitlines()):
+        for said in (identifier, *scores.explain(identifier).splitlines()):
             terminal.say(said, err=is_taken)
     outputs.paid(tally, err=is_taken)
-    outputs.caveat(found.stand_ins, err=is_taken)
-    outputs.answered(found.answered_by, err=is_taken)
-    _write(found, json_file, out)
+    outputs.caveat(scores.stand_ins, err=is_taken)
+    outputs.answered(scores.answered_by, err=is_taken)
+    _write(scores, json_file, out)
     if out is not None:
         from ragbench.report import assemble
         from ragbench.tiers.answers.rag_metrics import measured_scores, request_of
@@ -221,13 +221,13 @@ def score(
         answers = of_samples(survey or samples, ", ".join(path.name for path in files), forms.left_out.told)
         answers = replace(answers, facts={**answers.facts, **({"part_of_all": taken} if taken else {})})
         spoken = language or known.language
-        request = request_of(found, answers, spoken, judges or names)
+        request = request_of(scores, answers, spoken, judges or names)
         parameters = {name: getattr(request, name) for name in request.parameters() if name in request.model_fields_set}
         # nobody else has the measurement: it goes as soon as it is written, and is read again
-        page = assemble(out, told(measured_scores(found, answers, spoken, judges or names)), parameters, spoken)
+        page = assemble(out, told(measured_scores(scores, answers, spoken, judges or names)), parameters, spoken)
         terminal.say(page, err=True)
-    held = gate.tell(_decided(found, known.model_copy(update={"gate": bounds}))) if bounds else Ending.HELD
-    unmeasured = Ending.UNMEASURED if _tell_nothing(found) else Ending.HELD
+    held = gate.tell(_decided(scores, known.model_copy(update={"gate": bounds}))) if bounds else Ending.HELD
+    unmeasured = Ending.UNMEASURED if _tell_nothing(scores) else Ending.HELD
     if code := worst(held, unmeasured):
         raise typer.Exit(code)
 
@@ -239,37 +239,37 @@ def _bounds(gates: Sequence[str]) -> dict[str, GateSettings]:
     return dict(bound(text) for text in gates)
 
 
-def _tell_nothing(found: Scores) -> bool:
+def _tell_nothing(scores: Scores) -> bool:
     """Whether there is a metric, of any system, of which nothing was measured; says it."""
-    empty = [place for place, one in found.means.items() if math.isnan(one.value)]
-    if found.means and not empty:
+    empty = [place for place, mean in scores.means.items() if math.isnan(mean.value)]
+    if scores.means and not empty:
         return False
     from ragbench.report.keeping.results import nothing_for
 
-    reasons = [*(str(line["reason"]) for line in found.lines()), *(one.score.reason for one in found.sets.scores)]
-    if len(empty) == len(found.means):
+    reasons = [*(str(line["reason"]) for line in scores.lines()), *(row.score.reason for row in scores.sets.scores)]
+    if len(empty) == len(scores.means):
         terminal.say(nothing_for(reasons or ["no metric had a sample to measure"]), err=True)
-    for place in empty if len(empty) < len(found.means) else ():
+    for place in empty if len(empty) < len(scores.means) else ():
         terminal.say(f"{': '.join(filter(None, place))}: nothing was measured", err=True)
     return True
 
 
-def _decided(found: Scores, known: Settings) -> Decision:
+def _decided(scores: Scores, known: Settings) -> Decision:
     """By the numbers alone."""
     from ragbench.tiers.run.gates import decide
 
-    return decide(_numbers(found), known)
+    return decide(_numbers(scores), known)
 
 
-def _numbers(found: Scores) -> dict[str, Measurement]:
+def _numbers(scores: Scores) -> dict[str, Measurement]:
     """What gates and flat tables are made of, by its page."""
     from ragbench.core.measurement import Measurement, NamedEstimate
     from ragbench.tiers.scoring import judge_overlap
     from ragbench.tiers.scoring.result import NOTEBOOK
 
-    estimates = tuple(NamedEstimate(*place, one) for place, one in found.means.items())
-    facts = {"attendance": judge_overlap.facts(found.attendances)}
-    return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=found.differences)}
+    estimates = tuple(NamedEstimate(*place, mean) for place, mean in scores.means.items())
+    facts = {"attendance": judge_overlap.facts(scores.attendances)}
+    return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=estimates, comparisons=scores.differences)}
 
 
 def _criteria(given: Sequence[str], scale: str) -> list[Metric]:
@@ -293,30 +293,30 @@ def _criteria(given: Sequence[str], scale: str) -> list[Metric]:
     return made
 
 
-def _verdicts(found: Scores) -> list[str]:
+def _verdicts(scores: Scores) -> list[str]:
     """What is said first of several systems; of one the table says all."""
-    if len(found.systems) < 2:
+    if len(scores.systems) < 2:
         return []
     from ragbench.views.sentences.scored import said
 
-    return said(found, "en")
+    return said(scores, "en")
 
 
-def _write(found: Scores, json_file: Path | None, out: Path | None) -> None:
+def _write(scores: Scores, json_file: Path | None, out: Path | None) -> None:
     from ragbench.cli.console import outputs
     from ragbench.core.language import translator
     from ragbench.tiers.scoring.result import FILED
 
     if json_file is not None:
-        outputs.write(json_file, found.as_parts())
+        outputs.write(json_file, scores.as_parts())
         if not outputs.is_screen(json_file):
             terminal.say(json_file, err=True)
     if out is not None:
         from ragbench.report import csv_files
 
         out.mkdir(parents=True, exist_ok=True)
-        outputs.write(out / "summary.json", found.as_parts())
-        csv_files.write_rows(out / "scores", found.filed(), FILED)
-        told = [found.caveat("en"), *found.said_of_models("en"), *found.said_of_injections("en")]
+        outputs.write(out / "summary.json", scores.as_parts())
+        csv_files.write_rows(out / "scores", scores.filed(), FILED)
+        told = [scores.caveat("en"), *scores.said_of_models("en"), *scores.said_of_injections("en")]
         csv_files.write_readme(out, {"scores": told}, translator("en"))
-        csv_files.write_findings(out, _numbers(found))
+        csv_files.write_findings(out, _numbers(scores))

@@ -25,28 +25,28 @@ def standing(measured: Measurements, _: Translator) -> Table:
 
     if NAME not in measured.names():
         return Table((), ())
-    found = Overview(Material(measured[NAME], _))
+    overview = Overview(Material(measured[NAME], _))
     rows, digits, unsure = [], [], list[str]()
-    for page in found.pages:
-        metric = found.metric(page)
+    for page in overview.pages:
+        metric = overview.metric(page)
         if metric is None:
             continue
-        for system, e in found.numbers[str(page["name"])][metric].items():
-            c = found.comparison(page, system, metric)
-            by = found.judged_by(page, metric)
+        for system, e in overview.numbers[str(page["name"])][metric].items():
+            c = overview.comparison(page, system, metric)
+            by = overview.judged_by(page, metric)
             word = ", ".join(filter(None, (verdicts.said(c, _), by))) if c is not None else ""
             value = Value.of(e, why=verdicts.exact(e, _))
-            rows.append((found.short(page), metric, system, value, word, e.n_unmeasured))
+            rows.append((overview.short(page), metric, system, value, word, e.n_unmeasured))
             digits.append(digits_of((e.value, e.low, e.high), metric))
             if why := verdicts.doubted(e, _):
-                unsure.append(f"{found.short(page)}: {metric} {system}: {why}")
+                unsure.append(f"{overview.short(page)}: {metric} {system}: {why}")
     columns = (
         Column(_("page")), Column(_("metric")), Column(_("system")), Column(_("value"), "interval"),
         Column(_("verdict"), "verdict"), Column(_("unmeasured"), "count"),
     )  # fmt: skip
-    spent = [page["spent"] for page in found.pages if page.get("spent")]
-    whole = {key: sum(one.get(key) or 0 for one in spent) for key in ("calls", "money", "unpriced")}
-    notes = [spoken(_).phrase(text) for text in answers(found)] + unsure
+    spent = [page["spent"] for page in overview.pages if page.get("spent")]
+    whole = {key: sum(bill.get(key) or 0 for bill in spent) for key in ("calls", "money", "unpriced")}
+    notes = [spoken(_).phrase(text) for text in answers(overview)] + unsure
     if whole["calls"]:
         paid, calls = cost(whole, _), int(whole["calls"])
         notes.append(_.plural("{n} call of models, {cost}", "{n} calls of models, {cost}", calls, cost=paid))

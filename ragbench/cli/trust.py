@@ -27,10 +27,10 @@ def trust(
     if listed and revoked:
         raise typer.BadParameter("--list and --revoke: give one of them")
     if listed:
-        found = trust.grants()
-        for project, hosts in found.items():
+        grants = trust.grants()
+        for project, hosts in grants.items():
             terminal.say(f"{project}: sends to {', '.join(sorted(hosts)) or 'nobody'}")
-        if not found:
+        if not grants:
             terminal.say("you trust no project yet")
         return
     if revoked:

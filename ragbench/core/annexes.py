@@ -36,5 +36,5 @@ def taken(seam: Seam, name: str) -> Any:
     if place is None:
         return None
     module, _, attribute = place.partition(":")
-    found = import_module(module)
-    return getattr(found, attribute) if attribute else found
+    loaded = import_module(module)
+    return getattr(loaded, attribute) if attribute else loaded

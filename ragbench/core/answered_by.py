@@ -46,9 +46,9 @@ class AnsweredBy:
     @property
     def kinship(self) -> Kinship:
         """same: all gave the name that was asked; other: one gave another model's, or two gave each other's."""
-        found = {kinship(self.asked, one) for one in self.replies}
-        found |= {kinship(one, two) for one, two in combinations(self.replies, 2)} - {"same"}
-        return "other" if "other" in found else "alias" if "alias" in found else "same"
+        kinships = {kinship(self.asked, name) for name in self.replies}
+        kinships |= {kinship(name, two) for name, two in combinations(self.replies, 2)} - {"same"}
+        return "other" if "other" in kinships else "alias" if "alias" in kinships else "same"
 
     @property
     def fact(self) -> dict[str, Any]:
@@ -75,53 +75,56 @@ def kinship(asked: str, served: str) -> Kinship:
 
 def of(known: Mapping[str, Any]) -> tuple[AnsweredBy, ...]:
     """The models of a measurement's facts whose replies said who gave them."""
-    found: dict[tuple[Role, str], AnsweredBy] = {}
-    judges = [one for one in known.get("judges") or () if isinstance(one, Mapping)]
-    generators = [one for one in (known.get("generators") or {}).values() if isinstance(one, Mapping)]
+    answerers: dict[tuple[Role, str], AnsweredBy] = {}
+    judges = [judge for judge in known.get("judges") or () if isinstance(judge, Mapping)]
+    generators = [generator for generator in (known.get("generators") or {}).values() if isinstance(generator, Mapping)]
     for role, models in (("judge", judges), ("generator", generators)):
-        for one in models:
-            usage = one.get("usage") or {}
-            replies, asked = one.get("answered_by") or usage.get("answered_by"), one.get("model") or usage.get("model")
+        for entry in models:
+            usage = entry.get("usage") or {}
+            replies, asked = (
+                entry.get("answered_by") or usage.get("answered_by"),
+                entry.get("model") or usage.get("model"),
+            )
             came, whole = int(usage.get("imported") or 0), int(usage.get("replies") or 0)
-            unsent = one.get("unsent") or usage.get("unsent") or {}
+            unsent = entry.get("unsent") or usage.get("unsent") or {}
             if (replies or came or unsent) and asked:
-                name = str(one["name"])
+                name = str(entry["name"])
                 made = AnsweredBy(role, name, str(asked), replies or {}, came, whole, unsent)  # type: ignore[arg-type]
-                _add(found, made)
-    for one in known.get("systems") or ():
-        if isinstance(one, Mapping) and isinstance(one.get("embedder_answered_by"), Mapping):
-            told = one["embedder_answered_by"]
-            name = str(one["embedder"])  # systems that share it tell the same of it
-            found["embedder", name] = AnsweredBy("embedder", name, str(told["asked"]), told["replies"])
-    return tuple(found.values())
+                _add(answerers, made)
+    for entry in known.get("systems") or ():
+        if isinstance(entry, Mapping) and isinstance(entry.get("embedder_answered_by"), Mapping):
+            told = entry["embedder_answered_by"]
+            name = str(entry["embedder"])  # systems that share it tell the same of it
+            answerers["embedder", name] = AnsweredBy("embedder", name, str(told["asked"]), told["replies"])
+    return tuple(answerers.values())
 
 
 def together(facts: Iterable[Mapping[str, Any]]) -> tuple[AnsweredBy, ...]:
     """The same of several measurements, added up."""
-    found: dict[tuple[Role, str], AnsweredBy] = {}
+    totals: dict[tuple[Role, str], AnsweredBy] = {}
     for known in facts:
-        for one in of(known):
-            _add(found, one)
-    return tuple(found.values())
+        for model in of(known):
+            _add(totals, model)
+    return tuple(totals.values())
 
 
-def sentence(one: AnsweredBy, _: Translator) -> str:
+def sentence(model: AnsweredBy, _: Translator) -> str:
     """What is to be said of it; empty where all replies gave the name that was asked, none was imported, and all were
     asked with all that was meant."""
-    if one.kinship == "same" and not one.imported and not one.unsent:
+    if model.kinship == "same" and not model.imported and not model.unsent:
         return ""
     who = {
-        "judge": _("Judge {name}", name=one.name),
-        "generator": _("Generator {name}", name=one.name),
-        "embedder": _("Embedder {name}", name=one.name),
-        "reranker": _("Reranker {name}", name=one.name),
-        "system": _("System {name}", name=one.name),
-    }[one.role]
-    said = {"who": who, "asked": one.asked, "models": models(one, _)}
+        "judge": _("Judge {name}", name=model.name),
+        "generator": _("Generator {name}", name=model.name),
+        "embedder": _("Embedder {name}", name=model.name),
+        "reranker": _("Reranker {name}", name=model.name),
+        "system": _("System {name}", name=model.name),
+    }[model.role]
+    said = {"who": who, "asked": model.asked, "models": models(model, _)}
     texts = []
-    if one.kinship == "alias":
+    if model.kinship == "alias":
         texts.append(_("{who}: the model asked was {asked}; its replies call it {models}.", **said))
-    if one.kinship == "other":
+    if model.kinship == "other":
         texts.append(
             _(
                 "{who}: the model asked was {asked}, but the replies name another: {models}. The numbers are of the "
@@ -129,8 +132,8 @@ def sentence(one: AnsweredBy, _: Translator) -> str:
                 **said,
             )
         )
-    if one.imported:
-        counts = {"imported": _.integer(one.imported), "whole": _.integer(one.whole)}
+    if model.imported:
+        counts = {"imported": _.integer(model.imported), "whole": _.integer(model.whole)}
         texts.append(
             _(
                 "{who}: {imported} of {whole} replies were imported from a file: the numbers are as true as whoever "
@@ -139,15 +142,15 @@ def sentence(one: AnsweredBy, _: Translator) -> str:
                 **counts,
             )
         )
-    if one.unsent:
-        names = [name for name in one.unsent if name not in (SYSTEM, SHAPE)]
-        names += [_("a role for the rules, which stand before the question")] if SYSTEM in one.unsent else []
-        names += [_("a JSON schema; the shape was asked for otherwise")] if SHAPE in one.unsent else []
+    if model.unsent:
+        names = [name for name in model.unsent if name not in (SYSTEM, SHAPE)]
+        names += [_("a role for the rules, which stand before the question")] if SYSTEM in model.unsent else []
+        names += [_("a JSON schema; the shape was asked for otherwise")] if SHAPE in model.unsent else []
         texts.append(
             _.plural(
                 "{who}: {n} reply was asked for without what the endpoint refuses or ignores: {names}.",
                 "{who}: {n} replies were asked for without what the endpoint refuses or ignores: {names}.",
-                max(one.unsent.values()),
+                max(model.unsent.values()),
                 who=who,
                 names=_.enumeration(names),
             )
@@ -157,12 +160,12 @@ def sentence(one: AnsweredBy, _: Translator) -> str:
 
 def warnings(known: Mapping[str, Any], _: Translator) -> list[str]:
     """What has to stand beside the numbers of a measurement's facts: they may be another model's, or somebody's."""
-    return [sentence(one, _) for one in of(known) if one.warns]
+    return [sentence(model, _) for model in of(known) if model.warns]
 
 
-def models(one: AnsweredBy, _: Translator) -> str:
+def models(model: AnsweredBy, _: Translator) -> str:
     """The names that the replies gave, each with how many did: `gpt-4o-mini (12)`; the most frequent ones first."""
-    most = sorted(one.replies.items(), key=lambda item: (-item[1], item[0]))
+    most = sorted(model.replies.items(), key=lambda item: (-item[1], item[0]))
     short = {name: name if len(name) <= SHOWN_CHARACTERS else f"{name[:SHOWN_CHARACTERS]}…" for name, count in most}
     listed = [f"{short[name]} ({_.integer(count)})" for name, count in most[:SHOWN_MODELS]]
     if (rest := len(most) - SHOWN_MODELS) > 0:
@@ -174,12 +177,14 @@ def _plain(name: str) -> str:
     return _ROUTE.sub("", name.strip().lower().rsplit("/", 1)[-1].removesuffix(".gguf"))
 
 
-def _add(found: dict[tuple[Role, str], AnsweredBy], one: AnsweredBy) -> None:
-    before = found.get((one.role, one.name))
+def _add(totals: dict[tuple[Role, str], AnsweredBy], added: AnsweredBy) -> None:
+    before = totals.get((added.role, added.name))
     replies = Counter(before.replies if before is not None else ())
-    replies.update({str(model): int(count) for model, count in one.replies.items()})
-    came = one.imported + (before.imported if before else 0)
-    whole = one.whole + (before.whole if before else 0)
+    replies.update({str(model): int(count) for model, count in added.replies.items()})
+    came = added.imported + (before.imported if before else 0)
+    whole = added.whole + (before.whole if before else 0)
     unsent = Counter(before.unsent if before else ())
-    unsent.update(one.unsent)
-    found[one.role, one.name] = AnsweredBy(one.role, one.name, one.asked, dict(replies), came, whole, dict(unsent))
+    unsent.update(added.unsent)
+    totals[added.role, added.name] = AnsweredBy(
+        added.role, added.name, added.asked, dict(replies), came, whole, dict(unsent)
+    )

@@ -8,41 +8,41 @@ from ragbench.core.language import Translator
 from ragbench.core.types import Estimate
 
 
-def counted(one: Estimate, _: Translator, digits: int = 3) -> str:
+def counted(estimate: Estimate, _: Translator, digits: int = 3) -> str:
     """`n 48`; `n 48, 12 unmeasured: 0.488 to 0.688 with them`."""
-    missing = lacking(one, _, digits)
-    return f"n {_.integer(one.n)}" + (f", {missing}" if missing else "")
+    missing = lacking(estimate, _, digits)
+    return f"n {_.integer(estimate.n)}" + (f", {missing}" if missing else "")
 
 
-def lacking(one: Estimate, _: Translator, digits: int = 3) -> str:
+def lacking(estimate: Estimate, _: Translator, digits: int = 3) -> str:
     """How much could not be measured, and between which values the number would lie with it; empty where nothing is."""
-    if not one.n_unmeasured:
+    if not estimate.n_unmeasured:
         return ""
-    count = _.integer(one.n_unmeasured)
-    ends = reach(one, _, digits)
+    count = _.integer(estimate.n_unmeasured)
+    ends = reach(estimate, _, digits)
     if not ends:
         return _("{count} unmeasured", count=count)
     return _("{count} unmeasured: {low} to {high} with them", count=count, low=ends[0], high=ends[1])
 
 
-def missing(one: Estimate, _: Translator, digits: int = 3) -> str:
+def missing(estimate: Estimate, _: Translator, digits: int = 3) -> str:
     """The same for a column of its own: `0`, `12`, `12 (0.488 … 0.688)`."""
-    ends = reach(one, _, digits)
-    return _.integer(one.n_unmeasured) + (f" ({ends[0]} … {ends[1]})" if ends else "")
+    ends = reach(estimate, _, digits)
+    return _.integer(estimate.n_unmeasured) + (f" ({ends[0]} … {ends[1]})" if ends else "")
 
 
-def brackets(found: Iterable[Estimate], _: Translator) -> str:
+def brackets(estimates: Iterable[Estimate], _: Translator) -> str:
     """What the brackets of `missing` are, where one of these numbers has them; else empty."""
-    if not any(reach(one, _) for one in found):
+    if not any(reach(estimate, _) for estimate in estimates):
         return ""
     return _("In brackets: the mean if every unmeasured value lay at the lower end of the scale … at the upper.")
 
 
-def reach(one: Estimate, _: Translator, digits: int = 3) -> tuple[str, ...]:
+def reach(estimate: Estimate, _: Translator, digits: int = 3) -> tuple[str, ...]:
     """The number with every unmeasured value at the lower and at the upper end of the scale; none where none exist."""
-    if not one.n_unmeasured or one.floor is None or one.ceiling is None:
+    if not estimate.n_unmeasured or estimate.floor is None or estimate.ceiling is None:
         return ()
-    return _.number(one.floor, digits), _.number(one.ceiling, digits)
+    return _.number(estimate.floor, digits), _.number(estimate.ceiling, digits)
 
 
 def alone(value: float, _: Translator, digits: int = 3, *, signed: bool = False, interval: str = "") -> str:

@@ -31,9 +31,9 @@ MEANINGS = {
 WORST = (Ending.UNMEASURED, Ending.FAILED, Ending.UNDECIDED, Ending.REFUSED, Ending.HELD)
 
 
-def worst(*found: Ending) -> Ending:
+def worst(*endings: Ending) -> Ending:
     """The first of them in the order of WORST; HELD of none."""
-    return min(found, key=WORST.index, default=Ending.HELD)
+    return min(endings, key=WORST.index, default=Ending.HELD)
 
 
 def table() -> str:

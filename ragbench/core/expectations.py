@@ -91,7 +91,7 @@ def legal(expected: Any, bounds: Sequence[Any] = ()) -> str:
     if origin is Annotated:
         return legal(given[0], [bound for each in given[1:] for bound in getattr(each, "metadata", (each,))])
     if origin is Literal:
-        each = [one if isinstance(one, str) else repr(one) for one in given]
+        each = [choice if isinstance(choice, str) else repr(choice) for choice in given]
         return " or ".join([", ".join(each[:-1]), each[-1]] if each[1:] else each)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return "a table"

@@ -48,10 +48,10 @@ def content(path: Path, most: int = MOST_BYTES) -> bytes:
     """The bytes of a file. Raises TooLargeError for more than `most`, none of which is held: what a file says of its
     size is not asked, for that of a pipe or a device is no limit."""
     with path.open("rb") as file:
-        found = file.read(most + 1)
-    if len(found) > most:
+        data = file.read(most + 1)
+    if len(data) > most:
         raise TooLargeError(f"{path.name}: more than {most:,} bytes; a file of its kind has fewer")
-    return found
+    return data
 
 
 def text(path: Path, most: int = MOST_BYTES, *, errors: str = "strict") -> str:
@@ -189,11 +189,11 @@ def exchange(made: Path, final: Path) -> Path:
 
 def files_of(folder: Path) -> set[str]:
     """Paths of all files and links below a folder, relative to it, with slashes; links are not followed."""
-    found = set()
+    paths = set()
     for place, folders, names in os.walk(folder):
         linked = [name for name in folders if (Path(place) / name).is_symlink()]
-        found |= {(Path(place) / name).relative_to(folder).as_posix() for name in (*names, *linked)}
-    return found
+        paths |= {(Path(place) / name).relative_to(folder).as_posix() for name in (*names, *linked)}
+    return paths
 
 
 def sync(folder: Path) -> None:

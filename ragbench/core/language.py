@@ -39,16 +39,16 @@ class Translator:
 
     def __call__(self, text: str, **values: object) -> str:
         """The translation of `text`, with `{name}` places filled in."""
-        found = self._catalogue.gettext(text) if text else text
-        return found.format(**values) if values else found
+        translated = self._catalogue.gettext(text) if text else text
+        return translated.format(**values) if values else translated
 
     def html(self, text: str, **values: object) -> Markup:
         """The translation of a text with markup of its own; the values filled in are escaped unless they are Markup."""
         return Markup(self(text)).format(**values)  # noqa: S704 - the catalogue is ours
 
-    def plural(self, one: str, many: str, n: int, **values: object) -> str:
+    def plural(self, singular: str, many: str, n: int, **values: object) -> str:
         """The form that `n` asks for, with `{n}` written in the language's form."""
-        return self._catalogue.ngettext(one, many, n).format(n=self.integer(n), **values)
+        return self._catalogue.ngettext(singular, many, n).format(n=self.integer(n), **values)
 
     def number(self, value: float | None, digits: int = 3, *, signed: bool = False) -> str:
         """`value` with `digits` decimals, a true minus sign, a plus sign where `signed` (not for 0); a dash for NaN."""
@@ -87,12 +87,12 @@ class Translator:
         """
         if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
             return DASH
-        return self.ends(*(self.end(one, digits) if signed else self.number(one, digits) for one in (low, high)))
+        return self.ends(*(self.end(end, digits) if signed else self.number(end, digits) for end in (low, high)))
 
     def end(self, value: float, digits: int) -> str:
         """The end of a difference's interval: `+0.0004`, `>0`; see `decimals`."""
-        found = decimals(value, digits)
-        return beside_zero(value) if found is None else self.number(value, found, signed=True)
+        places = decimals(value, digits)
+        return beside_zero(value) if places is None else self.number(value, places, signed=True)
 
     def ends(self, low: str, high: str) -> str:
         """`[low, high]` of ends already written; a semicolon between them where the decimal mark is a comma."""

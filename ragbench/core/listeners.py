@@ -143,7 +143,7 @@ class Listening:
     """
 
     def __init__(self, listeners: Iterable[tuple[str, Listener]] = (), seconds: float = 60.0) -> None:
-        self._lines = [_Line(name, one, seconds) for name, one in listeners]
+        self._lines = [_Line(name, listener, seconds) for name, listener in listeners]
         self._mask = secrets.exact_masker() if self._lines else str
         self.run = uuid.uuid4().hex
 

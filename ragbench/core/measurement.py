@@ -111,7 +111,7 @@ def framed(findings: Iterable[Finding], columns: Sequence[str], caveat: str = ""
     """
     import pandas as pd
 
-    rows = [{**one.where, **one.summary()} for one in findings]
+    rows = [{**finding.where, **finding.summary()} for finding in findings]
     first = ["metric"] if "challenger" in columns else ["system", "metric"]
     made = pd.DataFrame(rows, columns=None if rows else [*first, *columns])
     made.attrs["caveat"] = caveat
@@ -161,11 +161,19 @@ class Measurement:
 
     def estimates_by(self, *keys: str) -> list[NamedEstimate]:
         """The estimates whose place is told by exactly these keys, in their order."""
-        return [one for one in self.placed if isinstance(one, NamedEstimate) and set(one.where) == set(keys)]
+        return [
+            estimate
+            for estimate in self.placed
+            if isinstance(estimate, NamedEstimate) and set(estimate.where) == set(keys)
+        ]
 
     def comparisons_by(self, *keys: str) -> list[NamedComparison]:
         """The comparisons whose place is told by exactly these keys, in their order."""
-        return [one for one in self.placed if isinstance(one, NamedComparison) and set(one.where) == set(keys)]
+        return [
+            comparison
+            for comparison in self.placed
+            if isinstance(comparison, NamedComparison) and set(comparison.where) == set(keys)
+        ]
 
     def with_people_first(self) -> Measurement:
         """Corrected means and differences in the place of the judge's, of metrics that are corrected for every system.
@@ -174,81 +182,93 @@ class Measurement:
         judge alone says stays at JUDGE; the fact `corrected` names the metrics that people's word is first on.
         """
         means = {
-            (one.system, one.metric): one.estimate
-            for one in self.estimates_by("mean")
-            if one.where == CORRECTED and one.estimate.n
+            (estimate.system, estimate.metric): estimate.estimate
+            for estimate in self.estimates_by("mean")
+            if estimate.where == CORRECTED and estimate.estimate.n
         }
-        lacking = {one.metric for one in self.estimates if (one.system, one.metric) not in means}
-        first = [name for name in dict.fromkeys(one.metric for one in self.estimates) if name not in lacking]
+        lacking = {estimate.metric for estimate in self.estimates if (estimate.system, estimate.metric) not in means}
+        first = [name for name in dict.fromkeys(estimate.metric for estimate in self.estimates) if name not in lacking]
         made = self.judged_alone()
         differences = {
-            (one.metric, one.comparison.challenger): one.comparison
-            for one in self.comparisons_by("mean")
-            if one.where == CORRECTED and one.comparison.n
+            (comparison.metric, comparison.comparison.challenger): comparison.comparison
+            for comparison in self.comparisons_by("mean")
+            if comparison.where == CORRECTED and comparison.comparison.n
         }
-        known = [one for one in made.comparisons_by("mean") if one.where == JUDGE]
-        told = {(one.metric, one.comparison.challenger) for one in known}
-        own = [replace(one, where=JUDGE) for one in made.comparisons if one.metric in first]
+        known = [comparison for comparison in made.comparisons_by("mean") if comparison.where == JUDGE]
+        told = {(comparison.metric, comparison.comparison.challenger) for comparison in known}
+        own = [replace(comparison, where=JUDGE) for comparison in made.comparisons if comparison.metric in first]
         return replace(
             made,
             facts={**made.facts, "corrected": first},
             estimates=tuple(
-                replace(one, estimate=_of_as_many(means[one.system, one.metric], one.estimate))
-                if one.metric in first
-                else one
-                for one in made.estimates
+                replace(estimate, estimate=_of_as_many(means[estimate.system, estimate.metric], estimate.estimate))
+                if estimate.metric in first
+                else estimate
+                for estimate in made.estimates
             ),
             comparisons=tuple(
-                replace(one, comparison=replace(differences[place], n_dropped=one.comparison.n_dropped))
-                if one.metric in first
-                else one
-                for one in made.comparisons
-                if (place := (one.metric, one.comparison.challenger)) in differences or one.metric not in first
+                replace(comparison, comparison=replace(differences[place], n_dropped=comparison.comparison.n_dropped))
+                if comparison.metric in first
+                else comparison
+                for comparison in made.comparisons
+                if (place := (comparison.metric, comparison.comparison.challenger)) in differences
+                or comparison.metric not in first
             ),
             placed=(
                 *made.placed,
-                *(one for one in own if (one.metric, one.comparison.challenger) not in told),
+                *(
+                    comparison
+                    for comparison in own
+                    if (comparison.metric, comparison.comparison.challenger) not in told
+                ),
             ),
         )
 
     def judged_alone(self) -> Measurement:
         """The measurement with the judge's own means and differences first, as it was before labels corrected them."""
-        found = {
-            (one.system, one.metric, one.where["mean"]): one.estimate
-            for one in self.estimates_by("mean")
+        means = {
+            (estimate.system, estimate.metric, estimate.where["mean"]): estimate.estimate
+            for estimate in self.estimates_by("mean")
         }  # fmt: skip
         differences = {
-            (one.metric, one.comparison.challenger): replace(one, where={})
-            for one in self.comparisons_by("mean")
-            if one.where == JUDGE
+            (comparison.metric, comparison.comparison.challenger): replace(comparison, where={})
+            for comparison in self.comparisons_by("mean")
+            if comparison.where == JUDGE
         }
-        there = [(one.metric, one.comparison.challenger) for one in self.comparisons]
+        there = [(comparison.metric, comparison.comparison.challenger) for comparison in self.comparisons]
         return replace(
             self,
             estimates=tuple(
-                replace(one, estimate=found[one.system, one.metric, "judge"])
-                if _same(one.estimate, found.get((one.system, one.metric, "corrected")))
-                else one
-                for one in self.estimates
+                replace(estimate, estimate=means[estimate.system, estimate.metric, "judge"])
+                if _same(estimate.estimate, means.get((estimate.system, estimate.metric, "corrected")))
+                else estimate
+                for estimate in self.estimates
             ),
             comparisons=(
-                *(differences.get(place, one) for place, one in zip(there, self.comparisons, strict=True)),
-                *(one for place, one in differences.items() if place not in there),
+                *(
+                    differences.get(place, comparison)
+                    for place, comparison in zip(there, self.comparisons, strict=True)
+                ),
+                *(comparison for place, comparison in differences.items() if place not in there),
             ),
         )
 
-    def alone(self, one: Finding) -> Finding | None:
+    def alone(self, finding: Finding) -> Finding | None:
         """What the judge alone says of the whole where people's labels correct a mean or a difference; else None."""
-        if one.where or one.metric not in (self.facts.get("corrected") or ()):
+        if finding.where or finding.metric not in (self.facts.get("corrected") or ()):
             return None
-        if isinstance(one, NamedEstimate):
+        if isinstance(finding, NamedEstimate):
             means = (
-                each for each in self.estimates_by("mean") if (each.system, each.metric) == (one.system, one.metric)
+                each
+                for each in self.estimates_by("mean")
+                if (each.system, each.metric) == (finding.system, finding.metric)
             )
             return next((each for each in means if each.where == JUDGE), None)
-        place = (one.metric, one.comparison.challenger)
-        found = (each for each in self.comparisons_by("mean") if (each.metric, each.comparison.challenger) == place)
-        return next((each for each in found if each.where == JUDGE), None)
+        place = (finding.metric, finding.comparison.challenger)
+        comparisons = (
+            each for each in self.comparisons_by("mean") if (each.metric, each.comparison.challenger) == place
+        )
+        return next((each for each in comparisons if each.where == JUDGE), None)
 
     def __repr__(self) -> str:
         """Ten lines at most: what was measured on what, the first findings, how many more, and their caveat."""
@@ -256,17 +276,17 @@ class Measurement:
         named = ("dataset", "unit", "n_questions", "seed")
         about = ", ".join(f"{key} {self.facts[key]}" for key in named if self.facts.get(key) is not None)
         lines = [
-            f"{e.system} {e.metric}: {_.number(one.value)} {_.interval(one.low, one.high)}, {counted(one, _)}"
+            f"{e.system} {e.metric}: {_.number(estimate.value)} {_.interval(estimate.low, estimate.high)}, {counted(estimate, _)}"
             + ("" if (judge := self.alone(e)) is None else f"; {alone(judge.row()['value'], _)}")
             for e in self.estimates
-            for one in [e.estimate]
+            for estimate in [e.estimate]
         ]
         lines += [
-            f"{one.challenger} − {one.baseline} {c.metric}: {_.number(one.difference, signed=True)} "
-            f"{_.interval(one.low, one.high, signed=True)}, {one.verdict}, n {one.n}"
+            f"{comparison.challenger} − {comparison.baseline} {c.metric}: {_.number(comparison.difference, signed=True)} "
+            f"{_.interval(comparison.low, comparison.high, signed=True)}, {comparison.verdict}, n {comparison.n}"
             + ("" if (judge := self.alone(c)) is None else f"; {alone(judge.row()['difference'], _, signed=True)}")
             for c in self.comparisons
-            for one in [c.comparison]
+            for comparison in [c.comparison]
         ]
         strange = list(unidentified.sentences(unidentified.of(self.facts).values(), _))[:3]
         more = [*strange, stand_ins.caveat(stand_ins.of(self.facts), _)]
@@ -291,11 +311,20 @@ class Measurement:
 
     def save_findings(self, folder: Path) -> None:
         """Write the two long frames of findings: those of the whole first, then those with a place."""
-        estimates = [*self.estimates, *(one for one in self.placed if isinstance(one, NamedEstimate))]
-        comparisons = [*self.comparisons, *(one for one in self.placed if isinstance(one, NamedComparison))]
-        rows = [{"where": one.where, **one.row(), "doubt": reasons.kept(one.estimate.doubt)} for one in estimates]
+        estimates = [*self.estimates, *(estimate for estimate in self.placed if isinstance(estimate, NamedEstimate))]
+        comparisons = [
+            *self.comparisons,
+            *(comparison for comparison in self.placed if isinstance(comparison, NamedComparison)),
+        ]
+        rows = [
+            {"where": estimate.where, **estimate.row(), "doubt": reasons.kept(estimate.estimate.doubt)}
+            for estimate in estimates
+        ]
         _write_findings(folder / ESTIMATES, rows, ESTIMATE_PLACE, Estimate)
-        rows = [{"where": one.where, **one.row(), **_reasons(one.comparison)} for one in comparisons]
+        rows = [
+            {"where": comparison.where, **comparison.row(), **_reasons(comparison.comparison)}
+            for comparison in comparisons
+        ]
         _write_findings(folder / COMPARISONS, rows, COMPARISON_PLACE, Comparison)
 
     @classmethod
@@ -327,26 +356,31 @@ class Measurement:
         made = cls(
             notebook=about["notebook"],
             facts=about["facts"],
-            estimates=tuple(one for one in estimates if not one.where),
-            comparisons=tuple(one for one in comparisons if not one.where),
+            estimates=tuple(estimate for estimate in estimates if not estimate.where),
+            comparisons=tuple(comparison for comparison in comparisons if not comparison.where),
             extra=extra,
-            placed=(*(one for one in estimates if one.where), *(one for one in comparisons if one.where)),
+            placed=(
+                *(estimate for estimate in estimates if estimate.where),
+                *(comparison for comparison in comparisons if comparison.where),
+            ),
             **tables,
         )
         return made.with_people_first() if "corrected" in extra else made
 
 
-def _reasons(one: Comparison) -> dict[str, str]:
-    return {"doubt": reasons.kept(one.doubt), "withheld": reasons.kept(one.withheld)}
+def _reasons(comparison: Comparison) -> dict[str, str]:
+    return {"doubt": reasons.kept(comparison.doubt), "withheld": reasons.kept(comparison.withheld)}
 
 
-def _same(one: Estimate, other: Estimate | None) -> bool:
-    return other is not None and all(getattr(one, key) == getattr(other, key) for key in ("value", "low", "high", "n"))
+def _same(estimate: Estimate, other: Estimate | None) -> bool:
+    return other is not None and all(
+        getattr(estimate, key) == getattr(other, key) for key in ("value", "low", "high", "n")
+    )
 
 
-def _of_as_many(one: Estimate, judged: Estimate) -> Estimate:
+def _of_as_many(corrected: Estimate, judged: Estimate) -> Estimate:
     """A corrected mean with how many answers the judge gave no score for: labels say nothing of those."""
-    return replace(one, n_unmeasured=judged.n_unmeasured)
+    return replace(corrected, n_unmeasured=judged.n_unmeasured)
 
 
 def write_table(path: Path, table: pd.DataFrame) -> None:

@@ -244,7 +244,7 @@ class Metric:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """By its name where another process can find it by that, with what is bound; else with its function."""
-        values = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         there, module = _registry.get(self.name), sys.modules.get(self.function.__module__)
         declared = getattr(getattr(module, self.function.__name__, None), "function", None)
         if there is None or there.function is not self.function or not (declared is self.function or self.own):
@@ -318,10 +318,10 @@ def _hint_of(function: Callable[..., Any], annotation: Any) -> Any:
         return Any
     alone = SimpleNamespace(__annotations__={"option": annotation})
     try:
-        found = get_type_hints(alone, inspect.unwrap(function).__globals__, include_extras=True)
+        hints = get_type_hints(alone, inspect.unwrap(function).__globals__, include_extras=True)
     except Exception:  # a name that is imported for types only, or nowhere
         return Any
-    return found["option"]
+    return hints["option"]
 
 
 def check(made: Metric) -> None:
@@ -332,9 +332,9 @@ def check(made: Metric) -> None:
     low, high = made.bounds
     if low is not None and high is not None and not low < high:
         raise ValueError(f"{made.name}: bounds = {made.bounds}: the lower end comes first")
-    for one in made.purposes:
-        if one.goal not in GOALS:
-            raise ValueError(f"{made.name}: goal = {one.goal!r}: there are {', '.join(GOALS)}")
+    for purpose in made.purposes:
+        if purpose.goal not in GOALS:
+            raise ValueError(f"{made.name}: goal = {purpose.goal!r}: there are {', '.join(GOALS)}")
     if made.better not in ("higher", "lower", None):
         raise ValueError(f"{made.name}: better = {made.better!r}: it is higher, lower or None")
     if made.grain == "table" and made.is_users and (made.needs or inspect.iscoroutinefunction(made.function)):
@@ -412,8 +412,8 @@ def parse(label: str) -> Metric:
     is as good as the metric's own; where it is also another metric's own, that one is meant. Raises ValueError with the
     nearest names for one that does not exist.
     """
-    written, found = _candidates(label)
-    return _bound(found[0], written)
+    written, candidates = _candidates(label)
+    return _bound(candidates[0], written)
 
 
 def called(name: str) -> tuple[Metric, ...]:
@@ -421,9 +421,9 @@ def called(name: str) -> tuple[Metric, ...]:
 
     Raises ValueError as `parse` does.
     """
-    first, (written, found) = parse(name), _candidates(name)
+    first, (written, candidates) = parse(name), _candidates(name)
     others = []
-    for each in found[1:]:
+    for each in candidates[1:]:
         with contextlib.suppress(ValueError):  # without such an option, or without a cut-off: then it is not meant
             others.append(_bound(each, written))
     return (first, *others)
@@ -433,10 +433,10 @@ def _candidates(label: str) -> tuple[notation.Label, list[Metric]]:
     _look()
     written = notation.read(label)
     name = written.name if written else label
-    found = list(_going_by(name))
-    if written is None or not found:
+    candidates = list(_going_by(name))
+    if written is None or not candidates:
         raise ValueError(f"there is no metric {label!r}; {_hint(name)}`ragbench metrics` lists all {len(_registry)}")
-    return written, found
+    return written, candidates
 
 
 @functools.lru_cache(maxsize=4096)  # a page asks for every number that it shows
@@ -452,11 +452,11 @@ def _going_by(name: str) -> tuple[Metric, ...]:
 def _hint(name: str) -> str:
     known = {name.casefold(): name for each in _registry.values() for name in (each.name, each.published) if name}
     near = difflib.get_close_matches(name.casefold(), sorted(known), n=3)
-    return f"did you mean {' or '.join(known[one] for one in near)}? " if near else ""
+    return f"did you mean {' or '.join(known[near_name] for near_name in near)}? " if near else ""
 
 
-def _bound(found: Metric, written: notation.Label) -> Metric:
+def _bound(metric: Metric, written: notation.Label) -> Metric:
     if written.broken:
-        raise ValueError(f"{found.name}({written.broken}): an option is written name=value")
-    bound = found.with_options(**written.options) if written.options else found
+        raise ValueError(f"{metric.name}({written.broken}): an option is written name=value")
+    bound = metric.with_options(**written.options) if written.options else metric
     return bound if written.cutoff is None else bound @ written.cutoff

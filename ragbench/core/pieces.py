@@ -13,21 +13,21 @@ def of_json(value: Any, indent: int = 1, clean: Callable[[Any], Any] = lambda va
     clean: what each value goes through before. Raises ValueError for NaN.
     """
 
-    def text(one: Any, depth: int) -> str:
-        found = json.dumps(clean(one), ensure_ascii=False, indent=indent, allow_nan=False)
-        return found.replace("\n", "\n" + " " * (indent * depth))  # a text of JSON holds no end of a line
+    def text(part: Any, depth: int) -> str:
+        written = json.dumps(clean(part), ensure_ascii=False, indent=indent, allow_nan=False)
+        return written.replace("\n", "\n" + " " * (indent * depth))  # a text of JSON holds no end of a line
 
-    if not isinstance(value, Mapping) or not any(isinstance(one, Iterator) for one in value.values()):
+    if not isinstance(value, Mapping) or not any(isinstance(member, Iterator) for member in value.values()):
         yield text(value, 0)
         return
     opening = "{"
-    for key, one in value.items():
+    for key, content in value.items():
         yield f"{opening}\n{' ' * indent}{json.dumps(clean(key), ensure_ascii=False)}: "
         opening = ","
-        if isinstance(one, Iterator):
-            yield from _listed((text(each, 2) for each in one), indent)
+        if isinstance(content, Iterator):
+            yield from _listed((text(each, 2) for each in content), indent)
         else:
-            yield text(one, 1)
+            yield text(content, 1)
     yield "\n}"
 
 

@@ -34,44 +34,55 @@ class Raised:
 def of(facts: Mapping[str, Any]) -> tuple[Raised, ...]:
     """What a measurement's facts tell in its systems, or what an overview's tell of a page in `raised`."""
     if "raised" in facts:
-        return tuple(Raised(**{**one, "reasons": tuple(one["reasons"])}) for one in facts["raised"])
-    systems = [one for one in facts.get("systems") or () if isinstance(one, Mapping)]
+        return tuple(Raised(**{**fact, "reasons": tuple(fact["reasons"])}) for fact in facts["raised"])
+    systems = [system for system in facts.get("systems") or () if isinstance(system, Mapping)]
     at_questions = (
-        Raised(str(one["name"]), int(one["errors"]), one.get("errors_of"), tuple(map(str, one.get("errors_first", ()))))
-        for one in systems
-        if one.get("errors")
+        Raised(
+            str(system["name"]),
+            int(system["errors"]),
+            system.get("errors_of"),
+            tuple(map(str, system.get("errors_first", ()))),
+        )
+        for system in systems
+        if system.get("errors")
     )
     at_passages = (
-        Raised(str(one["name"]), int(one["uncut"]), one["uncut_of"], tuple(map(str, one["uncut_first"])), "passages")
-        for one in systems
-        if one.get("uncut")
+        Raised(
+            str(system["name"]),
+            int(system["uncut"]),
+            system["uncut_of"],
+            tuple(map(str, system["uncut_first"])),
+            "passages",
+        )
+        for system in systems
+        if system.get("uncut")
     )
     return (*at_questions, *at_passages)
 
 
-def sentence(one: Raised, _: Translator) -> str:
+def sentence(failure: Raised, _: Translator) -> str:
     """`mine raised at 17 of 129 questions: RuntimeError: index shard 3 is down`."""
-    reasons = "; ".join(one.reasons)
-    if one.what == "passages":
+    reasons = "; ".join(failure.reasons)
+    if failure.what == "passages":
         return _.plural(
             "the chunker of {system} failed at {failed} of {n} passage, searched whole: {reasons}",
             "the chunker of {system} failed at {failed} of {n} passages, searched whole: {reasons}",
-            one.asked or one.failed,
-            failed=_.integer(one.failed),
-            system=one.system,
+            failure.asked or failure.failed,
+            failed=_.integer(failure.failed),
+            system=failure.system,
             reasons=reasons,
         )
-    if one.asked is None:
+    if failure.asked is None:
         return _.plural(
-            "{system} raised at {n} question: {reasons}", "{system} raised at {n} questions: {reasons}", one.failed,
-            system=one.system, reasons=reasons,
+            "{system} raised at {n} question: {reasons}", "{system} raised at {n} questions: {reasons}", failure.failed,
+            system=failure.system, reasons=reasons,
         )  # fmt: skip
     return _.plural(
         "{system} raised at {failed} of {n} question: {reasons}",
         "{system} raised at {failed} of {n} questions: {reasons}",
-        one.asked,
-        failed=_.integer(one.failed),
-        system=one.system,
+        failure.asked,
+        failed=_.integer(failure.failed),
+        system=failure.system,
         reasons=reasons,
     )
 
@@ -81,11 +92,11 @@ def warnings(facts: Mapping[str, Any], _: Translator) -> list[str]:
     return [f"{text}." for text in sentences(of(facts), _)]
 
 
-def sentences(found: Iterable[Raised], _: Translator) -> list[str]:
+def sentences(failures: Iterable[Raised], _: Translator) -> list[str]:
     """A sentence a system; one that raised on several pages is named for the page on which it did most often."""
     most: dict[tuple[str, str], Raised] = {}
-    for one in found:
-        place = one.system, one.what
-        if place not in most or one.failed > most[place].failed:
-            most[place] = one
-    return [sentence(one, _) for one in most.values()]
+    for failure in failures:
+        place = failure.system, failure.what
+        if place not in most or failure.failed > most[place].failed:
+            most[place] = failure
+    return [sentence(failure, _) for failure in most.values()]

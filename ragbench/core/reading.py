@@ -43,8 +43,10 @@ class Met:
     @classmethod
     def by(cls, stretches: Iterable[Stretch], low: float, high: float) -> Met:
         """Of a closed interval; of a NaN none. A single value is met by itself alone: it has no width to reach into."""
-        found = tuple(one for one in stretches if one.meets(low, high) and (one.low < one.high or low == high))
-        return cls(found, len(found) == 1 and found[0].holds(low) and found[0].holds(high))
+        met = tuple(
+            stretch for stretch in stretches if stretch.meets(low, high) and (stretch.low < stretch.high or low == high)
+        )
+        return cls(met, len(met) == 1 and met[0].holds(low) and met[0].holds(high))
 
 
 @dataclass(frozen=True)

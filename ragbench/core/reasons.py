@@ -33,9 +33,9 @@ def note(error: Exception) -> None:
 
 def _refused(said: str) -> str:
     """What the operating system refused, as its file and its reason; "" for what people cannot mend."""
-    found = _REFUSED.fullmatch(said)
-    if found is None or int(found[1]) not in folders.FAULTS:
+    match = _REFUSED.fullmatch(said)
+    if match is None or int(match[1]) not in folders.FAULTS:
         return ""
-    place = f"{found[3]}: {found[2]}" if found[3] else found[2]
-    mended = folders.MENDED.get(int(found[1]))
+    place = f"{match[3]}: {match[2]}" if match[3] else match[2]
+    mended = folders.MENDED.get(int(match[1]))
     return f"{place}: {mended}, then run again" if mended else place

@@ -45,7 +45,7 @@ def spans(text: str) -> list[Span]:
 
     What has no letter or digit is none.
     """
-    found: list[Span] = []
+    sentences: list[Span] = []
     start = 0
     for end in [*_END.finditer(text), None]:
         stop = end.end() if end else len(text)
@@ -56,9 +56,9 @@ def spans(text: str) -> list[Span]:
         piece = text[start:stop]
         if any(letter.isalnum() for letter in unicodedata.normalize("NFKC", piece)):  # "🄐" is the word "a"
             begin = start + len(piece) - len(piece.lstrip())
-            found.append((begin, begin + len(piece.strip())))
+            sentences.append((begin, begin + len(piece.strip())))
         start = stop
-    return found
+    return sentences
 
 
 def sentences(text: str) -> list[str]:
@@ -84,16 +84,16 @@ def apart(text: str) -> str:
     """
     if not is_unspaced(text):
         return text
-    found: list[str] = []
+    spaced: list[str] = []
     held = False
     for sign in text:
         if unicodedata.category(sign) in ("Mn", "Mc") or sign == "\u200d":
-            found.append(sign)
+            spaced.append(sign)
             continue
         own = _UNSPACED.match(sign) is not None
-        found.append(f" {sign}" if own or held else sign)
+        spaced.append(f" {sign}" if own or held else sign)
         held = own
-    return "".join(found)
+    return "".join(spaced)
 
 
 def language_of(texts: str | Iterable[str], otherwise: str = "en") -> str:

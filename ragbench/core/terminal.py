@@ -38,10 +38,10 @@ LINES = 10
 
 def brief(text: str, lines: int = LINES) -> str:
     """The first lines of a text, and how many more there are."""
-    found = text.splitlines()
-    if len(found) <= lines:
+    all_lines = text.splitlines()
+    if len(all_lines) <= lines:
         return text
-    return "\n".join([*found[: lines - 1], f"… {len(found) - lines + 1} more lines; print() shows all"])
+    return "\n".join([*all_lines[: lines - 1], f"… {len(all_lines) - lines + 1} more lines; print() shows all"])
 
 
 def plain(text: object) -> str:
@@ -88,7 +88,7 @@ def dump(value: Any, indent: int = 1, clean: Callable[[Any], Any] = lambda value
     from ragbench.core.settings import secrets
 
     mask, obeyed = secrets.exact_masker(), pattern()
-    for text in pieces.of_json(value, indent, lambda one: secrets.masked(clean(one), mask)):
+    for text in pieces.of_json(value, indent, lambda part: secrets.masked(clean(part), mask)):
         sys.stdout.write("\n".join(obeyed.sub(_as_json, line) for line in text.split("\n")))
     sys.stdout.write("\n")
     sys.stdout.flush()
@@ -174,14 +174,14 @@ def _taken(widths: Sequence[int] | Mapping[int, int], places: Sequence[int]) -> 
 
 def _widths(whole: Sequence[int], least: Sequence[int], places: Sequence[int], room: int) -> dict[int, int]:
     """The widest columns give way until all have room: down to their longest word, then, if need be, in its midst."""
-    found = {place: whole[place] for place in places}
+    widths = {place: whole[place] for place in places}
     for floor in (least, [1] * len(least)):
-        while _taken(found, places) > room:
-            loose = [place for place in places if found[place] > floor[place]]
+        while _taken(widths, places) > room:
+            loose = [place for place in places if widths[place] > floor[place]]
             if not loose:
                 break
-            found[max(loose, key=lambda place: found[place])] -= 1
-    return found
+            widths[max(loose, key=lambda place: widths[place])] -= 1
+    return widths
 
 
 def agreed(question: str) -> bool:
@@ -289,17 +289,17 @@ def guard() -> None:
             tell(self.format(record), err=True)
 
     sys.excepthook = trace
-    sys.unraisablehook = lambda found: trace(found.exc_type, found.exc_value, found.exc_traceback)
-    threading.excepthook = lambda found: trace(found.exc_type, found.exc_value, found.exc_traceback)
+    sys.unraisablehook = lambda raised: trace(raised.exc_type, raised.exc_value, raised.exc_traceback)
+    threading.excepthook = lambda raised: trace(raised.exc_type, raised.exc_value, raised.exc_traceback)
     warnings.showwarning = lambda message, category, filename, lineno, file=None, line=None: tell(
         warnings.formatwarning(message, category, filename, lineno, line).rstrip(), err=True
     )
     logging.lastResort = Handler(logging.WARNING)
 
 
-def _put(found: Iterable[str], err: bool = False) -> None:
+def _put(lines: Iterable[str], err: bool = False) -> None:
     stream = sys.stderr if err else sys.stdout
-    stream.write("".join(f"{line}\n" for line in found))
+    stream.write("".join(f"{line}\n" for line in lines))
     stream.flush()
 
 
@@ -341,13 +341,13 @@ def escaped(text: str) -> str:
     return text if text.isascii() and text.isprintable() else pattern().sub(_as_number, text)
 
 
-def _as_number(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    if found[0] in NAMED:
-        return NAMED[found[0]]
+def _as_number(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if match[0] in NAMED:
+        return NAMED[match[0]]
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _as_json(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    return f"\\u{code:04x}" if code < 0x10000 else json.dumps(found[0])[1:-1]
+def _as_json(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\u{code:04x}" if code < 0x10000 else json.dumps(match[0])[1:-1]

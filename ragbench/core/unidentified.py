@@ -51,23 +51,23 @@ def of(facts: Mapping[str, Any]) -> dict[str, Unidentified]:
     return {name: Unidentified(name, int(n), int(all_)) for name, (n, all_) in (facts.get(FACT) or {}).items()}
 
 
-def sentences(found: Iterable[Unidentified], _: Translator) -> list[str]:
+def sentences(counts: Iterable[Unidentified], _: Translator) -> list[str]:
     """A sentence a system, for the page on which it had most of them."""
     most: dict[str, Unidentified] = {}
-    for one in found:
-        if one.system not in most or one.n / one.of > most[one.system].n / most[one.system].of:
-            most[one.system] = one
-    return [_sentence(one, _) for one in most.values()]
+    for count in counts:
+        if count.system not in most or count.n / count.of > most[count.system].n / most[count.system].of:
+            most[count.system] = count
+    return [_sentence(count, _) for count in most.values()]
 
 
-def _sentence(one: Unidentified, _: Translator) -> str:
-    share = one.n / one.of
-    places = {"all": _.integer(one.of), "system": one.system, "share": _.percent(share, 0 if share >= 0.1 else 1)}
-    if one.too_many:
+def _sentence(count: Unidentified, _: Translator) -> str:
+    share = count.n / count.of
+    places = {"all": _.integer(count.of), "system": count.system, "share": _.percent(share, 0 if share >= 0.1 else 1)}
+    if count.too_many:
         said = _.plural(
             "{n} of {all} passages that {system} retrieved ({share}) is none of the data set's.",
             "{n} of {all} passages that {system} retrieved ({share}) are none of the data set's.",
-            one.n,
+            count.n,
             **places,
         )
         more = _(
@@ -78,6 +78,6 @@ def _sentence(one: Unidentified, _: Translator) -> str:
     return _.plural(
         "{n} of {all} passages that {system} retrieved ({share}) is none of the data set's and counts as irrelevant.",
         "{n} of {all} passages that {system} retrieved ({share}) are none of the data set's and count as irrelevant.",
-        one.n,
+        count.n,
         **places,
     )

@@ -30,9 +30,9 @@ def read(path: Path, columns: Given | None = None) -> tuple[Brought, Mapping[str
     be used are left out and counted. Raises DatasetError where none can be.
     """
     chunks, labels = Chunks(Shelf()), dict[str, dict[str, float]]()
-    found = _read(path, columns, chunks, labels)
+    first_pass = _read(path, columns, chunks, labels)
     ids = chunks.ids()
-    return _read(path, columns, Chunks(ids), labels) if ids or labels else found
+    return _read(path, columns, Chunks(ids), labels) if ids or labels else first_pass
 
 
 def _read(
@@ -47,7 +47,7 @@ def _read(
         try:
             question, retrieved = _question(sample, chunks, labels)
             known = question if questions.put(question.id, question) else questions.get(question.id) or question
-            if any(getattr(known, one) != getattr(question, one) for one in ("text", "reference", "references")):
+            if any(getattr(known, field) != getattr(question, field) for field in ("text", "reference", "references")):
                 raise DatasetError("a question or a reference that differs from another system's under its id")
         except DatasetError as error:
             forms.left_out.fault(error, place)
@@ -101,13 +101,13 @@ class Chunks:
 
     def named(self, contexts: Sequence[Chunk]) -> list[str]:
         """The ids of contexts among all chunks: their own where one was given, else one made of the text."""
-        found = []
+        identifiers = []
         for context in contexts:
             identifier = self.id_of(context.id)
             if self._recent.get(identifier) != hash(context.text):
                 self._take(identifier, context)
-            found.append(identifier)
-        return list(dict.fromkeys(found))
+            identifiers.append(identifier)
+        return list(dict.fromkeys(identifiers))
 
     def id_of(self, name: str) -> str:
         """The id that the text of a chunk has elsewhere, where this one is made of its text."""
@@ -115,11 +115,11 @@ class Chunks:
 
     def ids(self) -> Shelf[str]:
         """Of the texts that came with an id and without one: made of the text → given, the first of several."""
-        found = Shelf[str]()
+        given_ids = Shelf[str]()
         for name, given in self._named.items():
             if self.shelf.has(name):
-                found.put(name, given)
-        return found
+                given_ids.put(name, given)
+        return given_ids
 
     def _take(self, identifier: str, context: Chunk) -> None:
         if not context.text:  # named only: it may stand elsewhere with its text

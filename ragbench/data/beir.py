@@ -33,14 +33,14 @@ def read(
     left_out, known = LeftOut(), Columns(only=("id", "user_input"))
     chunks, texts = dict[str, ChunkRecord](), dict[str, tuple[str, str]]()
     for place, row in read_rows(corpus, left_out=left_out):
-        found = passage_of(row)
-        if found is None or found.id is None or found.text is None:
+        passage = passage_of(row)
+        if passage is None or passage.id is None or passage.text is None:
             left_out.add(f"line of {corpus.name} without an id or a text", place)
             continue
-        made = {"id": found.id, "text": found.text, "title": found.title, "url": found.url}
+        made = {"id": passage.id, "text": passage.text, "title": passage.title, "url": passage.url}
         try:
-            if chunks.setdefault(found.id, one := checked(ChunkRecord, made, place)) is not one:
-                left_out.add(f"line of {corpus.name} {_again(chunks[found.id] == one)}", place)
+            if chunks.setdefault(passage.id, record := checked(ChunkRecord, made, place)) is not record:
+                left_out.add(f"line of {corpus.name} {_again(chunks[passage.id] == record)}", place)
         except DatasetError as error:
             left_out.fault(error, place)
     for place, row in read_rows(queries, left_out=left_out):
@@ -110,9 +110,9 @@ def _judgements(folder: Path, split: str) -> Path:
     whole = [path for path in there if re.match(r"qrels\.\w+", path.name)]
     if named or len(whole) == 1:
         return (named or whole)[0]
-    found = ", ".join(path.relative_to(folder).as_posix() for path in there) or "none"
+    listing = ", ".join(path.relative_to(folder).as_posix() for path in there) or "none"
     raise DatasetError(
-        f"{folder / 'qrels' / f'{split}.tsv'}: there is no such file; judgements are there in {found}: --split names "
+        f"{folder / 'qrels' / f'{split}.tsv'}: there is no such file; judgements are there in {listing}: --split names "
         "which"
     )
 
@@ -120,8 +120,8 @@ def _judgements(folder: Path, split: str) -> Path:
 def _question(
     identifier: str, text: str, grades: Mapping[str, float], clusters: re.Pattern[str] | None, place: str
 ) -> QuestionRecord:
-    found = clusters.search(identifier) if clusters is not None else None
-    if clusters is not None and (found is None or not found.groups()):
+    match = clusters.search(identifier) if clusters is not None else None
+    if clusters is not None and (match is None or not match.groups()):
         raise DatasetError(f"{place}: the pattern {clusters.pattern!r} finds no cluster in the _id {identifier!r}")
     relevant = _relevant(grades)
     made = {
@@ -129,7 +129,7 @@ def _question(
         "text": text,
         "relevant": relevant,
         "answerable": True if relevant else None,
-        "cluster": found.group(1) if found is not None else None,
+        "cluster": match.group(1) if match is not None else None,
         "source": "beir",
     }
     return checked(QuestionRecord, made, place)

@@ -43,24 +43,28 @@ class Brought(Records):
             return (question.text for question in self.questions)
         if self.dialogues:
             return (turn.question for dialogue in self.dialogues for turn in dialogue.turns)
-        return (text for one in self.decisions for text in (one.question, one.answer, *one.passages.values()))
+        return (
+            text
+            for decision in self.decisions
+            for text in (decision.question, decision.answer, *decision.passages.values())
+        )
 
 
 def drawn(
-    found: Brought, logged: Mapping[str, Shelf[dict[str, Any]]] | None, number: int
+    brought: Brought, logged: Mapping[str, Shelf[dict[str, Any]]] | None, number: int
 ) -> Mapping[str, Shelf[dict[str, Any]]] | None:
     """Leave `number` records at most in each table of what is measured, the whole base besides; the log of the rest.
 
     They are drawn by a hash of their ids: the same ones every time, whatever the order of the file.
     """
     for table in DRAWN:
-        rows: Sequence[Any] = getattr(found, table)
-        names = set(heapq.nsmallest(number, (row.id for row in rows), key=lambda one: named_by("", one)))
+        rows: Sequence[Any] = getattr(brought, table)
+        names = set(heapq.nsmallest(number, (row.id for row in rows), key=lambda row_id: named_by("", row_id)))
         if len(names) < len(rows):
-            found.left_out[f"{table} that were not drawn (--sample {number})"] += len(rows) - len(names)
-            setattr(found, table, _of(rows, names))
-    asked = {question.id for question in found.questions}
-    found.ratings = _of(found.ratings, {rated.id for rated in found.ratings if rated.question_id in asked})
+            brought.left_out[f"{table} that were not drawn (--sample {number})"] += len(rows) - len(names)
+            setattr(brought, table, _of(rows, names))
+    asked = {question.id for question in brought.questions}
+    brought.ratings = _of(brought.ratings, {rated.id for rated in brought.ratings if rated.question_id in asked})
     return logged and {system: rows.part(asked) for system, rows in logged.items()}
 
 

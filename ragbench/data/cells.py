@@ -110,10 +110,10 @@ def _of_one_writer(forms: Mapping[Form, Counts]) -> dict[Form, Counts]:
     """The forms of a field, where those that look alike belong together: Python prints `[]` as JSON does, and numpy
     `['a']` as Python does."""
     alike: tuple[Form, ...] = ("numpy", "Python", "JSON")
-    found = {form: counts for form, counts in forms.items() if form not in alike}
+    merged = {form: counts for form, counts in forms.items() if form not in alike}
     if there := [form for form in alike if form in forms]:
-        found[there[0]] = functools.reduce(Counts.add, (forms[form] for form in there))
-    return found
+        merged[there[0]] = functools.reduce(Counts.add, (forms[form] for form in there))
+    return merged
 
 
 def _told(form: Form, counts: Counts) -> str:
@@ -212,7 +212,7 @@ class _Reader:
 
     def _items(self, closing: str, depth: int) -> Any:
         """A list, or a mapping where a colon follows the first value; numpy parts values by blanks."""
-        found: list[Any] = []
+        values: list[Any] = []
         named: dict[str, Any] = {}
         parted = True
         while self._word != closing or self._kind != "sign":
@@ -223,22 +223,22 @@ class _Reader:
                 self._next()
                 named[str(value)] = self._value(depth + 1)
             else:
-                found.append(value)
+                values.append(value)
             parted = self._kind == "sign" and self._word == ","
             if parted:
                 self._next()
         self._next()
-        if found and named:
+        if values and named:
             raise _NotPythonError
-        return named or (found if found or closing != "}" else {})
+        return named or (values if values or closing != "}" else {})
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     place = 0
-    while found := _TOKEN.match(text, place):
-        place = found.end()
-        assert found.lastgroup is not None
-        yield found.lastgroup, found[found.lastgroup]
+    while match := _TOKEN.match(text, place):
+        place = match.end()
+        assert match.lastgroup is not None
+        yield match.lastgroup, match[match.lastgroup]
     if text[place:].strip():
         raise _NotPythonError
     yield "end", ""
@@ -258,11 +258,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str):
         return normalise(value)
     if isinstance(value, list):
-        return [_plain(one) for one in value]
-    return {key: _plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value
+        return [_plain(part) for part in value]
+    return {key: _plain(part) for key, part in value.items()} if isinstance(value, Mapping) else value
 
 
 def several(texts: Iterable[str]) -> tuple[str, ...]:
     """Different texts, each once, those of blanks left out; none where there are fewer than two."""
-    found = tuple(dict.fromkeys(text for text in texts if text.strip()))
-    return found if len(found) > 1 else ()
+    distinct = tuple(dict.fromkeys(text for text in texts if text.strip()))
+    return distinct if len(distinct) > 1 else ()

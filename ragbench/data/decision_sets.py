@@ -20,10 +20,10 @@ from ragbench.data.vocabulary import Columns
 
 
 def _shown(value: Any) -> bool:
-    found = flag(value)
-    if found is None:
+    shown = flag(value)
+    if shown is None:
         raise ValueError("true or false, yes or no, 1 or 0 is expected")
-    return bool(found)
+    return bool(shown)
 
 
 class Item(BaseModel):
@@ -53,13 +53,13 @@ def read(path: Path, *, columns: Given | None = None) -> Brought:
     brought, forms, known = Brought(), Forms(), Columns(columns, READ)
     decisions = Shelf(Decision)
     for place, row in read_rows(path, held=False, left_out=forms.left_out):
-        found = known.of(row, place)
+        fields = known.of(row, place)
         try:
-            decision = _decision(found, place, forms)
+            decision = _decision(fields, place, forms)
             if not decisions.put(decision.id, decision, place):
                 first = decisions.place(decision.id).rsplit(", ", 1)[1]
                 shown = (decisions.get(decision.id) or decision).show
-                if "id" in found:
+                if "id" in fields:
                     raise DatasetError(f"{place}: id = {decision.id!r}: stands in {first} already; ids are unique")
                 if shown != decision.show:
                     raise DatasetError(
@@ -73,19 +73,19 @@ def read(path: Path, *, columns: Given | None = None) -> Brought:
         raise DatasetError(f"{path.name}: holds no decisions: {forms.left_out.said or 'at least one is expected'}")
     brought.decisions = decisions
     brought.notes += [*known.notes(), *forms.notes]
-    if without := sum(not one.passages for one in decisions):
+    if without := sum(not decided.passages for decided in decisions):
         brought.notes.append(
             f"{without} of {len(decisions)} decisions carry no context: the offline judge decides none of them"
         )
     return brought
 
 
-def _decision(found: Mapping[str, Any], place: str, forms: Forms) -> Decision:
-    item = checked(Item, {CALLED.get(name, name): value for name, value in found.items()}, place)
+def _decision(fields: Mapping[str, Any], place: str, forms: Forms) -> Decision:
+    item = checked(Item, {CALLED.get(name, name): value for name, value in fields.items()}, place)
     if item.question is None:
-        raise DatasetError(f"{place}: question = {cut(found.get('user_input'))}: a question is expected")
-    texts = [one.text.strip() for one in contexts_of(found.get("contexts"), f"{place}, context", forms) or ()]
-    passages = {named_by("context", one): one for one in texts if one}
+        raise DatasetError(f"{place}: question = {cut(fields.get('user_input'))}: a question is expected")
+    texts = [context.text.strip() for context in contexts_of(fields.get("contexts"), f"{place}, context", forms) or ()]
+    passages = {named_by("context", text): text for text in texts if text}
     made = {
         "id": item.id or named_by("decision", item.question, item.answer or "", *passages.values()),
         "question": item.question,

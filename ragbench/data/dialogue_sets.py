@@ -42,15 +42,15 @@ def read(path: Path, *, columns: Given | None = None) -> Brought:
     for place, row in read_rows(path, held=False, left_out=left_out, spread=False):
         for where, inner in _unwrapped(row, place):
             try:
-                found = known.of(inner, where)
-                if "session" in found and not found.keys() & {"messages", "questions"} and "user_input" in found:
-                    said = found.get("reference", found.get("response"))
-                    turn = Turn(question=str(found["user_input"]), answer=None if said is None else str(said))
-                    sessions.setdefault(str(found["session"]), []).append(turn)
+                fields = known.of(inner, where)
+                if "session" in fields and not fields.keys() & {"messages", "questions"} and "user_input" in fields:
+                    said = fields.get("reference", fields.get("response"))
+                    turn = Turn(question=str(fields["user_input"]), answer=None if said is None else str(said))
+                    sessions.setdefault(str(fields["session"]), []).append(turn)
                     continue
-                identifier, turns = _dialogue(found, inner, where)
+                identifier, turns = _dialogue(fields, inner, where)
                 if not dialogues.put(identifier, Dialogue(id=identifier, turns=turns)):
-                    if "id" in found:
+                    if "id" in fields:
                         raise DatasetError(f"{where}: id = {identifier!r}: stands there twice; ids are unique")
                     brought.left_out["dialogue that stands there twice"] += 1
             except DatasetError as error:
@@ -62,7 +62,7 @@ def read(path: Path, *, columns: Given | None = None) -> Brought:
         raise DatasetError(f"{path.name}: holds no dialogues: {left_out.said or 'at least one is expected'}")
     brought.dialogues = dialogues
     brought.notes += known.notes()
-    if alone := sum(len(one.turns) == 1 for one in dialogues):
+    if alone := sum(len(dialogue.turns) == 1 for dialogue in dialogues):
         brought.notes.append(f"{alone} of {len(dialogues)} dialogues have one turn: nothing can be measured of them")
     return brought
 
@@ -72,21 +72,25 @@ def _unwrapped(row: Mapping[str, Any], place: str) -> list[tuple[str, Mapping[st
     inner = row.get("dialogues")
     if not isinstance(inner, list):
         return [(place, row)]
-    return [(f"{place}, dialogue {number}", one) for number, one in enumerate(inner, 1) if isinstance(one, Mapping)]
+    return [
+        (f"{place}, dialogue {number}", dialogue)
+        for number, dialogue in enumerate(inner, 1)
+        if isinstance(dialogue, Mapping)
+    ]
 
 
-def _dialogue(found: Mapping[str, Any], row: Mapping[str, Any], place: str) -> tuple[str, tuple[Turn, ...]]:
+def _dialogue(fields: Mapping[str, Any], row: Mapping[str, Any], place: str) -> tuple[str, tuple[Turn, ...]]:
     """The id and the turns of a row. Raises DatasetError."""
-    said = turns_of(found.get("messages", found.get("user_input")))
-    if said is None and "questions" not in found:
+    said = turns_of(fields.get("messages", fields.get("user_input")))
+    if said is None and "questions" not in fields:
         raise DatasetError(
             f"{place}: messages, or questions, is missing; one is expected in every item; it has {cut_list(row)}"
         )
-    given = {"id": found.get("id"), "questions": found.get("questions", []), "expected_answers": []}
+    given = {"id": fields.get("id"), "questions": fields.get("questions", []), "expected_answers": []}
     if said is not None:
-        given |= {"questions": [one.question for one in said], "expected_answers": [one.answer for one in said]}
-    elif "expected_answers" in found:
-        given["expected_answers"] = found["expected_answers"]
+        given |= {"questions": [turn.question for turn in said], "expected_answers": [turn.answer for turn in said]}
+    elif "expected_answers" in fields:
+        given["expected_answers"] = fields["expected_answers"]
     item = checked(Item, given, place)
     asked, answers = item.questions, item.expected_answers
     if not asked:

@@ -96,13 +96,13 @@ def read(
     """
     chunks: list[ChunkRecord] = []
     documents: list[DocumentRecord] = []
-    found = Brought(chunks=chunks, documents=documents)
-    before = {one.id: one for one in known.documents} if known is not None else {}
+    brought = Brought(chunks=chunks, documents=documents)
+    before = {document.id: document for document in known.documents} if known is not None else {}
     cut: dict[str, list[ChunkRecord]] = {}
     for chunk in known.chunks if known is not None else ():
         cut.setdefault(chunk.document or "", []).append(chunk)
     there, reused = set(), 0
-    for path in paths(folder, found):
+    for path in paths(folder, brought):
         name = path.relative_to(folder).as_posix()
         there.add(name)
         digest = _digest(path, cutting, url)
@@ -111,27 +111,27 @@ def read(
             chunks += cut.get(name, [])
             reused += 1
         else:
-            taken = _taken(path, name, digest, cutting, url, found)
+            taken = _taken(path, name, digest, cutting, url, brought)
             if taken is not None:
                 documents.append(taken[0])
                 chunks += taken[1]
         advance(1)
-    gone = [one for one in before.values() if one.id not in there]
+    gone = [document for document in before.values() if document.id not in there]
     documents += gone
-    chunks += [chunk for one in gone for chunk in cut.get(one.id, [])] + cut.get("", [])
+    chunks += [chunk for document in gone for chunk in cut.get(document.id, [])] + cut.get("", [])
     if before:
-        found.notes.append(f"{reused} of {len(there)} documents have not changed, and were not read again")
+        brought.notes.append(f"{reused} of {len(there)} documents have not changed, and were not read again")
     if gone:
-        found.notes.append(f"{len(gone)} documents are not in {folder.name} any more, and stay; --replace drops them")
-    if not found.chunks:
+        brought.notes.append(f"{len(gone)} documents are not in {folder.name} any more, and stay; --replace drops them")
+    if not brought.chunks:
         raise DatasetError(
             f"{folder}: no document with a text is there; documents are {', '.join(KINDS)}"
-            + "".join(f"; {count} × {reason}" for reason, count in found.left_out.items())
+            + "".join(f"; {count} × {reason}" for reason, count in brought.left_out.items())
         )
-    return found
+    return brought
 
 
-def paths(folder: Path, found: Brought | None = None) -> list[Path]:
+def paths(folder: Path, brought: Brought | None = None) -> list[Path]:
     """The documents below a folder, in the order of their names; of other files `found` counts their kinds."""
     if not folder.is_dir():
         raise DatasetError(f"{folder}: there is no such folder")
@@ -146,28 +146,28 @@ def paths(folder: Path, found: Brought | None = None) -> list[Path]:
         else:
             made.append(path)
             continue
-        if found is not None:
-            found.left_out[reason] += 1
+        if brought is not None:
+            brought.left_out[reason] += 1
     return made
 
 
 def _taken(
-    path: Path, name: str, digest: str, cutting: Cutting, url: str, found: Brought
+    path: Path, name: str, digest: str, cutting: Cutting, url: str, brought: Brought
 ) -> tuple[DocumentRecord, list[ChunkRecord]] | None:
     """A document, read and cut; None for one that cannot be read, or has no text, which is counted and named."""
     try:
         text, about = _text(path)
     except DatasetError as error:
-        found.left_out["document that cannot be read"] += 1
-        found.notes.append(f"{name} cannot be read: {error}")
+        brought.left_out["document that cannot be read"] += 1
+        brought.notes.append(f"{name} cannot be read: {error}")
         return None
     headings = list(_headings(text)) if path.suffix.lower() not in PLAIN else []
-    title = str(about.get("title") or next((one.text for one in headings), "") or path.stem)[:LONGEST_TITLE]
+    title = str(about.get("title") or next((heading.text for heading in headings), "") or path.stem)[:LONGEST_TITLE]
     page = str(about.get("url") or url.replace(PATH, name))
     made = list(_passages(text, headings, title, name, page, cutting.splitter(path.suffix.lower())))
     if not made:
-        found.left_out["document without a text"] += 1
-        found.notes.append(f"{name} holds no text; pages that are pictures have to be recognised first")
+        brought.left_out["document without a text"] += 1
+        brought.notes.append(f"{name} holds no text; pages that are pictures have to be recognised first")
         return None
     return DocumentRecord(id=_short(name), digest=digest, title=title, url=page, passages=len(made)), made
 
@@ -207,11 +207,11 @@ def _says_something(text: str, start: int, end: int, headings: Sequence[Heading]
 def _section(headings: Sequence[Heading], place: int, title: str) -> str:
     """The headings that a place stands under, from the highest to the lowest, but for the title."""
     path: list[Heading] = []
-    for one in headings:
-        if one.start > place:
+    for heading in headings:
+        if heading.start > place:
             break
-        path = [*(above for above in path if above.level < one.level), one]
-    return " › ".join(one.text for one in path if one.text != title)[:LONGEST_TITLE]
+        path = [*(above for above in path if above.level < heading.level), heading]
+    return " › ".join(heading.text for heading in path if heading.text != title)[:LONGEST_TITLE]
 
 
 def _headings(text: str) -> Iterator[Heading]:
@@ -285,7 +285,7 @@ def _of_pdf(data: bytes) -> tuple[str, str]:
 def _unpacked(data: bytes, path: Path) -> int:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            return sum(one.file_size for one in packed.infolist())
+            return sum(member.file_size for member in packed.infolist())
     except zipfile.BadZipFile as error:
         raise DatasetError(f"not a {path.suffix} file: {error}") from None
 

@@ -32,19 +32,22 @@ def doubts(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question |
     for chunk in chunks:
         if chunk.url is not None:
             pages[chunk.url].append(chunk.id)
-    for one in labelled(questions):
-        own, asked = [name for name in one.relevant if name in texts], plain(one.text)
-        reached = dict.fromkeys([*own, *(name for url in one.relevant_urls for name in pages.get(url, ()))])
+    for question in labelled(questions):
+        own, asked = [name for name in question.relevant if name in texts], plain(question.text)
+        reached = dict.fromkeys([*own, *(name for url in question.relevant_urls for name in pages.get(url, ()))])
         if same := next((name for name in reached if asked and known[name] == asked), None):
-            yield Doubt("question_is_passage", one.id, same, texts[same])
+            yield Doubt("question_is_passage", question.id, same, texts[same])
         elif len(asked.split()) >= FEWEST_WORDS and (
             around := next((name for name in reached if stands_in(asked, known[name])), None)
         ):
-            yield Doubt("question_in_passage", one.id, around, texts[around])
+            yield Doubt("question_in_passage", question.id, around, texts[around])
         if twice := next((name for name in own if copies[known[name]] > 1), None):
-            yield Doubt("passage_copied", one.id, twice, texts[twice])
-        for label in [*(n for n in one.relevant if n not in texts), *(u for u in one.relevant_urls if u not in pages)]:
-            yield Doubt("labels_nowhere", one.id, label)
+            yield Doubt("passage_copied", question.id, twice, texts[twice])
+        for label in [
+            *(n for n in question.relevant if n not in texts),
+            *(u for u in question.relevant_urls if u not in pages),
+        ]:
+            yield Doubt("labels_nowhere", question.id, label)
 
 
 class _Plain(dict[str, str]):
@@ -60,13 +63,13 @@ class _Plain(dict[str, str]):
 
 def _copies(texts: Mapping[str, str], questions: Sequence[Question | QuestionRecord]) -> Counter[str]:
     """Plain text → how many passages have it, of the texts of passages that are labelled."""
-    wanted = {plain(texts[name]) for one in questions for name in one.relevant if name in texts}
+    wanted = {plain(texts[name]) for question in questions for name in question.relevant if name in texts}
     return Counter(text for text in map(plain, texts.values()) if text in wanted) if wanted else Counter()
 
 
 def labelled(questions: Iterable[Question | QuestionRecord]) -> Iterator[Question | QuestionRecord]:
     """The questions that have a relevant passage or page."""
-    return (one for one in questions if one.relevant or one.relevant_urls)
+    return (question for question in questions if question.relevant or question.relevant_urls)
 
 
 def doubts_of(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Question | QuestionRecord]) -> dict[str, int]:
@@ -78,8 +81,8 @@ def doubts_of(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Questio
     labels_nowhere: labels that name a chunk or a page that the base does not have. labelled, labels: of how many
     questions, and of how many labels.
     """
-    found = Counter(one.kind for one in doubts(chunks, questions))
-    if not found:
+    counts = Counter(doubt.kind for doubt in doubts(chunks, questions))
+    if not counts:
         return {}
-    labels = [len(one.relevant) + len(one.relevant_urls) for one in labelled(questions)]
-    return {**found, "labelled": len(labels), "labels": sum(labels)}
+    labels = [len(question.relevant) + len(question.relevant_urls) for question in labelled(questions)]
+    return {**counts, "labelled": len(labels), "labels": sum(labels)}

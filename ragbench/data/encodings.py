@@ -45,25 +45,25 @@ def encoding_of(blocks: Iterable[bytes], named: Callable[[], str | None] = lambd
     named: asked for the encoding of what is neither UTF-8 nor UTF-16 nor UTF-32, which the user may have named.
     Raises UnknownEncodingError for all else, and where parts of a file are in different encodings.
     """
-    found = ""
+    encoding = ""
     for number, block in enumerate(blocks):
         if number == 0 and (wide := _wide(block)):
             return wide
         if _HIGH.search(block) is None:
             continue
-        if found:
+        if encoding:
             if _is_utf_8(block):
-                raise UnknownEncodingError(f"begins in {found} and goes on in UTF-8; save the whole file as UTF-8")
+                raise UnknownEncodingError(f"begins in {encoding} and goes on in UTF-8; save the whole file as UTF-8")
             continue
         if _is_utf_8(block):
             return UTF_8
         try:
-            found = named() or _russian(block)
+            encoding = named() or _russian(block)
         except UnknownEncodingError:
             if _is_damaged_utf_8(block):
                 return UTF_8
             raise
-    return found or UTF_8
+    return encoding or UTF_8
 
 
 def _wide(block: bytes) -> str | None:
@@ -109,12 +109,12 @@ def _russian(block: bytes) -> str:
             text = sample.decode(name)
         except UnicodeDecodeError:
             continue
-        found = look(text)
-        if text not in looks or looks[text][0] > found.cost + rarity:
-            looks[text] = (found.cost + rarity, name, found)
+        looked = look(text)
+        if text not in looks or looks[text][0] > looked.cost + rarity:
+            looks[text] = (looked.cost + rarity, name, looked)
     ranked = sorted(looks.values(), key=lambda each: each[:2])
-    cost, name, found = ranked[0]
-    is_russian = found.cost <= DEAREST * found.signs and found.odd <= HARDLY * found.signs
+    cost, name, looked = ranked[0]
+    is_russian = looked.cost <= DEAREST * looked.signs and looked.odd <= HARDLY * looked.signs
     if is_russian and (len(ranked) == 1 or ranked[1][0] - cost >= SURE):
         return name
     readings = [each[1] for each in ranked[:2]]

@@ -147,10 +147,10 @@ def _why(said: str) -> str:
     for start, reason in (("longer", "line that is too long"), ("nested", "record that is nested too deeply")):
         if said.startswith(start):
             return reason
-    found = said.rpartition("found ")
+    parts = said.rpartition("found ")
     return (
-        f"{found[2]} where an object is expected"
-        if found[1]
+        f"{parts[2]} where an object is expected"
+        if parts[1]
         else "line that is not JSON"
         if (said.startswith(("not JSON", "Exceeds")))
         else f"line with: {said}"
@@ -363,11 +363,11 @@ def _refuse_constant(name: str) -> None:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
         twice = next(key for key, _ in pairs if sum(key == other for other, _ in pairs) > 1)
         raise ValueError(f"the key {twice!r} stands twice in one object")
-    return found
+    return mapping
 
 
 STRICT = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)

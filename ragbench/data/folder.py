@@ -70,14 +70,14 @@ class Records:
         Raises DatasetError for questions whose file is there and empty, unless there are dialogues, decisions or
         documents that the base was cut from, for a folder without any table, and for more than memory takes.
         """
-        found: dict[str, list[Any]] = {}
+        tables: dict[str, list[Any]] = {}
         try:
             for table, model in MODELS.items():
-                found[table] = _read(place / f"{table}.{language}.jsonl", model)
+                tables[table] = _read(place / f"{table}.{language}.jsonl", model)
         except TooMuchError as error:
             raise TooMuchError(f"data set {place.name}, {error}: {PART}") from None
-        _require(place, language, {table: len(records) for table, records in found.items()})
-        return cls(**found)
+        _require(place, language, {table: len(records) for table, records in tables.items()})
+        return cls(**tables)
 
 
 @dataclass(frozen=True, repr=False)
@@ -297,12 +297,12 @@ def lines_of_table(path: Path, model: type[R], *, held: bool = True) -> Iterator
 
 
 def _read(path: Path, model: type[R]) -> list[R]:
-    found: dict[str, R] = {}
+    records: dict[str, R] = {}
     for place, record in lines_of_table(path, model):
-        if record.id in found:
+        if record.id in records:
             raise DatasetError(f"{place}: the id {record.id!r} stands there twice")
-        found[record.id] = record
-    return [found[identifier] for identifier in sorted(found)]
+        records[record.id] = record
+    return [records[identifier] for identifier in sorted(records)]
 
 
 def _require(place: Path, language: str, counts: Mapping[str, int]) -> None:

@@ -62,26 +62,28 @@ def dataset(tables: Mapping[str, Any]) -> Dataset:
     about = {key: str(tables[key]) for key in ("name", "language", "title", "licence") if tables.get(key)}
     if strange := [key for key in tables if key not in (*legal, "name", "language", "title", "licence")]:
         raise DatasetError(f"dataset: there is no table {strange[0]!r}; tables are {', '.join(legal)}")
-    found = Brought()
+    brought = Brought()
     named = tables.get("documents")
-    chunks = {one.id: one for one in _documents(named)} if named is not None else {}
-    questions = list(_questions(tables.get("questions"), chunks, found.left_out, labelled_alone=named is None))
-    found.chunks, found.questions = _sorted(chunks.values()), _sorted(questions)
+    chunks = {chunk.id: chunk for chunk in _documents(named)} if named is not None else {}
+    questions = list(_questions(tables.get("questions"), chunks, brought.left_out, labelled_alone=named is None))
+    brought.chunks, brought.questions = _sorted(chunks.values()), _sorted(questions)
     for name in ("history", "dialogues", "decisions", "ratings"):
-        setattr(found, name, _sorted(_others(name, tables.get(name), found.left_out)))
-    if not any(len(getattr(found, name)) for name in MODELS):
+        setattr(brought, name, _sorted(_others(name, tables.get(name), brought.left_out)))
+    if not any(len(getattr(brought, name)) for name in MODELS):
         raise DatasetError("dataset: it holds neither questions nor documents, dialogues or a log")
-    language = about.get("language") or language_of(found.texts)
+    language = about.get("language") or language_of(brought.texts)
     if language not in LANGUAGES:
         raise DatasetError(f"dataset: language = {language!r}: one of {', '.join(LANGUAGES)} is expected")
     name = about.get("name", NAME)
     title = about.get("title") or (LABELLED_ALONE if named is None and chunks else name)
-    known = {table.name: getattr(found, table.name) for table in fields(Records)}
-    return of_records(Records(**known), name, language, title, about.get("licence", "not stated"), dict(found.left_out))
+    known = {table.name: getattr(brought, table.name) for table in fields(Records)}
+    return of_records(
+        Records(**known), name, language, title, about.get("licence", "not stated"), dict(brought.left_out)
+    )
 
 
 def _sorted(records: Iterable[Any]) -> list[Any]:
-    return sorted(records, key=lambda one: one.id)
+    return sorted(records, key=lambda record: record.id)
 
 
 def rows(given: Any, place: str, text: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -94,15 +96,15 @@ def rows(given: Any, place: str, text: str = "") -> Iterator[tuple[str, dict[str
     if isinstance(given, str) or (not isinstance(given, Iterable) and not hasattr(given, "columns")):
         raise DatasetError(f"{place}: {cut(given)}: a data frame or a list is expected")
     index = list(getattr(given, "index", ())) if hasattr(given, "columns") else []
-    for number, one in enumerate(rows_of(given)):
+    for number, entry in enumerate(rows_of(given)):
         where = f"{place}, row {number + 1}"
-        if isinstance(one, str) and text:
-            one = {text: one}
-        elif is_dataclass(one) and not isinstance(one, type):
-            one = {each.name: getattr(one, each.name) for each in fields(one)}
-        if not isinstance(one, Mapping):
-            raise DatasetError(f"{where}: {cut(one)}: a mapping is expected")
-        row = {str(key): plain(value) for key, value in one.items() if not _is_missing(value)}
+        if isinstance(entry, str) and text:
+            entry = {text: entry}
+        elif is_dataclass(entry) and not isinstance(entry, type):
+            entry = {each.name: getattr(entry, each.name) for each in fields(entry)}
+        if not isinstance(entry, Mapping):
+            raise DatasetError(f"{where}: {cut(entry)}: a mapping is expected")
+        row = {str(key): plain(value) for key, value in entry.items() if not _is_missing(value)}
         yield where, {"\0place": str(index[number] if index else number), **row}
 
 
@@ -120,14 +122,14 @@ def first(row: Mapping[str, Any], names: Sequence[str]) -> Any:
     """The value of the first of the names that the row has; None where it has none of them."""
     folded = {column.casefold().replace(" ", "_").replace("-", "_"): value for column, value in row.items()}
     there = {key(column): value for column, value in row.items()} | folded
-    return next((there[one] for one in (*names, *map(key, names)) if one in there), None)
+    return next((there[name] for name in (*names, *map(key, names)) if name in there), None)
 
 
 def _documents(given: Any) -> Iterator[ChunkRecord]:
     if isinstance(given, Mapping):
         given = [
-            {**one, "id": name} if isinstance(one, Mapping) else {"id": name, "text": one}
-            for name, one in given.items()
+            {**document, "id": name} if isinstance(document, Mapping) else {"id": name, "text": document}
+            for name, document in given.items()
         ]
     seen: set[str] = set()
     for where, row in rows(given, "documents", "text"):
@@ -152,7 +154,7 @@ def _questions(
     """labelled_alone: passages that questions name by their texts are the base, and are added to `chunks`."""
     if given is None:
         return
-    by_text = {one.text.strip(): one.id for one in chunks.values()}
+    by_text = {chunk.text.strip(): chunk.id for chunk in chunks.values()}
     known = {name for names in QUESTIONS.values() for name in names}
     plainly = ("relevant_urls", "spans", "cluster", "source")
     for where, row in rows(given, "questions", "text"):
@@ -208,8 +210,8 @@ def _listed(given: Any, where: str) -> list[Any]:
         read = held(given) if isinstance(given, str) else None
     except ValueError as error:
         raise DatasetError(f"{where}: {error}") from None
-    found = given if read is None else read[0]
-    return list(map(plain, found)) if isinstance(found, list | tuple | set) else [found]
+    values = given if read is None else read[0]
+    return list(map(plain, values)) if isinstance(values, list | tuple | set) else [values]
 
 
 def _others(table: str, given: Any, left_out: Counter[str]) -> Iterator[Record]:
@@ -218,10 +220,10 @@ def _others(table: str, given: Any, left_out: Counter[str]) -> Iterator[Record]:
         return
     model = MODELS[table]
     if table == "dialogues" and not hasattr(given, "columns"):
-        given = [_dialogue(one) for one in given]
+        given = [_dialogue(dialogue) for dialogue in given]
     for where, row in rows(given, table):
         place = row.pop("\0place")
-        renamed = {own: found for own, names in PAST.items() if (found := first(row, names)) is not None}
+        renamed = {own: content for own, names in PAST.items() if (content := first(row, names)) is not None}
         own = {**row, **(renamed if table == "history" else {})}
         own["id"] = str(own.get("id", place))
         for strange in own.keys() - model.model_fields.keys():
@@ -231,10 +233,10 @@ def _others(table: str, given: Any, left_out: Counter[str]) -> Iterator[Record]:
         yield checked(model, {key: value for key, value in own.items() if key in model.model_fields}, where)
 
 
-def _dialogue(one: Any) -> Any:
+def _dialogue(dialogue: Any) -> Any:
     """A dialogue as a record has it: of messages, of questions, or of pairs of a question and its answer."""
-    if isinstance(one, Mapping) or not isinstance(one, list | tuple):
-        return one
-    pairs: Iterable[Any] = turns_of(list(one)) or one
+    if isinstance(dialogue, Mapping) or not isinstance(dialogue, list | tuple):
+        return dialogue
+    pairs: Iterable[Any] = turns_of(list(dialogue)) or dialogue
     turns = [pair if isinstance(pair, tuple | list) else (pair, None) for pair in pairs]
     return {"turns": [{"question": asked, "answer": answer} for asked, answer, *_ in turns]}

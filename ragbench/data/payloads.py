@@ -69,19 +69,19 @@ def opened(value: Any) -> Any:
     except (ValueError, RecursionError):
         pass
     try:
-        found = held(text)
+        parsed = held(text)
     except (ValueError, RecursionError):
         return value
-    return value if found is None else found[0]
+    return value if parsed is None else parsed[0]
 
 
 def opened_object(text: str) -> Any:
     """The fields of an object that Python has printed; any other text as it is."""
     try:
-        found = held(text)
+        parsed = held(text)
     except ValueError:
-        found = None
-    return text if found is None else found[0]
+        parsed = None
+    return text if parsed is None else parsed[0]
 
 
 def quoted(value: Any) -> Any:
@@ -106,8 +106,8 @@ def answer_of(value: Any) -> str | None:
 
 def passages_of(value: Any) -> tuple[Passage, ...] | None:
     """The passages in what a retriever gave, in their order; None where there is no list of any."""
-    found = _listed(value, 0)
-    return None if found is None else tuple(one for item in found if (one := passage_of(item)) is not None)
+    entries = _listed(value, 0)
+    return None if entries is None else tuple(passage for item in entries if (passage := passage_of(item)) is not None)
 
 
 def passage_of(item: Any) -> Passage | None:
@@ -136,7 +136,7 @@ def passage_of(item: Any) -> Passage | None:
     text = _first(about, TEXTS) if text is None else text
     name = label(_first(item, IDS)) or label(_first(about, IDS))
     if text is None and isinstance(parts := _first(item, PARTS), list):
-        text = "".join(f"{one.strip()} " for one in parts if isinstance(one, str)).strip()
+        text = "".join(f"{part.strip()} " for part in parts if isinstance(part, str)).strip()
     if not isinstance(text, str) or not text.strip():
         text = None
     if text is None and name is None:
@@ -162,16 +162,16 @@ def number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        found = float(value)
+        parsed = float(value)
     except (ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) else None
+    return parsed if math.isfinite(parsed) else None
 
 
 def count(value: Any) -> int | None:
     """A whole number from 0; None for anything else."""
-    found = number(value)
-    return int(found) if found is not None and found >= 0 and found == int(found) else None
+    parsed = number(value)
+    return int(parsed) if parsed is not None and parsed >= 0 and parsed == int(parsed) else None
 
 
 def moment(value: Any) -> float | None:
@@ -185,14 +185,14 @@ def moment(value: Any) -> float | None:
         except ValueError:
             return None
     if isinstance(value, datetime):
-        found: float | None = (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+        seconds: float | None = (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
     else:
-        found = number(value)
+        seconds = number(value)
         for size, unit in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)):
-            if found is not None and found >= size:
-                found /= unit
+            if seconds is not None and seconds >= size:
+                seconds /= unit
                 break
-    return found if found is not None and 0 < found < LATEST else None
+    return seconds if seconds is not None and 0 < seconds < LATEST else None
 
 
 def message_text(message: Any) -> str | None:
@@ -213,8 +213,8 @@ def message_text(message: Any) -> str | None:
 def _part(part: Any) -> str | None:
     if not isinstance(part, dict) or part.get("type") in ("reasoning", "thinking"):
         return None
-    found = _first(part, ("text", "content", "message_content.text"))
-    return found if isinstance(found, str) else None
+    text = _first(part, ("text", "content", "message_content.text"))
+    return text if isinstance(text, str) else None
 
 
 def role_of(message: Any) -> str | None:
@@ -224,8 +224,8 @@ def role_of(message: Any) -> str | None:
     if isinstance(inner := message.get("kwargs"), dict):
         kinds = message.get("id")
         return str(inner.get("type") or inner.get("role") or (kinds[-1] if isinstance(kinds, list) and kinds else ""))
-    found = _first(message, ("role", "message.role", "type", "from"))
-    return found if isinstance(found, str) else None
+    role = _first(message, ("role", "message.role", "type", "from"))
+    return role if isinstance(role, str) else None
 
 
 def _text(value: Any, names: Sequence[str], roles: Sequence[str], depth: int) -> str | None:
@@ -242,8 +242,8 @@ def _text(value: Any, names: Sequence[str], roles: Sequence[str], depth: int) ->
         return message_text(value)
     for name in ("messages", "choices", "generations", "kwargs", *names):
         inner = value.get(name)
-        if inner not in (None, "", []) and (found := _text(inner, names, roles, depth + 1)):
-            return found
+        if inner not in (None, "", []) and (text := _text(inner, names, roles, depth + 1)):
+            return text
     if len(value) == 1:
         return _text(next(iter(value.values())), names, roles, depth + 1)
     return None
@@ -251,10 +251,14 @@ def _text(value: Any, names: Sequence[str], roles: Sequence[str], depth: int) ->
 
 def _of_list(values: list[Any], names: Sequence[str], roles: Sequence[str], depth: int) -> str | None:
     """The last message that one of the roles wrote; of a list without messages its only item."""
-    written = [one for one in values if role_of(one) in (*PEOPLE, *MODELS, "system", "tool", "developer", "function")]
+    written = [
+        message
+        for message in values
+        if role_of(message) in (*PEOPLE, *MODELS, "system", "tool", "developer", "function")
+    ]
     if written:
-        said = [one for one in written if role_of(one) in roles]
-        return next((text for one in reversed(said) if (text := message_text(one))), None)
+        said = [message for message in written if role_of(message) in roles]
+        return next((text for message in reversed(said) if (text := message_text(message))), None)
     return _text(values[0], names, roles, depth) if len(values) == 1 else None
 
 
@@ -266,8 +270,8 @@ def _listed(value: Any, depth: int) -> list[Any] | None:
         return value
     if isinstance(value, dict) and depth <= MAX_DEPTH:
         for name in LISTS:
-            if name in value and (found := _listed(value[name], depth + 1)) is not None:
-                return found
+            if name in value and (entries := _listed(value[name], depth + 1)) is not None:
+                return entries
     return None
 
 

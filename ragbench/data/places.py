@@ -39,8 +39,8 @@ def _pages(folder: Path) -> list[Path]:
 
 def notebook(file: str) -> Path | None:
     """A notebook by its file's name, or a file beside one: the project's own, else ragbench's, else None."""
-    found = (folder / Path(file).name for folder in (own_notebooks(), shipped.NOTEBOOKS))
-    return next((path for path in found if path.is_file()), None)
+    paths = (folder / Path(file).name for folder in (own_notebooks(), shipped.NOTEBOOKS))
+    return next((path for path in paths if path.is_file()), None)
 
 
 def own_data() -> Path:

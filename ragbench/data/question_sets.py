@@ -43,10 +43,10 @@ def name(value: Any) -> Any:
 
 def names(value: Any) -> Any:
     """A list of identifiers."""
-    found = listed(value)
-    if not isinstance(found, list | tuple):
+    values = listed(value)
+    if not isinstance(values, list | tuple):
         raise ValueError("a list is expected")
-    return [named for one in found if (named := name(one)) is not None]
+    return [named for entry in values if (named := name(entry)) is not None]
 
 
 def text(value: Any) -> Any:
@@ -126,10 +126,10 @@ class _Reading:
     def take(self, item: Item, place: str, passages: Sequence[Chunk] = ()) -> None:
         """Remember the item and its chunks; refuse what contradicts what was seen before."""
         self._chunk(item, place)
-        for one in passages:
-            self.chunks.put(one.id, ChunkRecord(id=one.id, text=one.text), place)
+        for passage in passages:
+            self.chunks.put(passage.id, ChunkRecord(id=passage.id, text=passage.text), place)
         if passages:
-            own = [*item.relevant_chunk_ids, *(one.id for one in passages)]
+            own = [*item.relevant_chunk_ids, *(passage.id for passage in passages)]
             item = item.model_copy(update={"relevant_chunk_ids": list(dict.fromkeys(own))})
         key = f"unnamed {len(self.items)}" if item.id is None else f"id {item.id}"
         if not self.items.put(key, item, place):
@@ -257,9 +257,9 @@ def read(
     reading, known = _Reading(base or {}, marked), Columns(columns, READ)
     unmarked, written_for = 0, 0
     for place, row in read_rows(path, held=False, left_out=reading.left_out):
-        found = known.of(row, place)
+        fields = known.of(row, place)
         try:
-            item, passages = _item(found, row, place)
+            item, passages = _item(fields, row, place)
             reading.take(item, place, passages)
         except AmbiguousError:
             raise
@@ -267,7 +267,7 @@ def read(
             reading.left_out.fault(error, place)
             continue
         unmarked += all(getattr(item, mark) is None for mark in MARKS)
-        written_for += "contexts" in found and bool(passages)
+        written_for += "contexts" in fields and bool(passages)
     if not reading.items:
         why = reading.left_out.said or "at least one is expected"
         guesses = "; ".join(known.guesses(known.unread))
@@ -293,12 +293,12 @@ def read(
     return brought
 
 
-def _item(found: Mapping[str, Any], row: Mapping[str, Any], place: str) -> tuple[Item, tuple[Chunk, ...]]:
+def _item(fields: Mapping[str, Any], row: Mapping[str, Any], place: str) -> tuple[Item, tuple[Chunk, ...]]:
     """The item of a row, and the passages that it was written from. Raises DatasetError."""
-    given = {name: found[CALLED.get(name, name)] for name in Item.model_fields if CALLED.get(name, name) in found}
-    passages = contexts_of(found.get("reference_contexts"), f"{place}, reference_contexts") or ()
-    if not passages and "response" not in found and "chunk_text" not in found:
-        passages = contexts_of(found.get("contexts"), f"{place}, contexts", ids=found.get("context_ids")) or ()
+    given = {name: fields[CALLED.get(name, name)] for name in Item.model_fields if CALLED.get(name, name) in fields}
+    passages = contexts_of(fields.get("reference_contexts"), f"{place}, reference_contexts") or ()
+    if not passages and "response" not in fields and "chunk_text" not in fields:
+        passages = contexts_of(fields.get("contexts"), f"{place}, contexts", ids=fields.get("context_ids")) or ()
     if "question" not in given and row:
         raise DatasetError(f"{place}: question is missing; it is expected in every item; it has {cut_list(row)}")
     if "ground_truth_answer" in given:

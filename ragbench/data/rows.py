@@ -86,18 +86,18 @@ def read_rows(
     """
     endings = {ending.lower() for ending in path.suffixes}
     if endings & LINES:
-        found: Iterator[Placed] = _json_lines(path, held, left_out, spread)
+        rows: Iterator[Placed] = _json_lines(path, held, left_out, spread)
     elif ".json" in endings:
-        found = _json(path, held, left_out, spread)
+        rows = _json(path, held, left_out, spread)
     elif endings & {".csv", ".tsv"}:
-        found = _csv(path, keep_empty, held, left_out)
+        rows = _csv(path, keep_empty, held, left_out)
     elif ".parquet" in endings:
-        found = _parquet(path, held)
+        rows = _parquet(path, held)
     elif endings & EXCEL:
-        found = _excel(path, keep_empty, held)
+        rows = _excel(path, keep_empty, held)
     else:
         raise DatasetError(f"{path.name}: ends in none of {', '.join(TABLES)}; such files can be read")
-    return found
+    return rows
 
 
 def checked(model: type[Row], item: Mapping[str, Any], place: str) -> Row:
@@ -121,9 +121,9 @@ def fault(error: ValidationError) -> str:
 
 def cut_list(names: Iterable[str]) -> str:
     """Names of fields as an error shows them: the first ones, and how many more there are."""
-    found = [cut(name)[1:-1] for name in names]
-    more = f" and {len(found) - SHOWN_NAMES} more" if len(found) > SHOWN_NAMES else ""
-    return ", ".join(found[:SHOWN_NAMES]) + more if found else "no field"
+    shown = [cut(name)[1:-1] for name in names]
+    more = f" and {len(shown) - SHOWN_NAMES} more" if len(shown) > SHOWN_NAMES else ""
+    return ", ".join(shown[:SHOWN_NAMES]) + more if shown else "no field"
 
 
 def cut(value: Any) -> str:
@@ -233,10 +233,10 @@ def _wrapped(value: Any) -> list[Any] | None:
         return None
     for name in WRAPPERS:
         inner = value.get(name)
-        if isinstance(inner, list) and any(isinstance(one, dict) for one in inner):
-            return [one["row"] if isinstance(one, dict) and "row_idx" in one else one for one in inner]
-        if isinstance(inner, dict) and (found := _wrapped(inner)) is not None:
-            return found
+        if isinstance(inner, list) and any(isinstance(row, dict) for row in inner):
+            return [row["row"] if isinstance(row, dict) and "row_idx" in row else row for row in inner]
+        if isinstance(inner, dict) and (rows := _wrapped(inner)) is not None:
+            return rows
     return None
 
 
@@ -244,17 +244,23 @@ def rows_in(value: Any) -> list[Any] | None:
     """The rows of a table that one object is: see `read_rows`; None for any other value."""
     if not isinstance(value, Mapping) or not value:
         return None
-    if (found := _wrapped(value)) is not None:
-        return found
+    if (wrapped := _wrapped(value)) is not None:
+        return wrapped
     inner = list(value.values())
     if "columns" in value and isinstance(value.get("data"), list):  # pandas, orient="split"
         return [dict(zip(value["columns"], row, strict=False)) for row in value["data"]]
-    of_systems = all(isinstance(one, list) and all(isinstance(row, dict) for row in one) for one in inner)
+    of_systems = all(isinstance(table, list) and all(isinstance(row, dict) for row in table) for table in inner)
     if of_systems and not _is_record(value) and any(is_content(name) for rows in inner for row in rows for name in row):
         return [{"system": name, **row} for name, rows in value.items() for row in rows]
-    if all(isinstance(one, list) for one in inner) and len({len(one) for one in inner}) == 1 and _is_columns(value):
+    if (
+        all(isinstance(column, list) for column in inner)
+        and len({len(column) for column in inner}) == 1
+        and _is_columns(value)
+    ):
         return columns_to_rows(value)
-    if all(isinstance(one, Mapping) for one in inner) and len(inner[0]) > 0:  # pandas, orient="columns" or "index"
+    if (
+        all(isinstance(column, Mapping) for column in inner) and len(inner[0]) > 0
+    ):  # pandas, orient="columns" or "index"
         if any(map(is_content, value)):
             return [{name: cells.get(row) for name, cells in value.items()} for row in inner[0]]
         if any(map(is_content, inner[0])):
@@ -350,8 +356,8 @@ def _excel(path: Path, keep_empty: bool, held: bool) -> Iterator[Placed]:
     names = [normalise(str(cell)).strip() for cell in rows[0][1]]
     for number, cells in rows[1:]:
         load.add(OBJECT_BYTES + FIELD_BYTES * len(cells) + sum(map(sys.getsizeof, cells)))
-        found = {name: _cell(cell) for name, cell in zip(names, cells, strict=False) if name}
-        yield f"{path.name}, row {number}", {name: one for name, one in found.items() if keep_empty or one != ""}
+        row = {name: _cell(cell) for name, cell in zip(names, cells, strict=False) if name}
+        yield f"{path.name}, row {number}", {name: value for name, value in row.items() if keep_empty or value != ""}
 
 
 def _cell(value: Any) -> Any:
@@ -413,9 +419,11 @@ def _batches(path: Path, room: _Room) -> Iterator[Any]:
             about = file.metadata
             groups = [about.row_group(n) for n in range(about.num_row_groups)]
             chunks = [group.column(n) for group in groups for n in range(group.num_columns)]
-            sizes = [VALUE_BYTES * one.num_values + one.total_uncompressed_size for one in chunks]
+            sizes = [VALUE_BYTES * chunk.num_values + chunk.total_uncompressed_size for chunk in chunks]
             room.check(about.num_rows, sum(sizes))
-            at_once = max(1, min(BATCH_ROWS, BATCH_BYTES // max([1, *(one.total_uncompressed_size for one in chunks)])))
+            at_once = max(
+                1, min(BATCH_ROWS, BATCH_BYTES // max([1, *(chunk.total_uncompressed_size for chunk in chunks)]))
+            )
             for batch in file.iter_batches(at_once, use_threads=False):
                 room.take(batch.num_rows, sum(map(_weight, batch.columns)))
                 yield batch
@@ -464,9 +472,9 @@ def listed(value: Any) -> Any:
         return []
     if not isinstance(value, str):
         return value
-    found = held(value)
-    if found is not None:
-        return found[0]
+    parsed = held(value)
+    if parsed is not None:
+        return parsed[0]
     if value.lstrip().startswith("["):
         raise ValueError("a list is expected, as JSON or Python write it")
     return [part.strip() for part in value.split(";") if part.strip()]
@@ -498,5 +506,5 @@ def rows_of(given: Any) -> Iterator[Any]:
     elif not isinstance(given, list | tuple):
         read = next((getattr(given, name) for name in ("to_pylist", "to_list") if hasattr(given, name)), None)
         given = given if read is None else read()
-    for one in [given] if hasattr(given, "model_dump") else given:
-        yield one.model_dump(exclude_none=True) if hasattr(one, "model_dump") else one
+    for row in [given] if hasattr(given, "model_dump") else given:
+        yield row.model_dump(exclude_none=True) if hasattr(row, "model_dump") else row

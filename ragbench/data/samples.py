@@ -63,12 +63,12 @@ def read_all(paths: Sequence[Path], forms: Forms | None = None, columns: Given |
     """The samples of several tables: each is what one system answered, called as its file, where no row names one."""
     if len(paths) == 1:
         return read_samples(paths[0], forms, columns)
-    found: list[Sample] = []
+    samples: list[Sample] = []
     for path in paths:
         name = path.name.split(".")[0]
-        found += [sample if sample.system else dataclasses.replace(sample, system=name)
+        samples += [sample if sample.system else dataclasses.replace(sample, system=name)
                   for sample in read_samples(path, forms, columns)]  # fmt: skip
-    return _unique(found)
+    return _unique(samples)
 
 
 def streamed(
@@ -85,7 +85,7 @@ def streamed(
             for item in known.answers(row, place):
                 yield place, item
 
-    known, seen, found, bare = Columns(columns, READ), Shelf[None](), 0, LeftOut()
+    known, seen, count, bare = Columns(columns, READ), Shelf[None](), 0, LeftOut()
     numbers = _Numbers(lambda: (item for _, item in rows(Columns(columns, READ), False, left_out and LeftOut())))
     for place, item in rows(known, held, left_out):
         if not item.keys() & SAID:
@@ -102,13 +102,13 @@ def streamed(
                 raise
             left_out.fault(error, place)
             continue
-        found += len(made)
+        count += len(made)
         for sample in made:
             yield place, sample
     if forms is not None:
         forms.unread += known.notes()
         forms.format = known.format
-    if not found:
+    if not count:
         raise DatasetError(f"{path.name}: {_nothing(known, left_out)}")
     if left_out is not None:
         left_out.join(bare)
@@ -158,21 +158,21 @@ def samples_of(
             f"{place} = {given}: answers are expected: a table's path, a data frame, a list of mappings with {LEGAL}"
         )
     known = Columns(columns, READ)
-    one = isinstance(given, Mapping)
+    is_alone = isinstance(given, Mapping)
     if isinstance(given, Mapping):
         own: Any = {name: _values(value) for name, value in given.items()}
         table = rows_in(own)
-        one, given = table is None, [own] if table is None else table
+        is_alone, given = table is None, [own] if table is None else table
     rows: list[Any] = list(rows_of(given))
     if not rows:
         raise DatasetError(f"{place}: no rows; at least one answer is expected")
     items: list[tuple[str, Any]] = []
     for row, item in enumerate(rows, 1):
-        where = place if one else f"{place}, row {row}"
+        where = place if is_alone else f"{place}, row {row}"
         if isinstance(item, Sample):
             items.append((where, item))
         elif isinstance(item, Mapping):
-            items += ((where, found) for found in known.answers(item, where))
+            items += ((where, answer) for answer in known.answers(item, where))
         else:
             raise DatasetError(f"{where}: a sample is a Sample or a mapping, not {kind(item)}")
     if known.unread and not any(isinstance(item, Sample) or item.keys() & SAID for _, item in items):
@@ -280,11 +280,11 @@ def turns_of(value: Any) -> list[Said] | None:
         if not value.lstrip().startswith("["):
             return None
         try:
-            found = held(value)
+            parsed = held(value)
         except ValueError:
             return None
-        value = None if found is None else found[0]
-    if not isinstance(value, list) or not value or not all(isinstance(one, Mapping) for one in value):
+        value = None if parsed is None else parsed[0]
+    if not isinstance(value, list) or not value or not all(isinstance(entry, Mapping) for entry in value):
         return None
     turns: list[Said] = []
     for message in value:
@@ -318,14 +318,14 @@ def _samples(item: Mapping[str, Any], place: str, number: int | str, forms: Form
             dataclasses.replace(
                 whole,
                 id=whole.id if last == 1 and whole.response else f"{whole.id}.{turn}",
-                user_input=one.question,
-                response=(whole.response or one.answer) if turn == last else one.answer,
-                contexts=whole.contexts or contexts_of(one.contexts, f"{place}, contexts", forms),
+                user_input=said.question,
+                response=(whole.response or said.answer) if turn == last else said.answer,
+                contexts=whole.contexts or contexts_of(said.contexts, f"{place}, contexts", forms),
                 reference=whole.reference if turn == last else None,
                 references=whole.references if turn == last else (),
                 cluster=whole.cluster or whole.id,
             )
-            for turn, one in enumerate(turns, 1)
+            for turn, said in enumerate(turns, 1)
         ]
     if "user_input" not in item and isinstance(item.get("messages"), str):
         item = {**item, "user_input": item["messages"]}
@@ -346,7 +346,7 @@ def _sample(item: Mapping[str, Any], place: str, number: int | str, forms: Forms
         id=identifier if item.get("repeat") in (None, 1, "1") else f"{identifier}-{_name(item['repeat'])}",
         user_input=text("user_input", question_of),
         response=text("response", answer_of),
-        reference=next((one for one in given if one.strip()), given[0] if given else None),
+        reference=next((reference for reference in given if reference.strip()), given[0] if given else None),
         references=several(given),
         contexts=contexts_of(item.get("contexts"), f"{place}, contexts", forms, item.get("context_ids")),
         reference_contexts=contexts_of(
@@ -369,14 +369,14 @@ def references_in(value: Any, place: str) -> list[str]:
     """The right answers of a field: a text, texts, lists of such, SQuAD's {"text": […]}, or one of these in a cell."""
     if isinstance(value, str):
         try:
-            found = held(value)
+            parsed = held(value)
         except ValueError:
-            found = None
-        value = found[0] if found is not None and _is_of_answers(found[0]) else value
+            parsed = None
+        value = parsed[0] if parsed is not None and _is_of_answers(parsed[0]) else value
     if isinstance(value, Mapping):
         value = value.get("text", value.get("normalized_aliases", value.get("value", value)))
     if isinstance(value, list | tuple):
-        return [text for one in value for text in references_in(one, place)]
+        return [text for part in value for text in references_in(part, place)]
     text = _text(value, place, answer_of)
     return [] if text is None else [text]
 
@@ -385,17 +385,17 @@ def _is_of_answers(value: Any) -> bool:
     """Whether what stands in a cell is a list of answers, and not an answer that is written so."""
     if isinstance(value, Mapping):
         return isinstance(value.get("text"), list) or bool(value.keys() & {"answer", "output"})
-    return all(isinstance(one, str | list) or (isinstance(one, Mapping) and "text" in one) for one in value)
+    return all(isinstance(answer, str | list) or (isinstance(answer, Mapping) and "text" in answer) for answer in value)
 
 
 def _flag(value: Any, place: str) -> bool | None:
     try:
-        found: bool | None = flag(value)
+        shown: bool | None = flag(value)
     except ValueError:
         raise DatasetError(
             f"{place}, shown = {cut(value)}: true or false, yes or no, да or нет, 1 or 0 is expected"
         ) from None
-    return found
+    return shown
 
 
 def _text(value: Any, place: str, said: Callable[[Any], str | None]) -> str | None:
@@ -411,7 +411,12 @@ def _text(value: Any, place: str, said: Callable[[Any], str | None]) -> str | No
         return _name(value)
     if isinstance(value, Mapping) and (inner := said(value)) is not None:
         return inner
-    if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value) and (inner := said(value)):
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(message, Mapping) for message in value)
+        and (inner := said(value))
+    ):
         return inner
     raise DatasetError(f"{place}: a text is expected, found {kind(value)}")
 
@@ -424,7 +429,7 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
     None where neither is there. Raises DatasetError for anything else.
     """
     names = _listed(ids, f"{place} (ids)") if ids != "" else None
-    names = names and [part for one in names for part in (one if isinstance(one, list | tuple) else [one])]
+    names = names and [part for entry in names for part in (entry if isinstance(entry, list | tuple) else [entry])]
     if value is None and names is None:
         return None
     texts = None if names and value == "" else _listed(value, place, forms)  # an empty cell beside ids is no text
@@ -433,7 +438,11 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
     if names is not None and len(names) != len(texts):
         raise DatasetError(f"{place}: {len(texts)} texts and {len(names)} identifiers; there is one for each")
     given = [(number, text, names[number] if names else None) for number, text in enumerate(texts)]
-    kept = [one for one in given if not missing(one[1]) and not (isinstance(one[1], str) and not one[1].strip())]
+    kept = [
+        triple
+        for triple in given
+        if not missing(triple[1]) and not (isinstance(triple[1], str) and not triple[1].strip())
+    ]
     if forms is not None and len(kept) < len(given):
         where, _, name = place.rpartition(", ")
         forms.left_out.add(f"passage without a text in {name}", where, len(given) - len(kept))
@@ -443,12 +452,12 @@ def contexts_of(value: Any, place: str, forms: Forms | None = None, ids: Any = N
 def _chunk(value: Any, identifier: Any, number: int, place: str) -> Chunk:
     if isinstance(value, Chunk):
         return value
-    found = passage_of(value)
-    if found is None or found.text is None:
+    passage = passage_of(value)
+    if passage is None or passage.text is None:
         has = f"; it has {cut_list(value)}" if isinstance(value, Mapping) else ""
         raise DatasetError(f"{place}[{number}] = {cut(value)}: a text, or an object with a text, is expected{has}")
-    name = identifier if not missing(identifier) and identifier != "" else found.id
-    return Chunk.nameless(found.text) if name is None else Chunk(_name(name), found.text)
+    name = identifier if not missing(identifier) and identifier != "" else passage.id
+    return Chunk.nameless(passage.text) if name is None else Chunk(_name(name), passage.text)
 
 
 def _listed(value: Any, place: str, forms: Forms | None = None) -> list[Any] | None:
@@ -458,12 +467,12 @@ def _listed(value: Any, place: str, forms: Forms | None = None) -> list[Any] | N
     form: Form = "list"
     if isinstance(value, str):
         try:
-            found = held(value)
+            parsed = held(value)
         except ValueError as error:
             raise DatasetError(f"{place} = {cut(value)}: {error}") from None
-        if found is None or (isinstance(found[0], Mapping) and not _is_of_texts(found[0])):
-            found = [value] if value.strip() else [], "text"
-        value, form = found
+        if parsed is None or (isinstance(parsed[0], Mapping) and not _is_of_texts(parsed[0])):
+            parsed = [value] if value.strip() else [], "text"
+        value, form = parsed
     if isinstance(value, Mapping) and _is_of_lists(value):
         value = [dict(zip(value, cells, strict=True)) for cells in zip(*value.values(), strict=True)]
     if isinstance(value, Mapping) and not value.keys() & _OF_A_PASSAGE:
@@ -483,13 +492,15 @@ _OF_A_PASSAGE = frozenset({*TEXTS, *PARTS})
 
 def _is_of_texts(value: Mapping[str, Any]) -> bool:
     """Whether a mapping that stood in a cell is one of contexts: any other is a context that is written so."""
-    return bool(value.keys() & _OF_A_PASSAGE) or all(isinstance(one, str | Mapping) for one in value.values())
+    return bool(value.keys() & _OF_A_PASSAGE) or all(isinstance(content, str | Mapping) for content in value.values())
 
 
 def _is_of_lists(value: Mapping[str, Any]) -> bool:
     """Whether a mapping holds a list for each part of its passages: {"title": […], "sentences": […]}."""
-    parts = [one for one in value.values() if isinstance(one, list)]
-    return len(parts) == len(value) > 1 and len({len(one) for one in parts}) == 1 and bool(value.keys() & _OF_A_PASSAGE)
+    parts = [part for part in value.values() if isinstance(part, list)]
+    return (
+        len(parts) == len(value) > 1 and len({len(part) for part in parts}) == 1 and bool(value.keys() & _OF_A_PASSAGE)
+    )
 
 
 def _rubric(value: Any) -> dict[int, str] | None:
@@ -497,8 +508,8 @@ def _rubric(value: Any) -> dict[int, str] | None:
     of its row what is wrong, and the others are read."""
     if isinstance(value, str) and value.strip():
         try:
-            found = held(value)
-            value = found[0] if found is not None else parse_json(value, "rubric")
+            parsed = held(value)
+            value = parsed[0] if parsed is not None else parse_json(value, "rubric")
         except ValueError:
             value = {value: ""}
     if not value:

@@ -47,8 +47,8 @@ class Shelf(Sequence[R], Generic[R]):
 
     def get(self, key: str) -> R | None:
         """The record under a key; None where there is none."""
-        found = self._lines.execute("SELECT line FROM shelf WHERE key = ?", (key,)).fetchone()
-        return None if found is None else self._read(found[0])
+        row = self._lines.execute("SELECT line FROM shelf WHERE key = ?", (key,)).fetchone()
+        return None if row is None else self._read(row[0])
 
     def has(self, key: str) -> bool:
         """Whether a record stands under a key."""
@@ -56,8 +56,8 @@ class Shelf(Sequence[R], Generic[R]):
 
     def place(self, key: str) -> str:
         """Where the record under a key was found."""
-        found = self._lines.execute("SELECT place FROM shelf WHERE key = ?", (key,)).fetchone()
-        return str(found[0])
+        row = self._lines.execute("SELECT place FROM shelf WHERE key = ?", (key,)).fetchone()
+        return str(row[0])
 
     def lines(self, *, by_key: bool = False) -> Iterator[str]:
         """The records as JSON, a line each."""
@@ -66,8 +66,8 @@ class Shelf(Sequence[R], Generic[R]):
 
     def placed(self) -> Iterator[tuple[str, R]]:
         """(place, record) of each."""
-        found = self._lines.execute(f"SELECT place, line FROM shelf ORDER BY {self._order}")  # noqa: S608 - ours
-        return ((place, self._read(line)) for place, line in found)
+        rows = self._lines.execute(f"SELECT place, line FROM shelf ORDER BY {self._order}")  # noqa: S608 - ours
+        return ((place, self._read(line)) for place, line in rows)
 
     def part(self, keys: Container[str]) -> Shelf[R]:
         """A shelf with the records under these keys alone."""
@@ -80,8 +80,8 @@ class Shelf(Sequence[R], Generic[R]):
 
     def items(self) -> Iterator[tuple[str, R]]:
         """(key, record) of each."""
-        found = self._lines.execute(f"SELECT key, line FROM shelf ORDER BY {self._order}")  # noqa: S608 - ours
-        return ((key, self._read(line)) for key, line in found)
+        rows = self._lines.execute(f"SELECT key, line FROM shelf ORDER BY {self._order}")  # noqa: S608 - ours
+        return ((key, self._read(line)) for key, line in rows)
 
     def __len__(self) -> int:
         return self._count

@@ -11,8 +11,8 @@ from ragbench.data.folder import Dataset
 
 Row = TypeVar("Row")
 PARTS: dict[str, Callable[[Any], Hashable]] = {
-    "questions": lambda one: (one.kind, one.language, one.source, one.answerable),
-    "decisions": lambda one: one.show,
+    "questions": lambda question: (question.kind, question.language, question.source, question.answerable),
+    "decisions": lambda decision: decision.show,
 }
 """What lines of a table are drawn by in proportion: questions by their slices, decisions by their label."""
 
@@ -49,11 +49,11 @@ def drawn(
 def sample(data: Dataset, limit: int, tables: Sequence[str] = ("questions",)) -> Dataset:
     """The data set with so many lines of these tables at most; `Dataset.whole` says how many there are. Ratings are
     left of questions that are, and the knowledge base stays as it is."""
-    found: dict[str, Any] = {
-        table: tuple(drawn(getattr(data, table), limit, lambda one: str(one.id), PARTS.get(table, _alike)))
+    rows: dict[str, Any] = {
+        table: tuple(drawn(getattr(data, table), limit, lambda row: str(row.id), PARTS.get(table, _alike)))
         for table in tables
     }
-    if "questions" in found:
-        left = {one.id for one in found["questions"]}
-        found["ratings"] = tuple(one for one in data.ratings if one.question_id in left)
-    return replace(data, **found, whole={table: len(getattr(data, table)) for table in tables})
+    if "questions" in rows:
+        left = {question.id for question in rows["questions"]}
+        rows["ratings"] = tuple(rating for rating in data.ratings if rating.question_id in left)
+    return replace(data, **rows, whole={table: len(getattr(data, table)) for table in tables})

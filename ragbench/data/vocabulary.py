@@ -31,9 +31,9 @@ _FOUND = "retrieved retrieval source search found"
 _PASSAGES = "context ctx document doc passage chunk content evidence snippet node"
 _JUDGED = f"{_TRUTHS} relevant positive supporting oracle"
 
-_ALONE = tuple(one for one in _TRUTHS.split() if one not in ("correct", "true", "right"))
+_ALONE = tuple(word for word in _TRUTHS.split() if word not in ("correct", "true", "right"))
 """Words for a truth; the others are people's marks where they stand alone."""
-_FOUND_ALONE = tuple(one for one in _PASSAGES.split() if one != "evidence")
+_FOUND_ALONE = tuple(word for word in _PASSAGES.split() if word != "evidence")
 
 FIELDS: dict[str, tuple[str, ...]] = {
     "id": (
@@ -74,7 +74,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     ),
     "reference_context_ids": (
         "reference_context_ids", *_each(_JUDGED, "ids"),
-        *(f"{one}_ids" for one in _each(_JUDGED, _PASSAGES)), "id_релевантных_фрагментов", "id_эталонных_фрагментов",
+        *(f"{word}_ids" for word in _each(_JUDGED, _PASSAGES)), "id_релевантных_фрагментов", "id_эталонных_фрагментов",
     ),
     "messages": ("messages", "conversations", "conversation", "dialogue", "dialog", "turns", "диалог", "переписка"),
     "questions": ("questions", "вопросы"),
@@ -161,7 +161,7 @@ class Format:
 
 
 def _format(name: str, *marks: str, opens: str = "", parted: str = "", **takes: str) -> Format:
-    told = tuple(frozenset(map(key, one.split())) for one in marks)
+    told = tuple(frozenset(map(key, mark.split())) for mark in marks)
     fields = {key(column): taken for column, taken in takes.items()}
     return Format(name, told, fields, tuple(map(key, opens.split())), parted)
 
@@ -262,31 +262,31 @@ class Columns:
                 row = {**members, **{own: value for own, value in row.items() if own != name}}
         if plan.opened:
             plan = self._plan(row, place, plan.format)
-        found = {}
-        for one, columns in plan.fields.items():
+        values = {}
+        for field_name, columns in plan.fields.items():
             there = [name for name in columns if not missing(row.get(name))]
             there = [name for name in there if not _blank(row[name])] or there
             if there:
-                found[one] = self._one(one, there, row, place, one in plan.joined)
-                self.read.setdefault(one, there[0])
+                values[field_name] = self._one(field_name, there, row, place, field_name in plan.joined)
+                self.read.setdefault(field_name, there[0])
         self.unread.update(dict.fromkeys(plan.unread))
         if plan.format and plan.format.parted:
-            for one in ("contexts", "reference_contexts"):
-                if isinstance(text := found.get(one), str) and not text.lstrip().startswith("["):
-                    found[one] = [part for part in text.split(plan.format.parted) if part.strip()]
-        return found
+            for field_name in ("contexts", "reference_contexts"):
+                if isinstance(text := values.get(field_name), str) and not text.lstrip().startswith("["):
+                    values[field_name] = [part for part in text.split(plan.format.parted) if part.strip()]
+        return values
 
     def answers(self, row: Mapping[Any, Any], place: str) -> Iterator[dict[str, Any]]:
         """The same, once for each system of a wide table: `gpt_answer` and `llama_answer` are what two answered."""
-        found = self.of(row, place)
-        wide = self._wide(row, found)
+        values = self.of(row, place)
+        wide = self._wide(row, values)
         if not wide:
-            yield found
+            yield values
         for system, columns in wide.items():
             self.read.setdefault("response", ", ".join(own["response"] for own in wide.values()))
             for name in columns.values():
                 self.unread.pop(name, None)
-            yield {**found, "system": system, **{one: row[name] for one, name in columns.items()}}
+            yield {**values, "system": system, **{field_name: row[name] for field_name, name in columns.items()}}
 
     def notes(self) -> list[str]:
         """A sentence on the columns that are not read, where there are any, with a guess at what they are."""
@@ -298,11 +298,15 @@ class Columns:
 
     def guesses(self, unread: Iterable[str]) -> Iterator[str]:
         """What columns that nobody knows could be, among the fields that nothing else is."""
-        left = [one for one in CONTENT if one not in self.read and one in self._only and one != "messages"]
+        left = [
+            field_name
+            for field_name in CONTENT
+            if field_name not in self.read and field_name in self._only and field_name != "messages"
+        ]
         for name in unread:
-            if one := _guess(name, left):
-                left.remove(one)
-                yield f"is {name} the {spoken(one)}? --column {spoken(one)}={name}"
+            if guess := _guess(name, left):
+                left.remove(guess)
+                yield f"is {name} the {spoken(guess)}? --column {spoken(guess)}={name}"
 
     def _plan(self, row: Mapping[str, Any], place: str, told: Format | None = None) -> _Plan:
         """told: the format that the row was known to be of before its objects were opened."""
@@ -316,90 +320,92 @@ class Columns:
     def _planned(self, columns: tuple[str, ...], row: Mapping[str, Any], place: str, told: Format | None) -> _Plan:
         keys = {name: key(name) for name in columns}
         there = set(keys.values())
-        told = told or next((one for one in FORMATS if any(there >= marks for marks in one.marks)), None)
+        told = told or next(
+            (known_format for known_format in FORMATS if any(there >= marks for marks in known_format.marks)), None
+        )
         takes = told.takes if told else {}
         named = self._named(columns, place)
         taken = {name for own in named.values() for name in own}
-        found: dict[str, list[str]] = {one: own for one, own in named.items() if len(own) == 1}
+        fields: dict[str, list[str]] = {given_field: own for given_field, own in named.items() if len(own) == 1}
         rare: dict[str, list[str]] = {}
         joined: dict[str, int] = {}
         for name in columns:
-            one = takes.get(keys[name], _KNOWN.get(keys[name], ""))
+            field_name = takes.get(keys[name], _KNOWN.get(keys[name], ""))
             seldom = _RARE.get(keys[name], "") if keys[name] not in takes else ""
             if name in taken or not name:
                 continue
             if keys[name] in takes:
-                joined[one] = joined.get(one, 0) + 1
-            if one in self._only and one not in named:
-                found.setdefault(one, []).append(name)
+                joined[field_name] = joined.get(field_name, 0) + 1
+            if field_name in self._only and field_name not in named:
+                fields.setdefault(field_name, []).append(name)
             elif seldom in self._only and seldom not in named:
                 rare.setdefault(seldom, []).append(name)
-        for one, own in rare.items():
-            if one not in found:
-                found[one] = own
-            elif one == "contexts" and keys[own[0]] == "evidence" and "reference_contexts" not in found:
-                found["reference_contexts"] = own
-        for one, own in found.items():
-            own.sort(key=lambda name: (keys[name] in takes, keys[name] != key(FIELDS[one][0])))
+        for field_name, own in rare.items():
+            if field_name not in fields:
+                fields[field_name] = own
+            elif field_name == "contexts" and keys[own[0]] == "evidence" and "reference_contexts" not in fields:
+                fields["reference_contexts"] = own
+        for field_name, own in fields.items():
+            own.sort(key=lambda name: (keys[name] in takes, keys[name] != key(FIELDS[field_name][0])))
         self.format = self.format or (told.name if told else "")
         opened = [name for name in columns if (told and keys[name] in told.opens)]
-        opened += [name for one in ("user_input", "response") for name in found.get(one, ()) if _opened(row[name])]
-        read = {name for own in found.values() for name in own} | {name for own in named.values() for name in own}
+        opened += [name for part in ("user_input", "response") for name in fields.get(part, ()) if _opened(row[name])]
+        read = {name for own in fields.values() for name in own} | {name for own in named.values() for name in own}
         skipped = {name for name in columns if takes.get(keys[name]) == ""}
         unread = [name for name in columns if name and name not in read | skipped and name not in opened]
         unread = [name for name in unread if not keys[name].startswith("unnamed")]
-        several = frozenset(one for one, count in joined.items() if count > 1)
-        return _Plan(told, found, several, list(dict.fromkeys(opened)), unread)
+        several = frozenset(joined_field for joined_field, count in joined.items() if count > 1)
+        return _Plan(told, fields, several, list(dict.fromkeys(opened)), unread)
 
     def _named(self, columns: Sequence[str], place: str) -> dict[str, list[str]]:
         """Field → the columns that were given for it, as they stand in the table."""
-        found = {}
-        for one, given in self._given.items():
+        by_field = {}
+        for field_name, given in self._given.items():
             wanted = given if isinstance(given, list) else [given] if _in(given, columns) else given.split(",")
             own = [_in(name.strip(), columns) for name in wanted]
-            if one in self._needed and None in own and not self.read:
+            if field_name in self._needed and None in own and not self.read:
                 name = wanted[own.index(None)].strip()
                 raise AmbiguousError(f"{place}: there is no column {name!r}{names.meant(name, list(columns))}")
             if there := [name for name in own if name is not None]:
-                found[one] = there
-        return found
+                by_field[field_name] = there
+        return by_field
 
-    def _one(self, one: str, there: Sequence[str], row: Mapping[str, Any], place: str, joined: bool) -> Any:
+    def _one(self, field_name: str, there: Sequence[str], row: Mapping[str, Any], place: str, joined: bool) -> Any:
         first = row[there[0]]
-        if len(there) == 1 or one not in CONTENT or len({repr(row[name]) for name in there}) == 1:
+        if len(there) == 1 or field_name not in CONTENT or len({repr(row[name]) for name in there}) == 1:
             return _plain(first)
         if joined:
             parts = [_plain(_held(row[name])) for name in there]
             return [value for part in parts for value in (part if isinstance(part, list) else [part])]
-        if one == "reference" and (whole := next((name for name in there if _holds(row, name, there)), None)):
+        if field_name == "reference" and (whole := next((name for name in there if _holds(row, name, there)), None)):
             return [_plain(first), *(value for value in _several(row[whole]) if value != first)]
-        if key(there[0]) == key(FIELDS[one][0]):
+        if key(there[0]) == key(FIELDS[field_name][0]):
             self.unread.update(dict.fromkeys(there[1:]))
             return _plain(first)
-        said = spoken(one)
+        said = spoken(field_name)
         which = " or ".join(f"--column {said}={name}" for name in there)
         raise AmbiguousError(
             f"{place}: the columns {' and '.join(there)} differ, and either could be the {said}: say which, {which} "
             f"(columns = {{{said!r}: {there[-1]!r}}} in Python), or leave one out"
         )
 
-    def _wide(self, row: Mapping[Any, Any], found: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    def _wide(self, row: Mapping[Any, Any], values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         """System → field → column, of a table with a column of answers for each system."""
         columns = [str(name) for name in row]
         given = self._named(columns, "").get("response", ())
         wide: dict[str, dict[str, str]] = {}
         if len(given) > 1:
             return {name: {"response": name} for name in given}
-        if "response" in found or "system" in found:
+        if "response" in values or "system" in values:
             return {}
         for name in columns:
             parts = _OF_SYSTEM.fullmatch(name.strip())
             if parts is None or _KNOWN.get(key(name)) or not _is_text(row[name]):
                 continue
             system, what = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
-            one = _KNOWN.get(key(what), "")
-            if one in ("response", "contexts"):
-                wide.setdefault(system.strip(" _-.:[]"), {}).setdefault(one, name)
+            field_name = _KNOWN.get(key(what), "")
+            if field_name in ("response", "contexts"):
+                wide.setdefault(system.strip(" _-.:[]"), {}).setdefault(field_name, name)
         return wide if sum("response" in own for own in wide.values()) > 1 else {}
 
 
@@ -422,23 +428,23 @@ def _guess(name: str, left: Sequence[str]) -> str:
     plain = key(name)
     if re.search(r"id$|score|time|count|length|len$|relevan|faithful|similar|correctness|tokens?$|url", plain):
         return ""
-    for one in _HINTS:
-        if one in left and any(hint in plain for hint in _HINTS[one]):
-            return one
-    near = difflib.get_close_matches(plain, [known for known, one in _KNOWN.items() if one in left], 1, 0.8)
+    for field_name in _HINTS:
+        if field_name in left and any(hint in plain for hint in _HINTS[field_name]):
+            return field_name
+    near = difflib.get_close_matches(plain, [known for known, meant in _KNOWN.items() if meant in left], 1, 0.8)
     return _KNOWN[near[0]] if near else ""
 
 
 def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     """Field → column, or columns. Raises AmbiguousError for a field that there is not."""
-    found = {}
+    by_field = {}
     for name, columns in given.items():
-        one = field_of(name) or _RARE.get(key(name), "")
-        if not one:
+        field_name = field_of(name) or _RARE.get(key(name), "")
+        if not field_name:
             legal = [own[0] for own in FIELDS.values()]
             raise AmbiguousError(f"column {name}={columns}: there is no field {name!r}{names.meant(str(name), legal)}")
-        found[one] = columns if isinstance(columns, str) else list(columns)
-    return found
+        by_field[field_name] = columns if isinstance(columns, str) else list(columns)
+    return by_field
 
 
 def _in(wanted: str, columns: Sequence[str]) -> str | None:
@@ -473,16 +479,16 @@ def _held(value: Any) -> Any:
     if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return value
     try:
-        found = held(value)
+        parsed = held(value)
     except ValueError:
         return value
-    return value if found is None else found[0]
+    return value if parsed is None else parsed[0]
 
 
 def _several(value: Any) -> list[Any]:
     """The answers of a list of right ones, or of a text that holds it; of anything else none."""
-    found = _plain(_held(value))
-    return list(found) if isinstance(found, list | tuple) else []
+    answers = _plain(_held(value))
+    return list(answers) if isinstance(answers, list | tuple) else []
 
 
 def _holds(row: Mapping[str, Any], name: str, there: Sequence[str]) -> bool:

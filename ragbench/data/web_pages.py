@@ -52,95 +52,95 @@ LONGEST_IMPRINT = 40  # words
 
 def keep_content(soup: BeautifulSoup) -> int:
     """Takes out of a page what is not its content; how many of its words went."""
-    for one in soup(UNSEEN):
-        one.decompose()
+    for tag in soup(UNSEEN):
+        tag.decompose()
     before = _words(soup)
-    for one in list(_permalinks(soup)):
-        _take_out(one)
+    for tag in list(_permalinks(soup)):
+        _take_out(tag)
     for find in (_cookie_bars, _landmarks, _named):
         whole = _words(soup)
-        for one in list(find(soup)):
-            own = 0 if one.decomposed else _words(one)
-            if own <= MOST * whole or (own < whole and _is_of_links(one)):
-                _take_out(one)
+        for tag in list(find(soup)):
+            own = 0 if tag.decomposed else _words(tag)
+            if own <= MOST * whole or (own < whole and _is_of_links(tag)):
+                _take_out(tag)
                 whole -= own
     _only_main(soup)
     for find in (_leading_links, _imprints):
-        for one in list(find(soup)):
-            _take_out(one)
-    for one in soup(CONTROLS):
-        _take_out(one)
+        for tag in list(find(soup)):
+            _take_out(tag)
+    for tag in soup(CONTROLS):
+        _take_out(tag)
     return before - _words(soup)
 
 
-def _take_out(one: Tag) -> None:
-    if not one.decomposed:
-        one.decompose()
+def _take_out(tag: Tag) -> None:
+    if not tag.decomposed:
+        tag.decompose()
 
 
-def _words(one: Tag) -> int:
-    return len(one.get_text(" ").split())
+def _words(tag: Tag) -> int:
+    return len(tag.get_text(" ").split())
 
 
 def _permalinks(soup: BeautifulSoup) -> Iterator[Tag]:
     """Links from a heading to itself."""
-    for one in soup("a"):
-        named = " ".join(str(one.get(name) or "") for name in ("title", "aria-label")).strip()
-        to_itself = str(one.get("href") or "").startswith("#") and _SIGN.match(one.get_text())
-        if to_itself or _PERMALINK.match(named) or _PERMALINK.match(one.get_text(" ").strip()):
-            yield one
+    for tag in soup("a"):
+        named = " ".join(str(tag.get(name) or "") for name in ("title", "aria-label")).strip()
+        to_itself = str(tag.get("href") or "").startswith("#") and _SIGN.match(tag.get_text())
+        if to_itself or _PERMALINK.match(named) or _PERMALINK.match(tag.get_text(" ").strip()):
+            yield tag
 
 
 def _cookie_bars(soup: BeautifulSoup) -> Iterator[Tag]:
     """The blocks that speak of cookies and have a button, or a link, by which one agrees."""
-    for one in soup(["button", "input", "a"]):
-        for block in one.parents:
+    for tag in soup(["button", "input", "a"]):
+        for block in tag.parents:
             if block.name in ("body", "main", "article", "[document]") or _words(block) > LONGEST_BAR:
                 break
             if block.name in ("div", "section", "aside", "form", "p") and _COOKIES.search(block.get_text(" ")):
-                if one.name != "a" or not block.find(["h1", "h2", "h3"]):
+                if tag.name != "a" or not block.find(["h1", "h2", "h3"]):
                     yield block
                 break
 
 
 def _landmarks(soup: BeautifulSoup) -> Iterator[Tag]:
     """Navigation, and what stands above and below the page; a header with the only first heading is the page's own."""
-    for one in soup(True):
-        roles = str(one.get("role") or "").split()
-        is_frame = one.name in ("header", "footer") and one.find_parent(SECTIONS) is None
-        if one.name == "nav" or ROLES & {*roles} or is_frame or (one.name == "footer" and _is_of_links(one)):
-            if one.name == "header" and one.find("h1") and len(soup("h1")) == len(one("h1")):
+    for tag in soup(True):
+        roles = str(tag.get("role") or "").split()
+        is_frame = tag.name in ("header", "footer") and tag.find_parent(SECTIONS) is None
+        if tag.name == "nav" or ROLES & {*roles} or is_frame or (tag.name == "footer" and _is_of_links(tag)):
+            if tag.name == "header" and tag.find("h1") and len(soup("h1")) == len(tag("h1")):
                 continue
-            yield one
+            yield tag
 
 
 def _named(soup: BeautifulSoup) -> Iterator[Tag]:
     """Blocks whose classes or ids name something that is no content."""
-    for one in soup(BLOCKS):
-        if one.find(["main", "article", "h1"]):
+    for tag in soup(BLOCKS):
+        if tag.find(["main", "article", "h1"]):
             continue
-        given = [*(one.get("class") or ()), one.get("id") or ""]
+        given = [*(tag.get("class") or ()), tag.get("id") or ""]
         parts = {part.lower() for name in given for part in _PARTS.split(str(name))}
         if parts & BARS:
-            if _words(one) <= LONGEST_BAR and _COOKIES.search(one.get_text(" ")):
-                yield one
-        elif (parts & SURE and one.find_parent(["p", "li", "td"]) is None) or (parts & LIKELY and _is_of_links(one)):
-            yield one
+            if _words(tag) <= LONGEST_BAR and _COOKIES.search(tag.get_text(" ")):
+                yield tag
+        elif (parts & SURE and tag.find_parent(["p", "li", "td"]) is None) or (parts & LIKELY and _is_of_links(tag)):
+            yield tag
 
 
-def _is_of_links(one: Tag) -> bool:
+def _is_of_links(tag: Tag) -> bool:
     """Whether most of the words of a block are links."""
-    words = _words(one)
-    return words == 0 or sum(_words(link) for link in one("a") if link.find_parent("a") is None) >= DENSE * words
+    words = _words(tag)
+    return words == 0 or sum(_words(link) for link in tag("a") if link.find_parent("a") is None) >= DENSE * words
 
 
 def _only_main(soup: BeautifulSoup) -> None:
     """Leaves the main element alone where there is one that holds enough of the page."""
-    mains = [*soup("main"), *(one for one in soup.find_all(True) if one.get("role") == "main" and one.name != "main")]
-    mains = [one for one in mains if not any(other in one.parents for other in mains)]
+    mains = [*soup("main"), *(tag for tag in soup.find_all(True) if tag.get("role") == "main" and tag.name != "main")]
+    mains = [main for main in mains if not any(other in main.parents for other in mains)]
     if not mains or sum(map(_words, mains)) < MAIN * _words(soup):
         return
-    kept = [one.extract() for one in mains]
+    kept = [main.extract() for main in mains]
     soup.clear()
     soup.extend(kept)
 
@@ -150,14 +150,14 @@ def _leading_links(soup: BeautifulSoup) -> Iterator[Tag]:
     first = soup.find(["h1", "h2", "h3", "p", "table", "pre"])
     if first is None:
         return
-    for one in first.find_all_previous(["ul", "ol", "div"]):
-        if one not in first.parents and len(one("a")) > 2 and _is_of_links(one):
-            yield one
+    for tag in first.find_all_previous(["ul", "ol", "div"]):
+        if tag not in first.parents and len(tag("a")) > 2 and _is_of_links(tag):
+            yield tag
 
 
 def _imprints(soup: BeautifulSoup) -> Iterator[Tag]:
     """Lines like © 2026 and "Built with" in the last part of the page."""
-    blocks = [one for one in soup(["p", "div", "small", "span", "address"]) if not one.find(["p", "div"])]
-    for one in blocks[-5:]:
-        if _IMPRINT.search(" ".join(one.get_text(" ").split())) and _words(one) <= LONGEST_IMPRINT:
-            yield one
+    blocks = [tag for tag in soup(["p", "div", "small", "span", "address"]) if not tag.find(["p", "div"])]
+    for block in blocks[-5:]:
+        if _IMPRINT.search(" ".join(block.get_text(" ").split())) and _words(block) <= LONGEST_IMPRINT:
+            yield block

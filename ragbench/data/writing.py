@@ -134,16 +134,16 @@ def _toml(text: str) -> str:
 
 
 def _merged(place: Path, language: str, more: Records) -> Records:
-    found: dict[str, Shelf[Any]] = {}
+    tables: dict[str, Shelf[Any]] = {}
     for table, model in MODELS.items():
-        merged = found[table] = Shelf(model)
+        merged = tables[table] = Shelf(model)
         for where, record in lines_of_table(place / f"{table}.{language}.jsonl", model, held=False):
             if not merged.put(record.id, record):
                 raise DatasetError(f"{where}: the id {record.id!r} stands there twice")
         for record in getattr(more, table):
             if not merged.put(record.id, record) and merged.get(record.id) != record:
                 raise DatasetError(f"data set {place.name}, {table}: {record.id!r} is there already, and differs")
-    return Records(**found)
+    return Records(**tables)
 
 
 def _write_tables(place: Path, language: str, tables: Records) -> None:

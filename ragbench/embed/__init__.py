@@ -66,10 +66,10 @@ def query_encoder(name: str, queries: str, source: Source, *, settings: Settings
     tables = source.tables.chunks
     width = source.width(tables)
     encoder = make(queries, settings.embedders[queries], [str(row[1]) for row in source.chunks() if row[1]])
-    found = np.asarray(encoder.embed(["?"], kind="query")).shape[1]
-    if found != width:
+    dimensions = np.asarray(encoder.embed(["?"], kind="query")).shape[1]
+    if dimensions != width:
         raise EmbeddingError(
-            f"embedders.{name}.queries = {queries!r}: its vectors have {found} dimensions, those of "
+            f"embedders.{name}.queries = {queries!r}: its vectors have {dimensions} dimensions, those of "
             f"{tables.table}.{tables.embedding} in the database {source.name} have {width}; name "
             "the model that made them"
         )

@@ -72,8 +72,8 @@ class NavecEmbedder:
             for start in range(0, len(passages), BLOCK):
                 block = self._means(passages[start : start + BLOCK])
                 gram += block.T @ block
-            found: Array = np.linalg.eigh(gram)[1][:, -1]
-        return found
+            component: Array = np.linalg.eigh(gram)[1][:, -1]
+        return component
 
     @cached_property
     def _navec(self) -> Any:
@@ -98,8 +98,8 @@ class NavecEmbedder:
         """Navec's numbers of the words; of a compound that it does not know, of its parts."""
         numbers = self._navec.vocab.word_ids
         for word in _WORD.findall(unicodedata.normalize("NFKC", text).lower()):
-            for one in [word] if word in numbers else word.split("-"):
-                for spelt in (one.replace("ё", "е"), one):
+            for part in [word] if word in numbers else word.split("-"):
+                for spelt in (part.replace("ё", "е"), part):
                     if spelt in numbers:
                         yield numbers[spelt]
                         break

@@ -163,18 +163,18 @@ def purpose(folder: Path) -> Purpose | None:
         return "cross_encoder" if saved == "CrossEncoder" else "embedder"
     if (folder / "modules.json").is_file():
         return "embedder"
-    heads = [str(one) for one in told["config.json"].get("architectures") or ()]
-    if any(one.endswith("ForSequenceClassification") for one in heads):
+    heads = [str(head) for head in told["config.json"].get("architectures") or ()]
+    if any(head.endswith("ForSequenceClassification") for head in heads):
         return "cross_encoder"
-    return "encoder" if any(one.endswith("Model") for one in heads) else "embedder"
+    return "encoder" if any(head.endswith("Model") for head in heads) else "embedder"
 
 
 def _object(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(folders.text(path))
+        content = json.loads(folders.text(path))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def content_of(named: str, folder: Path, model: Callable[[], Any]) -> str:
@@ -198,9 +198,9 @@ def _revision(name: str) -> str | None:
     from huggingface_hub import try_to_load_from_cache
 
     for repository in (name, f"sentence-transformers/{name}") if "/" not in name else (name,):
-        found = try_to_load_from_cache(repository, "modules.json") or try_to_load_from_cache(repository, "config.json")
-        if isinstance(found, str):
-            return f"revision={Path(found).parent.name}"
+        cached = try_to_load_from_cache(repository, "modules.json") or try_to_load_from_cache(repository, "config.json")
+        if isinstance(cached, str):
+            return f"revision={Path(cached).parent.name}"
     return None
 
 

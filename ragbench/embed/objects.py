@@ -35,7 +35,7 @@ class ObjectEmbedder:
                 f"expected, or an object with {', '.join((*PASSAGES, *PLAIN))} or embed"
             )
         probed = [self.embed(PROBES, kind=kind) for kind in ("passage", "query")]
-        digest = hashlib.sha256(b"".join(np.round(one, 4).tobytes() for one in probed)).hexdigest()
+        digest = hashlib.sha256(b"".join(np.round(matrix, 4).tobytes() for matrix in probed)).hexdigest()
         self.identity = f"object {type(given).__module__}.{type(given).__qualname__} {digest[:32]}"
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> Vectors:
@@ -44,16 +44,18 @@ class ObjectEmbedder:
         assert way is not None, "refused when it was made"
         try:
             parts = [way(list(texts[start : start + self._batch])) for start in range(0, len(texts), self._batch)]
-            found = np.asarray([np.asarray(one, dtype=np.float32) for part in parts for one in part], dtype=np.float32)
+            vectors = np.asarray(
+                [np.asarray(vector, dtype=np.float32) for part in parts for vector in part], dtype=np.float32
+            )
         except Exception as error:
             raise EmbeddingError(f"embedders {self.name}: {type(error).__name__}: {error}", dead=True) from error
-        if found.ndim != 2 or len(found) != len(texts) or not found.shape[1] or not np.isfinite(found).all():
+        if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1] or not np.isfinite(vectors).all():
             raise EmbeddingError(
-                f"embedders {self.name}: {len(texts)} texts gave an array of shape {found.shape}; a vector of finite "
+                f"embedders {self.name}: {len(texts)} texts gave an array of shape {vectors.shape}; a vector of finite "
                 "numbers is expected for each",
                 dead=True,
             )
-        return found
+        return vectors
 
 
 Way = Callable[[list[str]], Any]
@@ -69,7 +71,7 @@ def _ways(given: Any) -> tuple[Way | None, Way | None]:
         return (lambda texts: given.embed(texts, kind="passage")), (lambda texts: given.embed(texts, kind="query"))
     plain = of(PASSAGES) or of(PLAIN) or (given if callable(given) else None)
     queries = of(QUERIES)
-    for one in ("embed_query", "get_query_embedding"):
-        if queries is None and callable(alone := getattr(given, one, None)):
+    for attribute in ("embed_query", "get_query_embedding"):
+        if queries is None and callable(alone := getattr(given, attribute, None)):
             return plain, lambda texts, alone=alone: [alone(text) for text in texts]
     return plain, queries or plain

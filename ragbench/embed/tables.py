@@ -38,8 +38,8 @@ class TableEmbedder:
             if queries is not None:
                 self.queries = queries(source)
             elif tables.questions is not None and tables.questions.embedding is not None:
-                found = source.vectors(tables.questions, tables.questions.question)
-                self._vectors["query"] = _by_text(*found)
+                stored = source.vectors(tables.questions, tables.questions.question)
+                self._vectors["query"] = _by_text(*stored)
                 self._without["query"] = _without(source, tables.questions)
         digest = hashlib.sha256()
         for kind, (places, matrix) in sorted(self._vectors.items()):

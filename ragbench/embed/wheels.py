@@ -50,21 +50,21 @@ def place(name: str, kind: Kind) -> Path:
     return Path(spec.submodule_search_locations[0]) / FILES[kind]
 
 
-def suiting(one: EmbedderSettings, language: str) -> EmbedderSettings:
+def suiting(settings: EmbedderSettings, language: str) -> EmbedderSettings:
     """Of kind "auto" the same as the kind that suits a data set of that language: a model that is installed, or
     hashing; any other as it is."""
-    if one.kind != "auto":
-        return one
+    if settings.kind != "auto":
+        return settings
     kind = OF_LANGUAGE.get(language)
-    return one.model_copy(update={"kind": kind if kind is not None and not lacking(kind) else "hashing"})
+    return settings.model_copy(update={"kind": kind if kind is not None and not lacking(kind) else "hashing"})
 
 
-def is_hashing(one: EmbedderSettings) -> bool:
+def is_hashing(settings: EmbedderSettings) -> bool:
     """Whether it hashes in whatever language: by its kind, or as "auto" where no model is installed."""
-    return one.kind == "hashing" or (one.kind == "auto" and all(map(lacking, OF_LANGUAGE.values())))
+    return settings.kind == "hashing" or (settings.kind == "auto" and all(map(lacking, OF_LANGUAGE.values())))
 
 
 def settled(settings: Settings, language: str) -> Settings:
     """The settings with every embedder `suiting` the language."""
-    found = {name: suiting(one, language) for name, one in settings.embedders.items()}
-    return settings if found == settings.embedders else settings.model_copy(update={"embedders": found})
+    embedders = {name: suiting(embedder, language) for name, embedder in settings.embedders.items()}
+    return settings if embedders == settings.embedders else settings.model_copy(update={"embedders": embedders})

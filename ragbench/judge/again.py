@@ -53,8 +53,8 @@ class Again(Relay):
         if put is None:
             return Answer(None, Status.EMPTY_INPUT, Reason("the prompt {prompt} lists no levels", prompt=prompt.name))
         if self.language and (language != self.language or not set(LANGUAGES) <= set(prompt.texts)):
-            one = Reason("the prompt {prompt} is asked in one language only", prompt=prompt.name)
-            return Answer(None, Status.EMPTY_INPUT, one)
+            reason = Reason("the prompt {prompt} is asked in one language only", prompt=prompt.name)
+            return Answer(None, Status.EMPTY_INPUT, reason)
         return await self.judge.ask(put, texts, language=language, repeat=1000 * self.repeat + repeat)
 
 

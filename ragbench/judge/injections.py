@@ -67,8 +67,8 @@ def _flags_in(text: str) -> tuple[str, ...]:
         plain = HIDDEN.sub("", plain)
     # piece by piece: no pattern runs for long, and other threads have their turn between two of them
     pieces = [plain[at : at + AT_ONCE + REACH] for at in range(0, len(plain), AT_ONCE)]
-    found = [name for name, form in FORMS.items() if any(form.search(piece) for piece in pieces)]
-    return (*found, "hidden characters") if hides else tuple(found)
+    flags = [name for name, form in FORMS.items() if any(form.search(piece) for piece in pieces)]
+    return (*flags, "hidden characters") if hides else tuple(flags)
 
 
 _known = Memo(_flags_in, KEPT_BYTES)

@@ -47,15 +47,15 @@ class _Profile:
     @classmethod
     def of(cls, text: str) -> _Profile:
         folded = words.fold(text)
-        found = words.words_of(folded)
-        counted = Counter(found)
+        in_order = words.words_of(folded)
+        counted = Counter(in_order)
         known = {word: words.WORDS[word] for word in counted}
         weights: dict[str, float] = {}
         for (stem, _grams, content, _denies), times in zip(known.values(), counted.values(), strict=True):
             weights[stem] = weights.get(stem, 0.0) + (times if content else times * FUNCTION_WORD_WEIGHT)
-        grams = frozenset(chain.from_iterable([one.grams for one in known.values()]))
+        grams = frozenset(chain.from_iterable([word.grams for word in known.values()]))
         numbers = frozenset([word.replace(",", ".") for word in known if word[0].isdecimal()])
-        stems, polarity = frozenset(weights), words.polarity_of(found, known)
+        stems, polarity = frozenset(weights), words.polarity_of(in_order, known)
         return cls(weights, sum(weights.values()), stems, grams, numbers, *polarity)
 
     @property
@@ -72,8 +72,8 @@ _profile = Memo(_Profile.of, KEPT_BYTES, lambda profile: profile.bytes)
 
 def _missing(asked: frozenset[str], known: Iterable[frozenset[str]]) -> frozenset[str]:
     """What none of the others has. Never their union: a claim is small, and texts are large."""
-    for one in known:
-        asked -= one
+    for own in known:
+        asked -= own
     return asked
 
 
@@ -122,16 +122,16 @@ class WordReader:
         As by `similarity`; a text of another size by far is told by that.
         """
         own = _profile(text).grams
-        most, found = least, None
+        most, nearest_place = least, None
         for place, other in enumerate(map(_profile, others)):
             size = len(other.grams)
             if 2.000001 * min(len(own), size) >= most * (len(own) + size) and (near := _dice(own, other.grams)) >= most:
-                most, found = near, place
-        return found
+                most, nearest_place = near, place
+        return nearest_place
 
     def entities(self, text: str) -> list[str]:
         """Numbers, and words written with a capital inside a sentence, neighbours joined; in order, once each."""
-        found: dict[str, str] = {}
+        names: dict[str, str] = {}
         for sentence in segmentation.sentences(unicodedata.normalize("NFC", text)):
             run: list[str] = []
             for position, token in enumerate([*sentence.split(), ""]):
@@ -142,20 +142,20 @@ class WordReader:
                 if not (bare and (starts or bare[0].isdigit())) or token != token.rstrip(".,;:!?…)»"):
                     if run:
                         name = " ".join(run)
-                        found.setdefault(words.fold(name), name)
+                        names.setdefault(words.fold(name), name)
                     run = []
-        return list(found.values())
+        return list(names.values())
 
 
-def _dice(one: frozenset[str], other: frozenset[str]) -> float:
-    return 2 * len(one & other) / (len(one) + len(other)) if one and other else 0.0
+def _dice(grams: frozenset[str], other: frozenset[str]) -> float:
+    return 2 * len(grams & other) / (len(grams) + len(other)) if grams and other else 0.0
 
 
 def _shared_words(claim: _Profile, texts: Sequence[_Profile]) -> float:
     """The share of the claim's words that the texts have, by weight; 0.0 for a claim without words."""
     if not claim.weights:
         return 0.0
-    missing = _missing(claim.stems, [one.stems for one in texts])
+    missing = _missing(claim.stems, [profile.stems for profile in texts])
     return (claim.whole - sum(map(claim.weights.__getitem__, missing))) / claim.whole
 
 
@@ -163,9 +163,9 @@ def _support(claim: _Profile, texts: Sequence[_Profile], shared_words: float) ->
     """See `WordReader.support`."""
     if not claim.weights or not texts:
         return 0.0
-    shared = len(claim.grams) - len(_missing(claim.grams, [one.grams for one in texts]))
+    shared = len(claim.grams) - len(_missing(claim.grams, [profile.grams for profile in texts]))
     support = (shared_words + shared / len(claim.grams)) / 2
-    if claim.numbers and _missing(claim.numbers, (one.numbers for one in texts)):
+    if claim.numbers and _missing(claim.numbers, (profile.numbers for profile in texts)):
         support *= MISSING_NUMBER
     if _contradicts(claim, texts):
         support *= FLIPPED_NEGATION
@@ -174,15 +174,15 @@ def _support(claim: _Profile, texts: Sequence[_Profile], shared_words: float) ->
 
 def _contradicts(claim: _Profile, texts: Sequence[_Profile]) -> bool:
     """Whether a word is denied in the claim and only affirmed in the texts, or the other way round."""
-    denied = _missing(claim.denied, [one.denied for one in texts]) if claim.denied else claim.denied
-    if denied and any(not denied.isdisjoint(one.affirmed) for one in texts):
+    denied = _missing(claim.denied, [profile.denied for profile in texts]) if claim.denied else claim.denied
+    if denied and any(not denied.isdisjoint(profile.affirmed) for profile in texts):
         return True
-    denying = [one.denied for one in texts if one.denied]
+    denying = [profile.denied for profile in texts if profile.denied]
     if not denying:
         return False
     affirmed = claim.affirmed - claim.denied
-    denied_there = frozenset[str]().union(*(one & affirmed for one in denying))
-    return bool(_missing(denied_there, (one.affirmed for one in texts)))
+    denied_there = frozenset[str]().union(*(stems & affirmed for stems in denying))
+    return bool(_missing(denied_there, (profile.affirmed for profile in texts)))
 
 
 class LexicalJudge:

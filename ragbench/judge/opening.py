@@ -65,8 +65,8 @@ class Rehearsed(OpenJudges):
         """One of each judge with a model, with what the journal knows of its calls."""
         from ragbench.llm import experience
 
-        known = [await asyncio.to_thread(experience, self.journal, one.name, one.model) for one in self.planning]
-        return [one.outlook(met) for one, met in zip(self.planning, known, strict=True)]
+        known = [await asyncio.to_thread(experience, self.journal, judge.name, judge.model) for judge in self.planning]
+        return [judge.outlook(met) for judge, met in zip(self.planning, known, strict=True)]
 
     async def close(self) -> None:
         """Let go of what the journal was asked with."""
@@ -91,14 +91,14 @@ def open_judges(
     changes. Raises ConfigurationError for an unknown name and for a key that is not set.
     """
     legal = legal_names(settings)
-    found = [_found(name, settings, legal) for name in (names or settings.judge_names())]
-    models, spoken = [one for one in found if isinstance(one, OwnJudge)], language or settings.language
+    chosen = [_found(name, settings, legal) for name in (names or settings.judge_names())]
+    models, spoken = [judge for judge in chosen if isinstance(judge, OwnJudge)], language or settings.language
     shared = Tally(on_change=on_change), Budget() if rehearsed else open_budget(settings.budget, journal)
     if rehearsed:
         planning = _planning(models, journal, spoken) if models else []
-        return Rehearsed(_all(found, planning), (), *shared, planning, journal)
+        return Rehearsed(_all(chosen, planning), (), *shared, planning, journal)
     asking = _asking(models, journal, spoken, *shared) if models else []
-    return OpenJudges(_all(found, asking), asking, *shared)
+    return OpenJudges(_all(chosen, asking), asking, *shared)
 
 
 def _found(name: str | OwnJudge, settings: Settings, legal: Sequence[str]) -> Judge | OwnJudge:
@@ -109,15 +109,15 @@ def _found(name: str | OwnJudge, settings: Settings, legal: Sequence[str]) -> Ju
     return OFFLINE_JUDGES[name]() if name in OFFLINE_JUDGES else OwnJudge(name, settings.judge(name))
 
 
-def _all(found: Sequence[Judge | OwnJudge], models: Sequence[Judge]) -> tuple[Judge, ...]:
+def _all(chosen: Sequence[Judge | OwnJudge], models: Sequence[Judge]) -> tuple[Judge, ...]:
     made = iter(models)
-    return tuple(next(made) if isinstance(one, OwnJudge) else one for one in found)
+    return tuple(next(made) if isinstance(judge, OwnJudge) else judge for judge in chosen)
 
 
 def _planning(models: Sequence[OwnJudge], journal: Journal | None, language: str) -> list[PlanningJudge]:
     from ragbench.judge.plan import PlanningJudge
 
-    return [PlanningJudge(one.name, one.settings, journal if one.kept else None, language) for one in models]
+    return [PlanningJudge(model.name, model.settings, journal if model.kept else None, language) for model in models]
 
 
 def _asking(
@@ -126,10 +126,12 @@ def _asking(
     from ragbench.judge.model import ModelJudge
     from ragbench.llm import Client, FunctionEndpoint
 
-    def client(one: OwnJudge) -> Client:
-        known, kept, sender = one.settings, journal if one.kept else None, None
-        if one.function is not None:
-            sender = FunctionEndpoint(f"judge {one.name!r}", one.function, known, budget, tally, journal)
-        return Client(one.name, known, journal=kept, budget=budget, tally=tally, sender=sender, official=one.client)
+    def client(own_judge: OwnJudge) -> Client:
+        known, kept, sender = own_judge.settings, journal if own_judge.kept else None, None
+        if own_judge.function is not None:
+            sender = FunctionEndpoint(f"judge {own_judge.name!r}", own_judge.function, known, budget, tally, journal)
+        return Client(
+            own_judge.name, known, journal=kept, budget=budget, tally=tally, sender=sender, official=own_judge.client
+        )
 
-    return [ModelJudge(client(one), language=language) for one in models]
+    return [ModelJudge(client(model), language=language) for model in models]

@@ -205,14 +205,17 @@ class Attendance:
     @property
     def even(self) -> bool:
         """Whether all judges measured the same items."""
-        return all(one.n == self.common for one in self.judges)
+        return all(judge.n == self.common for judge in self.judges)
 
 
 def attendance(scores: Sequence[Score]) -> Attendance:
     """Which items each judge measured, over panel scores (those that `Rule` made)."""
     kept = [score.detail["judges"] for score in scores]
     values = {
-        judge: [float(one[judge]["value"]) if one[judge]["status"] == Status.OK.value else math.nan for one in kept]
+        judge: [
+            float(by_judge[judge]["value"]) if by_judge[judge]["status"] == Status.OK.value else math.nan
+            for by_judge in kept
+        ]
         for judge in _judges(scores)
     }
     shared = [not any(map(math.isnan, row)) for row in zip(*values.values(), strict=True)]
@@ -255,7 +258,7 @@ def leave_one_out(scores: Sequence[Score], rule: Rule) -> list[Influence]:
     if len(judges) < 2:
         raise ValueError(f"leaving one out needs two judges at least; the panel is {judges}")
     rule_without = replace(rule, quorum=None if rule.quorum is None else min(rule.quorum, len(judges) - 1))
-    found = []
+    influences = []
     for judge in judges:
         pairs = []
         for score in scores:
@@ -263,11 +266,11 @@ def leave_one_out(scores: Sequence[Score], rule: Rule) -> list[Influence]:
             without = rule_without(rest)
             if score.status is Status.OK and without.status is Status.OK:
                 pairs.append((score.value, without.value))
-        whole = statistics.fmean(one for one, _ in pairs) if pairs else math.nan
+        whole = statistics.fmean(full for full, _ in pairs) if pairs else math.nan
         without_mean = statistics.fmean(other for _, other in pairs) if pairs else math.nan
-        largest = max((abs(one - other) for one, other in pairs), default=math.nan)
-        found.append(Influence(judge, whole, without_mean, largest, len(pairs)))
-    return found
+        largest = max((abs(full - other) for full, other in pairs), default=math.nan)
+        influences.append(Influence(judge, whole, without_mean, largest, len(pairs)))
+    return influences
 
 
 def _judges(scores: Sequence[Score]) -> list[str]:

@@ -40,12 +40,12 @@ def render(prompt: Prompt, texts: Texts, language: str, mode: Mode) -> tuple[tup
 
 def suspected_injections(texts: Texts) -> tuple[str, ...]:
     """ "slot: pattern" for each text that seems written to move a judge, in the order of slots; a flag, not a proof."""
-    found = []
+    flags = []
     for name, text in sorted(texts.items()):
         parts = (text,) if isinstance(text, str) else tuple(text)
         patterns = dict.fromkeys(pattern for part in parts for pattern in flags_in(part))
-        found += [f"{name}: {pattern}" for pattern in patterns]
-    return tuple(found)
+        flags += [f"{name}: {pattern}" for pattern in patterns]
+    return tuple(flags)
 
 
 def length(texts: Texts) -> int:

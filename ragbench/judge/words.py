@@ -79,7 +79,7 @@ def grams(word: str) -> tuple[str, ...]:
 
 def numbers(text: str) -> set[str]:
     """The numbers written in digits, with a point for the decimal comma."""
-    return {found.replace(",", ".") for found in _NUMBER.findall(fold(text))}
+    return {written.replace(",", ".") for written in _NUMBER.findall(fold(text))}
 
 
 class Word(NamedTuple):
@@ -95,12 +95,12 @@ class _Words(dict[str, Word]):
     """What was read of words of late: a look-up costs less than a call."""
 
     def __missing__(self, word: str) -> Word:
-        found = _read(word)
+        entry = _read(word)
         if len(word) <= LONGEST:
             if len(self) >= KEPT:
                 self.clear()
-            self[word] = found
-        return found
+            self[word] = entry
+        return entry
 
 
 KEPT = 16_384
@@ -115,18 +115,18 @@ def _read(word: str) -> Word:
 
 def polarity(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """(affirmed, denied): stems of content words by whether a negation stands before them, within REACH."""
-    found = words(text)
-    return polarity_of(found, {word: WORDS[word] for word in found})
+    folded = words(text)
+    return polarity_of(folded, {word: WORDS[word] for word in folded})
 
 
-def polarity_of(found: Sequence[str], known: Mapping[str, Word]) -> tuple[frozenset[str], frozenset[str]]:
+def polarity_of(folded: Sequence[str], known: Mapping[str, Word]) -> tuple[frozenset[str], frozenset[str]]:
     """The same of folded words in their order. known: each of them, read."""
     if not any(word.denies for word in known.values()):
         return frozenset([word.stem for word in known.values() if word.content]), frozenset()
     affirmed: set[str] = set()
     denied: set[str] = set()
     distance = REACH + 1
-    for each in found:
+    for each in folded:
         word = known[each]
         if word.denies:
             distance = 0

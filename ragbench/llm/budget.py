@@ -185,7 +185,7 @@ class SharedBudget(Budget):
         try:
             return await asyncio.shield(step)
         except asyncio.CancelledError:
-            step.add_done_callback(lambda one: self._unwanted(one, worst))
+            step.add_done_callback(lambda done: self._unwanted(done, worst))
             raise
 
     def _unwanted(self, step: asyncio.Future[bool], worst: Amount) -> None:

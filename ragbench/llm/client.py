@@ -270,10 +270,10 @@ class Client:
         return entry
 
     async def _fetch(self, key: str, request: Request, plain: Mapping[str, Any]) -> tuple[Entry, bool]:
-        found = await self._ledger.claim(key)
-        if found is not None:
-            self._budget.found(key, Amount(1, found.input_tokens + found.output_tokens, found.cost))
-            return found, False
+        entry = await self._ledger.claim(key)
+        if entry is not None:
+            self._budget.found(key, Amount(1, entry.input_tokens + entry.output_tokens, entry.cost))
+            return entry, False
 
         async def keep(received: Received) -> Entry:
             self._paid[key] = received.reply.asked

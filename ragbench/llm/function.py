@@ -52,17 +52,17 @@ class FunctionEndpoint(Endpoint):
 
     async def _ask(self, request: Request, seconds: float) -> Reply:
         messages = self._dialect.body(self._settings.model, request)["messages"]
-        said = "\n\n".join(str(one["content"]) for one in messages)
+        said = "\n\n".join(str(message["content"]) for message in messages)
         try:
             async with asyncio.timeout(seconds) as limited:
-                found = await self._called(said)
+                returned = await self._called(said)
         except TimeoutError as error:
             if limited.expired():
                 raise Fault("timeout", Reason("no reply within {seconds} s", seconds=short(seconds))) from None
             raise Fault("request", _told(error)) from None
         except (Exception, SystemExit) as error:
             raise Fault("request", _told(first(error))) from None
-        return Reply(storable(_text(found)), "stop")
+        return Reply(storable(_text(returned)), "stop")
 
     async def _called(self, prompt: str) -> Any:
         if inspect.iscoroutinefunction(self._function):
@@ -85,8 +85,8 @@ class FunctionEndpoint(Endpoint):
             loop.call_soon_threadsafe(finish, value, error)
 
         threading.Thread(target=work, name="ragbench-judge", daemon=True).start()  # one that hangs keeps no process
-        found = await done
-        return await found if inspect.isawaitable(found) else found
+        returned = await done
+        return await returned if inspect.isawaitable(returned) else returned
 
     def _stop_if_hopeless(self, fault: Fault) -> None:
         """What a function raises is of its question alone."""
@@ -95,15 +95,15 @@ class FunctionEndpoint(Endpoint):
         return CallFailed(Status.TIMEOUT if fault.kind == "timeout" else Status.JUDGE_ERROR, fault.reason)
 
 
-def _text(found: Any) -> str:
-    if isinstance(found, str):
-        return found
-    if isinstance(found, Mapping):
+def _text(returned: Any) -> str:
+    if isinstance(returned, str):
+        return returned
+    if isinstance(returned, Mapping):
         try:
-            return json.dumps(dict(found), ensure_ascii=False)
+            return json.dumps(dict(returned), ensure_ascii=False)
         except (TypeError, ValueError) as error:
             raise Fault("request", Reason("it returned an object that is not JSON: {said}", said=str(error))) from None
-    kind = type(found).__name__
+    kind = type(returned).__name__
     raise Fault("request", Reason("it returned {name}; a text, or an object for JSON, is expected", name=kind))
 
 

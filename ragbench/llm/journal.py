@@ -130,8 +130,8 @@ class MemoryJournal:
 
     async def claim(self, keys: Sequence[str]) -> tuple[Mapping[str, Row], set[str]]:
         """See `LoopJournal`; nobody else can ask."""
-        found = await self.find(keys)
-        return found, set(keys) - found.keys()
+        rows = await self.find(keys)
+        return rows, set(keys) - rows.keys()
 
     def release(self, key: str) -> None:
         """Nobody waits for it."""

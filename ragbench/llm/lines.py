@@ -51,11 +51,11 @@ def write(path: Path, rows: Iterable[Row]) -> int:
 
 
 def _masked(row: Row, mask: Mask) -> Row:
-    found: Row = masked(dict(row), mask)
-    if found == dict(row):
-        return found
-    identity = {name: found[name] for name in ("judge", "endpoint", "model")}
-    return {**found, "key": key_of(identity, found["request"])}
+    hidden: Row = masked(dict(row), mask)
+    if hidden == dict(row):
+        return hidden
+    identity = {name: hidden[name] for name in ("judge", "endpoint", "model")}
+    return {**hidden, "key": key_of(identity, hidden["request"])}
 
 
 def read(path: Path) -> Iterator[Row]:
@@ -64,8 +64,8 @@ def read(path: Path) -> Iterator[Row]:
     Raises JournalFileError; a key that was made up, or a request that was changed, is such a fault.
     """
     if not path.is_file():
-        found = "this is a folder; a file is expected" if path.is_dir() else "there is no such file"
-        raise JournalFileError(f"{path}: {found}")
+        fault = "this is a folder; a file is expected" if path.is_dir() else "there is no such file"
+        raise JournalFileError(f"{path}: {fault}")
     with closing(gzip.open(path) if path.suffix == ".gz" else path.open("rb")) as lines:
         number = 0
         while line := _next(lines, f"{path.name}, line {number + 1}"):
@@ -87,10 +87,10 @@ def _entry(line: bytes, place: str) -> Row:
     if sum(map(line.count, (b"[", b"{", b":", b","))) > MOST_SIGNS:
         raise JournalFileError(f"{place}: more values than a reply and its question have")
     try:
-        found = json.loads(line, parse_constant=_refused, parse_float=_finite)
+        fields = json.loads(line, parse_constant=_refused, parse_float=_finite)
     except (ValueError, RecursionError):
         raise JournalFileError(f"{place}: not a JSON object") from None
-    if not isinstance(found, dict) or set(found) != set(COLUMNS):
+    if not isinstance(fields, dict) or set(fields) != set(COLUMNS):
         raise JournalFileError(f"{place}: an entry has exactly the fields {', '.join(COLUMNS)}")
     try:
         entry: Entry = _CHECKER.validate_json(line, strict=True)
@@ -102,7 +102,7 @@ def _entry(line: bytes, place: str) -> Row:
         raise JournalFileError(f"{place}: its tokens or its cost are not what a call can take")
     if not 0 <= entry.seconds <= MOST_SECONDS or not all(0 <= n < 2**31 for n in (entry.version, entry.repeat)):
         raise JournalFileError(f"{place}: its seconds, version or repeat are not what a call can have")
-    if _holds_null(found):
+    if _holds_null(fields):
         raise JournalFileError(f"{place}: a null character, which no database keeps")
     identity = {"judge": entry.judge, "endpoint": entry.endpoint, "model": entry.model}
     asked = (entry.request.get("prompt"), entry.request.get("version"), entry.request.get("repeat"))

@@ -137,8 +137,8 @@ def _names(reason: str, parameter: str, asked: Asked) -> bool:
 
 def _without_system(messages: Sequence[dict[str, str]]) -> list[dict[str, str]]:
     """The same said by the user: rules before the first question."""
-    rules = [one["content"] for one in messages if one["role"] == "system"]
-    others = [dict(one) for one in messages if one["role"] != "system"]
+    rules = [message["content"] for message in messages if message["role"] == "system"]
+    others = [dict(message) for message in messages if message["role"] != "system"]
     if not others:
         return [{"role": "user", "content": "\n\n".join(rules)}]
     others[0]["content"] = "\n\n".join((*rules, others[0]["content"]))

@@ -115,10 +115,10 @@ def named(path: str) -> openai.AsyncOpenAI:
     is no client, UntrustedError, before anything is imported, where its user does not trust it."""
     trust.require(trust.Item("code", path, "runs this client"))
     module, _, name = path.partition(":")
-    found: Any = modules.imported(module, str(project_folder()))
+    client: Any = modules.imported(module, str(project_folder()))
     for part in name.split("."):
-        found = getattr(found, part)
-    return checked(found() if callable(found) else found)
+        client = getattr(client, part)
+    return checked(client() if callable(client) else client)
 
 
 def checked(client: Any) -> openai.AsyncOpenAI:

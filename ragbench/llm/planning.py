@@ -133,7 +133,7 @@ class Outlook:
     scale: float = 1.0
 
     def __or__(self, other: Outlook) -> Outlook:
-        sizes = [len(one.missing) + len(one.journaled) for one in (self, other)]
+        sizes = [len(outlook.missing) + len(outlook.journaled) for outlook in (self, other)]
         scales = (self.scale * sizes[0] + other.scale * sizes[1]) / (sum(sizes) or 1)
         return replace(
             self,
@@ -206,7 +206,8 @@ def keep(outlooks: Iterable[Outlook]) -> None:
     place = folder()
     assert place is not None, f"{PLAN_FOLDER} names no folder"
     nameless = [
-        replace(one, settings=one.settings.model_copy(update={"provider": None}), scale=_stands_for) for one in outlooks
+        replace(outlook, settings=outlook.settings.model_copy(update={"provider": None}), scale=_stands_for)
+        for outlook in outlooks
     ]
     place.mkdir(parents=True, exist_ok=True)
     write(place / f"{secrets.token_hex(8)}.json", TypeAdapter(list[Outlook]).dump_json(nameless))
@@ -215,22 +216,22 @@ def keep(outlooks: Iterable[Outlook]) -> None:
 def kept(place: Path) -> list[Outlook]:
     """The outlooks that processes left in a folder, added up, one a model, by name."""
     read = TypeAdapter(list[Outlook]).validate_json
-    found = [one for path in sorted(place.glob("*.json")) for one in read(folders.content(path))]
-    return together(found)
+    outlooks = [outlook for path in sorted(place.glob("*.json")) for outlook in read(folders.content(path))]
+    return together(outlooks)
 
 
 def together(outlooks: Iterable[Outlook]) -> list[Outlook]:
     """Outlooks added up, one a model, by name."""
     whole: dict[tuple[str, str], Outlook] = {}
-    for one in outlooks:
-        place = (one.name, json.dumps(one.settings.model_dump(mode="json"), sort_keys=True))
-        whole[place] = whole[place] | one if place in whole else one
+    for outlook in outlooks:
+        place = (outlook.name, json.dumps(outlook.settings.model_dump(mode="json"), sort_keys=True))
+        whole[place] = whole[place] | outlook if place in whole else outlook
     return [whole[place] for place in sorted(whole)]
 
 
 def minutes(outlooks: Sequence[Outlook]) -> float:
     """How long all of them take together: models of one provider share its line, providers work side by side."""
     lines: dict[tuple[str, str | None], float] = {}
-    for one in outlooks:
-        lines[one.provider] = lines.get(one.provider, 0.0) + one.plan().minutes
+    for outlook in outlooks:
+        lines[outlook.provider] = lines.get(outlook.provider, 0.0) + outlook.plan().minutes
     return max(lines.values(), default=0.0)

@@ -86,17 +86,17 @@ class Replies:
     def usage(self) -> Usage:
         """What they took."""
         used = self.by_key.values()
-        named = Counter(one.served_model for one in used if one.served_model)
-        unsent = Counter(name for one in used for name in one.unsent.split())
+        named = Counter(reply.served_model for reply in used if reply.served_model)
+        unsent = Counter(name for reply in used for name in reply.unsent.split())
         return Usage(
             replies=len(used),
-            input_tokens=sum(one.input_tokens for one in used),
-            output_tokens=sum(one.output_tokens for one in used),
-            cost=math.fsum(one.cost for one in used),
-            estimated=sum(one.estimated for one in used),
+            input_tokens=sum(reply.input_tokens for reply in used),
+            output_tokens=sum(reply.output_tokens for reply in used),
+            cost=math.fsum(reply.cost for reply in used),
+            estimated=sum(reply.estimated for reply in used),
             model=self.model,
             answered_by=dict(sorted(named.items())),
-            imported=sum(one.imported for one in used),
+            imported=sum(reply.imported for reply in used),
             unsent=dict(sorted(unsent.items())),
             unpriced=0 if self.free else sum(not e.cost and e.input_tokens + e.output_tokens > 0 for e in used),
         )

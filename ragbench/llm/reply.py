@@ -139,23 +139,23 @@ def read(text: str, shape: type[AnyShape]) -> AnyShape:
     if not inner:
         raise MalformedError(Reason("the reply is empty"))
     try:
-        found = _DECODER.decode(inner)
-        _shallow(found)
+        decoded = _DECODER.decode(inner)
+        _shallow(decoded)
     except MalformedError:
         raise
     except RecursionError:
         raise MalformedError(Reason("the reply is nested more than {count} deep", count=MAX_DEPTH)) from None
     except ValueError as error:
         raise MalformedError(Reason("the reply is not one JSON object: {said}", said=str(error))) from None
-    if not isinstance(found, dict):
+    if not isinstance(decoded, dict):
         raise MalformedError(Reason("the reply is not a JSON object"))
     try:
         return shape.model_validate_json(inner, strict=True)
     except ValidationError as error:
         known = error
-    if _spelled(found, known):
+    if _spelled(decoded, known):
         try:
-            return shape.model_validate_json(json.dumps(found), strict=True)
+            return shape.model_validate_json(json.dumps(decoded), strict=True)
         except ValidationError as error:
             known = error
     faults = [f"{'.'.join(map(str, fault['loc'])) or 'reply'}: {fault['msg']}" for fault in known.errors()[:5]]
@@ -180,7 +180,7 @@ def without_thought(text: str) -> str:
 
 def _fenced(text: str) -> str:
     """What stands in the one fence of a text that holds an object; the text itself where there is none, or several."""
-    found, at = [], 0
+    fenced, at = [], 0
     for _ in range(MOST_FENCES):
         if (fence := _FENCE.search(text, at)) is None:
             break
@@ -190,12 +190,12 @@ def _fenced(text: str) -> str:
         except (ValueError, RecursionError):
             continue
         if _FENCED.match(text, end):
-            found.append(text[at:end])
+            fenced.append(text[at:end])
             at = end
-    return found[0] if len(found) == 1 else text
+    return fenced[0] if len(fenced) == 1 else text
 
 
-def _spelled(found: dict[str, Any], error: ValidationError) -> bool:
+def _spelled(decoded: dict[str, Any], error: ValidationError) -> bool:
     """Write words of a list as the list has them, where that is all that is wrong: "Yes" for "yes"."""
     for fault in error.errors():
         words = re.findall("'([^']*)'", str(fault.get("ctx", {}).get("expected", "")))
@@ -205,7 +205,7 @@ def _spelled(found: dict[str, Any], error: ValidationError) -> bool:
             return False
         *path, last = fault["loc"]
         try:
-            place: Any = found
+            place: Any = decoded
             for step in path:
                 place = place[step]
             place[last] = meant[0]
@@ -261,10 +261,10 @@ def _refused(digits: str) -> NoReturn:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    decoded = dict(pairs)
+    if len(decoded) < len(pairs):
         raise MalformedError(Reason("a key stands twice in one object"))
-    return found
+    return decoded
 
 
 def _shallow(value: Any, depth: int = 0) -> None:

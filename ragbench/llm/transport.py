@@ -221,15 +221,15 @@ class Transport:
 
     async def _limited(self, parts: AsyncIterator[bytes], heard: Callable[[bytes], object] | None) -> bytes:
         """The parts together, whatever length was announced. Raises Fault above the limit."""
-        found, size = [], 0
+        received, size = [], 0
         async for part in parts:
-            found.append(part)
+            received.append(part)
             size += len(part)
             if size > self._max_bytes:
                 raise self._too_long()
             if heard is not None:
                 heard(part)
-        return b"".join(found)
+        return b"".join(received)
 
     def _unpacked(self, content: bytes, encoding: str) -> bytes:
         """The content without its compression, which we never asked for. Raises Fault above the limit."""
@@ -239,12 +239,12 @@ class Transport:
             told = Reason("the response is packed as {said}, which was not asked for", said=repr(encoding[:20]))
             raise Fault("request", told)
         try:
-            found = zlib.decompressobj(wbits=_GZIP_OR_ZLIB).decompress(content, self._max_bytes + 1)
+            unpacked = zlib.decompressobj(wbits=_GZIP_OR_ZLIB).decompress(content, self._max_bytes + 1)
         except zlib.error as error:
             raise Fault("connection", Reason("the response cannot be unpacked: {said}", said=str(error))) from None
-        if len(found) > self._max_bytes:
+        if len(unpacked) > self._max_bytes:
             raise self._too_long()
-        return found
+        return unpacked
 
     def refusal(self, status: int, headers: Mapping[str, str], content: bytes) -> Fault:
         """What a response means that is no good one; or an error that a good one holds, with the status that it has."""
@@ -325,8 +325,8 @@ async def loaded() -> None:
 def read_key(who: str, settings: WebSettings) -> SecretStr | None:
     """The key in the variable that the settings name; None where they name none. Raises ConfigurationError, also for
     the variables of headers and query."""
-    found = {name: key_in(who, name) for name in settings.variables}
-    return found.get(settings.key_variable or "")
+    keys = {name: key_in(who, name) for name in settings.variables}
+    return keys.get(settings.key_variable or "")
 
 
 def key_in(who: str, variable: str) -> SecretStr:

@@ -34,8 +34,8 @@ def declaration(label: str) -> Metric | None:
 def published(label: str) -> str:
     """The name under which tables of the specification have a number: the first that it goes by beside its label, or
     the label where there is no other."""
-    found = declaration(label)
-    return next((name for name in found.names if name != label), label) if found is not None else label
+    metric = declaration(label)
+    return next((name for name in metric.names if name != label), label) if metric is not None else label
 
 
 def meant(name: str, labels: Iterable[str]) -> tuple[str, ...]:
@@ -43,4 +43,4 @@ def meant(name: str, labels: Iterable[str]) -> tuple[str, ...]:
     there = tuple(dict.fromkeys(labels))
     if name in there:
         return (name,)
-    return tuple(label for label in there if (one := declaration(label)) is not None and name in one.names)
+    return tuple(label for label in there if (metric := declaration(label)) is not None and name in metric.names)

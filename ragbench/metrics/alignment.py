@@ -26,14 +26,14 @@ class Jaro:
     prefix: int
 
     @classmethod
-    def of(cls, one: str, other: str) -> Jaro:
+    def of(cls, text: str, other: str) -> Jaro:
         """The counts of two texts, in time that grows with their lengths, not with the product of them."""
-        first, second = _matched(one, other)
-        swapped = sum(one[a] != other[b] for a, b in zip(first, sorted(second), strict=True))
+        first, second = _matched(text, other)
+        swapped = sum(text[a] != other[b] for a, b in zip(first, sorted(second), strict=True))
         prefix = next(
-            (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+            (place for place, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other))
         )
-        return cls((len(one), len(other)), len(first), swapped // 2, min(prefix, LONGEST_PREFIX))
+        return cls((len(text), len(other)), len(first), swapped // 2, min(prefix, LONGEST_PREFIX))
 
     @property
     def value(self) -> float:
@@ -54,17 +54,17 @@ class Jaro:
         return self.value + (self.prefix * PREFIX_WEIGHT * (1 - self.value) if self.prefix_counts else 0.0)
 
 
-def _matched(one: str, other: str) -> tuple[list[int], list[int]]:
+def _matched(text: str, other: str) -> tuple[list[int], list[int]]:
     """The places of the matched characters in both texts, in the order of the first one.
 
     The window only moves to the right, so a character's places left of it are never needed again.
     """
-    reach = max(max(len(one), len(other)) // 2 - 1, 0)
+    reach = max(max(len(text), len(other)) // 2 - 1, 0)
     places: dict[str, list[int]] = defaultdict(list)
     for place in range(len(other) - 1, -1, -1):
         places[other[place]].append(place)
     first, second = [], []
-    for place, sign in enumerate(one):
+    for place, sign in enumerate(text):
         free = places.get(sign)
         while free and free[-1] < place - reach:
             free.pop()

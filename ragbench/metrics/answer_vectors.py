@@ -47,8 +47,8 @@ async def dot_similarity(sample: Sample, embedder: Embedder | Sequence[Embedder]
     kept in `detail["embedders"]`, and their mean counts.
     """
 
-    def dot(one: Array, other: Array) -> float:
-        return float(one @ other)
+    def dot(vector: Array, other: Array) -> float:
+        return float(vector @ other)
 
     return await _between(sample, embedder, dot, lambda reference: 0.0, _DOT)
 
@@ -74,8 +74,8 @@ async def euclidean_distance(sample: Sample, embedder: Embedder | Sequence[Embed
     0 and above; √(2 − 2 cosine) where the embedder gives vectors of length 1. Several embedders as in `dot_similarity`.
     """
 
-    def distance(one: Array, other: Array) -> float:
-        return float(np.linalg.norm(one - other))
+    def distance(vector: Array, other: Array) -> float:
+        return float(np.linalg.norm(vector - other))
 
     def unrelated(reference: Array) -> float:
         return math.sqrt(2) * float(np.linalg.norm(reference)) or math.nan
@@ -116,8 +116,8 @@ async def _between(
         empty.update(dict.fromkeys(side for side, row in zip(sides, rows, strict=True) if not row.any()))
         return [measure(answer[0], reference) if answer else unrelated(reference)]
 
-    found = await by_each(inquiry, embedder, [text for text in texts if text], between, "passage", zeros=True)
-    values = {name: value for name, [value] in found.items()}
+    by_name = await by_each(inquiry, embedder, [text for text in texts if text], between, "passage", zeros=True)
+    values = {name: value for name, [value] in by_name.items()}
     value = statistics.fmean(values.values())
     if math.isnan(value):
         raise inquiry.unmeasured(Status.EMBEDDING_ERROR, _ZERO["reference"])

@@ -30,8 +30,8 @@ def matched(candidate: Vectors, reference: Vectors) -> tuple[float, float, float
     """
     if not len(candidate) or not len(reference):
         raise ValueError("both sides need a token")
-    one, other = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in map(_wide, (candidate, reference)))
-    near = np.clip(one @ other.T, -1.0, 1.0)
+    tokens, other = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in map(_wide, (candidate, reference)))
+    near = np.clip(tokens @ other.T, -1.0, 1.0)
     precision, recall = float(near.max(axis=1).mean()), float(near.max(axis=0).mean())
     positive = precision > 0 and recall > 0
     return precision, recall, 2 * precision * recall / (precision + recall) if positive else 0.0
@@ -78,15 +78,15 @@ async def bert_score(
     """
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
     texts = [unicodedata.normalize("NFC", text or "").strip() for text in (sample.response, sample.reference)]
-    found = {each.name: _by(inquiry, each, texts, layer) for each in named(embedder)}
-    values = {name: three[PARTS.index(part)] for name, three in found.items()}
+    scores = {each.name: _by(inquiry, each, texts, layer) for each in named(embedder)}
+    values = {name: three[PARTS.index(part)] for name, three in scores.items()}
     parts = {
-        name: statistics.fmean(column) for name, column in zip(PARTS, zip(*found.values(), strict=True), strict=True)
+        name: statistics.fmean(column) for name, column in zip(PARTS, zip(*scores.values(), strict=True), strict=True)
     }
     said = [
         sentence(
             "Tokens matched by {embedder}: precision {precision}, recall {recall}, F1 {f1}.",
-            embedder=", ".join(found), **parts,
+            embedder=", ".join(scores), **parts,
         )
     ]  # fmt: skip
     if len(values) > 1:

@@ -61,9 +61,9 @@ def nearest(asked: Vectors, cached: Vectors, *, left_out: Sequence[int | None] |
             if own is not None:
                 block[offset, own] = -np.inf
         best = block.argmax(axis=1)
-        found = block[np.arange(len(block)), best]
-        there = np.isfinite(found)
-        similarities[start : start + len(block)] = np.where(there, np.clip(found, -1.0, 1.0), np.nan)
+        best_cosines = block[np.arange(len(block)), best]
+        there = np.isfinite(best_cosines)
+        similarities[start : start + len(block)] = np.where(there, np.clip(best_cosines, -1.0, 1.0), np.nan)
         rows[start : start + len(block)] = np.where(there, best, -1)
     return Nearest(similarities, rows)
 

@@ -106,7 +106,7 @@ ALIKE = 0.6
 
 
 def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> Verdicts:
-    found, passages = [], texts["passages"]
+    verdicts, passages = [], texts["passages"]
     parts: list[str] | None = None
     places: list[int] = []
     denying = _Denying(reader, passages)
@@ -127,8 +127,8 @@ def _by_words(reader: LexicalReader, texts: Mapping[str, Any]) -> Verdicts:
             Reason("shared words and letters: {share}", share=rounded(reader.support(statement, passages), 2))
         )
         against = [place for place in denying.of(statement) if verdict is not Entailment.SUPPORTED or place not in best]
-        found.append(Verdict(statement=number, reason=reason, verdict=verdict, passages=best, contradicting=against))
-    return Verdicts(verdicts=found)
+        verdicts.append(Verdict(statement=number, reason=reason, verdict=verdict, passages=best, contradicting=against))
+    return Verdicts(verdicts=verdicts)
 
 
 class _Denying:
@@ -140,12 +140,12 @@ class _Denying:
 
     def of(self, statement: str) -> list[int]:
         """Their numbers."""
-        found = []
+        numbers = []
         for number, sentences in enumerate(self._sentences, 1):
             near = self._reader.nearest(statement, sentences, ALIKE)
             if near is not None and self._reader.denies(statement, sentences[near]):
-                found.append(number)
-        return found
+                numbers.append(number)
+        return numbers
 
 
 CLAIMS = Prompt(
@@ -257,23 +257,23 @@ async def verdicts_on(
     names: of the passages, under which `detail["statements"]` of an ended measurement cites them.
     Raises EndedError (verdict_mismatch) if some are still missing: a missing verdict is neither yes nor no.
     """
-    found = await _numbered(inquiry, statements, passages, 0)
-    if missing := [place for place in range(len(statements)) if place not in found]:
+    by_place = await _numbered(inquiry, statements, passages, 0)
+    if missing := [place for place in range(len(statements)) if place not in by_place]:
         rest = [statements[place] for place in missing]
         more = await _numbered(inquiry, rest, passages, AGAIN)
-        found |= {missing[place]: judged for place, judged in more.items()}
-    if len(found) < len(statements):
+        by_place |= {missing[place]: judged for place, judged in more.items()}
+    if len(by_place) < len(statements):
         reason = sentence(
             "the judge gave verdicts on {part} of {whole} statements, asked twice",
-            part=len(found),
+            part=len(by_place),
             whole=len(statements),
         )
         kept = [
-            found[place].kept(names) if place in found else _left_out(statement)
+            by_place[place].kept(names) if place in by_place else _left_out(statement)
             for place, statement in enumerate(statements)
         ]
         raise inquiry.unmeasured(Status.VERDICT_MISMATCH, reason, statements=kept)
-    return [found[place] for place in range(len(statements))]
+    return [by_place[place] for place in range(len(statements))]
 
 
 async def received_on(inquiry: Inquiry, statements: Sequence[str], passages: Sequence[str]) -> list[Judged]:
@@ -281,11 +281,11 @@ async def received_on(inquiry: Inquiry, statements: Sequence[str], passages: Seq
 
     Raises EndedError (verdict_mismatch) if there is none.
     """
-    found = await _numbered(inquiry, statements, passages, 0)
-    if not found:
+    by_place = await _numbered(inquiry, statements, passages, 0)
+    if not by_place:
         none = sentence("the judge gave no verdict")
         raise inquiry.unmeasured(Status.VERDICT_MISMATCH, none, statements=[_left_out(each) for each in statements])
-    return [found[place] for place in sorted(found)]
+    return [by_place[place] for place in sorted(by_place)]
 
 
 async def _numbered(

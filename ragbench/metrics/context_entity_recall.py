@@ -101,14 +101,14 @@ async def context_entity_recall(sample: Sample, judge: Judge, *, variant: Varian
     """
     inquiry = Inquiry(sample, judge, *FIELDS, blank=variant == "ragas")
     assert sample.reference is not None
-    listed, found = await gather([_entities(inquiry, [sample.reference]), _entities(inquiry, inquiry.contexts)])
-    wanted, there = _by_name(listed), _by_name(found)
+    listed, in_contexts = await gather([_entities(inquiry, [sample.reference]), _entities(inquiry, inquiry.contexts)])
+    wanted, there = _by_name(listed), _by_name(in_contexts)
     if not wanted and variant != "ragas":
         raise inquiry.unmeasured(Status.EMPTY_DECOMPOSITION, sentence("the reference names no entity"))
     matched = [name for folded, name in wanted.items() if folded in there]
     missing = [name for folded, name in wanted.items() if folded not in there]
     if variant == "ragas":
-        value = len(set(listed) & set(found)) / (len(listed) + RAGAS_EPSILON)
+        value = len(set(listed) & set(in_contexts)) / (len(listed) + RAGAS_EPSILON)
         explanation = [sentence("By the formula of ragas: {value}.", value=value)]
     else:
         counted = share(len(matched), len(wanted))
@@ -134,8 +134,8 @@ async def _entities(inquiry: Inquiry, texts: Sequence[str]) -> list[str]:
 
 
 def _by_name(names: Iterable[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for name in names:
         if folded(name):
-            found.setdefault(folded(name), name.strip())
-    return found
+            spellings.setdefault(folded(name), name.strip())
+    return spellings

@@ -42,9 +42,9 @@ async def context_precision_by_label(sample: Sample, *, by: By = "id", threshold
     "text" takes two texts for one where 1 − edit distance / longer length reaches the threshold, after NFKC and
     casefold. 0 to 1; copies of a chunk count once. Unmeasured where one side has no identifiers and the other no texts.
     """
-    inquiry, wanted, found = _compared(sample, by, threshold)
-    matched = [chunk for chunk in found if _is_among(inquiry, chunk, wanted, by, threshold)]
-    counted = share(len(matched), len(found))
+    inquiry, wanted, retrieved = _compared(sample, by, threshold)
+    matched = [chunk for chunk in retrieved if _is_among(inquiry, chunk, wanted, by, threshold)]
+    counted = share(len(matched), len(retrieved))
     said = sentence("Retrieved contexts that are labelled: {part} of {whole}; {part} / {whole} = {value}.", **counted)
     return inquiry.score(counted["value"], [said], matched=[chunk.id for chunk in matched])
 
@@ -63,8 +63,8 @@ async def context_recall_by_label(sample: Sample, *, by: By = "id", threshold: L
 
     by, threshold: as in `context_precision_by_label`. 0 to 1.
     """
-    inquiry, wanted, found = _compared(sample, by, threshold)
-    missing = [chunk for chunk in wanted if not _is_among(inquiry, chunk, found, by, threshold)]
+    inquiry, wanted, retrieved = _compared(sample, by, threshold)
+    missing = [chunk for chunk in wanted if not _is_among(inquiry, chunk, retrieved, by, threshold)]
     counted = share(len(wanted) - len(missing), len(wanted))
     said = sentence("Labelled contexts that were retrieved: {part} of {whole}; {part} / {whole} = {value}.", **counted)
     return inquiry.score(counted["value"], [said], missing=[chunk.id for chunk in missing])
@@ -92,10 +92,10 @@ def _is_among(inquiry: Inquiry, chunk: Chunk, others: Sequence[Chunk], by: By, t
     return said
 
 
-def _alike(one: str, other: str, threshold: float) -> bool:
+def _alike(text: str, other: str, threshold: float) -> bool:
     """Whether the likeness reaches the threshold; the distance is computed only where lengths leave it open."""
-    longest = max(len(one), len(other))
+    longest = max(len(text), len(other))
     least = threshold * longest - 1e-9  # whole signs, and a threshold that is no binary fraction
-    if not longest or min(len(one), len(other)) < least:
+    if not longest or min(len(text), len(other)) < least:
         return False
-    return one == other or longest - Levenshtein.distance(one, other) >= least
+    return text == other or longest - Levenshtein.distance(text, other) >= least

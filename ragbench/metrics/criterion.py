@@ -190,7 +190,7 @@ class Criterion:
     @property
     def prompt(self) -> Prompt[Any]:
         """What a judge is asked, in every language. Raises ValueError as `metric` does."""
-        examples = [self._checked(number, one) for number, one in enumerate(self.examples, 1)]
+        examples = [self._checked(number, example) for number, example in enumerate(self.examples, 1)]
         texts = {language: self._text(frame, language, examples) for language, frame in FRAME.items()}
         return Prompt(f"criterion_{self.name}", 1, self.shape, texts)
 
@@ -199,15 +199,15 @@ class Criterion:
         shown = self.needs or SHOWN
         if examples:
             parts.append(frame["examples"])
-        for number, one in enumerate(examples, 1):
+        for number, example in enumerate(examples, 1):
             lines = [frame["example"].format(number=number)]
             for name in NEEDS:
-                if name in one.fields:
-                    given = one.fields[name]
+                if name in example.fields:
+                    given = example.fields[name]
                     text = given if isinstance(given, str) else "\n".join(given)
                     lines += [frame[name].format(may=""), _inert(text)]
-            lines += [frame["reason"], _inert(one.reason)] if one.reason else []
-            parts.append("\n".join([*lines, f"{frame['verdict']} {_inert(str(one.verdict))}"]))
+            lines += [frame["reason"], _inert(example.reason)] if example.reason else []
+            parts.append("\n".join([*lines, f"{frame['verdict']} {_inert(str(example.verdict))}"]))
         for name in NEEDS:
             if name in shown:
                 may = "" if name in (self.needs or USUAL) else frame["may"]
@@ -220,31 +220,31 @@ class Criterion:
         if _is_numbers(self.scale):
             low, high = (f"{end:g}" for end in self.scale if isinstance(end, int | float))
             return frame["whole" if _is_whole(self.scale) else "number"].format(low=low, high=high)
-        return frame["levels"].format(levels="\n".join(f"- {_inert(str(one))}" for one in self.scale))
+        return frame["levels"].format(levels="\n".join(f"- {_inert(str(level))}" for level in self.scale))
 
-    def _checked(self, number: int, one: Example) -> Example:
+    def _checked(self, number: int, example: Example) -> Example:
         """The example with the verdict in the words of a reply."""
         where = f"{self.name}: example {number}"
         shown = self.needs or SHOWN
-        if strange := [name for name in one.fields if name not in shown]:
+        if strange := [name for name in example.fields if name not in shown]:
             raise ValueError(f"{where}: the judge is not shown {strange[0]}; it is shown {', '.join(shown)}")
-        if missing := [name for name in self.needs or USUAL if name not in one.fields]:
+        if missing := [name for name in self.needs or USUAL if name not in example.fields]:
             raise ValueError(f"{where} has no {missing[0]}")
-        verdict = one.verdict
+        verdict = example.verdict
         if isinstance(verdict, bool) and self.scale == YES_NO:
             verdict = "yes" if verdict else "no"
         legal = f"the scale is {self.scale if isinstance(self.scale, str) else list(self.scale)}"
         if _is_numbers(self.scale):
             low, high = self.bounds
             if isinstance(verdict, bool | str) or not low <= verdict <= high:
-                raise ValueError(f"{where}: verdict = {one.verdict!r}: {legal}")
+                raise ValueError(f"{where}: verdict = {example.verdict!r}: {legal}")
             if _is_whole(self.scale):
                 if verdict != int(verdict):
-                    raise ValueError(f"{where}: verdict = {one.verdict!r}: a whole number is expected; {legal}")
+                    raise ValueError(f"{where}: verdict = {example.verdict!r}: a whole number is expected; {legal}")
                 verdict = int(verdict)
         elif verdict not in (("yes", "no") if self.scale == YES_NO else self.scale):
-            raise ValueError(f"{where}: verdict = {one.verdict!r}: {legal}")
-        return Example(one.fields, verdict, one.reason)
+            raise ValueError(f"{where}: verdict = {example.verdict!r}: {legal}")
+        return Example(example.fields, verdict, example.reason)
 
 
 def name_of(question: str) -> str:

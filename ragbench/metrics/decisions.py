@@ -68,10 +68,10 @@ def decision_of(reply: Any) -> bool | None:
     text = unicodedata.normalize("NFKC", reply).casefold().strip()
     if text.startswith("{"):
         try:
-            found = json.loads(text)
+            decoded = json.loads(text)
         except (ValueError, RecursionError):
             return None
-        return decision_of(found) if isinstance(found, dict) else None
+        return decision_of(decoded) if isinstance(decoded, dict) else None
     number = _WHOLE_NUMBER.fullmatch(text)
     first = _FIRST_WORD.match(text)
     word = number[1] if number else first[1] if first else ""

@@ -101,8 +101,8 @@ async def _neighbours(turns: Sequence[Sample], embedder: Embedder, field: Field)
         if is_blank(text):
             why = Reason("the field {field} of turn {count} is empty", count=number, field=field)
             return Score.unmeasured(Status.EMPTY_INPUT, why)
-    found = await vectors(embedder, texts, "query" if field == "user_input" else "passage")
-    similarities = [cosine(one, other) for one, other in pairwise(found)]
+    embeddings = await vectors(embedder, texts, "query" if field == "user_input" else "passage")
+    similarities = [cosine(vector, other) for vector, other in pairwise(embeddings)]
     value = sum(similarities) / len(similarities)
     explanation = [sentence("Mean of {pairs} cosines of neighbours: {value}.", pairs=len(similarities), value=value)]
     detail = {"explanation": explanation, "similarities": similarities}

@@ -82,12 +82,12 @@ class Vectors:
 
     def squares(self, first: Indices, second: Indices) -> Array:
         """Exact squared distances of pairs, by subtraction of coordinates."""
-        found = np.empty(len(first))
+        squared = np.empty(len(first))
         for start in range(0, len(first), _CHUNK):
             part = slice(start, start + _CHUNK)
             difference = (self.rows(first[part]) - self.rows(second[part])) / self.scale
-            found[part] = np.einsum("ij,ij->i", difference, difference)
-        return found
+            squared[part] = np.einsum("ij,ij->i", difference, difference)
+        return squared
 
     def distances(self, squares: Array) -> Array:
         """What the caller asked for, from squared distances as they are inside."""

@@ -81,8 +81,8 @@ class Geometry:
 
     def histogram(self, bins: int = 60) -> tuple[Indices, Array]:
         """Counts and edges of the distances of all pairs, in equal classes from 0 to the greatest possible distance."""
-        found = _pairs.pairs(self.vectors, bins=bins)
-        return found.counts, found.edges
+        binned = _pairs.pairs(self.vectors, bins=bins)
+        return binned.counts, binned.edges
 
     def near_duplicates(self, threshold: float, *, most: int = 1000) -> tuple[Indices, Array]:
         """Pairs of rows (P, 2) at most `threshold` apart with their distances, nearest first, no more than `most`."""

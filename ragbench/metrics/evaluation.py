@@ -50,12 +50,12 @@ def evaluate(
     for each in bound:
         if each.grain != "ranking":
             raise ValueError(f"{each.label} works on the grain {each.grain!r}, not on a ranking")
-    found = cells(ranking) if len(ranking) >= _WORTH_COLLAPSING and len(bound) > 1 else None
-    rows = ranking if found is None else found.ranking
+    collapsed = cells(ranking) if len(ranking) >= _WORTH_COLLAPSING and len(bound) > 1 else None
+    rows = ranking if collapsed is None else collapsed.ranking
     values = {each.label: each(rows) for each in bound}
     if without_relevant == "zero":
         values = {label: np.nan_to_num(column, nan=0.0) for label, column in values.items()}
-    return values if found is None else {label: column[found.inverse] for label, column in values.items()}
+    return values if collapsed is None else {label: column[collapsed.inverse] for label, column in values.items()}
 
 
 def reachable(ranking: Ranking, metrics: Iterable[Metric]) -> dict[str, Array]:
@@ -64,8 +64,8 @@ def reachable(ranking: Ranking, metrics: Iterable[Metric]) -> dict[str, Array]:
     bound = list(metrics)
     width = max([ranking.ideal.shape[1], *(each.cutoff or 0 for each in bound)])
     best = np.pad(ranking.ideal, ((0, 0), (0, width - ranking.ideal.shape[1])))
-    found = Ranking(gains=best, ideal=ranking.ideal, lengths=(ranking.ideal > 0).sum(axis=1))
-    return evaluate(replace(found, nonrelevant=ranking.nonrelevant), bound)
+    perfect = Ranking(gains=best, ideal=ranking.ideal, lengths=(ranking.ideal > 0).sum(axis=1))
+    return evaluate(replace(perfect, nonrelevant=ranking.nonrelevant), bound)
 
 
 def cells(ranking: Ranking) -> Cells | None:

@@ -77,8 +77,8 @@ def spoken(sentences: Sequence[Mapping[str, Any]], speaker: Speaker = ENGLISH) -
 def of_a_panel(score: Score) -> list[dict[str, Any]]:
     """What each judge gave, what that comes to, and who gave nothing."""
     judges: Mapping[str, Mapping[str, Any]] = score.detail["judges"]
-    given = {name: one["value"] for name, one in judges.items() if one["status"] == Status.OK.value}
-    missing = [f"{name} ({one['status']})" for name, one in judges.items() if name not in given]
+    given = {name: judged["value"] for name, judged in judges.items() if judged["status"] == Status.OK.value}
+    missing = [f"{name} ({judged['status']})" for name, judged in judges.items() if name not in given]
     values = [{"text": "{judge} {value}", "values": {"judge": n, "value": float(v)}} for n, v in given.items()]
     said = []
     few = {"part": len(given), "whole": len(judges)}

@@ -264,8 +264,8 @@ def bleu_row(
     texts = [unicodedata.normalize("NFC", text) for text in (response, *known)]
     if tokenize in ("13a", "intl"):
         texts = [segmentation.apart(text) for text in texts]
-    found = _bleu_scorer(tokenize, lowercase, orders).sentence_score(texts[0], texts[1:])
-    return [found.sys_len, found.ref_len, *found.counts, *found.totals]
+    bleu = _bleu_scorer(tokenize, lowercase, orders).sentence_score(texts[0], texts[1:])
+    return [bleu.sys_len, bleu.ref_len, *bleu.counts, *bleu.totals]
 
 
 @lru_cache(maxsize=64)
@@ -285,19 +285,19 @@ def _bleu_scorer(
 
 def _rouge(sample: Sample, kind: str, stem: bool, mode: str) -> Score:
     inquiry = Inquiry(sample, None, "reference")
-    found, (shared, answered, known) = _shared(sample.response or "", sample.reference or "", kind, stem=stem)
+    rouge, (shared, answered, known) = _shared(sample.response or "", sample.reference or "", kind, stem=stem)
     if not known:
-        one, two = Reason("the reference has no word"), Reason("the reference has no pair of words")
-        raise inquiry.unmeasured(Status.EMPTY_INPUT, two if kind == "2" else one)
+        no_word, two = Reason("the reference has no word"), Reason("the reference has no pair of words")
+        raise inquiry.unmeasured(Status.EMPTY_INPUT, two if kind == "2" else no_word)
     inquiry.check("response", empty=0.0)
-    value = {"f1": found.fmeasure, "precision": found.precision, "recall": found.recall}[mode]
+    value = {"f1": rouge.fmeasure, "precision": rouge.precision, "recall": rouge.recall}[mode]
     said = sentence(
         "Shared {shared}, in the answer {answered}, in the reference {known}; precision {precision}, recall {recall}, "
         "F {value}.",
-        shared=shared, answered=answered, known=known, precision=found.precision, recall=found.recall,
-        value=found.fmeasure,
+        shared=shared, answered=answered, known=known, precision=rouge.precision, recall=rouge.recall,
+        value=rouge.fmeasure,
     )  # fmt: skip
-    return inquiry.score(value, [said], shared=shared, precision=found.precision, recall=found.recall)
+    return inquiry.score(value, [said], shared=shared, precision=rouge.precision, recall=rouge.recall)
 
 
 class WordTokenizer:
@@ -342,9 +342,9 @@ def _shared(response: str, reference: str, kind: str, *, stem: bool = False) -> 
     """ROUGE of "1" words, "2" pairs of words, "L" words in order; and how many are shared, in the answer, and in the
     reference."""
     answered, known = (WordTokenizer(stem=stem).tokenize(text) for text in (response, reference))
-    found = _SCORER.score(known, answered)[f"rouge{kind}"]
+    rouge = _SCORER.score(known, answered)[f"rouge{kind}"]
     lengths = [max(len(words) - (kind == "2"), 0) for words in (answered, known)]
-    return found, (round(found.recall * lengths[1]), lengths[0], lengths[1])
+    return rouge, (round(rouge.recall * lengths[1]), lengths[0], lengths[1])
 
 
 @_of_corpus(
@@ -406,7 +406,7 @@ def sufficient(metric: Metric, samples: Sequence[Sample]) -> Array:
         if metric.name == corpus_bleu.name:
             return bleu_row(response, known, **metric.options)
         kind = metric.name.removeprefix("corpus_rouge")[0]
-        return max((_shared(response, one, kind, **metric.options) for one in known), key=_f)[1]
+        return max((_shared(response, reference, kind, **metric.options) for reference in known), key=_f)[1]
 
     table = np.full((len(samples), len(row("", [""]))), np.nan)
     for place, sample in enumerate(samples):
@@ -429,8 +429,8 @@ def f_of(totals: Array) -> Array:
     """(…, 3) shared, in the answers, in the references → (…,) F; 0 where nothing is shared, NaN without references."""
     shared, answered, known = (totals[..., column] for column in range(3))
     precision, recall = shared / np.maximum(answered, 1), shared / np.maximum(known, 1)
-    found = 2 * precision * recall / np.where(shared > 0, precision + recall, 1)
-    return np.where(known > 0, found, np.nan)
+    f_values = 2 * precision * recall / np.where(shared > 0, precision + recall, 1)
+    return np.where(known > 0, f_values, np.nan)
 
 
 def bleu_of(totals: Array) -> Array:
@@ -443,9 +443,9 @@ def bleu_of(totals: Array) -> Array:
         brevity = np.minimum(1, np.exp(1 - known / answered))
         # sacrebleu's "exp" smoothing: each order without a match counts half as much as the one before
         missed = 0.5 ** np.cumsum(shared <= 0, axis=-1)
-        found = HUNDRED * brevity * np.exp(np.log(np.where(shared > 0, shared, missed) / there).mean(axis=-1))
-    found = np.where((shared > 0).any(axis=-1) & (there > 0).all(axis=-1), found, 0.0)
-    return np.where(np.isnan(totals).any(axis=-1), np.nan, found)
+        bleu = HUNDRED * brevity * np.exp(np.log(np.where(shared > 0, shared, missed) / there).mean(axis=-1))
+    bleu = np.where((shared > 0).any(axis=-1) & (there > 0).all(axis=-1), bleu, 0.0)
+    return np.where(np.isnan(totals).any(axis=-1), np.nan, bleu)
 
 
 def _check(metric: Metric) -> None:

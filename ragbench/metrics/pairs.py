@@ -218,16 +218,16 @@ def neighbours(vectors: Vectors, k: int = 1) -> Neighbours:
 def _from_everyone(vectors: Vectors, chosen: Indices, k: int) -> tuple[Indices, Array]:
     """Neighbours of a few vectors, all distances in double precision, those near the k-th by subtraction."""
     n = len(vectors)
-    found = np.empty((len(chosen), n))
+    rough = np.empty((len(chosen), n))
     mine = (vectors.rows(chosen) - vectors.centre) / vectors.scale
     for start in range(0, n, 4096):
         others = (vectors.rows(slice(start, start + 4096)) - vectors.centre) / vectors.scale
-        found[:, start : start + 4096] = -2 * mine @ others.T + (others**2).sum(axis=1) + (mine**2).sum(axis=1)[:, None]
-    found[np.arange(len(chosen)), chosen] = np.inf
-    limits = np.partition(found, k - 1, axis=1)[:, k - 1] + 1e-12
+        rough[:, start : start + 4096] = -2 * mine @ others.T + (others**2).sum(axis=1) + (mine**2).sum(axis=1)[:, None]
+    rough[np.arange(len(chosen)), chosen] = np.inf
+    limits = np.partition(rough, k - 1, axis=1)[:, k - 1] + 1e-12
     rows, squares = np.empty((len(chosen), k), dtype=np.int64), np.empty((len(chosen), k))
     for place, limit in enumerate(limits):
-        near = np.flatnonzero(found[place] <= limit)
+        near = np.flatnonzero(rough[place] <= limit)
         exact = vectors.squares(np.full(len(near), chosen[place]), near)
         order = np.lexsort((near, exact))[:k]
         rows[place], squares[place] = near[order], exact[order]
@@ -278,7 +278,7 @@ def near_duplicates(vectors: Vectors, threshold: float, *, most: int = 1000) -> 
     """Pairs of rows (P, 2) at most `threshold` apart, and their distances, nearest first; no more than `most`."""
     most_apart = 2 * (threshold + SINGLE) if vectors.distance == "cosine" else threshold**2 * (1 + SINGLE)
     limit = most_apart / vectors.scale**2
-    found, squares = np.empty((0, 2), dtype=np.int64), np.empty(0)
+    row_pairs, squares = np.empty((0, 2), dtype=np.int64), np.empty(0)
     for tile in vectors.tiles():
         wide = limit + vectors.error(slice(tile.row, tile.row + len(tile.squares)))[:, None]
         rows, columns = np.nonzero(tile.squares <= wide)
@@ -288,14 +288,14 @@ def near_duplicates(vectors: Vectors, threshold: float, *, most: int = 1000) -> 
             continue
         exact = vectors.squares(rows, columns)
         near = exact <= limit
-        found = np.concatenate([found, np.column_stack([rows, columns])[near]])
+        row_pairs = np.concatenate([row_pairs, np.column_stack([rows, columns])[near]])
         squares = np.concatenate([squares, exact[near]])
         if len(squares) > most:
-            order = np.lexsort((found[:, 1], found[:, 0], squares))[:most]
-            found, squares = found[order], squares[order]
+            order = np.lexsort((row_pairs[:, 1], row_pairs[:, 0], squares))[:most]
+            row_pairs, squares = row_pairs[order], squares[order]
             limit = min(limit, float(squares[-1]))
-    order = np.lexsort((found[:, 1], found[:, 0], squares))
-    return found[order], vectors.distances(squares[order])
+    order = np.lexsort((row_pairs[:, 1], row_pairs[:, 0], squares))
+    return row_pairs[order], vectors.distances(squares[order])
 
 
 def _edges(vectors: Vectors, bins: int) -> Array:

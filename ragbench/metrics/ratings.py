@@ -40,8 +40,8 @@ def _rated(shares: Sequence[float]) -> Rating:
     return Rating(reason=kept(why), rating=rating)
 
 
-def _covers(one: str, other: str, reader: LexicalReader) -> Rating:
-    return _rated([reader.supported(part, [other]) for part in sentences(one)])
+def _covers(text: str, other: str, reader: LexicalReader) -> Rating:
+    return _rated([reader.supported(part, [other]) for part in sentences(text)])
 
 
 def _touches(reader: LexicalReader, texts: Mapping[str, Any]) -> Rating:
@@ -391,8 +391,8 @@ async def _by_context(inquiry: Inquiry, prompts: Sequence[Prompt[Rating]]) -> Sc
     """The mean over the contexts of the mean of their ratings."""
     question = inquiry.sample.user_input or ""
     asked = [{"question": question, "contexts": [text]} for text in inquiry.contexts if text.strip()]
-    found = await gather([inquiry.ask(prompt, texts) for texts in asked for prompt in prompts])
-    ratings = [reply.rating for reply in found]
+    replies = await gather([inquiry.ask(prompt, texts) for texts in asked for prompt in prompts])
+    ratings = [reply.rating for reply in replies]
     whole = len(inquiry.contexts) * len(prompts) * HIGHEST
     value = sum(ratings) / whole
     counts = {"whole": len(inquiry.contexts), "highest": HIGHEST, "part": sum(ratings), "most": whole, "value": value}
@@ -400,4 +400,4 @@ async def _by_context(inquiry: Inquiry, prompts: Sequence[Prompt[Rating]]) -> Sc
         "Ratings of {whole} contexts, each by itself, 0 to {highest}: {ratings}; {part} / {most} = {value}.",
         ratings=", ".join(map(str, ratings)), **counts,
     )  # fmt: skip
-    return inquiry.score(value, [by_one], ratings=ratings, said=[reply.reason for reply in found])
+    return inquiry.score(value, [by_one], ratings=ratings, said=[reply.reason for reply in replies])

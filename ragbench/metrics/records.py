@@ -10,10 +10,15 @@ from ragbench.core.metric import Metric
 TOLD = ("grain", "bounds", "better", "fields", "source", "formula", "edges", "unit", "levels", "meanings", "own")
 
 
-def told(one: Metric) -> dict[str, Any]:
+def told(metric: Metric) -> dict[str, Any]:
     """A project's own metric as JSON values: for `recalled`."""
-    prompts = {prompt.name: dict(prompt.texts) for prompt in one.prompts}
-    return {"name": one.name, "summary": one.summary, "prompts": prompts, **{key: getattr(one, key) for key in TOLD}}
+    prompts = {prompt.name: dict(prompt.texts) for prompt in metric.prompts}
+    return {
+        "name": metric.name,
+        "summary": metric.summary,
+        "prompts": prompts,
+        **{key: getattr(metric, key) for key in TOLD},
+    }
 
 
 def recalled(known: Mapping[str, Any]) -> Metric:
@@ -24,5 +29,5 @@ def recalled(known: Mapping[str, Any]) -> Metric:
 
     gone.__name__ = gone.__qualname__ = str(known["name"])
     gone.__doc__ = str(known["summary"])
-    kept: dict[str, Any] = {key: tuple(one) if isinstance(one := known[key], list) else one for key in TOLD}
+    kept: dict[str, Any] = {key: tuple(value) if isinstance(value := known[key], list) else value for key in TOLD}
     return Metric(gone, **kept)

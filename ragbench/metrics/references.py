@@ -54,23 +54,23 @@ def _of_references(measure: Measure[Given], best: Callable[..., Score]) -> Measu
     async def inside(sample: Sample, /, *args: Given.args, **kwargs: Given.kwargs) -> Score:
         if len(sample.references) < 2:
             return await measure(sample, *args, **kwargs)
-        each = [replace(sample, reference=one, references=()) for one in sample.references]
-        scores = await gather([measure(one, *args, **kwargs) for one in each])
+        each = [replace(sample, reference=reference, references=()) for reference in sample.references]
+        scores = await gather([measure(variant, *args, **kwargs) for variant in each])
         there = [score for score in scores if score.status is Status.OK]
         if not there:
             return scores[0]
-        found = best(there, key=lambda score: score.value)
-        chosen = sample.references[next(place for place, score in enumerate(scores) if score is found)]
+        best_score = best(there, key=lambda score: score.value)
+        chosen = sample.references[next(place for place, score in enumerate(scores) if score is best_score)]
         explanation = [
-            *found.detail.get("explanation", ()),
+            *best_score.detail.get("explanation", ()),
             sentence("Best of {n} references: {reference}", n=len(scores), reference=chosen[:SHOWN]),
         ]
         kept = [
-            {"reference": one, "value": score.value if score.status is Status.OK else None}
-            for one, score in zip(sample.references, scores, strict=True)
+            {"reference": reference, "value": score.value if score.status is Status.OK else None}
+            for reference, score in zip(sample.references, scores, strict=True)
         ]
-        detail = {**found.detail, "explanation": explanation, "references": kept}
-        return replace(found, detail=detail, reason=spoken(explanation), seconds=_seconds(scores))
+        detail = {**best_score.detail, "explanation": explanation, "references": kept}
+        return replace(best_score, detail=detail, reason=spoken(explanation), seconds=_seconds(scores))
 
     inside.references = "best"  # type: ignore[attr-defined]
     return inside

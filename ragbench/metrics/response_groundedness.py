@@ -169,9 +169,9 @@ async def response_groundedness(
     if variant == "ragas":
         return await _by_ragas(inquiry, shortcuts)
     assert sample.response is not None
-    found = _shortcut(inquiry) if shortcuts else None
-    if found is not None:
-        way, chunk = found
+    shortcut = _shortcut(inquiry) if shortcuts else None
+    if shortcut is not None:
+        way, chunk = shortcut
         equal = sentence("The response equals the chunk {chunk}: {value}, no judge was asked.", chunk=chunk, value=1.0)
         inside = sentence(
             "The response stands in the chunk {chunk}: {value}, no judge was asked.", chunk=chunk, value=1.0

@@ -146,7 +146,7 @@ async def response_relevancy(
     texts = [sample.user_input, *(each["question"] for each in kept)]
     texts = texts if ragas else [unicodedata.normalize("NFC", text).strip() for text in texts]
     like = single_cosine if ragas else cosine
-    near = await by_each(inquiry, embedder, texts, lambda found: [like(found[0], each) for each in found[1:]], "query")
+    near = await by_each(inquiry, embedder, texts, lambda rows: [like(rows[0], each) for each in rows[1:]], "query")
     means = {name: statistics.fmean(cosines) for name, cosines in near.items()}
     value = statistics.fmean(means.values()) if len(means) > 1 else next(iter(means.values()))
     cosines = [statistics.fmean(each) for each in zip(*near.values(), strict=True)]

@@ -174,16 +174,16 @@ def levels_of(rubric: Mapping[Any, Any]) -> dict[int, str]:
     choose."""
     if not isinstance(rubric, Mapping):
         raise ValueError(f'rubrics_score: rubric = {rubric!r}; levels with their criteria, {{"1": "…", "5": "…"}}')
-    found: dict[int, str] = {}
+    levels: dict[int, str] = {}
     for key, criteria in rubric.items():
         if isinstance(key, bool) or not isinstance(key, int | str) or not re.fullmatch(r"\s*-?\d+\s*", str(key)):
             raise ValueError(f"rubrics_score: the level {key!r} is no whole number")
         if not isinstance(criteria, str) or is_blank(criteria):
             raise ValueError(f"rubrics_score: level {key} has no criteria")
-        found[int(key)] = criteria
-    if not 2 <= len(found) <= MOST_LEVELS:
+        levels[int(key)] = criteria
+    if not 2 <= len(levels) <= MOST_LEVELS:
         raise ValueError(
-            f"rubrics_score: the rubric has the levels {sorted(found)}; it needs 2 to {MOST_LEVELS}, so that its "
+            f"rubrics_score: the rubric has the levels {sorted(levels)}; it needs 2 to {MOST_LEVELS}, so that its "
             "lowest and its highest level differ"
         )
-    return dict(sorted(found.items()))
+    return dict(sorted(levels.items()))

@@ -50,24 +50,24 @@ def rulings(detail: Detail, _: Speaker, texts: Mapping[str, str] | None = None) 
     made = [Rulings(_("Statements and verdicts"), _lines(detail.get("statements")), of=SIDES[0])]
     made += [Rulings(titles[side], _lines(claims.get(side)), (titles[side],), side) for side in SIDES]
     passages = tuple(
-        replace(one, statement="" if texts is None else texts.get(name, name), chunks=(name,))
-        for one, name in _named(detail.get("chunks"), "chunk")
+        replace(line, statement="" if texts is None else texts.get(name, name), chunks=(name,))
+        for line, name in _named(detail.get("chunks"), "chunk")
     )
     made.append(Rulings(_("Passages and verdicts"), passages, of="passages"))
-    asked = tuple(replace(one, statement=text) for one, text in _named(detail.get("questions"), "question"))
+    asked = tuple(replace(line, statement=text) for line, text in _named(detail.get("questions"), "question"))
     made.append(Rulings(_("Questions that the answer would answer"), asked))
     made.append(Rulings(_("Repeats and verdicts"), _lines(detail.get("verdicts"))))
-    yield from (one for one in made if one.lines)
+    yield from (ruled for ruled in made if ruled.lines)
     for name, part in _mapping(detail.get("parts")).items():
-        for place, one in enumerate(rulings(_mapping(part), _, texts)):
-            yield replace(one, headings=(str(name), *one.headings)) if not place else one
+        for place, group in enumerate(rulings(_mapping(part), _, texts)):
+            yield replace(group, headings=(str(name), *group.headings)) if not place else group
 
 
 def told(detail: Detail, _: Speaker) -> Iterator[str]:
     """The same as lines to be read: the verdict, what it is on, the judge's reason, the passages that it cites."""
-    for found in rulings(detail, _):
-        yield from (f"{heading}:" for heading in found.headings)
-        for line in found.lines:
+    for group in rulings(detail, _):
+        yield from (f"{heading}:" for heading in group.headings)
+        for line in group.lines:
             text = _("“{quoted}”", quoted=line.statement) if line.statement else ""
             cosine = "" if line.cosine is None else _.number(line.cosine)
             said = [word(line.verdict, _), text, cosine, reason_in(line.reason, _), ", ".join(line.chunks)]
@@ -129,9 +129,9 @@ def _list(given: Any) -> list[Any]:
 
 def suspected(detail: Mapping[str, Any]) -> tuple[str, ...]:
     """What of a score's texts seems to address a judge, as "slot: pattern"; of a panel and of parts all together."""
-    found = dict.fromkeys(map(str, detail.get("suspected_injection") or ()))
+    flags = dict.fromkeys(map(str, detail.get("suspected_injection") or ()))
     for part in (detail.get("parts") or {}).values():
-        found |= dict.fromkeys(suspected(part) if isinstance(part, Mapping) else ())
+        flags |= dict.fromkeys(suspected(part) if isinstance(part, Mapping) else ())
     for judge in (detail.get("judges") or {}).values():
-        found |= dict.fromkeys(suspected(judge["detail"]))
-    return tuple(found)
+        flags |= dict.fromkeys(suspected(judge["detail"]))
+    return tuple(flags)

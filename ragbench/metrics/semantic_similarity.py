@@ -84,8 +84,8 @@ async def semantic_similarity(
         texts, near = [text or " " for text in given], single_cosine
     else:
         texts, near = [unicodedata.normalize("NFC", text).strip() for text in given], cosine
-    found = await by_each(inquiry, embedder, texts, lambda pair: [near(*pair)], "passage")
-    cosines = {name: value for name, [value] in found.items()}
+    measured = await by_each(inquiry, embedder, texts, lambda pair: [near(*pair)], "passage")
+    cosines = {name: value for name, [value] in measured.items()}
     mean = statistics.fmean(cosines.values()) if len(cosines) > 1 else next(iter(cosines.values()))
     reached = threshold is not None and (mean >= threshold if variant == "ragas" else reaches(mean, threshold))
     value = mean if threshold is None else float(reached)

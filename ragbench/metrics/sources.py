@@ -153,8 +153,8 @@ class TopicCoverage:
         """Topics with fewer distinct chunks a question than `share` of the median topic has, thinnest first."""
         ratios = {topic.topic_id: topic.unique_chunks / topic.question_count for topic in self.topics}
         limit = share * float(np.median(list(ratios.values())))
-        found = [topic for topic in self.topics if ratios[topic.topic_id] < limit]
-        return tuple(sorted(found, key=lambda topic: (ratios[topic.topic_id], topic.topic_id)))
+        thin_topics = [topic for topic in self.topics if ratios[topic.topic_id] < limit]
+        return tuple(sorted(thin_topics, key=lambda topic: (ratios[topic.topic_id], topic.topic_id)))
 
 
 def topic_coverage(
@@ -204,12 +204,12 @@ def _silhouettes(matrix: NDArray[np.float64], choices: Sequence[int], seed: int)
 
     if len(matrix) > COMPARED:
         matrix = matrix[np.sort(np.random.default_rng(seed).choice(len(matrix), COMPARED, replace=False))]
-    found: dict[int, float] = {}
+    silhouettes: dict[int, float] = {}
     distinct = len(np.unique(matrix, axis=0))
     for k in choices:
         if 2 <= k <= min(distinct, len(matrix) - 1):
-            found[k] = float(silhouette_score(matrix, _clusters(matrix, k, seed)))
-    return found
+            silhouettes[k] = float(silhouette_score(matrix, _clusters(matrix, k, seed)))
+    return silhouettes
 
 
 def _by_size(labels: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -57,15 +57,15 @@ async def token_f1(sample: Sample) -> Score:
     """F1 of the words that answer and reference share, 0 to 1, as SQuAD's script counts it."""
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
     russian = is_russian(sample)
-    one, other = (normalized(text or "", russian=russian).split() for text in (sample.response, sample.reference))
+    answer, other = (normalized(text or "", russian=russian).split() for text in (sample.response, sample.reference))
     if not other:
         raise inquiry.unmeasured(Status.EMPTY_INPUT, sentence("the reference has no word"))
-    shared = (Counter(one) & Counter(other)).total()
-    precision, recall = shared / max(len(one), 1), shared / len(other)
+    shared = (Counter(answer) & Counter(other)).total()
+    precision, recall = shared / max(len(answer), 1), shared / len(other)
     value = 2 * precision * recall / (precision + recall) if shared else 0.0
     said = sentence(
         "Shared {shared}, in the answer {answered}, in the reference {known}; precision {precision}, recall {recall}, "
         "F {value}.",
-        shared=shared, answered=len(one), known=len(other), precision=precision, recall=recall, value=value,
+        shared=shared, answered=len(answer), known=len(other), precision=precision, recall=recall, value=value,
     )  # fmt: skip
     return inquiry.score(value, [said], shared=shared, precision=precision, recall=recall)

@@ -74,16 +74,16 @@ async def exact_match(
     texts = (sample.response or "", sample.reference or "")
     if squad:
         russian = is_russian(sample)
-        one, other = (normalized(text, russian=russian) for text in texts)
+        answer, other = (normalized(text, russian=russian) for text in texts)
     else:
-        one, other = (plain(text, case=case, fold_yo=fold_yo) for text in texts)
+        answer, other = (plain(text, case=case, fold_yo=fold_yo) for text in texts)
     if within:
-        value = float(other in one)
+        value = float(other in answer)
         there = sentence("The reference stands in the response: {value}.", value=value)
         return inquiry.score(
             value, [there if value else sentence("The reference does not stand in the response: {value}.", value=value)]
         )
-    value = float(one == other)
+    value = float(answer == other)
     same = sentence("The texts are the same: {value}.", value=value)
     return inquiry.score(value, [same if value else sentence("The texts differ: {value}.", value=value)])
 
@@ -118,8 +118,8 @@ async def string_similarity(
     case: letter case counts. fold_yo: ё is the same as е.
     """
     inquiry = Inquiry(sample, None, *FIELDS, empty=0.0)
-    one, other = (plain(text or "", case=case, fold_yo=fold_yo) for text in (sample.response, sample.reference))
-    value, said, kept = _MEASURES[measure](one, other)
+    answer, other = (plain(text or "", case=case, fold_yo=fold_yo) for text in (sample.response, sample.reference))
+    value, said, kept = _MEASURES[measure](answer, other)
     return inquiry.score(value, [said], **kept)
 
 
@@ -127,53 +127,53 @@ Found = tuple[float, dict[str, Any], dict[str, Any]]
 """The value, the sentence that explains it, and what is kept."""
 
 
-def _levenshtein(one: str, other: str) -> Found:
-    kept = _of_the_longer(Levenshtein.distance(one, other), one, other)
+def _levenshtein(text: str, other: str) -> Found:
+    kept = _of_the_longer(Levenshtein.distance(text, other), text, other)
     said = sentence("Edit distance {distance}, longer text {longest}; 1 − {distance} / {longest} = {value}.", **kept)
     return kept["value"], said, {"distance": kept["distance"]}
 
 
-def _hamming(one: str, other: str) -> Found:
-    kept = _of_the_longer(Hamming.distance(one, other), one, other)
+def _hamming(text: str, other: str) -> Found:
+    kept = _of_the_longer(Hamming.distance(text, other), text, other)
     said = sentence(
         "Places that differ {distance}, longer text {longest}; 1 − {distance} / {longest} = {value}.", **kept
     )
     return kept["value"], said, {"distance": kept["distance"]}
 
 
-def _of_the_longer(distance: int, one: str, other: str) -> dict[str, Any]:
+def _of_the_longer(distance: int, text: str, other: str) -> dict[str, Any]:
     """A distance as a share of the longer text's length, taken from 1."""
-    longest = max(len(one), len(other))
+    longest = max(len(text), len(other))
     return {"distance": distance, "longest": longest, "value": 1 - distance / longest}
 
 
-def _jaro(one: str, other: str) -> Found:
-    found = Jaro.of(one, other)
+def _jaro(text: str, other: str) -> Found:
+    jaro = Jaro.of(text, other)
     said = sentence(
         "Characters in common {matches}, of {first} and {second}; transpositions {transpositions}: {value}.",
-        matches=found.matches,
-        first=found.lengths[0],
-        second=found.lengths[1],
-        transpositions=found.transpositions,
-        value=found.value,
+        matches=jaro.matches,
+        first=jaro.lengths[0],
+        second=jaro.lengths[1],
+        transpositions=jaro.transpositions,
+        value=jaro.value,
     )
-    return found.value, said, {"matches": found.matches, "transpositions": found.transpositions}
+    return jaro.value, said, {"matches": jaro.matches, "transpositions": jaro.transpositions}
 
 
-def _jaro_winkler(one: str, other: str) -> Found:
-    found = Jaro.of(one, other)
-    if found.prefix_counts:
+def _jaro_winkler(text: str, other: str) -> Found:
+    jaro = Jaro.of(text, other)
+    if jaro.prefix_counts:
         said = sentence(
             "Jaro {jaro}, common beginning {prefix}; {jaro} + {prefix} × {weight} × (1 − {jaro}) = {value}.",
-            jaro=found.value,
-            prefix=found.prefix,
+            jaro=jaro.value,
+            prefix=jaro.prefix,
             weight=PREFIX_WEIGHT,
-            value=found.winkler,
+            value=jaro.winkler,
         )
     else:
-        said = sentence("Jaro {value}, too little for a common beginning to count.", value=found.winkler)
-    kept = {"matches": found.matches, "transpositions": found.transpositions, "prefix": found.prefix}
-    return found.winkler, said, kept
+        said = sentence("Jaro {value}, too little for a common beginning to count.", value=jaro.winkler)
+    kept = {"matches": jaro.matches, "transpositions": jaro.transpositions, "prefix": jaro.prefix}
+    return jaro.winkler, said, kept
 
 
 _MEASURES: dict[str, Callable[[str, str], Found]] = {

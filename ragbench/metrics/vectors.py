@@ -55,14 +55,14 @@ async def vectors(embedder: Embedder, texts: Sequence[str], kind: TextKind, *, z
     Raises EndedError (embedding_error) for the first text that the embedder gives no such vector of.
     """
     if isinstance(embedder, Batch):
-        found = await embedder.wait_for(texts, kind)
+        given = await embedder.wait_for(texts, kind)
     else:
-        found = embedded(embedder.embed, texts, kind)
-    known = {**found.vectors, **(found.zeros if zeros else {})}
+        given = embedded(embedder.embed, texts, kind)
+    known = {**given.vectors, **(given.zeros if zeros else {})}
     for text in texts:
         if text not in known:
             shown = text if len(text) <= SHOWN else text[:SHOWN] + "…"
-            who, why = embedder.name, found.faults[text]
+            who, why = embedder.name, given.faults[text]
             said = sentence("{embedder} gives no vector of “{what}”: {reason}", embedder=who, what=shown, reason=why)
             raise unmeasured(Status.EMBEDDING_ERROR, said)
     return np.array([known[text] for text in texts])
@@ -82,18 +82,18 @@ async def by_each(
     Raises EndedError where an embedder fails on them: the mean of the others would be a number of another kind.
     Their values stay in `detail["embedders"]`.
     """
-    found: dict[str, list[float]] = {}
+    by_name: dict[str, list[float]] = {}
     failed: list[EndedError] = []
     for each in named(embedder):
         try:
-            found[each.name] = measure(await vectors(each, texts, kind, zeros=zeros))
+            by_name[each.name] = measure(await vectors(each, texts, kind, zeros=zeros))
         except EndedError as end:
             failed.append(end)
     if failed:
         score = failed[0].score
-        known = {name: statistics.fmean(values) for name, values in found.items()}
+        known = {name: statistics.fmean(values) for name, values in by_name.items()}
         raise inquiry.unmeasured(score.status, score.detail["explanation"][0], embedders=known)
-    return found
+    return by_name
 
 
 def embedded(embed: Embed, texts: Sequence[str], kind: TextKind, fatal: Fatal = ()) -> Embedded:
@@ -136,16 +136,16 @@ def embedded(embed: Embed, texts: Sequence[str], kind: TextKind, fatal: Fatal = 
         return Embedded({}, faults | dict.fromkeys(rows, error.reason), dead)
     faults |= {text: unusable[place] for place, text in enumerate(rows) if place in unusable}
     made = dict(zip(rows, usable, strict=True))
-    found = {text: row for text, row in made.items() if text not in faults}
+    by_text = {text: row for text, row in made.items() if text not in faults}
     zeros = {text: row for text, row in made.items() if text in faults and row.size and not row.any()}
-    return Embedded(found, faults, dead, zeros)
+    return Embedded(by_text, faults, dead, zeros)
 
 
 def cosine(first: Array | Vectors, second: Array | Vectors) -> float:
     """The cosine of the angle between two vectors, −1 to 1; exactly 1.0 for equal ones; NaN without direction."""
-    one, other = first.astype(float), second.astype(float)
-    lengths = math.sqrt(float(one @ one) * float(other @ other))
-    return float(np.clip(float(one @ other) / lengths, -1.0, 1.0)) if lengths else math.nan
+    vector, other = first.astype(float), second.astype(float)
+    lengths = math.sqrt(float(vector @ vector) * float(other @ other))
+    return float(np.clip(float(vector @ other) / lengths, -1.0, 1.0)) if lengths else math.nan
 
 
 SINGLE = 2.0**-22
@@ -161,16 +161,16 @@ def reaches(value: float, threshold: float) -> bool:
 
 def single_cosine(first: Vectors, second: Vectors) -> float:
     """The cosine in the precision that the vectors have, each divided by its length first, as ragas takes it."""
-    one, other = (vector / np.linalg.norm(vector) for vector in (first, second))
-    return float(one @ other)
+    unit, other = (vector / np.linalg.norm(vector) for vector in (first, second))
+    return float(unit @ other)
 
 
 def named(embedder: Embedder | Sequence[Embedder]) -> list[Embedder]:
     """The embedders by whose names values are kept. Raises ValueError for none, and for two under one name."""
-    found = list(embedder) if isinstance(embedder, Sequence) else [embedder]
-    if not found or len({each.name for each in found}) < len(found):
+    embedders = list(embedder) if isinstance(embedder, Sequence) else [embedder]
+    if not embedders or len({each.name for each in embedders}) < len(embedders):
         raise ValueError("at least one embedder is needed, each under its own name")
-    return found
+    return embedders
 
 
 def by_embedder(values: Mapping[str, float]) -> dict[str, Any]:
@@ -275,13 +275,13 @@ def _told(batch: Batch, ready: Sequence[_Wanted], task: asyncio.Future[Embedded 
         _tell(batch, ready, task.result())
 
 
-def _tell(batch: Batch, ready: Sequence[_Wanted], found: Embedded | Exception) -> None:
-    if isinstance(found, Embedded):
-        batch.dead = found.dead
+def _tell(batch: Batch, ready: Sequence[_Wanted], outcome: Embedded | Exception) -> None:
+    if isinstance(outcome, Embedded):
+        batch.dead = outcome.dead
     for wanted in ready:
         if wanted.found.cancelled():
             continue
-        if isinstance(found, Embedded):
-            wanted.found.set_result(found)
+        if isinstance(outcome, Embedded):
+            wanted.found.set_result(outcome)
         else:
-            wanted.found.set_exception(found)
+            wanted.found.set_exception(outcome)

@@ -79,18 +79,18 @@ def _systems(material: Material, *, apart: bool = False) -> Table:
     for metric in material.metrics:
         digits = material.digits(metric)
         values = [_value(material, name, metric) for name in material.systems]
-        found = [e for name in material.systems if (e := material.estimate(name, metric)) is not None]
+        estimates = [e for name in material.systems if (e := material.estimate(name, metric)) is not None]
         row: list[Any] = [", ".join(filter(None, (clean(metric), material.judged_by(metric)))), *values]
         if two:
             c = material.comparison(material.challengers[0], metric)
             row += [None, None] if c is None else [Value.of(c), P.of(c)]
-        row.append(tuple(found))
+        row.append(tuple(estimates))
         if apart:
-            lacked = [missing(e, _, digits) for e in found]
+            lacked = [missing(e, _, digits) for e in estimates]
             row.append(" / ".join(lacked if len(set(lacked)) > 1 else lacked[:1]))
         rows.append(tuple(row))
     return Table(
-        tuple(columns), tuple(rows), digits=[material.digits(one) for one in material.metrics], language=_.language
+        tuple(columns), tuple(rows), digits=[material.digits(label) for label in material.metrics], language=_.language
     )
 
 
@@ -147,8 +147,8 @@ def summary(
         pages.append((name, own))
     lines = bounded(lines, pages, _)
     lines += [
-        f"- {_('Not run')}: {markdown(one.page)} {markdown(one.sentence(_))}"
-        for one in needs.read(manifest.get("left_out", ()))
+        f"- {_('Not run')}: {markdown(lack.page)} {markdown(lack.sentence(_))}"
+        for lack in needs.read(manifest.get("left_out", ()))
     ]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -214,9 +214,9 @@ def junit(
         strange = [] if measured is None else unidentified.of(measured.facts).values()
         told = [text.removesuffix(".") for text in unidentified.sentences(strange, _)]
         _standing_in(case, measured, {}, _, [*broken, *told])
-    for one in needs.read(manifest.get("left_out", ())):
-        case = ElementTree.SubElement(notebooks, "testcase", classname="notebooks", name=_plain(one.page))
-        ElementTree.SubElement(case, "skipped", message=_plain(one.sentence(_)))
+    for lack in needs.read(manifest.get("left_out", ())):
+        case = ElementTree.SubElement(notebooks, "testcase", classname="notebooks", name=_plain(lack.page))
+        ElementTree.SubElement(case, "skipped", message=_plain(lack.sentence(_)))
     suites = [notebooks]
     if gate is not None:
         checks = ElementTree.Element("testsuite", name="gate")
@@ -248,7 +248,7 @@ def _standing_in(
 
     place = (check.get("system") or None, check.get("metric") or None)
     text = "" if made is None else caveat(of(made.facts, *place), _)
-    if text := " ".join([*(f"{one}." for one in more), text]).strip():
+    if text := " ".join([*(f"{sentence}." for sentence in more), text]).strip():
         ElementTree.SubElement(case, "system-out").text = _plain(text)
 
 

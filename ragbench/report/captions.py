@@ -24,7 +24,7 @@ def of_a_table(material: Material) -> list[str]:
     _, made = material.text, material.measurement
     notes = [population(material), *of_values(material)]
     if made.comparisons:
-        found = [one.comparison for one in made.comparisons]
+        comparisons = [finding.comparison for finding in made.comparisons]
         marks = {
             Verdict.BETTER: _("↑ better than the baseline"),
             Verdict.SLIGHTLY_BETTER: _("↗ better, by less than matters"),
@@ -32,15 +32,22 @@ def of_a_table(material: Material) -> list[str]:
             Verdict.SLIGHTLY_WORSE: _("↘ worse, by less than matters"),
             Verdict.SAME: _("≈ the same within the margin"),
         }
-        there = [text for verdict, text in marks.items() if any(one.verdict is verdict for one in found)]
+        there = [
+            text for verdict, text in marks.items() if any(comparison.verdict is verdict for comparison in comparisons)
+        ]
         for verdict, sign in ((Verdict.CANNOT_BE_SHOWN, "∅"), (Verdict.CANNOT_BE_TOLD, "?")):
-            why = dict.fromkeys(material.verdict(one) for one in found if one.verdict is verdict)
+            why = dict.fromkeys(
+                material.verdict(comparison) for comparison in comparisons if comparison.verdict is verdict
+            )
             there += [f"{sign} {'; '.join(why)}"] if why else []
         notes += [f"{'; '.join(there)}."] if there else []
-        named = sorted(dict.fromkeys(one.family for one in found), key=lambda name: not name.startswith(PRIMARY))
+        named = sorted(
+            dict.fromkeys(comparison.family for comparison in comparisons),
+            key=lambda name: not name.startswith(PRIMARY),
+        )
         families = "; ".join(filter(None, (said(name, _) for name in named)))
         notes += [_("p and the intervals of differences: {family}.", family=families)] if families else []
-        notes += list(filter(None, [merged(found, _)]))
+        notes += list(filter(None, [merged(comparisons, _)]))
     if any(e.estimate.n_unmeasured for e in made.estimates):
         notes.append(
             _("Below n: the mean if every unmeasured value lay at the lower end of the scale, or at the upper.")
@@ -104,13 +111,15 @@ def directions(material: Material) -> list[str]:
 def how(material: Material) -> str:
     """By which test, with which intervals, and over how many independent groups, in a line."""
     _, made = material.text, material.measurement
-    compared = [one.comparison for one in made.comparisons]
-    found: list[Estimate | Comparison] = [*(e.estimate for e in made.estimates), *compared]
-    methods = dict.fromkeys(one.method for one in found)
-    groups = sorted({one.groups for one in compared} or {e.estimate.clusters or e.estimate.n for e in made.estimates})
-    clustered = any(one.clusters is not None for one in found)
-    tests = "; ".join(test_names(material, [one.test for one in compared]))
-    kinds = "; ".join(interval_name(one, _) for one in methods if one != "none")
+    compared = [finding.comparison for finding in made.comparisons]
+    intervals: list[Estimate | Comparison] = [*(e.estimate for e in made.estimates), *compared]
+    methods = dict.fromkeys(interval.method for interval in intervals)
+    groups = sorted(
+        {comparison.groups for comparison in compared} or {e.estimate.clusters or e.estimate.n for e in made.estimates}
+    )
+    clustered = any(interval.clusters is not None for interval in intervals)
+    tests = "; ".join(test_names(material, [comparison.test for comparison in compared]))
+    kinds = "; ".join(interval_name(method, _) for method in methods if method != "none")
     parts = [
         _("test: {names}", names=tests) if tests else "",
         _("intervals: {names}", names=kinds) if kinds else "",
@@ -160,14 +169,14 @@ def _lacking(material: Material) -> list[str]:
 
 def _unsure(material: Material) -> list[str]:
     """Whose intervals may miss the true value more often than they say, and why."""
-    found: dict[str, list[Listed]] = {}
+    doubts: dict[str, list[Listed]] = {}
     for metric in material.metrics:
         for name in material.systems:
-            one = material.estimate(name, metric)
-            if one is not None and (text := doubted(one, material.text)):
-                found.setdefault(text, []).append((metric, name, ""))
+            estimate = material.estimate(name, metric)
+            if estimate is not None and (text := doubted(estimate, material.text)):
+                doubts.setdefault(text, []).append((metric, name, ""))
     several = len(material.systems) > 1
-    return [f"{text[:1].upper()}{text[1:]}: {_listed(own, several)}." for text, own in found.items()]
+    return [f"{text[:1].upper()}{text[1:]}: {_listed(own, several)}." for text, own in doubts.items()]
 
 
 def _open(material: Material) -> list[tuple[str, str, Comparison]]:
@@ -183,13 +192,13 @@ def _open(material: Material) -> list[tuple[str, str, Comparison]]:
 def _detectable(material: Material) -> list[str]:
     """The smallest differences that would have been shown, of the comparisons that show none."""
     _ = material.text
-    found = [
+    smallest = [
         (metric, name, _.number(c.minimum_detectable, material.digits(metric)))
         for metric, name, c in _open(material)
         if c.minimum_detectable is not None
     ]
-    listed = _listed(found, len(material.challengers) > 1)
-    return [_("A difference of this size or more would have been shown: {named}.", named=listed)] if found else []
+    listed = _listed(smallest, len(material.challengers) > 1)
+    return [_("A difference of this size or more would have been shown: {named}.", named=listed)] if smallest else []
 
 
 def _planned(material: Material) -> list[str]:
@@ -210,12 +219,12 @@ def _planned(material: Material) -> list[str]:
         _(
             "The smallest difference of interest, {margin}, would likely have been shown: {named}.",
             margin=_.exact(margin),
-            named=_listed(found, len(material.challengers) > 1),
+            named=_listed(own, len(material.challengers) > 1),
         )
-        for margin, found in reached.items()
+        for margin, own in reached.items()
     ]
-    for (margin, n, grouped), found in lacking.items():
-        places = {"margin": _.exact(margin), "n": _.integer(n), "named": _listed(found, len(material.challengers) > 1)}
+    for (margin, n, grouped), listed in lacking.items():
+        places = {"margin": _.exact(margin), "n": _.integer(n), "named": _listed(listed, len(material.challengers) > 1)}
         notes.append(
             _(
                 "Questions needed to show the smallest difference of interest, {margin}, in groups as large as now "
@@ -232,11 +241,11 @@ def _planned(material: Material) -> list[str]:
     return notes
 
 
-def _listed(found: Iterable[Listed], several: bool) -> str:
+def _listed(entries: Iterable[Listed], several: bool) -> str:
     """`mrr: dense 0.064, hybrid 0.071; recall@5: dense 0.082`: of a system that is not one of several without its
     name."""
     by_metric = dict[str, list[str]]()
-    for metric, name, number in found:
+    for metric, name, number in entries:
         by_metric.setdefault(metric, []).append(" ".join(filter(None, (name if several else "", number))))
     return clean(
         "; ".join(

@@ -32,7 +32,7 @@ def write_rows(stem: Path, rows: Iterable[Mapping[str, Any]], kinds: Mapping[str
     mask, left = secrets.exact_masker(), iter(rows)
 
     def plain(row: Mapping[str, Any]) -> dict[str, Any]:
-        return without_nan({name: mask(one) if isinstance(one := row[name], str) else one for name in kinds})
+        return without_nan({name: mask(value) if isinstance(value := row[name], str) else value for name in kinds})
 
     def parts() -> Iterator[list[dict[str, Any]]]:
         while part := [plain(row) for row in islice(left, GROUP)]:
@@ -99,11 +99,11 @@ def write(folder: Path, measurements: Mapping[str, Measurement], *, raw: bool = 
     scores = results.scores(measurements, told=True)
     write_csv(folder / "scores.csv", scores, raw=raw)
     write_table(folder / "scores.parquet", scores)
-    found = write_findings(folder, measurements, raw=raw)
+    findings = write_findings(folder, measurements, raw=raw)
     for name, own in {**_placed(measurements), **_own(measurements)}.items():
         write_csv(folder / f"{name}.csv", own, raw=raw)
         write_table(folder / f"{name}.parquet", own.infer_objects())
-    results.write_json(folder / results.SUMMARY, {**found, **results.stood_in(measurements)})
+    results.write_json(folder / results.SUMMARY, {**findings, **results.stood_in(measurements)})
 
 
 def write_findings(
@@ -112,13 +112,13 @@ def write_findings(
     """Estimates and comparisons of the whole as CSV and as Parquet; the rows of both are returned."""
     import pandas as pd
 
-    found = results.findings(measurements)
+    findings = results.findings(measurements)
     for name, columns in (("estimates", ESTIMATE_ROW), ("comparisons", COMPARISON_ROW)):
         # as objects, so that a count stays a whole number where another row has none
-        table = pd.DataFrame(found[name], columns=["notebook", *columns], dtype=object)
+        table = pd.DataFrame(findings[name], columns=["notebook", *columns], dtype=object)
         write_csv(folder / f"{name}.csv", table, raw=raw)
         write_table(folder / f"{name}.parquet", table.infer_objects())
-    return found
+    return findings
 
 
 def _placed(measurements: Mapping[str, Measurement]) -> dict[str, pd.DataFrame]:
@@ -127,10 +127,10 @@ def _placed(measurements: Mapping[str, Measurement]) -> dict[str, pd.DataFrame]:
 
     rows: dict[str, list[dict[str, Any]]] = {"placed_estimates": [], "placed_comparisons": []}
     for notebook, made in measurements.items():
-        for one in made.placed:
-            kind = "placed_estimates" if isinstance(one, NamedEstimate) else "placed_comparisons"
-            where = json.dumps(dict(one.where), ensure_ascii=False, sort_keys=True)
-            rows[kind].append({"notebook": notebook, "where": where, **one.row()})
+        for finding in made.placed:
+            kind = "placed_estimates" if isinstance(finding, NamedEstimate) else "placed_comparisons"
+            where = json.dumps(dict(finding.where), ensure_ascii=False, sort_keys=True)
+            rows[kind].append({"notebook": notebook, "where": where, **finding.row()})
     columns = {"placed_estimates": ESTIMATE_ROW, "placed_comparisons": COMPARISON_ROW}
     return {
         name: pd.DataFrame(own, columns=["notebook", "where", *columns[name]], dtype=object)

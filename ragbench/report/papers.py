@@ -71,7 +71,7 @@ def markdown(page: Page, *, metrics: str | Sequence[str] = "", intervals: bool =
     heads = [markdown_of(made.system), *(f"{markdown_of(name)} {way}".strip() for name, way in made.heads)]
     lines = [" | ".join(heads), "|".join(["---", *["---:"] * len(made.heads)])]
     for name, cells in made.rows:
-        lines.append(" | ".join([markdown_of(name), *(_marked(one, *_MARKDOWN) for one in cells)]))
+        lines.append(" | ".join([markdown_of(name), *(_marked(cell, *_MARKDOWN) for cell in cells)]))
     return "\n".join([*(f"| {line} |" for line in lines), "", markdown_of(made.caption)]) + "\n"
 
 
@@ -80,8 +80,8 @@ def typst(
 ) -> str:
     """See `ragbench.Page.typst`."""
     made, name = _made(page, metrics, intervals, caption), label or page.measurement.notebook
-    heads = [f"[{_typst(text)}]" for text in (made.system, *(f"{one} {way}".strip() for one, way in made.heads))]
-    rows = [[_typst(system), *(_marked(one, *_OF_TYPST) for one in cells)] for system, cells in made.rows]
+    heads = [f"[{_typst(text)}]" for text in (made.system, *(f"{metric} {way}".strip() for metric, way in made.heads))]
+    rows = [[_typst(system), *(_marked(cell, *_OF_TYPST) for cell in cells)] for system, cells in made.rows]
     lines = [
         f"columns: {len(heads)},", f"align: (left, {', '.join(['right'] * len(made.heads))},),", "stroke: none,",
         "table.hline(),", f"table.header({', '.join(heads)}),", "table.hline(stroke: 0.5pt),",
@@ -124,16 +124,16 @@ def _made(page: Page, metrics: str | Sequence[str], intervals: bool, caption: st
 
 def _chosen(material: Material, metrics: str | Sequence[str]) -> list[str]:
     """Those that were asked for, else the key ones of the page. Raises ValueError for one that it has not."""
-    found = []
+    chosen = []
     for name in parted(metrics):
         labels = known_metrics.meant(name, material.metrics)
         if len(labels) != 1:
             there = material.metrics
             raise ValueError(f"metrics: this page has no {name!r}{meant(name, there)}; it has {', '.join(there)}")
-        found.append(labels[0])
-    if not found and not material.key_metrics:
+        chosen.append(labels[0])
+    if not chosen and not material.key_metrics:
         raise ValueError("this page has no means of metrics: there is no table to make")
-    return found or [metric for metric in material.key_metrics if metric in material.metrics][:MOST]
+    return chosen or [metric for metric in material.key_metrics if metric in material.metrics][:MOST]
 
 
 def _way(material: Material, metric: str) -> str:
@@ -146,57 +146,57 @@ def _way(material: Material, metric: str) -> str:
 
 def _cells(material: Material, metric: str, intervals: bool) -> dict[str, _Cell]:
     digits, way = material.digits(metric), _way(material, metric)
-    found = {name: material.estimate(name, metric) for name in material.systems}
-    written = {name: _number(one, digits) for name, one in found.items()}
+    estimates = {name: material.estimate(name, metric) for name in material.systems}
+    written = {name: _number(estimate, digits) for name, estimate in estimates.items()}
     values = [float(text) for text in written.values() if text]
     best = None if not way or len(set(values)) < 2 else (min if way == "lower" else max)(values)
     return {
         name: _Cell(
-            text, _ends(found[name], digits) if intervals else None, bool(text) and float(text) == best,
+            text, _ends(estimates[name], digits) if intervals else None, bool(text) and float(text) == best,
             _differs(material.comparison(name, metric)),
         )
         for name, text in written.items()
     }  # fmt: skip
 
 
-def _differs(one: Comparison | None) -> bool:
-    return one is not None and (one.verdict.is_better or one.verdict.is_worse)
+def _differs(comparison: Comparison | None) -> bool:
+    return comparison is not None and (comparison.verdict.is_better or comparison.verdict.is_worse)
 
 
-def _number(one: Estimate | None, digits: int) -> str:
-    return "" if one is None or math.isnan(one.value) else f"{round(one.value, digits) + 0.0:.{digits}f}"
+def _number(estimate: Estimate | None, digits: int) -> str:
+    return "" if estimate is None or math.isnan(estimate.value) else f"{round(estimate.value, digits) + 0.0:.{digits}f}"
 
 
-def _ends(one: Estimate | None, digits: int) -> tuple[str, str] | None:
-    if one is None or one.low is None or one.high is None or math.isnan(one.value):
+def _ends(estimate: Estimate | None, digits: int) -> tuple[str, str] | None:
+    if estimate is None or estimate.low is None or estimate.high is None or math.isnan(estimate.value):
         return None
-    return f"{round(one.low, digits) + 0.0:.{digits}f}", f"{round(one.high, digits) + 0.0:.{digits}f}"
+    return f"{round(estimate.low, digits) + 0.0:.{digits}f}", f"{round(estimate.high, digits) + 0.0:.{digits}f}"
 
 
-def _marked(one: _Cell, bold: str, dagger: str, ends: str) -> str:
-    if not one.number:
+def _marked(cell: _Cell, bold: str, dagger: str, ends: str) -> str:
+    if not cell.number:
         return "–"
-    text = bold.format(one.number) if one.best else one.number
-    text = dagger.format(text) if one.differs else text
-    return text + (ends.format(*one.ends) if one.ends else "")
+    text = bold.format(cell.number) if cell.best else cell.number
+    text = dagger.format(text) if cell.differs else text
+    return text + (ends.format(*cell.ends) if cell.ends else "")
 
 
-def _latex_cell(one: _Cell) -> str:
-    if not one.number:
+def _latex_cell(cell: _Cell) -> str:
+    if not cell.number:
         return "{--}"
-    if not (one.best or one.differs or one.ends):
-        return one.number
-    number = rf"\textbf{{{one.number}}}" if one.best else rf"\num{{{one.number}}}"
-    number += r"\rlap{$^{\dagger}$}" if one.differs else ""
-    if one.ends:
-        low, high = (rf"\num{{{end}}}" for end in one.ends)
+    if not (cell.best or cell.differs or cell.ends):
+        return cell.number
+    number = rf"\textbf{{{cell.number}}}" if cell.best else rf"\num{{{cell.number}}}"
+    number += r"\rlap{$^{\dagger}$}" if cell.differs else ""
+    if cell.ends:
+        low, high = (rf"\num{{{end}}}" for end in cell.ends)
         number = stacked(number, rf"{{\scriptsize [{low}, {high}]}}").replace("{@{}r@{}}", "{@{}c@{}}")
     return f"{{{number}}}"
 
 
 def _column(cells: Sequence[_Cell]) -> str:
     """As wide as the widest number of the column."""
-    parts = [one.number.partition(".") for one in cells if one.number]
+    parts = [cell.number.partition(".") for cell in cells if cell.number]
     whole = max((len(part[0].removeprefix("-")) for part in parts), default=1)
     minus = "-" if any(part[0].startswith("-") for part in parts) else ""
     return f"S[table-format={minus}{whole}.{max((len(part[2]) for part in parts), default=0)}]"
@@ -206,15 +206,15 @@ def _caption(material: Material, chosen: Sequence[str], columns: dict[str, dict[
     """At most three lines where what must be said is no longer: of what the numbers are, what is marked how, which
     systems raised, and who stands in for a model."""
     _ = material.text
-    cells = [one for column in columns.values() for one in column.values()]
+    cells = [cell for column in columns.values() for cell in column.values()]
     said = [captions.population(material)]
-    if any(one.ends for one in cells):
+    if any(cell.ends for cell in cells):
         level = next((e.estimate.level for e in material.measurement.estimates), 0.95)
         said.append(_("In brackets: {level} intervals.", level=_.percent(level)))
-    if any(one.best for one in cells):
+    if any(cell.best for cell in cells):
         said.append(_("Bold: the best value; arrows: which way is good."))
     if material.baseline is not None:
-        said.append(_dagger(material, chosen, any(one.differs for one in cells)))
+        said.append(_dagger(material, chosen, any(cell.differs for cell in cells)))
     caveat = " ".join(filter(None, [*map(clean, raised.warnings(material.facts, _)), _standing_in(material)]))
     for short in (said, said[:1] + said[-1:], said[-1:]):
         text = " ".join(filter(None, [*short, caveat]))
@@ -238,5 +238,5 @@ def _standing_in(material: Material) -> str:
     _, there = material.text, stand_ins.of(material.facts)
     if not there:
         return ""
-    named = _.enumeration(list(dict.fromkeys(clean(one.name) for one in there if one.name)))
+    named = _.enumeration(list(dict.fromkeys(clean(stand_in.name) for stand_in in there if stand_in.name)))
     return _("Made with offline stand-ins ({names}): they do not show how good a real model is.", names=named)

@@ -106,15 +106,17 @@ def compare(baseline: Any, challenger: Any, *systems: str, **options: Any) -> Co
         if systems:
             raise TypeError("compare takes two arrays, or a page, a metric and two systems")
         return compare_metrics({"values": baseline}, {"values": challenger}, **options)["values"]
-    found = baseline.paired_values(challenger, *systems)
-    own = {"level": found.level, "resamples": found.resamples, "seed": found.seed}
+    paired = baseline.paired_values(challenger, *systems)
+    own = {"level": paired.level, "resamples": paired.resamples, "seed": paired.seed}
     given = {name: value for name, value in options.items() if value is not None}
-    one = compare_metrics(
-        {found.metric: found.baseline}, {found.metric: found.challenger}, clusters=found.clusters,
-        better=found.better, names=found.names, bounds=found.bounds,
-        void=None if found.void is None else {found.metric: found.void}, **own | given,
-    )[found.metric]  # fmt: skip
-    return MetricComparison(**{each.name: getattr(one, each.name) for each in fields(one)}, metric=found.metric)
+    comparison = compare_metrics(
+        {paired.metric: paired.baseline}, {paired.metric: paired.challenger}, clusters=paired.clusters,
+        better=paired.better, names=paired.names, bounds=paired.bounds,
+        void=None if paired.void is None else {paired.metric: paired.void}, **own | given,
+    )[paired.metric]  # fmt: skip
+    return MetricComparison(
+        **{each.name: getattr(comparison, each.name) for each in fields(comparison)}, metric=paired.metric
+    )
 
 
 def compare_metrics(
@@ -138,11 +140,11 @@ def compare_metrics(
     metric, (questions,) where it says nothing of a question on either side, as there is nothing in it to measure: no
     pair, and none that is unmeasured.
     """
-    found = hypotheses(
+    by_metric = hypotheses(
         baseline, challenger, clusters=clusters, better=better, bounds=bounds, level=level, margin=margin,
         resamples=resamples, seed=seed, names=names, test=test, void=void,
     )  # fmt: skip
-    return {name: one.alone for name, one in found.items()}
+    return {name: hypothesis.alone for name, hypothesis in by_metric.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +189,7 @@ def hypotheses(
     if len({len(column) for column in differences.values()}) > 1:
         raise ValueError("every metric needs one value a question; their lengths differ")
     codes = as_codes(clusters, len(next(iter(differences.values()), ())))
-    found: dict[str, Hypothesis] = {}
+    by_metric: dict[str, Hypothesis] = {}
     for name in shared:
         direction = better[name] if isinstance(better, Mapping) else better
         limit = margin.get(name) if isinstance(margin, Mapping) else margin
@@ -198,7 +200,9 @@ def hypotheses(
         if codes is not None:
             own = own[np.argsort(differences[name][own], kind="stable")]
         if not len(column):
-            found[name] = Hypothesis(_nothing(names, direction, level, dropped, scales[name], seed), differences[name])
+            by_metric[name] = Hypothesis(
+                _nothing(names, direction, level, dropped, scales[name], seed), differences[name]
+            )
             continue
         units = units_of(column[:, None], None if codes is None else codes[own])
         spread = _differ(units, column)
@@ -209,8 +213,8 @@ def hypotheses(
             used = MCNEMAR_EXACT if np.all(column != 0) else MCNEMAR
         if test != "randomization":
             p, used = rank_test_p(column, test), test
-        one = _one(mean, column, flags, leans(units), p, used, direction, level, limit, dropped, names, seed)
-        one = replace(one, doubt="" if flags and not units.clustered else doubt(units))
+        comparison = _one(mean, column, flags, leans(units), p, used, direction, level, limit, dropped, names, seed)
+        comparison = replace(comparison, doubt="" if flags and not units.clustered else doubt(units))
         completions: tuple[Array, ...] = ()
         scale = scales[name]
         if dropped and scale is not None:
@@ -220,10 +224,12 @@ def hypotheses(
                 _equivalence_of, codes=codes, flags=flags, level=level, margin=limit, resamples=resamples, seed=seed
             )  # fmt: skip
             columns = ends(first, second, scale, none)
-            one, completions = bounded(one, columns, partial(units_at, codes=codes), tests, equal)
-        one = by_signs(replace(one, width=width_of(scale)))
-        found[name] = Hypothesis(one, differences[name], units.freedom if units.clustered else None, completions)
-    return found
+            comparison, completions = bounded(comparison, columns, partial(units_at, codes=codes), tests, equal)
+        comparison = by_signs(replace(comparison, width=width_of(scale)))
+        by_metric[name] = Hypothesis(
+            comparison, differences[name], units.freedom if units.clustered else None, completions
+        )
+    return by_metric
 
 
 def randomization_p(

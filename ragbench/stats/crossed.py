@@ -39,28 +39,28 @@ def over_judges(
     codes = as_codes(clusters, len(table))
     kept, own = table[known], None if codes is None else codes[known]
     n, judges = kept.shape
-    found = Estimate(math.nan, None, None, level, "none", n, int((~known).sum()), note="empty")
+    estimate = Estimate(math.nan, None, None, level, "none", n, int((~known).sum()), note="empty")
     if not n or not judges:
-        return found, math.nan
+        return estimate, math.nan
     units = units_of(kept.mean(axis=1)[:, None], own)
     mean = float(units.means[0])
-    found = replace(found, value=mean, clusters=units.number if units.clustered else None, note="few")
+    estimate = replace(estimate, value=mean, clusters=units.number if units.clustered else None, note="few")
     if units.number < 2 or judges < FEWEST_JUDGES:
-        return replace(found, note="few" if units.number < 2 else "few_judges"), math.nan
+        return replace(estimate, note="few" if units.number < 2 else "few_judges"), math.nan
     freedom = units.freedom if units.clustered else n - 1.0
     of_questions, columns = float(units.variances()[0]), kept.mean(axis=0)
     of_judges = float(np.var(columns, ddof=1)) / judges
     rest = kept - kept.mean(axis=1, keepdims=True) - columns + kept.mean()
     if own is not None:
-        rest = np.array([rest[own == one].sum(axis=0) for one in np.unique(own)])
+        rest = np.array([rest[own == cluster].sum(axis=0) for cluster in np.unique(own)])
     remaining = float(np.sum(rest**2)) * units.number / ((units.number - 1) * (judges - 1) * judges * n**2)
     variance = max(of_questions + of_judges - remaining, of_questions, of_judges)
     if variance <= (1e-12 * float(np.abs(kept).max(initial=0.0))) ** 2:
-        return replace(found, note="no_spread"), math.nan
+        return replace(estimate, note="no_spread"), math.nan
     parts = ((of_questions, freedom), (of_judges, judges - 1.0), (remaining, freedom * (judges - 1)))
     left = max(variance**2 / sum(part**2 / own_freedom for part, own_freedom in parts), judges - 1.0)
     ends = kinds.student(mean, variance, left, level)
-    found = replace(
-        found, low=ends[0], high=ends[1], method="crossed", intervals={"crossed": ends}, note="", design_effect=None
+    estimate = replace(
+        estimate, low=ends[0], high=ends[1], method="crossed", intervals={"crossed": ends}, note="", design_effect=None
     )
-    return found, kinds.t_p(mean / math.sqrt(variance), left)
+    return estimate, kinds.t_p(mean / math.sqrt(variance), left)

@@ -167,7 +167,7 @@ def _normal_sums(rows: Array, resamples: int, rng: np.random.Generator) -> Array
     """What sums with random signs are nearly distributed as: normal with mean 0 and covariance rowsᵀ rows."""
     scale = np.sqrt(np.sum(rows**2, axis=0))
     shares = rows / scale
-    products = [[float(np.sum(one * other)) for other in shares.T] for one in shares.T]  # sums of one order
+    products = [[float(np.sum(column * other)) for other in shares.T] for column in shares.T]  # sums of one order
     values, vectors = np.linalg.eigh(np.array(products))
     root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T * scale
     return weighted_rows(rng.standard_normal((resamples, rows.shape[1])), root)

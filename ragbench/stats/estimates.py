@@ -78,7 +78,7 @@ def estimate(
 
     Raises ValueError for infinities, values outside the bounds, or clusters of another length.
     """
-    one = estimate_many(
+    estimates = estimate_many(
         {"values": values},
         clusters=clusters,
         bounds=bounds,
@@ -88,7 +88,7 @@ def estimate(
         resamples=resamples,
         seed=seed,
     )
-    return one["values"]
+    return estimates["values"]
 
 
 def estimate_many(
@@ -168,21 +168,21 @@ def estimate_systems(
     nearest in value; `lender` then names metric and system.
     """
     options: dict[str, Any] = {"clusters": clusters, "level": level, "resamples": resamples, "seed": seed}
-    found = {
-        (system, metric): one
+    estimates = {
+        (system, metric): known
         for system, columns in values.items()
-        for metric, one in estimate_many(columns, bounds=bounds, **options).items()
+        for metric, known in estimate_many(columns, bounds=bounds, **options).items()
     }
-    measured = {key: one for key, one in found.items() if {"t", "wilson"} <= one.intervals.keys()}
-    for key, one in found.items():
-        if one.note not in BORROWED or not one.clusters or not measured:
+    measured = {key: known for key, known in estimates.items() if {"t", "wilson"} <= known.intervals.keys()}
+    for key, own in estimates.items():
+        if own.note not in BORROWED or not own.clusters or not measured:
             continue
         lenders = [other for other in measured if other[1] == key[1]] or list(measured)
-        nearest = min(lenders, key=lambda other: (abs(measured[other].value - one.value), other))
+        nearest = min(lenders, key=lambda other: (abs(measured[other].value - own.value), other))
         effect = max(measured[nearest].design_effect or 1.0, 1.0)
         again = estimate(values[key[0]][key[1]], bounds=bounds.get(key[1]), design_effect=effect, **options)
-        found[key] = replace(again, lender=", ".join(reversed(nearest)) if again.note in BORROWED.values() else "")
-    return found
+        estimates[key] = replace(again, lender=", ".join(reversed(nearest)) if again.note in BORROWED.values() else "")
+    return estimates
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,15 +254,18 @@ def width_of(ends: Bounds | None) -> float | None:
 def within(ends: Bounds | None, intervals: Mapping[str, Interval]) -> dict[str, Interval]:
     """The intervals without what lies beyond an end of the scale."""
     low, high = OPEN if ends is None else ends
-    return {name: (min(max(one[0], low), high), max(min(one[1], high), low)) for name, one in intervals.items()}
+    return {
+        name: (min(max(interval[0], low), high), max(min(interval[1], high), low))
+        for name, interval in intervals.items()
+    }
 
 
-def kept_within(one: Estimate, ends: Bounds | None) -> Estimate:
+def kept_within(given: Estimate, ends: Bounds | None) -> Estimate:
     """The estimate with no end of an interval beyond an end of its scale."""
-    if one.low is None or one.high is None:
-        return one
-    low, high = within(ends, {"": (one.low, one.high)})[""]
-    return replace(one, low=low, high=high, intervals=within(ends, one.intervals))
+    if given.low is None or given.high is None:
+        return given
+    low, high = within(ends, {"": (given.low, given.high)})[""]
+    return replace(given, low=low, high=high, intervals=within(ends, given.intervals))
 
 
 def _weights(counts: ArrayLike | None, length: int, codes: Codes | None) -> Codes | None:
@@ -343,12 +346,12 @@ def _bounded(mean: Mean, column: Array, scale: Bounds, level: float, loan: _Loan
     share = _share(mean, scale)
     if not on_ends:
         quantile = kinds.t_quantile((1 + level) / 2, mean.units.freedom)
-        found = {"wilson": _stretch(kinds.wilson(share, _effective(mean, scale, loan), quantile), scale)}
+        intervals = {"wilson": _stretch(kinds.wilson(share, _effective(mean, scale, loan), quantile), scale)}
         centre, apart = mean.tie
         if scale[0] < centre < scale[1] and 0 < apart < FEWEST_MOVED and not mean.units.clustered:
             low, high = mean.few_moved(centre, level)
-            found["bonett_price"] = max(low, scale[0]), min(high, scale[1])
-        return found
+            intervals["bonett_price"] = max(low, scale[0]), min(high, scale[1])
+        return intervals
     n = mean.units.n
     quantile = kinds.normal_quantile((1 + level) / 2)
     return {

@@ -54,31 +54,33 @@ def adjust(
     rules = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
     if method not in rules:
         raise ValueError(f"method is one of {', '.join(rules)}; got {method!r}")
-    single = np.array([one.p for one in comparisons], dtype=np.float64)
+    single = np.array([comparison.p for comparison in comparisons], dtype=np.float64)
     corrected = rules[method](single)
-    worst = rules[method](np.array([one.p if one.p_worst is None else one.p_worst for one in comparisons]))
+    worst = rules[method](
+        np.array([comparison.p if comparison.p_worst is None else comparison.p_worst for comparison in comparisons])
+    )
     number = int(np.isfinite(corrected).sum())
 
     def instead(place: int, p: float) -> float:
         return float(rules[method](np.where(np.arange(len(single)) == place, p, single))[place])
 
     return [
-        one
+        comparison
         if np.isnan(p)
         else with_adjusted(
-            one,
+            comparison,
             float(p),
             f"{number}, {method}",
-            (1 - one.level) / number,
+            (1 - comparison.level) / number,
             partial(instead, place),
-            worst=None if one.p_worst is None else float(worst[place]),
+            worst=None if comparison.p_worst is None else float(worst[place]),
         )
-        for place, (one, p) in enumerate(zip(comparisons, corrected, strict=True))
+        for place, (comparison, p) in enumerate(zip(comparisons, corrected, strict=True))
     ]
 
 
 def with_adjusted(
-    one: Comparison,
+    comparison: Comparison,
     p: float,
     family: str,
     threshold: float,
@@ -92,12 +94,12 @@ def with_adjusted(
     corrected p would be if the comparison had another p and all else were as it is. freedom: degrees of freedom of
     its standard error; None: groups − 1. worst: the corrected `p_worst`, where there is one.
     """
-    found = decided(replace(one, p_adjusted=p, family=family), p, threshold, instead)
-    low, high = one.alone
-    if threshold < 1 - one.level and not math.isnan(low + high):
-        freedom = max(one.groups - 1, 1) if freedom is None else freedom
-        low, high = stretched((low, high), one.difference, freedom, one.level, 1 - threshold)
-    return weighed(agreeing(replace(found, low=low, high=high)), worst)
+    adjusted = decided(replace(comparison, p_adjusted=p, family=family), p, threshold, instead)
+    low, high = comparison.alone
+    if threshold < 1 - comparison.level and not math.isnan(low + high):
+        freedom = max(comparison.groups - 1, 1) if freedom is None else freedom
+        low, high = stretched((low, high), comparison.difference, freedom, comparison.level, 1 - threshold)
+    return weighed(agreeing(replace(adjusted, low=low, high=high)), worst)
 
 
 def jointly(
@@ -113,9 +115,9 @@ def jointly(
     Where something is unmeasured the same is done with what speaks most against each difference in its place, and a
     word that this does not show is withheld (`ragbench.stats.missing`).
     """
-    tested = [one for one in hypotheses if not math.isnan(one.alone.p)]
+    tested = [hypothesis for hypothesis in hypotheses if not math.isnan(hypothesis.alone.p)]
     if not tested:
-        return [one.alone for one in hypotheses]
+        return [hypothesis.alone for hypothesis in hypotheses]
     error, codes = 1 - tested[0].alone.level, as_codes(clusters, len(tested[0].column))
 
     def together(columns: Sequence[Array], alone: Sequence[float]) -> tuple[list[float], list[float], str]:
@@ -126,31 +128,37 @@ def jointly(
         places = [list(first).index(column) for column in content]
         different = list(first.values())
         units = units_of(matrix[:, different], codes)
-        p, edges, normal = stepped_down(units, [alone[one] for one in different], error, resamples, seed)
+        p, edges, normal = stepped_down(units, [alone[number] for number in different], error, resamples, seed)
         name = f"{len(different)}, {NORMAL_MAX_T if normal else MAX_T}"
         return [p[place] for place in places], [edges[place] for place in places], name
 
-    adjusted, thresholds, family = together([one.column for one in tested], [one.alone.p for one in tested])
-    worst: list[float | None] = [one.alone.p_worst for one in tested]
-    tried = [one.completions for one in tested]
+    adjusted, thresholds, family = together(
+        [hypothesis.column for hypothesis in tested], [hypothesis.alone.p for hypothesis in tested]
+    )
+    worst: list[float | None] = [hypothesis.alone.p_worst for hypothesis in tested]
+    tried = [hypothesis.completions for hypothesis in tested]
     if any(tried):
-        alone = [one.alone.p if one.alone.p_worst is None else one.alone.p_worst for one in tested]
+        alone = [
+            hypothesis.alone.p if hypothesis.alone.p_worst is None else hypothesis.alone.p_worst
+            for hypothesis in tested
+        ]
         skewed = any(leans(units_of(np.nan_to_num(column)[:, None], codes)) for own in tried for column in own)
         for place in range(max(map(len, tried)) if skewed else 1):
             columns = [
-                own[min(place, len(own) - 1)] if own else one.column for own, one in zip(tried, tested, strict=True)
+                own[min(place, len(own) - 1)] if own else hypothesis.column
+                for own, hypothesis in zip(tried, tested, strict=True)
             ]
-            found = together(columns, alone)[0]
-            worst = [known if known is None else max(known, p) for known, p in zip(worst, found, strict=True)]
+            p_values = together(columns, alone)[0]
+            worst = [known if known is None else max(known, p) for known, p in zip(worst, p_values, strict=True)]
     made = iter(
         # differences that are equal may be of more or fewer questions, and have another p by themselves
         with_adjusted(
-            one.alone, max(adjusted[n], one.alone.p), family, thresholds[n],
-            freedom=one.freedom, worst=worst[n],
+            hypothesis.alone, max(adjusted[n], hypothesis.alone.p), family, thresholds[n],
+            freedom=hypothesis.freedom, worst=worst[n],
         )
-        for n, one in enumerate(tested)
+        for n, hypothesis in enumerate(tested)
     )  # fmt: skip
-    return [one.alone if math.isnan(one.alone.p) else next(made) for one in hypotheses]
+    return [hypothesis.alone if math.isnan(hypothesis.alone.p) else next(made) for hypothesis in hypotheses]
 
 
 def stepped_down(

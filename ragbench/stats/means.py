@@ -77,25 +77,25 @@ class Mean:
         """percentile and bca, or abc where nothing was drawn; studentized, t with units − 1 degrees of freedom,
         t_effective with those that clusters of unequal size leave (`Units.freedom`), and studentized_and_t, from the
         lower of the low ends of studentized and Student's to the higher of the high ones; as far as each exists."""
-        found: dict[str, Interval] = {}
+        made: dict[str, Interval] = {}
         if self.variance <= 0:
-            return found
+            return made
         if self.draws is not None:
-            found |= kinds.resampled(self.draws, self.value, self.acceleration, level)
+            made |= kinds.resampled(self.draws, self.value, self.acceleration, level)
         elif analytic := self._abc(level):
-            found["abc"] = analytic
+            made["abc"] = analytic
         if self.ratios is not None:
             studentized = kinds.studentized(self.ratios, self.value, self.variance, level)
             if studentized is not None:
-                found["studentized"] = studentized
+                made["studentized"] = studentized
         number, freedom = self.units.number, self.units.freedom
-        found["t"] = kinds.student(self.value, self.variance, number - 1, level)
+        made["t"] = kinds.student(self.value, self.variance, number - 1, level)
         if freedom < number - 1:
-            found["t_effective"] = kinds.student(self.value, self.variance, freedom, level)
-        if "studentized" in found:
-            ends = found["studentized"], found.get("t_effective", found["t"])
-            found["studentized_and_t"] = min(low for low, _high in ends), max(high for _low, high in ends)
-        return found
+            made["t_effective"] = kinds.student(self.value, self.variance, freedom, level)
+        if "studentized" in made:
+            ends = made["studentized"], made.get("t_effective", made["t"])
+            made["studentized_and_t"] = min(low for low, _high in ends), max(high for _low, high in ends)
+        return made
 
     def _abc(self, level: float) -> Interval | None:
         units, off = self.units, self.units.residuals()

@@ -86,7 +86,7 @@ def corners(worst: Array, best: Array) -> tuple[Array, ...]:
 
 
 def bounded(
-    one: Comparison,
+    comparison: Comparison,
     columns: tuple[Array, Array],
     units_at: Callable[[Array], Units],
     p_of: Callable[[Units], float],
@@ -102,28 +102,28 @@ def bounded(
     values: the differences of the completions, where they are no means: then no completion between them is known.
     """
     least, most = (exact_mean(each[~np.isnan(each)]) for each in columns) if values is None else values
-    one = replace(
-        one, least=least if math.isfinite(least) else None, most=most if math.isfinite(most) else None
+    comparison = replace(
+        comparison, least=least if math.isfinite(least) else None, most=most if math.isfinite(most) else None
     )  # fmt: skip
-    up = one.difference > 0
+    up = comparison.difference > 0
     (worst, best), against = (columns, least > 0) if up else (columns[::-1], most < 0)
     if not math.isfinite(least if up else most):
-        return one, ()
+        return comparison, ()
     if not math.isfinite(most if up else least):
         tried: tuple[Array, ...] = (worst,)
     else:
         tried = corners(worst, best) if values is None else (worst, best)
-        if equivalence_of is not None and one.p_equivalence is not None:
-            p_equal = [one.p_equivalence, *map(equivalence_of, tried)]
-            one = replace(one, p_equivalence_worst=1.0 if any(map(math.isnan, p_equal)) else max(p_equal))
+        if equivalence_of is not None and comparison.p_equivalence is not None:
+            p_equal = [comparison.p_equivalence, *map(equivalence_of, tried)]
+            comparison = replace(comparison, p_equivalence_worst=1.0 if any(map(math.isnan, p_equal)) else max(p_equal))
     if not against:
-        return replace(one, p_worst=1.0), tried
+        return replace(comparison, p_worst=1.0), tried
     units = [units_at(column) for column in tried]
     p = [p_of(each) for place, each in enumerate(units) if not place or leans(each)]
-    return replace(one, p_worst=max(p)), tried
+    return replace(comparison, p_worst=max(p)), tried
 
 
-def anything(one: Comparison) -> Comparison:
+def anything(comparison: Comparison) -> Comparison:
     """The comparison of what may be anything on its scale with what is unmeasured."""
-    least, most = (None, None) if one.width is None else (-one.width, one.width)
-    return replace(one, least=least, most=most, p_worst=1.0)
+    least, most = (None, None) if comparison.width is None else (-comparison.width, comparison.width)
+    return replace(comparison, least=least, most=most, p_worst=1.0)

@@ -64,10 +64,10 @@ def krippendorff_alpha(
         number = max(len(values), 1)
         columns, alpha = alphas.of_categories(coded, number, scale)
         if made := pseudo_items(
-            number, max(Counter(map(len, coded)).items(), key=lambda one: one[::-1], default=(2,))[0]
+            number, max(Counter(map(len, coded)).items(), key=lambda counted: counted[::-1], default=(2,))[0]
         ):
             agreed = np.trace(columns.reshape(-1, number, number), axis1=1, axis2=2) / np.array(
-                [len(one) for one in coded]
+                [len(row) for row in coded]
             )
             shapes = PSEUDO * shared(agreed, kept_codes) * made[1]
             options["pseudo"] = Pseudo(shapes, alphas.of_categories(made[0], number, scale)[0])

@@ -187,8 +187,8 @@ def _detectable_effect(groups: int, power: float, level: float, joint: bool) -> 
     from scipy.optimize import brentq
 
     def lacking(effect: float) -> float:
-        found = power_of_mean(effect, groups, level=level) if joint else _power_of_flips(effect, groups, level)
-        return found - power
+        reached = power_of_mean(effect, groups, level=level) if joint else _power_of_flips(effect, groups, level)
+        return reached - power
 
     high = 3 / math.sqrt(groups)
     while lacking(high) < 0:
@@ -216,9 +216,9 @@ def _power_of_flips(effect: float, groups: int, level: float, enough: float = 0.
     patterns = math.floor((1 - level) * 2.0 ** min(groups - 1, 60) + half + 1e-9)
     if patterns < 1:
         return 0.0
-    found = power_of_mean(effect, groups, level=1 - patterns / 2.0 ** min(groups - 1, 60))
-    if groups > MOST_COUNTED or found < enough:
-        return found
+    t_power = power_of_mean(effect, groups, level=1 - patterns / 2.0 ** min(groups - 1, 60))
+    if groups > MOST_COUNTED or t_power < enough:
+        return t_power
     samples, signs = _normal_samples(groups)
     shifted = samples + effect
     far = np.abs(shifted.sum(axis=0)) - 1e-9

@@ -71,14 +71,14 @@ def prediction_powered(
     ends = limits_of("labels", y, y, bounds)
     for name, values in (("predictions_on_labelled", f), ("predictions_on_rest", rest)):
         limits_of(name, values, values, bounds)
-    found = _powered(y, f, rest, level, seed, clusters, closed(ends))
-    value, intervals = min(max(found.value, ends[0]), ends[1]), within(ends, found.intervals)
-    low, high = intervals.get(found.method, (None, None))
+    powered = _powered(y, f, rest, level, seed, clusters, closed(ends))
+    value, intervals = min(max(powered.value, ends[0]), ends[1]), within(ends, powered.intervals)
+    low, high = intervals.get(powered.method, (None, None))
     return Estimate(
-        value, low, high, level, found.method if low is not None else "none", found.n, found.unmeasured,
-        clusters=found.clusters, n_effective=_effective(found),
-        design_effect=1.0 if found.n and found.clusters is None else None,
-        seed=seed, intervals=intervals, note=found.note,
+        value, low, high, level, powered.method if low is not None else "none", powered.n, powered.unmeasured,
+        clusters=powered.clusters, n_effective=_effective(powered),
+        design_effect=1.0 if powered.n and powered.clusters is None else None,
+        seed=seed, intervals=intervals, note=powered.note,
     )  # fmt: skip
 
 
@@ -118,29 +118,31 @@ def prediction_powered_comparison(
         for name, values in zip(names, (x, y), strict=True):
             limits_of(f"{name} {word}", values, values, bounds)
         pairs.append(y - x)
-    found = _powered(pairs[0], pairs[1], pairs[2], level, seed, clusters)
-    error = found.error
+    powered = _powered(pairs[0], pairs[1], pairs[2], level, seed, clusters)
+    error = powered.error
     width = width_of(bounds)
-    if width is not None and found.method == "prediction_powered":
-        found, error = _on_scale(found, width, level)
-    low, high = found.intervals.get(found.method, (math.nan, math.nan))
-    p = kinds.t_p(found.value / error, found.freedom) if error > 0 else math.nan
-    deviation = float(np.nanstd(np.sort(pairs[0]), ddof=1)) if found.n > 1 else 0.0
-    one = Comparison(
-        *names, found.value, low, high, level, found.method, p, "t of the prediction-powered difference",
-        found.value / deviation if deviation > 0 else math.nan, Verdict.NOT_SHOWN, found.n, found.unmeasured, better,
-        clusters=found.clusters, error=found.error if found.error > 0 else math.nan, threshold=1 - level,
-        seed=seed, note=found.note, intervals=found.intervals, width=width,
+    if width is not None and powered.method == "prediction_powered":
+        powered, error = _on_scale(powered, width, level)
+    low, high = powered.intervals.get(powered.method, (math.nan, math.nan))
+    p = kinds.t_p(powered.value / error, powered.freedom) if error > 0 else math.nan
+    deviation = float(np.nanstd(np.sort(pairs[0]), ddof=1)) if powered.n > 1 else 0.0
+    comparison = Comparison(
+        *names, powered.value, low, high, level, powered.method, p, "t of the prediction-powered difference",
+        powered.value / deviation if deviation > 0 else math.nan, Verdict.NOT_SHOWN, powered.n, powered.unmeasured, better,
+        clusters=powered.clusters, error=powered.error if powered.error > 0 else math.nan, threshold=1 - level,
+        seed=seed, note=powered.note, intervals=powered.intervals, width=width,
     )  # fmt: skip
     whole = len(pairs[0]) + int((~np.isnan(pairs[2])).sum())
-    if one.width is not None and lacking and error > 0:
-        least, most = ((whole * found.value + lacking * end) / (whole + lacking) for end in (-one.width, one.width))
-        worst, against = (least, least > 0) if found.value > 0 else (most, most < 0)
-        one = replace(
-            one, n_dropped=one.n_dropped + lacking, least=least, most=most,
-            p_worst=kinds.t_p(worst / error, found.freedom) if against else 1.0,
+    if comparison.width is not None and lacking and error > 0:
+        least, most = (
+            (whole * powered.value + lacking * end) / (whole + lacking) for end in (-comparison.width, comparison.width)
+        )
+        worst, against = (least, least > 0) if powered.value > 0 else (most, most < 0)
+        comparison = replace(
+            comparison, n_dropped=comparison.n_dropped + lacking, least=least, most=most,
+            p_worst=kinds.t_p(worst / error, powered.freedom) if against else 1.0,
         )  # fmt: skip
-    return weighed(on_scale(decided(one, p, 1 - level)), one.p_worst)
+    return weighed(on_scale(decided(comparison, p, 1 - level)), comparison.p_worst)
 
 
 def _powered(
@@ -168,9 +170,9 @@ def _powered(
     intervals: dict[str, Interval] = {}
     judged = np.concatenate([f, unlabelled])
     for name, values, own in (("people", y, groups[:n]), ("judge", judged, groups)):
-        found = _alone(values, own, clusters is not None, bounds, level, seed)
-        if found is not None:
-            intervals[name] = found
+        interval = _alone(values, own, clusters is not None, bounds, level, seed)
+        if interval is not None:
+            intervals[name] = interval
     if freedom < 1:
         return _Powered(float(y.mean()), 0.0, 1, "people", "few", n, unmeasured, intervals, known)
     people_error = _error((y - y.mean()) / n, groups[:n], freedom)
@@ -186,12 +188,12 @@ def _powered(
     return _Powered(value, error, freedom, "prediction_powered", "", n, unmeasured, intervals, known)
 
 
-def _on_scale(found: _Powered, width: float, level: float) -> tuple[_Powered, float]:
+def _on_scale(powered: _Powered, width: float, level: float) -> tuple[_Powered, float]:
     """A difference kept to ± width, and the standard error that its score interval has where there is none."""
-    value = min(max(found.value, -width), width)
-    between = _between(value, found.error, found.freedom, (-width, width), level)
-    effective = _sure((value + width) / (2 * width), found.error / (2 * width), found.freedom)
-    kept = replace(found, value=value, intervals=found.intervals | {found.method: between})
+    value = min(max(powered.value, -width), width)
+    between = _between(value, powered.error, powered.freedom, (-width, width), level)
+    effective = _sure((value + width) / (2 * width), powered.error / (2 * width), powered.freedom)
+    kept = replace(powered, value=value, intervals=powered.intervals | {powered.method: between})
     return kept, width / math.sqrt(effective)
 
 
@@ -215,8 +217,8 @@ def _alone(
 ) -> Interval | None:
     """The interval of a plain mean; None where it has none."""
     if bounds is not None:
-        one = estimate(values, clusters=groups if clustered else None, bounds=bounds, level=level, seed=seed)
-        return None if one.low is None or one.high is None else (one.low, one.high)
+        plain = estimate(values, clusters=groups if clustered else None, bounds=bounds, level=level, seed=seed)
+        return None if plain.low is None or plain.high is None else (plain.low, plain.high)
     mean, freedom = float(values.mean()), len(np.unique(groups)) - 1
     if np.ptp(values) == 0 or freedom < 1:
         return None
@@ -238,7 +240,7 @@ def _ordered(
         content[group][0].append((pair[0], pair[1]))
     for group, value in zip(groups[n:].tolist(), rest.tolist(), strict=True):
         content[group][1].append(value)
-    place = {group: number for number, group in enumerate(sorted(content, key=lambda one: content[one]))}
+    place = {group: number for number, group in enumerate(sorted(content, key=lambda cluster: content[cluster]))}
     return y, f, rest, np.array([place[group] for group in groups.tolist()], dtype=np.int64)
 
 
@@ -309,10 +311,10 @@ def _best_factor(y: Array, f: Array, number_of_rest: int) -> float:
     return float(np.cov(y, f)[0, 1]) / (spread * (1 + len(y) / number_of_rest))
 
 
-def _effective(found: _Powered) -> float | None:
+def _effective(powered: _Powered) -> float | None:
     """How many labels alone would give this standard error."""
-    people = found.intervals.get("people")
-    if people is None or found.error <= 0:
-        return float(found.n) if found.n else None
-    chosen = found.intervals[found.method]
-    return found.n * ((people[1] - people[0]) / (chosen[1] - chosen[0])) ** 2
+    people = powered.intervals.get("people")
+    if people is None or powered.error <= 0:
+        return float(powered.n) if powered.n else None
+    chosen = powered.intervals[powered.method]
+    return powered.n * ((people[1] - people[0]) / (chosen[1] - chosen[0])) ** 2

@@ -93,14 +93,14 @@ def agreement(
     numbers = _numbers(kept, scale)
     categories = two_valued(kept) if categories is None else categories
     values, coded = encode(kept, None if scale in NUMBERS else categories, scale)
-    found: dict[str, Estimate] = {}
+    estimates: dict[str, Estimate] = {}
     if scale not in NUMBERS:
-        found |= _categorical(items, coded, values, scale, declared=categories is not None)
+        estimates |= _categorical(items, coded, values, scale, declared=categories is not None)
     if scale != "nominal":
-        found |= _ranks(items, coded, len(values))
+        estimates |= _ranks(items, coded, len(values))
     if numbers is not None and scale != "nominal":
-        found |= _numeric(items, numbers, scale)
-    return found
+        estimates |= _numeric(items, numbers, scale)
+    return estimates
 
 
 def spearman(
@@ -265,8 +265,8 @@ def shared(agreed: NDArray[Any], codes: Codes | None) -> float:
     alone = math.fsum((apart**2).tolist())
     if alone <= 1e-12:
         return len(codes) / len(np.unique(codes))
-    sums = [math.fsum(apart[codes == one].tolist()) for one in np.unique(codes)]
-    return max(1.0, math.fsum(one**2 for one in sums) / alone)
+    sums = [math.fsum(apart[codes == code].tolist()) for code in np.unique(codes)]
+    return max(1.0, math.fsum(total**2 for total in sums) / alone)
 
 
 def constant(sides: Iterable[NDArray[Any]]) -> bool:
@@ -295,7 +295,7 @@ def _categorical(
         rules["cohen_kappa_quadratic"] = lambda table: tables.cohen_kappa(table, "quadratic")
         rules["gwet_ac2"] = lambda table: tables.gwet(table, "quadratic")
     same = (coded[0] == coded[1]).astype(np.float64)
-    found = {
+    estimates = {
         "accuracy": items.of_mean(same, (0.0, 1.0)),
         "balanced_accuracy": items.of_table(
             balanced_accuracy, coded, number, float(number), (0.0, 1.0)
@@ -304,13 +304,13 @@ def _categorical(
     unknown = constant(coded)
     for name, rule in rules.items():
         if unknown and name.startswith("cohen_kappa"):
-            found[name] = items.without("constant", len(same))
+            estimates[name] = items.without("constant", len(same))
             continue
-        one = items.of_table(rule, coded, number)
-        if not declared and name in MADE_OF_THE_SCALE and one.low is not None:
-            one = replace(one, low=None, high=None, method="none", note="open_scale", intervals={})
-        found[name] = one
-    return found
+        estimate = items.of_table(rule, coded, number)
+        if not declared and name in MADE_OF_THE_SCALE and estimate.low is not None:
+            estimate = replace(estimate, low=None, high=None, method="none", note="open_scale", intervals={})
+        estimates[name] = estimate
+    return estimates
 
 
 MADE_OF_THE_SCALE = ("gwet_ac1", "gwet_ac2", "cohen_kappa_linear", "cohen_kappa_quadratic")
@@ -341,20 +341,20 @@ def _numeric(items: _Items, numbers: tuple[Array, Array], scale: str) -> dict[st
 
     rules: dict[str, Statistic] = {"pearson": tables.pearson, "icc": icc_of_pairs}
     unknown = constant(numbers)
-    found = {
+    estimates = {
         name: items.without("constant", len(a)) if unknown else items.of_sums(rule, columns)
         for name, rule in rules.items()
     }
-    found["bias"] = items.of_mean(b - a)
+    estimates["bias"] = items.of_mean(b - a)
     if scale in NUMBERS:
         parts, alpha = alphas.of_numbers(np.column_stack([a, b]), scale)
-        found["krippendorff_alpha"] = items.of_sums(alpha, parts)
+        estimates["krippendorff_alpha"] = items.of_sums(alpha, parts)
     if np.array_equal(a, b):
-        found = {
-            name: replace(one, note="identical") if one.note == "no_spread" and name != "bias" else one
-            for name, one in found.items()
+        estimates = {
+            name: replace(estimate, note="identical") if estimate.note == "no_spread" and name != "bias" else estimate
+            for name, estimate in estimates.items()
         }
-    return found
+    return estimates
 
 
 def icc_of_sums(columns: Array, squares: Array, row_squares: Array) -> Array:
@@ -388,27 +388,32 @@ def _ranked(items: _Items, coded: list[Codes], wanted: tuple[str, ...]) -> dict[
     from scipy.stats import kendalltau, spearmanr
 
     n, level = len(coded[0]), items.options["level"]
-    found = {}
+    estimates = {}
     for name, rule in (("spearman", spearmanr), ("kendall", kendalltau)):
         if name not in wanted:
             continue
         if name == "spearman" and items.codes is not None:
-            found[name] = items.of_sums(tables.pearson, _rank_sums(coded))
+            estimates[name] = items.of_sums(tables.pearson, _rank_sums(coded))
             continue
-        one = replace(items.without("few", n), value=float(rule(*coded).statistic))
+        estimate = replace(items.without("few", n), value=float(rule(*coded).statistic))
         ends: tuple[float, float] | None = None
-        if abs(one.value) < 1 and items.codes is not None and one.clusters is not None and one.clusters > 1:
-            ends = kinds.fisher(one.value, *_kendall_error(coded, items.codes, one.value), level)
-        elif abs(one.value) < 1 and items.codes is None and n >= 5:
-            error = math.sqrt((1 + one.value**2 / 2) / (n - 3) if name == "spearman" else 0.437 / (n - 4))
+        if (
+            abs(estimate.value) < 1
+            and items.codes is not None
+            and estimate.clusters is not None
+            and estimate.clusters > 1
+        ):
+            ends = kinds.fisher(estimate.value, *_kendall_error(coded, items.codes, estimate.value), level)
+        elif abs(estimate.value) < 1 and items.codes is None and n >= 5:
+            error = math.sqrt((1 + estimate.value**2 / 2) / (n - 3) if name == "spearman" else 0.437 / (n - 4))
             half = kinds.normal_quantile((1 + level) / 2) * error
-            ends = math.tanh(math.atanh(one.value) - half), math.tanh(math.atanh(one.value) + half)
+            ends = math.tanh(math.atanh(estimate.value) - half), math.tanh(math.atanh(estimate.value) + half)
         if ends is not None:
             method = "bonett_wright" if items.codes is None else "fisher"
-            note = "" if items.codes is None or (one.clusters or 0) >= FEWEST_FOR_BCA else "few"
-            one = replace(one, low=ends[0], high=ends[1], method=method, intervals={method: ends}, note=note)
-        found[name] = one
-    return found
+            note = "" if items.codes is None or (estimate.clusters or 0) >= FEWEST_FOR_BCA else "few"
+            estimate = replace(estimate, low=ends[0], high=ends[1], method=method, intervals={method: ends}, note=note)
+        estimates[name] = estimate
+    return estimates
 
 
 BINS = 1_000

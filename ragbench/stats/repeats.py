@@ -74,11 +74,11 @@ def variance_split(
     each = math.fsum(math.fsum(size) for size in sizes) / (n * len(sides))
     units = units_of(column[:, None], None if codes is None else codes[present])
     mean = float(units.means[0])
-    within = [_within(*one) for one in zip(sides, scores, sizes, strict=True)]
+    within = [_within(*parts) for parts in zip(sides, scores, sizes, strict=True)]
     if n < 2 or units.number < 2 or any(map(math.isnan, within)):
         return VarianceSplit(nan, nan, nan, mean, nan, nan, nan, n, each, missing)
     variance = max(float(units.variances()[0]), 0.0)
-    of_chance = math.fsum(one * math.fsum(1 / size) for one, size in zip(within, sizes, strict=True)) / n
+    of_chance = math.fsum(of_side * math.fsum(1 / size) for of_side, size in zip(within, sizes, strict=True)) / n
     questions = max(0.0, _spread(column, mean) - of_chance)
     repeats = math.fsum(within)
     of_repeats = min(of_chance / n, variance)

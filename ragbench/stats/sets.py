@@ -100,7 +100,7 @@ def set_draws(units: int, resamples: int, seed: int = 0) -> Iterator[NDArray[np.
 
 
 def set_estimate(
-    found: SetValues, unmeasured: int = 0, *, level: float = 0.95, bounds: Bounds | None = None
+    set_values: SetValues, unmeasured: int = 0, *, level: float = 0.95, bounds: Bounds | None = None
 ) -> Estimate:
     """The value of a whole set with its interval: BCa of the draws, or Student's on the standard error of leaving units
     out (`note` "repeats", or "few_draws" where nothing was drawn); no end of it is outside of `bounds`.
@@ -109,81 +109,83 @@ def set_estimate(
     value, "undefined" where the function gives no value on more than a tenth of the resamples, "slow" where it could
     not be called often enough.
     """
-    number = len(found.sizes)
+    number = len(set_values.sizes)
     intervals: dict[str, tuple[float, float]] = {}
-    note = "empty" if math.isnan(found.value) else "few" if number < 2 else ""
+    note = "empty" if math.isnan(set_values.value) else "few" if number < 2 else ""
     chosen = "none"
     if not note:
-        intervals = _intervals(found, level, bounds)
-        chosen, note = _choose(found, intervals)
+        intervals = _intervals(set_values, level, bounds)
+        chosen, note = _choose(set_values, intervals)
     low, high = intervals.get(chosen, (None, None))
-    n = 0 if note == "empty" else found.n
+    n = 0 if note == "empty" else set_values.n
     return Estimate(
-        found.value, low, high, level, chosen, n, unmeasured + found.n - n,
-        clusters=number if found.clustered else None, n_effective=None if found.clustered else float(n),
-        design_effect=None if found.clustered else 1.0, seed=found.seed, intervals=intervals, note=note,
+        set_values.value, low, high, level, chosen, n, unmeasured + set_values.n - n,
+        clusters=number if set_values.clustered else None, n_effective=None if set_values.clustered else float(n),
+        design_effect=None if set_values.clustered else 1.0, seed=set_values.seed, intervals=intervals, note=note,
     )  # fmt: skip
 
 
-def _choose(found: SetValues, intervals: dict[str, tuple[float, float]]) -> tuple[str, str]:
+def _choose(set_values: SetValues, intervals: dict[str, tuple[float, float]]) -> tuple[str, str]:
     """The interval that is printed, and why it is not BCa's."""
-    if found.by_draws:
-        if not _varies(found.draws, found.value):
+    if set_values.by_draws:
+        if not _varies(set_values.draws, set_values.value):
             return "none", "no_spread"
         return ("bca", "") if "bca" in intervals else ("delta", "no_bca")
-    if len(found.left):
+    if len(set_values.left):
         if "jackknife" in intervals:
-            return "jackknife", "repeats" if found.is_moved else "few_draws" if not len(found.draws) else "undefined"
-        return "none", "undefined" if np.isnan(found.left).any() else "no_spread"
-    return "none", "undefined" if math.isnan(found.spread) and len(found.draws) else "slow"
+            return "jackknife", "repeats" if set_values.is_moved else "few_draws" if not len(
+                set_values.draws
+            ) else "undefined"
+        return "none", "undefined" if np.isnan(set_values.left).any() else "no_spread"
+    return "none", "undefined" if math.isnan(set_values.spread) and len(set_values.draws) else "slow"
 
 
 def _varies(values: Array, value: float) -> bool:
     return float(np.nanstd(values)) > 1e-9 * max(abs(value), 1e-9)
 
 
-def _intervals(found: SetValues, level: float, bounds: Bounds | None) -> dict[str, tuple[float, float]]:
+def _intervals(set_values: SetValues, level: float, bounds: Bounds | None) -> dict[str, tuple[float, float]]:
     made: dict[str, tuple[float, float]] = {}
-    number = len(found.sizes)
-    if found.by_draws and _varies(found.draws, found.value):
-        kept = found.draws[np.isfinite(found.draws)]
-        half = kinds.normal_quantile((1 + level) / 2) * found.spread * math.sqrt(number / (number - 1))
-        made = {"delta": (found.value - half, found.value + half)}
-        moves = _covariances(found)
-        skewed = float(np.sum(moves**3)) / (6 * found.spread**3)  # its noise adds to squares, not to cubes
-        made |= kinds.resampled(kept, found.value, skewed, level)
-    if len(found.left) and not np.isnan(found.left).any() and _varies(found.left, found.value):
-        variance = (number - 1) * float(np.var(found.left))
-        made["jackknife"] = kinds.student(found.value, variance, number - 1, level)
+    number = len(set_values.sizes)
+    if set_values.by_draws and _varies(set_values.draws, set_values.value):
+        kept = set_values.draws[np.isfinite(set_values.draws)]
+        half = kinds.normal_quantile((1 + level) / 2) * set_values.spread * math.sqrt(number / (number - 1))
+        made = {"delta": (set_values.value - half, set_values.value + half)}
+        moves = _covariances(set_values)
+        skewed = float(np.sum(moves**3)) / (6 * set_values.spread**3)  # its noise adds to squares, not to cubes
+        made |= kinds.resampled(kept, set_values.value, skewed, level)
+    if len(set_values.left) and not np.isnan(set_values.left).any() and _varies(set_values.left, set_values.value):
+        variance = (number - 1) * float(np.var(set_values.left))
+        made["jackknife"] = kinds.student(set_values.value, variance, number - 1, level)
     return within(bounds, made)
 
 
-def _covariances(found: SetValues) -> Array:
+def _covariances(set_values: SetValues) -> Array:
     """(units,) covariance of the value with how often each unit was drawn."""
-    kept = np.isfinite(found.draws)
-    apart = np.where(kept, found.draws - found.draws[kept].mean(), 0.0)
-    total, start = np.zeros(len(found.sizes)), 0
-    for block in unit_draws(len(found.sizes), len(found.draws), found.seed):
+    kept = np.isfinite(set_values.draws)
+    apart = np.where(kept, set_values.draws - set_values.draws[kept].mean(), 0.0)
+    total, start = np.zeros(len(set_values.sizes)), 0
+    for block in unit_draws(len(set_values.sizes), len(set_values.draws), set_values.seed):
         total += np.einsum("i,ij->j", apart[start : start + len(block)], block.astype(np.float64))
         start += len(block)
     moves: Array = total / int(kept.sum())
     return moves - moves.mean()
 
 
-def set_influences(found: SetValues) -> Array | None:
+def set_influences(set_values: SetValues) -> Array | None:
     """(units,) what each unit adds to the value; their squares add up to its variance. None where nothing tells it.
 
     Of draws, scaled to their variance: the covariances of few draws with many units are mostly noise, which may not add
     to it.
     """
-    number = len(found.sizes)
-    if found.by_draws:
-        if not _varies(found.draws, found.value):
+    number = len(set_values.sizes)
+    if set_values.by_draws:
+        if not _varies(set_values.draws, set_values.value):
             return np.zeros(number)
-        moves = _covariances(found)
-        return np.asarray(moves * (found.spread / math.sqrt(float(np.sum(moves**2)))))
-    if len(found.left) and not np.isnan(found.left).any():
-        return np.asarray((found.left.mean() - found.left) * ((number - 1) / number))
+        moves = _covariances(set_values)
+        return np.asarray(moves * (set_values.spread / math.sqrt(float(np.sum(moves**2)))))
+    if len(set_values.left) and not np.isnan(set_values.left).any():
+        return np.asarray((set_values.left.mean() - set_values.left) * ((number - 1) / number))
     return None
 
 
@@ -222,7 +224,7 @@ def set_hypothesis(
         freedom = units.freedom if units.clustered else None
         groups = len(gap.sizes)
         error = math.sqrt(float(np.sum(moves**2)) * groups / max(groups - 1, 1))
-    found = Comparison(
+    comparison = Comparison(
         *names,
         gap.value,
         interval.low if interval.low is not None else math.nan,
@@ -243,6 +245,6 @@ def set_hypothesis(
         note=interval.note,
         width=width_of(bounds),
     )
-    if found.n_dropped and moves is not None:
-        found = anything(found)
-    return Hypothesis(by_signs(found) if moves is not None else found, pseudo, freedom)
+    if comparison.n_dropped and moves is not None:
+        comparison = anything(comparison)
+    return Hypothesis(by_signs(comparison) if moves is not None else comparison, pseudo, freedom)

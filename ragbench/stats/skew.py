@@ -121,9 +121,9 @@ def tie(units: Units, chance: float = BY_CHANCE) -> float:
         return 0.0
     from scipy.special import stdtr
 
-    found = max(-1.0, min(1.0, float(np.sum(weight * off * size)) / both))
-    statistic = abs(found) * math.sqrt((units.number - 2) / max(1 - found**2, 1e-12))
-    return found if 2 * float(stdtr(units.number - 2, -statistic)) < chance else 0.0
+    correlation = max(-1.0, min(1.0, float(np.sum(weight * off * size)) / both))
+    statistic = abs(correlation) * math.sqrt((units.number - 2) / max(1 - correlation**2, 1e-12))
+    return correlation if 2 * float(stdtr(units.number - 2, -statistic)) < chance else 0.0
 
 
 def moved_of(units: Units) -> Units:
@@ -193,9 +193,9 @@ def doubt_of_mean(units: Units, lean: float) -> str:
     units: of one column. lean: the acceleration of a mean on an open scale; 0 where a scale's ends bound it, as its
     interval knows them.
     """
-    found = []
+    reasons = []
     if units.number >= FEWEST and abs(lean) > DOUBTFUL:
-        found.append(Reason("few values decide the mean, and they are skewed"))
+        reasons.append(Reason("few values decide the mean, and they are skewed"))
     if units.clustered:  # a row may stand for several equal clusters
         sums, sizes = np.repeat(units.sums, units.counts, axis=0), np.repeat(units.sizes, units.counts)
         units = Units(sums, sizes, np.ones(len(sizes), dtype=np.int64), True, units.deviations)
@@ -203,8 +203,8 @@ def doubt_of_mean(units: Units, lean: float) -> str:
         share = rounded(abs(known), 2)
         grows = Reason("the value grows with the size of the group (correlation {share})", share=share)
         falls = Reason("the value falls with the size of the group (correlation {share})", share=share)
-        found.append(grows if known > 0 else falls)
-    return joined(*found, *_of_a_large_group(units))
+        reasons.append(grows if known > 0 else falls)
+    return joined(*reasons, *_of_a_large_group(units))
 
 
 def doubt(units: Units) -> str:
@@ -214,19 +214,19 @@ def doubt(units: Units) -> str:
     """
     if units.number < FEWEST:
         return ""
-    found = []
+    reasons = []
     if np.count_nonzero(units.sums) <= MOST_TO_DRAW and (moved := moved_of(units)).number >= FEWEST:
         off = moved.residuals()[:, 0]
         few = may_be_skewed(off) or (moved.number < FEWEST_TO_CORRECT and is_skewed(off))
         ties = 2 * len(np.unique(np.round(off, 12))) < len(off)
         if few or (not ties and abs(_acceleration(off)) > DOUBTFUL):
-            found.append(Reason("few differences decide, and they are skewed"))
+            reasons.append(Reason("few differences decide, and they are skewed"))
     if known := tie(units):
         share = rounded(abs(known), 2)
         grows = Reason("the difference grows with the size of the group (correlation {share})", share=share)
         falls = Reason("the difference falls with the size of the group (correlation {share})", share=share)
-        found.append(grows if known > 0 else falls)
-    return joined(*found, *_of_a_large_group(units))
+        reasons.append(grows if known > 0 else falls)
+    return joined(*reasons, *_of_a_large_group(units))
 
 
 def _of_a_large_group(units: Units) -> list[Reason]:

@@ -84,16 +84,16 @@ def plan_study(
         raise ValueError(f"difference is the one that is to be shown, finite and not 0; got {difference}")
     if comparisons < 1:
         raise ValueError(f"comparisons is how many are corrected together, 1 or more; got {comparisons}")
-    one = compare(baseline, challenger, clusters=clusters, better=better, level=level, resamples=FEWEST_DRAWS)
-    if one.groups < 2:
+    comparison = compare(baseline, challenger, clusters=clusters, better=better, level=level, resamples=FEWEST_DRAWS)
+    if comparison.groups < 2:
         what = "question" if clusters is None else "group"
-        raise ValueError(f"{one.groups} {what}s were measured on both sides: how they vary is known from two on")
+        raise ValueError(f"{comparison.groups} {what}s were measured on both sides: how they vary is known from two on")
     limit = (1 - level) / comparisons if threshold is None else threshold
-    spread = replace(Spread.of(one), level=1 - limit, joint=joint)
-    found = as_values(challenger, "challenger") - as_values(baseline, "baseline")
-    codes = as_codes(clusters, len(found))
-    kept = ~np.isnan(found)
-    between, within = (math.nan, math.nan) if codes is None else _components(found[kept], codes[kept], spread)
+    spread = replace(Spread.of(comparison), level=1 - limit, joint=joint)
+    differences = as_values(challenger, "challenger") - as_values(baseline, "baseline")
+    codes = as_codes(clusters, len(differences))
+    kept = ~np.isnan(differences)
+    between, within = (math.nan, math.nan) if codes is None else _components(differences[kept], codes[kept], spread)
     detectable = spread.detectable(power)
     groups = spread.needed(difference, power)
     per_group = None
@@ -105,16 +105,16 @@ def plan_study(
         power,
         spread.questions(difference, power),
         None if codes is None else groups,
-        _between(found[kept], None if codes is None else codes[kept], spread, difference, power, level),
-        one.n,
-        one.clusters,
+        _between(differences[kept], None if codes is None else codes[kept], spread, difference, power, level),
+        comparison.n,
+        comparison.clusters,
         spread.power(difference),
         detectable,
-        float(np.std(found[kept], ddof=1)),
+        float(np.std(differences[kept], ddof=1)),
         between / (between + within) if between + within > 0 else None,
         per_group,
         limit,
-        one.test,
+        comparison.test,
     )
 
 
@@ -135,7 +135,7 @@ def _between(
             return None
         ends = known
     deviations = (min(ends[0], spread.deviation), max(ends[1], spread.deviation))
-    low, high = (replace(spread, deviation=one).questions(difference, power) for one in deviations)
+    low, high = (replace(spread, deviation=deviation).questions(difference, power) for deviation in deviations)
     return None if low is None or high is None else (low, high)
 
 

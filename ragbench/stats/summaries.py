@@ -110,14 +110,14 @@ def compare_summaries(
             )
             against = least if difference > 0 else most
             worst = None if against is None else p_of(against) if against * difference > 0 else 1.0
-    one = Comparison(
+    comparison = Comparison(
         *names, difference, difference - edge * error, difference + edge * error, level, "welch", p, "Welch's t test",
         difference / deviation if deviation else math.nan, verdict_of(difference, p, better, level), n, lacking, better,
         least=least, most=most, width=width, error=error, threshold=1 - level,
         minimum_detectable=None if smallest is None or (width is not None and smallest > width) else smallest,
         questions_needed=needed, margin=margin, note="two_samples",
     )  # fmt: skip
-    return weighed(on_scale(one), worst)
+    return weighed(on_scale(comparison), worst)
 
 
 def _counted(

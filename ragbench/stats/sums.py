@@ -124,7 +124,7 @@ def resample_units(
         return Estimate(math.nan, None, None, level, "none", 0, unmeasured, note="empty")
     units = units.gathered()
     value = float(_values(statistic, weighted_sum(units.counts, units.sums)[None])[0])
-    found: dict[str, tuple[float, float]] = {}
+    intervals: dict[str, tuple[float, float]] = {}
     note = "few" if units.number < 2 else "undefined" if math.isnan(value) else ""
     if not note:
         moves = influences(statistic, units)
@@ -134,29 +134,29 @@ def resample_units(
             note = "no_spread"
         else:
             half = kinds.normal_quantile((1 + level) / 2) * error
-            found["delta"] = (value - half, value + half)
+            intervals["delta"] = (value - half, value + half)
             if fisher_below and abs(value) < 1:
-                found["fisher"] = kinds.fisher(value, spread, freedom, level)
+                intervals["fisher"] = kinds.fisher(value, spread, freedom, level)
             if units.number <= MOST_UNITS or method in {"bca", "percentile"}:
-                found |= _resampled(statistic, units, value, moves, level, resamples, seed)
+                intervals |= _resampled(statistic, units, value, moves, level, resamples, seed)
             elif analytic := kinds.abc(partial(_values, statistic), units.sums, units.counts, moves, level):
-                found["abc"] = analytic
+                intervals["abc"] = analytic
         if pseudo is not None:
-            found["bayesian"] = bayesian(statistic, units, pseudo, value, freedom, level, resamples, seed)
-        found = within(bounds, found)
-    chosen = method if method != "auto" else next((name for name in ("bca", "abc") if name in found), "delta")
-    if method == "auto" and "bayesian" in found:
+            intervals["bayesian"] = bayesian(statistic, units, pseudo, value, freedom, level, resamples, seed)
+        intervals = within(bounds, intervals)
+    chosen = method if method != "auto" else next((name for name in ("bca", "abc") if name in intervals), "delta")
+    if method == "auto" and "bayesian" in intervals:
         chosen, note = "bayesian", "few" if units.number < fisher_below else ""
-    elif method == "auto" and "fisher" in found and units.number < fisher_below:
+    elif method == "auto" and "fisher" in intervals and units.number < fisher_below:
         chosen, note = "fisher", "few"
-    if not note and (chosen not in found or (method == "auto" and chosen == "delta")):
+    if not note and (chosen not in intervals or (method == "auto" and chosen == "delta")):
         note = "no_bca"
-    low, high = found.get(chosen, (None, None))
+    low, high = intervals.get(chosen, (None, None))
     return Estimate(
-        value, low, high, level, chosen if chosen in found else "none", units.n, unmeasured,
+        value, low, high, level, chosen if chosen in intervals else "none", units.n, unmeasured,
         clusters=units.number if units.clustered else None,
         n_effective=None if units.clustered else float(units.n), design_effect=None if units.clustered else 1.0,
-        seed=seed, intervals=found, note=note,
+        seed=seed, intervals=intervals, note=note,
     )  # fmt: skip
 
 
@@ -326,7 +326,7 @@ def statistic_hypothesis(
         p, used = tested(units, resamples, seed)
         unsure = doubt(units)
         freedom = units.freedom if units.clustered else None
-    found = Comparison(
+    comparison = Comparison(
         *names,
         interval.value,
         interval.low if interval.low is not None else math.nan,
@@ -348,17 +348,17 @@ def statistic_hypothesis(
         width=width_of(bounds),
     )
     completions: tuple[Array, ...] = ()
-    if found.n_dropped and not math.isnan(p):
+    if comparison.n_dropped and not math.isnan(p):
         if completed is None:
-            return Hypothesis(by_signs(anything(found)), pseudo, freedom)
+            return Hypothesis(by_signs(anything(comparison)), pseudo, freedom)
         asked, ends = ~none, (np.full(len(present), np.nan), np.full(len(present), np.nan))
         tables = [np.hstack([_table(each, "completed")[0][asked] for each in pair]) for pair in completed]
         low, high = (float(gap(rows.sum(axis=0)[None])[0]) for rows in tables)
         for column, rows, value in zip(ends, tables, (low, high), strict=True):
             column[asked] = added(rows, value)
         tests = partial(units_at, codes=codes), lambda units: tested(units, resamples, seed)[0]
-        found, completions = bounded(found, ends, *tests, values=(low, high))
-    return Hypothesis(by_signs(found) if len(both) else found, pseudo, freedom, completions)
+        comparison, completions = bounded(comparison, ends, *tests, values=(low, high))
+    return Hypothesis(by_signs(comparison) if len(both) else comparison, pseudo, freedom, completions)
 
 
 def _error(interval: Estimate) -> float:

@@ -92,11 +92,11 @@ def kendall(tables: Array) -> Array:
 def balances(tables: Array) -> Array:
     """(…, K, K) of an item in each cell with all others: how many pairs are concordant, less those that are not."""
     flipped = tables[..., ::-1, ::-1]
-    found: Array = np.zeros_like(tables, dtype=np.float64)
-    for one, turned in ((tables, False), (flipped, True)):
-        after = _sum_after(one) - _sum_after(one[..., :, ::-1])[..., :, ::-1]
-        found += after[..., ::-1, ::-1] if turned else after
-    return found
+    balance: Array = np.zeros_like(tables, dtype=np.float64)
+    for table, turned in ((tables, False), (flipped, True)):
+        after = _sum_after(table) - _sum_after(table[..., :, ::-1])[..., :, ::-1]
+        balance += after[..., ::-1, ::-1] if turned else after
+    return balance
 
 
 def spearman(tables: Array) -> Array:
@@ -112,7 +112,7 @@ def pearson(sums: Array) -> Array:
     """Pearson's r from totals (…, 6) of 1, a, b, a², b², ab."""
     n, a, b, aa, bb, ab = np.moveaxis(sums, -1, 0)
     first, second = (
-        np.where(own - one**2 / n > 1e-12 * own, own - one**2 / n, np.nan) for one, own in ((a, aa), (b, bb))
+        np.where(own - total**2 / n > 1e-12 * own, own - total**2 / n, np.nan) for total, own in ((a, aa), (b, bb))
     )
     return np.clip((ab - a * b / n) / np.sqrt(first * second), -1, 1)
 
@@ -120,9 +120,9 @@ def pearson(sums: Array) -> Array:
 def _sum_after(tables: Array) -> Array:
     """Counts with a strictly larger row and a strictly larger column."""
     after = np.cumsum(np.cumsum(tables[..., ::-1, ::-1], axis=-1), axis=-2)[..., ::-1, ::-1]
-    found = np.zeros_like(tables, dtype=np.float64)
-    found[..., :-1, :-1] = after[..., 1:, 1:]
-    return found
+    sums = np.zeros_like(tables, dtype=np.float64)
+    sums[..., :-1, :-1] = after[..., 1:, 1:]
+    return sums
 
 
 def _centred_ranks(margins: Array) -> Array:

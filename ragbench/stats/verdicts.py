@@ -35,163 +35,185 @@ def verdict_of(difference: float, p: float, better: Better, level: float, attain
     return Verdict.BETTER if (difference > 0) == (better == "higher") else Verdict.WORSE
 
 
-def by_signs(one: Comparison) -> Comparison:
+def by_signs(comparison: Comparison) -> Comparison:
     """The comparison with the verdict that its own p allows, tested by the signs of its groups, its interval in
     agreement with it, and its power."""
-    found = decided(replace(one, attainable=attainable_p(one.groups, binary=is_of_hits(one))), one.p, 1 - one.level)
-    found = weighed(agreeing(found), one.p_worst)
-    if math.isnan(found.low):
-        return found
-    return replace(found, intervals={**found.intervals, "alone": (found.low, found.high)})
+    judged = decided(
+        replace(comparison, attainable=attainable_p(comparison.groups, binary=is_of_hits(comparison))),
+        comparison.p,
+        1 - comparison.level,
+    )
+    judged = weighed(agreeing(judged), comparison.p_worst)
+    if math.isnan(judged.low):
+        return judged
+    return replace(judged, intervals={**judged.intervals, "alone": (judged.low, judged.high)})
 
 
-def is_of_hits(one: Comparison) -> bool:
+def is_of_hits(comparison: Comparison) -> bool:
     """Whether it is of independent 0/1 values, tested by McNemar's test."""
-    return one.test in (MCNEMAR, MCNEMAR_EXACT)
+    return comparison.test in (MCNEMAR, MCNEMAR_EXACT)
 
 
-def withheld(one: Comparison, reason: str) -> Comparison:
+def withheld(comparison: Comparison, reason: str) -> Comparison:
     """The comparison without a verdict, for a reason that is said beside the word; its numbers stay.
 
     What it could have shown is not said either: more questions alike would tell no more. One without a p has no verdict
     anyway.
     """
-    if math.isnan(one.p):
-        return one
+    if math.isnan(comparison.p):
+        return comparison
     return replace(
-        one, verdict=Verdict.CANNOT_BE_TOLD, withheld=reason,
+        comparison, verdict=Verdict.CANNOT_BE_TOLD, withheld=reason,
         minimum_detectable=None, questions_needed=None, groups_needed=None,
     )  # fmt: skip
 
 
-def agreeing(one: Comparison) -> Comparison:
+def agreeing(comparison: Comparison) -> Comparison:
     """The comparison with an interval that holds 0 exactly if no difference is shown; see the module."""
-    one = on_scale(one)
-    low, high = one.low, one.high
+    comparison = on_scale(comparison)
+    low, high = comparison.low, comparison.high
     if math.isnan(low) or math.isnan(high):
-        return one
-    if not (one.verdict.is_better or one.verdict.is_worse):
+        return comparison
+    if not (comparison.verdict.is_better or comparison.verdict.is_worse):
         low, high = min(low, 0.0), max(high, 0.0)
-    elif one.difference > 0:
-        low = max(low, one.difference * OPEN or one.difference)
+    elif comparison.difference > 0:
+        low = max(low, comparison.difference * OPEN or comparison.difference)
     else:
-        high = min(high, one.difference * OPEN or one.difference)
-    return replace(one, low=low, high=high)
+        high = min(high, comparison.difference * OPEN or comparison.difference)
+    return replace(comparison, low=low, high=high)
 
 
-def on_scale(one: Comparison) -> Comparison:
+def on_scale(comparison: Comparison) -> Comparison:
     """The comparison without an end of an interval beyond the width of the scale: no true difference lies there."""
-    if one.width is None:
-        return one
-    width = one.width
+    if comparison.width is None:
+        return comparison
+    width = comparison.width
 
     def within(ends: tuple[float, float]) -> tuple[float, float]:
         low, high = (max(-width, min(width, end)) if not math.isnan(end) else end for end in ends)
         return low, high
 
-    low, high = within((one.low, one.high))
-    return replace(one, low=low, high=high, intervals={name: within(ends) for name, ends in one.intervals.items()})
+    low, high = within((comparison.low, comparison.high))
+    return replace(
+        comparison, low=low, high=high, intervals={name: within(ends) for name, ends in comparison.intervals.items()}
+    )
 
 
-def weighed(one: Comparison, p_worst: float | None) -> Comparison:
+def weighed(comparison: Comparison, p_worst: float | None) -> Comparison:
     """The comparison with the word that what is unmeasured leaves it, and that its size deserves.
 
     p_worst: of the completion that speaks most against it, as it was decided: after the correction where there is one.
     Better, worse and same are withheld where the worse completion does not allow them (`ragbench.stats.missing`).
     """
-    limit = 1 - one.level + 1e-12
-    one = replace(one, p_worst=p_worst)
-    if one.verdict is Verdict.SAME:
-        known, shown = one.p_equivalence_worst, 1 - one.level
+    limit = 1 - comparison.level + 1e-12
+    comparison = replace(comparison, p_worst=p_worst)
+    if comparison.verdict is Verdict.SAME:
+        known, shown = comparison.p_equivalence_worst, 1 - comparison.level
         allowed = known is None or known < shown
     else:
-        allowed = one.verdict.unshown or p_worst is None or p_worst < limit
-    return sized(one) if allowed else withheld(one, gaps(one))
+        allowed = comparison.verdict.unshown or p_worst is None or p_worst < limit
+    return sized(comparison) if allowed else withheld(comparison, gaps(comparison))
 
 
-def withheld_by_gaps(one: Comparison) -> bool:
+def withheld_by_gaps(comparison: Comparison) -> bool:
     """Whether it is what is unmeasured that withholds the word, and nothing else."""
-    return one.withheld == gaps(one)
+    return comparison.withheld == gaps(comparison)
 
 
-def gaps(one: Comparison) -> str:
+def gaps(comparison: Comparison) -> str:
     """How many pairs are unmeasured; n counts others where labels are few, or nothing is paired."""
-    if one.note == "two_samples":
-        return Reason("{part} values unmeasured", part=one.n_dropped)
-    if one.method in ("prediction_powered", "people"):
-        return Reason("{part} pairs unmeasured", part=one.n_dropped)
-    return Reason("{part} of {whole} pairs unmeasured", part=one.n_dropped, whole=one.n + one.n_dropped)
+    if comparison.note == "two_samples":
+        return Reason("{part} values unmeasured", part=comparison.n_dropped)
+    if comparison.method in ("prediction_powered", "people"):
+        return Reason("{part} pairs unmeasured", part=comparison.n_dropped)
+    return Reason(
+        "{part} of {whole} pairs unmeasured", part=comparison.n_dropped, whole=comparison.n + comparison.n_dropped
+    )
 
 
-def sized(one: Comparison) -> Comparison:
+def sized(comparison: Comparison) -> Comparison:
     """Better or worse by less than matters where the whole interval lies within the smallest difference of interest,
     also with what is unmeasured at either end of the scale."""
     words = {Verdict.BETTER: Verdict.SLIGHTLY_BETTER, Verdict.WORSE: Verdict.SLIGHTLY_WORSE}
     back = {slight: plain for plain, slight in words.items()}
-    word = back.get(one.verdict, one.verdict)
-    if word in words and one.margin is not None:
-        low, high = reach(one)
-        word = words[word] if -one.margin < low and high < one.margin else word
-    return one if word is one.verdict else replace(one, verdict=word)
+    word = back.get(comparison.verdict, comparison.verdict)
+    if word in words and comparison.margin is not None:
+        low, high = reach(comparison)
+        word = words[word] if -comparison.margin < low and high < comparison.margin else word
+    return comparison if word is comparison.verdict else replace(comparison, verdict=word)
 
 
-def reach(one: Comparison) -> tuple[float, float]:
+def reach(comparison: Comparison) -> tuple[float, float]:
     """The interval of the difference over all pairs: each end moved by as much as what is unmeasured could move it."""
-    least, most = (one.difference if end is None else end for end in (one.least, one.most))
-    return one.low + min(least - one.difference, 0.0), one.high + max(most - one.difference, 0.0)
+    least, most = (comparison.difference if end is None else end for end in (comparison.least, comparison.most))
+    return comparison.low + min(least - comparison.difference, 0.0), comparison.high + max(
+        most - comparison.difference, 0.0
+    )
 
 
-def decided(one: Comparison, p: float, threshold: float, instead: Callable[[float], float] = lambda p: p) -> Comparison:
+def decided(
+    comparison: Comparison, p: float, threshold: float, instead: Callable[[float], float] = lambda p: p
+) -> Comparison:
     """The comparison with the verdict that `p` allows, and with what it could have shown.
 
     p: its own, or after a correction. threshold: the largest p of its own that the hardest step of the correction
     takes as shown. instead: what p would be if the comparison's own were another and all else were as it is. A verdict
     from the equivalence test stays where no difference is shown.
     """
-    limit = 1 - one.level + 1e-12
-    attainable = instead(one.attainable) if one.attainable > threshold else 0.0
-    word = verdict_of(one.difference, p, one.better, one.level, attainable)
-    needed = _groups_for(one, lambda smallest: instead(smallest) <= limit) if word is Verdict.CANNOT_BE_SHOWN else None
-    equal = one.p_equivalence is not None and one.p_equivalence < 1 - one.level
+    limit = 1 - comparison.level + 1e-12
+    attainable = instead(comparison.attainable) if comparison.attainable > threshold else 0.0
+    word = verdict_of(comparison.difference, p, comparison.better, comparison.level, attainable)
+    needed = (
+        _groups_for(comparison, lambda smallest: instead(smallest) <= limit)
+        if word is Verdict.CANNOT_BE_SHOWN
+        else None
+    )
+    equal = comparison.p_equivalence is not None and comparison.p_equivalence < 1 - comparison.level
     if equal and word.unshown:
         word = Verdict.SAME
-    return _with_power(replace(one, verdict=word, withheld="", threshold=threshold, groups_needed=needed))
+    return _with_power(replace(comparison, verdict=word, withheld="", threshold=threshold, groups_needed=needed))
 
 
-def _groups_for(one: Comparison, shows: Callable[[float], bool]) -> int | None:
+def _groups_for(comparison: Comparison, shows: Callable[[float], bool]) -> int | None:
     """How many groups it takes until the smallest p, halved by each more, can be shown; None if no number does."""
-    counts = range(one.groups + 1, one.groups + 61)
-    return next((number for number in counts if shows(attainable_p(number, binary=is_of_hits(one)))), None)
+    counts = range(comparison.groups + 1, comparison.groups + 61)
+    return next((number for number in counts if shows(attainable_p(number, binary=is_of_hits(comparison)))), None)
 
 
-def with_margin(one: Comparison, margin: float | None) -> Comparison:
+def with_margin(comparison: Comparison, margin: float | None) -> Comparison:
     """The comparison with a smallest difference of interest, and how many questions would show it; None: with neither.
 
     One that was tested for equivalence keeps the margin of that test. Raises ValueError for a margin not above 0.
     """
-    if one.p_equivalence is not None:
-        return one
+    if comparison.p_equivalence is not None:
+        return comparison
     if margin is not None and not (margin > 0 and math.isfinite(margin)):
         raise ValueError(f"the smallest difference of interest is above 0; got {margin}")
-    return sized(replace(one, margin=margin, questions_needed=_questions_for(one, margin)))
+    return sized(replace(comparison, margin=margin, questions_needed=_questions_for(comparison, margin)))
 
 
-def _with_power(one: Comparison) -> Comparison:
-    if one.groups_needed is not None:
-        return replace(one, minimum_detectable=None, questions_needed=None)
-    if one.threshold is None or math.isnan(one.error):
-        return one
-    smallest = Spread.of(one).detectable()
-    if smallest is not None and one.width is not None and smallest > one.width:
+def _with_power(comparison: Comparison) -> Comparison:
+    if comparison.groups_needed is not None:
+        return replace(comparison, minimum_detectable=None, questions_needed=None)
+    if comparison.threshold is None or math.isnan(comparison.error):
+        return comparison
+    smallest = Spread.of(comparison).detectable()
+    if smallest is not None and comparison.width is not None and smallest > comparison.width:
         smallest = None
-    return replace(one, minimum_detectable=smallest, questions_needed=_questions_for(one, one.margin))
+    return replace(
+        comparison, minimum_detectable=smallest, questions_needed=_questions_for(comparison, comparison.margin)
+    )
 
 
-def _questions_for(one: Comparison, margin: float | None) -> int | None:
+def _questions_for(comparison: Comparison, margin: float | None) -> int | None:
     """How many questions show a difference of `margin`; None where no number does, or it cannot be told."""
-    if margin is None or one.withheld or one.groups_needed is not None:
+    if margin is None or comparison.withheld or comparison.groups_needed is not None:
         return None
-    return None if one.threshold is None or math.isnan(one.error) else Spread.of(one).questions(margin)
+    return (
+        None
+        if comparison.threshold is None or math.isnan(comparison.error)
+        else Spread.of(comparison).questions(margin)
+    )
 
 
 @dataclass(frozen=True)
@@ -211,14 +233,16 @@ class Spread:
     joint: bool = False
 
     @classmethod
-    def of(cls, one: Comparison) -> Spread:
+    def of(cls, comparison: Comparison) -> Spread:
         """That of a comparison whose threshold and error are known."""
-        assert one.threshold is not None, "it was decided"
-        threshold = one.threshold if one.joint else max(one.threshold, one.attainable)
-        binary = is_of_hits(one)
-        differing = math.sqrt(one.error**2 * (one.n - 1) + one.difference**2)
-        deviation = differing if binary else one.error * math.sqrt(one.groups) / shrinkage(one.groups)
-        return cls(deviation, one.n, one.groups, 1 - threshold, binary, one.joint)
+        assert comparison.threshold is not None, "it was decided"
+        threshold = comparison.threshold if comparison.joint else max(comparison.threshold, comparison.attainable)
+        binary = is_of_hits(comparison)
+        differing = math.sqrt(comparison.error**2 * (comparison.n - 1) + comparison.difference**2)
+        deviation = (
+            differing if binary else comparison.error * math.sqrt(comparison.groups) / shrinkage(comparison.groups)
+        )
+        return cls(deviation, comparison.n, comparison.groups, 1 - threshold, binary, comparison.joint)
 
     def detectable(self, power: float = POWER) -> float | None:
         """The smallest true difference that is shown with this power; None as in `minimum_detectable_difference`."""

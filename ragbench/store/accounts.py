@@ -111,10 +111,10 @@ class Accounts:
         async def work(connection: Connection) -> list[list[tuple[Any, ...]]]:
             return await _results(connection, query, values)
 
-        found = await self._lanes().through("counting what is spent", work)
+        answers = await self._lanes().through("counting what is spent", work)
         self._begun.add(run)
-        [(calls, tokens, money, held_calls, held_tokens, held_money, quiet)] = found[-1]
-        admitted = wanted is not None and bool(found[-2])
+        [(calls, tokens, money, held_calls, held_tokens, held_money, quiet)] = answers[-1]
+        admitted = wanted is not None and bool(answers[-2])
         return admitted, (int(calls), tokens, money), (int(held_calls), held_tokens, held_money), float(quiet)
 
     async def sit(
@@ -157,9 +157,9 @@ async def _results(connection: Connection, query: str, values: dict[str, Any]) -
     # it puts the values into the text itself: only so several statements make one round trip
     cursor = psycopg.AsyncClientCursor(connection)
     await cursor.execute(query.encode(), values)
-    found: list[list[tuple[Any, ...]]] = []
+    rows: list[list[tuple[Any, ...]]] = []
     while True:
         if cursor.description is not None:
-            found.append(await cursor.fetchall())
+            rows.append(await cursor.fetchall())
         if not cursor.nextset():
-            return found
+            return rows

@@ -36,12 +36,12 @@ def kept(engine: Engine, about: Mapping[str, Any], make: Callable[[], Arrays]) -
     """
     key = _key(about)
     with told_plainly("reading arrays"), engine.begin() as connection:
-        found = _read(connection, key)
-    if found is None:
-        found = make()
+        arrays = _read(connection, key)
+    if arrays is None:
+        arrays = make()
         with told_plainly("keeping arrays"), engine.begin() as connection:
-            _keep(connection, key, about, found)
-    return found
+            _keep(connection, key, about, arrays)
+    return arrays
 
 
 def are_kept(engine: Engine, about: Mapping[str, Any]) -> bool:

@@ -65,14 +65,14 @@ def _possible(
 
 def _cosines(queries: Vectors, vectors: Vectors, own: NDArray[np.int64], places: NDArray[np.int64]) -> Array:
     """(pairs,) in double precision, each pair by itself."""
-    found, asked = np.empty(len(own)), queries.astype(float)
+    cosines, asked = np.empty(len(own)), queries.astype(float)
     squares = np.einsum("ij,ij->i", asked, asked)
     for start in range(0, len(own), PAIRS):
         part = slice(start, start + PAIRS)
-        one, other = asked[own[part]], vectors[places[part]].astype(float)
+        query_rows, other = asked[own[part]], vectors[places[part]].astype(float)
         lengths = squares[own[part]] * np.einsum("ij,ij->i", other, other)
-        found[part] = np.einsum("ij,ij->i", one, other) / np.sqrt(lengths)
-    return found
+        cosines[part] = np.einsum("ij,ij->i", query_rows, other) / np.sqrt(lengths)
+    return cosines
 
 
 def _merge(

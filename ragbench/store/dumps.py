@@ -75,15 +75,15 @@ def sizes(engine: Engine) -> list[TableSize]:
         "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = :schema AND c.relkind = 'r' ORDER BY 3 DESC, 1"
     )
     with told_plainly("measuring the database"), engine.connect() as connection:
-        found = []
+        tables = []
         for name, rows, size in connection.execute(wanted, {"schema": SCHEMA}).all():
             if size <= COUNTED_BYTES or rows < 0:  # never looked at by the server so far
                 with cursor_of(connection) as cursor:
                     cursor.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(SCHEMA, name)))
                     [(rows,)] = cursor.fetchall()
             meant_for = MEANT_FOR.get(name, "a copy that is searched: vectors and their index")
-            found.append(TableSize(name, meant_for, int(rows), int(size)))
-    return found
+            tables.append(TableSize(name, meant_for, int(rows), int(size)))
+    return tables
 
 
 def dump(engine: Engine, path: Path) -> None:
@@ -109,9 +109,9 @@ def restore(engine: Engine, path: Path, *, replace: bool = False) -> str:
     """
     if not path.is_file():
         raise StoreError(f"{path}: there is no such file; `ragbench db dump FILE` makes one")
-    if (found := _version_in(engine, path)) != VERSION:
+    if (stored := _version_in(engine, path)) != VERSION:
         raise StoreError(
-            f"{path} was made by another version of ragbench (tables of {of_version(found)}; this one knows "
+            f"{path} was made by another version of ragbench (tables of {of_version(stored)}; this one knows "
             f"{of_version(VERSION)}): restore it with the ragbench that made it"
         )
     with told_plainly(f"restoring {path.name}"), engine.begin() as connection:
@@ -131,8 +131,8 @@ def restore(engine: Engine, path: Path, *, replace: bool = False) -> str:
 def _version_in(engine: Engine, path: Path) -> int:
     """The version of the tables in a dump, 0 where it does not say."""
     said = _run(engine, "pg_restore", "--data-only", f"--table={version.name}", "--file=-", str(path))
-    found = re.search(r"^COPY .* FROM stdin;\n(\d{1,9})$", said, re.MULTILINE)
-    return int(found[1]) if found else 0
+    version_line = re.search(r"^COPY .* FROM stdin;\n(\d{1,9})$", said, re.MULTILINE)
+    return int(version_line[1]) if version_line else 0
 
 
 def _forget_copies(connection: Connection) -> None:

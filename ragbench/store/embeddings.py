@@ -58,7 +58,7 @@ def ensure(
     nobody else is at, so that a text is paid for once. Nobody waits longer than `patience` seconds for what others are
     at. Where a batch fails, those that are under way are kept first.
     """
-    unique = {text_hash(one, kind): one for one in texts}
+    unique = {text_hash(content, kind): content for content in texts}
     missing = _missing(engine, model, list(unique))
     if progress is not None:
         progress(len(texts) - len(missing))
@@ -120,18 +120,18 @@ def _turn(left: deque[list[bytes]], turns: Ranges, most: int, *, overdue: bool) 
 
     overdue: the first one, whoever is at it: the locks save work, correctness does not hang on them.
     """
-    found: list[bytes] = []
+    keys: list[bytes] = []
     for _ in range(min(max(TRIED, most), len(left))):
-        if turns.take(left[0]) or (overdue and not found):
-            found += left.popleft()
+        if turns.take(left[0]) or (overdue and not keys):
+            keys += left.popleft()
             most -= 1
-        elif found:
+        elif keys:
             break
         else:
             left.rotate(-1)
         if most <= 0:
             break
-    return found
+    return keys
 
 
 def _begun(model: Embedder, texts: Sequence[str], kind: TextKind, batch: int) -> Future[Made]:
@@ -141,8 +141,8 @@ def _begun(model: Embedder, texts: Sequence[str], kind: TextKind, batch: int) ->
         done.set_result((NONE, None))
     elif isinstance(model, PatientEmbedder):
         asked = model.begin(texts, kind=kind)
-        asked.add_done_callback(lambda one: _settle(done, one, model, texts))
-        done.add_done_callback(lambda one: asked.cancel() if one.cancelled() else None)
+        asked.add_done_callback(lambda future: _settle(done, future, model, texts))
+        done.add_done_callback(lambda future: asked.cancel() if future.cancelled() else None)
     else:
         done.set_result(_embedded(model, texts, kind, batch))
     return done
@@ -166,21 +166,21 @@ def _embedded(model: Embedder, texts: Sequence[str], kind: TextKind, batch: int)
     for start in range(0, len(texts), batch):
         part = texts[start : start + batch]
         try:
-            one = check(model.embed(part, kind=kind), part, model.name)
-            _require_width(model, one, made[0].shape[1] if made else one.shape[1])
+            vectors = check(model.embed(part, kind=kind), part, model.name)
+            _require_width(model, vectors, made[0].shape[1] if made else vectors.shape[1])
         except EmbeddingError as error:
             places = tuple(start + place for place in error.positions)
             refused = EmbeddingError(str(error), places, reason=error.reason, dead=error.dead)
             refused.__cause__ = error
             break
-        made.append(one)
+        made.append(vectors)
     return np.concatenate(made) if made else NONE, refused
 
 
 def _of_the_whole(error: EmbeddingError, asked: Sequence[str], texts: Sequence[str]) -> EmbeddingError:
     """The error of a part with its places in all texts."""
     faulty = {asked[place] for place in error.positions}
-    places = tuple(place for place, one in enumerate(texts) if one in faulty)
+    places = tuple(place for place, content in enumerate(texts) if content in faulty)
     whole = EmbeddingError(str(error), places, reason=error.reason, dead=error.dead)
     whole.__cause__ = error
     return whole
@@ -207,7 +207,7 @@ def note(model: Embedder, kind: TextKind, computed: int) -> None:
 
 def missing(engine: Engine, model: Embedder, texts: Sequence[str], kind: TextKind) -> list[str]:
     """The texts whose vectors are not stored, each once."""
-    unique = {text_hash(one, kind): one for one in texts}
+    unique = {text_hash(content, kind): content for content in texts}
     return [unique[key] for key in _missing(engine, model, list(unique))]
 
 
@@ -216,7 +216,7 @@ def read(engine: Engine, model: Embedder, texts: Sequence[str], kind: TextKind) 
     with told_plainly("reading vectors"), engine.begin() as connection:
         number, width = find(connection, model)
         with cursor_of(connection) as cursor:
-            _copy_hashes(cursor, [text_hash(one, kind) for one in texts])
+            _copy_hashes(cursor, [text_hash(content, kind) for content in texts])
             query = (
                 f"COPY (SELECT n, vector FROM wanted JOIN {SCHEMA}.embedding USING (text_hash) "  # noqa: S608
                 f"WHERE embedder_id = {number} ORDER BY n) TO STDOUT (FORMAT BINARY)"
@@ -244,27 +244,27 @@ def of_dataset(
 
 def find(connection: Connection, model: Embedder) -> tuple[int, int]:
     """An embedder's number and width. Raises EmbeddingError when nothing of it was ever stored."""
-    found = _known(connection, model)
-    if found is None:
+    known = _known(connection, model)
+    if known is None:
         raise EmbeddingError(f"no vectors of the embedder {model.name} are stored: embed the chunks first")
-    return found
+    return known
 
 
 def known_width(connection: Connection, model: Embedder) -> int | None:
     """The width of the embedder's stored vectors; None where nothing of it was ever stored."""
-    found = _known(connection, model)
-    return None if found is None else found[1]
+    known = _known(connection, model)
+    return None if known is None else known[1]
 
 
 def check(vectors: Any, texts: Sequence[str], name: str) -> Vectors:
     """The same vectors as float32 if each can be stored and searched; else EmbeddingError with counts and the first."""
     try:
-        found, faults = usable_vectors(vectors, len(texts))
+        usable, faults = usable_vectors(vectors, len(texts))
     except EmbeddingError as error:
         raise EmbeddingError(f"the embedder {name} {error}") from None
-    if not 1 <= found.shape[1] <= WIDEST:
+    if not 1 <= usable.shape[1] <= WIDEST:
         raise EmbeddingError(
-            f"the embedder {name} gives vectors of width {found.shape[1]}; PostgreSQL stores 1 to {WIDEST}: choose "
+            f"the embedder {name} gives vectors of width {usable.shape[1]}; PostgreSQL stores 1 to {WIDEST}: choose "
             "fewer dimensions (or fewer buckets)"
         )
     if faults:
@@ -276,7 +276,7 @@ def check(vectors: Any, texts: Sequence[str], name: str) -> Vectors:
             places,
             reason=reason,
         )
-    return found
+    return usable
 
 
 def _missing(engine: Engine, model: Embedder, keys: Sequence[bytes]) -> list[bytes]:

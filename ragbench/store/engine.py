@@ -88,12 +88,12 @@ def make_tables(engine: Engine) -> None:
             return
     with told_plainly("making the tables of the database"), engine.begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": MAKING})
-        found = version_of(connection)
-        if found == VERSION:
+        stored = version_of(connection)
+        if stored == VERSION:
             return
-        if found is not None:
+        if stored is not None:
             raise StoreError(
-                f"another version of ragbench has made the tables of this database ({of_version(found)}; this one "
+                f"another version of ragbench has made the tables of this database ({of_version(stored)}; this one "
                 f"makes {of_version(VERSION)}): name another database, by database.folder in ragbench.toml or "
                 "RAGBENCH_DATABASE_URL; nothing was changed. Replies that were paid for come along: `ragbench journal "
                 "export FILE` with the ragbench that made it, `ragbench journal import FILE` here"

@@ -51,7 +51,11 @@ class DatabaseJournal:
         read = new = 0
         left = iter({**row, "imported": True} for row in rows)
         while batch := list(islice(left, BATCH)):
-            with told_plainly("writing the journal"), self._engine.begin() as one, cursor_of(one) as cursor:
+            with (
+                told_plainly("writing the journal"),
+                self._engine.begin() as connection,
+                cursor_of(connection) as cursor,
+            ):
                 new += cursor.execute(RECORD, (rows_as_json(batch),)).rowcount
             read += len(batch)
         return read, new
@@ -71,8 +75,8 @@ class DatabaseJournal:
             for start in range(0, len(keys), BATCH):
                 some = keys[start : start + BATCH]
                 wanted = ROWS.where(journal.c.key.in_(some))
-                found = {row.key: dict(row._mapping) for row in connection.execute(wanted)}
-                yield from (found[key] for key in some if key in found)
+                by_key = {row.key: dict(row._mapping) for row in connection.execute(wanted)}
+                yield from (by_key[key] for key in some if key in by_key)
 
     def kept_before(self, keys: Sequence[str], seconds: float) -> dict[str, tuple[int, int]]:
         """By judge, how many of these replies were kept more than so many seconds ago, and how many there are.

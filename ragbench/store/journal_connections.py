@@ -115,15 +115,15 @@ class Lanes:
             cursor.nextset()
             locked = {key for (key,) in await cursor.fetchall()}
             cursor.nextset()
-            found = await _rows(cursor)
-            self._released += locked & found.keys()
-            ours = locked - found.keys()
+            rows = await _rows(cursor)
+            self._released += locked & rows.keys()
+            ours = locked - rows.keys()
             self._held |= ours
-            return found, ours | (set(free) - set(asked) - found.keys())
+            return rows, ours | (set(free) - set(asked) - rows.keys())
 
-        found, ours = await self._patiently("reading the journal", work, self._claims_lane)
-        await self._note(self._hits, found.values())
-        return found, ours
+        known, ours = await self._patiently("reading the journal", work, self._claims_lane)
+        await self._note(self._hits, known.values())
+        return known, ours
 
     def release(self, key: str) -> None:
         """Let go of a claimed key: its row is kept, or nobody asks for it any more."""

@@ -83,10 +83,10 @@ class Cluster(Protocol):
 
 def cluster() -> Cluster:
     """Raises ClusterError where no annex offers one."""
-    found = annexes.taken("pool", "cluster")
-    if found is None:
+    offer = annexes.taken("pool", "cluster")
+    if offer is None:
         raise ClusterError("this installation of ragbench has no annex for clusters; unset `cluster`")
-    return cast(Cluster, found)
+    return cast(Cluster, offer)
 
 
 @contextlib.contextmanager
@@ -173,10 +173,12 @@ class Together:
     def heard(self, part: int, state: Mapping[str, Any]) -> None:
         """A part is this far. One that was begun anew is as far as it says now: what was told stays told."""
         self._states[part] = state
-        done = sum(one["done"] for one in self._states.values())
+        done = sum(part_state["done"] for part_state in self._states.values())
         if self._advance is not None and done > self.told:
             self._advance(done - self.told)
             self.told = done
-        if self._on_change is not None and any(one["calls"].get("asked") for one in self._states.values()):
-            calls = [one["calls"] for one in self._states.values()]
-            self._on_change(Tally(**{name: sum(one.get(name, 0) for one in calls) for name in COUNTERS}))
+        if self._on_change is not None and any(
+            part_state["calls"].get("asked") for part_state in self._states.values()
+        ):
+            calls = [part_state["calls"] for part_state in self._states.values()]
+            self._on_change(Tally(**{name: sum(counts.get(name, 0) for counts in calls) for name in COUNTERS}))

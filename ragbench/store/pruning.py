@@ -120,26 +120,26 @@ class Pruning:
         return gone
 
     def _chosen(self) -> tuple[str, dict[str, Any]]:
-        one = self._choice
-        named = {name: condition for name, condition in _CONDITIONS.items() if getattr(one, name) is not None}
+        choice = self._choice
+        named = {name: condition for name, condition in _CONDITIONS.items() if getattr(choice, name) is not None}
         conditions = ["TRUE", *named.values()]
-        values: dict[str, Any] = {name: getattr(one, name) for name in named}
-        if one.unused:
+        values: dict[str, Any] = {name: getattr(choice, name) for name in named}
+        if choice.unused:
             conditions += [
                 f"key NOT IN (SELECT unnest(keys) FROM {SCHEMA}.run_reply)",  # noqa: S608
                 "recorded_at < now() - CAST(:under_way AS interval)",
                 f"recorded_at > coalesce((SELECT max(recorded_at) FROM ({_UNKNOWN}) AS one), '-infinity')",  # noqa: S608
             ]
             values["under_way"] = UNDER_WAY
-        found = f"SELECT key FROM {SCHEMA}.journal WHERE {' AND '.join(conditions)}"  # noqa: S608
-        if one.down_to is None:
-            return found, values
-        values["down_to"] = one.down_to
+        query = f"SELECT key FROM {SCHEMA}.journal WHERE {' AND '.join(conditions)}"  # noqa: S608
+        if choice.down_to is None:
+            return query, values
+        values["down_to"] = choice.down_to
         return (
             f"SELECT key FROM (SELECT key, sum(size) OVER (ORDER BY recorded_at, key) AS gone, total, size FROM "  # noqa: S608
             f"(SELECT key, recorded_at, {SIZE} AS size, "
             f"(SELECT sum({SIZE}) FROM {SCHEMA}.journal) AS total FROM {SCHEMA}.journal "
-            f"WHERE key IN ({found})) AS sized) AS ordered WHERE total - (gone - size) > :down_to",
+            f"WHERE key IN ({query})) AS sized) AS ordered WHERE total - (gone - size) > :down_to",
             values,
         )
 

@@ -37,8 +37,8 @@ class Ranges:
         self._connection.execute(query, {"numbers": list(numbers), "a": COMPUTING})
 
     def _numbers(self, keys: Iterable[bytes]) -> list[int]:
-        found = {int.from_bytes(key[:4], "big") >> (32 - BITS) for key in keys}
-        return sorted((self._embedder << BITS | one) - 2**31 for one in found)
+        prefixes = {int.from_bytes(key[:4], "big") >> (32 - BITS) for key in keys}
+        return sorted((self._embedder << BITS | prefix) - 2**31 for prefix in prefixes)
 
 
 @contextmanager

@@ -64,7 +64,11 @@ class Runs:
             )
             _copy(connection, run_part, _rows(name, run_part, record.parts))
             _copy(connection, run_value, _rows(name, run_value, record.values))
-            _copy(connection, run_comparison, ((name, n, plain_json(one)) for n, one in enumerate(record.comparisons)))
+            _copy(
+                connection,
+                run_comparison,
+                ((name, n, plain_json(comparison)) for n, comparison in enumerate(record.comparisons)),
+            )
             for scores in record.scores:
                 clusters = None if scores.clusters is None else list(scores.clusters)
                 row = (name, scores.notebook, list(scores.samples), list(scores.fingerprints), clusters)
@@ -89,8 +93,8 @@ class Runs:
             wanted = wanted.where(or_(inside, run.c.folder.is_(None)))
         with told_plainly("listing runs"), self._engine.connect() as connection:
             names = list(connection.scalars(wanted))
-            found = {record.id: record for record in _read(connection, names, scores=False)}
-        return [found[name] for name in names]
+            by_name = {record.id: record for record in _read(connection, names, scores=False)}
+        return [by_name[name] for name in names]
 
     def names(self) -> list[str]:
         """The ids of all runs, newest first."""
@@ -139,10 +143,10 @@ class Runs:
         """The run of that name (see `resolve`) with all that is kept of it. Raises StoreError."""
         resolved = self.resolve(name)
         with told_plainly(f"reading the run {resolved}"), self._engine.connect() as connection:
-            found = _read(connection, [resolved], scores=True)
-        if not found:
+            records = _read(connection, [resolved], scores=True)
+        if not records:
             raise StoreError(f"the run {resolved} was deleted just now; `ragbench runs` lists those that are kept")
-        return found[0]
+        return records[0]
 
     def delete(self, name: str) -> str:
         """Forget a run; its folder of pages stays. The id that was deleted. Raises StoreError for a name of none."""
@@ -155,11 +159,11 @@ class Runs:
         """The newest runs with their names, as the end of a sentence that misses one."""
         with told_plainly("listing runs"), self._engine.connect() as connection:
             columns = (run.c.id, run.c.manifest["name"].astext)
-            found = connection.execute(select(*columns).order_by(*NEWEST_FIRST).limit(SHOWN + 1)).all()
-        if not found:
+            rows = connection.execute(select(*columns).order_by(*NEWEST_FIRST).limit(SHOWN + 1)).all()
+        if not rows:
             return ": no run is kept yet, `ragbench run` makes one"
-        told = ", ".join(f"{one} ({name})" if name else one for one, name in found[:SHOWN])
-        return f"; there are {told}" + ("" if len(found) <= SHOWN else " …") + "; `ragbench runs` says more of them"
+        told = ", ".join(f"{run_id} ({name})" if name else run_id for run_id, name in rows[:SHOWN])
+        return f"; there are {told}" + ("" if len(rows) <= SHOWN else " …") + "; `ragbench runs` says more of them"
 
     def _free(self, connection: Connection, record: RunRecord) -> str:
         """The record's id, or the id with a number where another run has it."""
@@ -175,8 +179,8 @@ class Runs:
 
 def _rows(name: str, table: Table, records: Iterable[Any]) -> Iterable[tuple[Any, ...]]:
     """Records of a run as rows of a table whose columns, after its id and their position, are their fields."""
-    for position, one in enumerate(records):
-        yield (name, position, *(_kept(getattr(one, column.name)) for column in list(table.columns)[2:]))
+    for position, record in enumerate(records):
+        yield (name, position, *(_kept(getattr(record, column.name)) for column in list(table.columns)[2:]))
 
 
 def _kept(value: Any) -> Any:
@@ -216,10 +220,10 @@ def _read(connection: Connection, names: Sequence[str], *, scores: bool) -> list
             folder=None if row.folder is None else Path(row.folder),
             identities=row.identities,
             manifest=row.manifest,
-            parts=tuple(RunPart(**_fields(one)) for one in parts.get(row.id, ())),
-            values=tuple(_value(one) for one in values.get(row.id, ())),
-            comparisons=tuple(one.finding for one in comparisons.get(row.id, ())),
-            scores=tuple(_scores(one, columns.get(row.id, ())) for one in questions.get(row.id, ())),
+            parts=tuple(RunPart(**_fields(part)) for part in parts.get(row.id, ())),
+            values=tuple(_value(value) for value in values.get(row.id, ())),
+            comparisons=tuple(comparison.finding for comparison in comparisons.get(row.id, ())),
+            scores=tuple(_scores(question, columns.get(row.id, ())) for question in questions.get(row.id, ())),
             replies=tuple(replies[row.id][0]._mapping["keys"]) if row.id in replies else None,
         )
         for row in connection.execute(select(run).where(run.c.id.in_(names)))
@@ -232,16 +236,16 @@ def _fields(row: Any) -> dict[str, Any]:
 
 
 def _value(row: Any) -> RunValue:
-    found = _fields(row)
-    bounds = (found.pop("scale_low"), found.pop("scale_high"))
-    return RunValue(**found, bounds=bounds)
+    fields = _fields(row)
+    bounds = (fields.pop("scale_low"), fields.pop("scale_high"))
+    return RunValue(**fields, bounds=bounds)
 
 
 def _scores(row: Any, columns: Sequence[Any]) -> RunScores:
     own = {
-        (one.system, one.metric): np.array(one._mapping["values"], float)
-        for one in columns
-        if one.notebook == row.notebook
+        (column.system, column.metric): np.array(column._mapping["values"], float)
+        for column in columns
+        if column.notebook == row.notebook
     }
     clusters = None if row.clusters is None else tuple(row.clusters)
     return RunScores(row.notebook, tuple(row.samples), tuple(row.fingerprints), clusters, own)

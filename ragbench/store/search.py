@@ -120,11 +120,11 @@ def nearest(
                 if stop.is_set():
                     return
                 part = queries[start : start + batch]
-                found, seconds = ask(cursor, statement, part)
+                hits, seconds = ask(cursor, statement, part)
                 milliseconds[start : start + len(part)] = seconds * 1000 / len(part)
-                rank = np.arange(len(found["n"])) - np.searchsorted(found["n"], found["n"])
-                positions[start + found["n"], rank] = found["position"]
-                similarities[start + found["n"], rank] = found["similarity"]
+                rank = np.arange(len(hits["n"])) - np.searchsorted(hits["n"], hits["n"])
+                positions[start + hits["n"], rank] = hits["position"]
+                similarities[start + hits["n"], rank] = hits["similarity"]
                 if progress is not None:
                     with told:
                         progress(len(part))
@@ -160,20 +160,20 @@ def named(
     )
 
 
-def recall_against_exact(found: Neighbours, exact: Neighbours, tolerance: float = 1e-5) -> float:
+def recall_against_exact(approximate: Neighbours, exact: Neighbours, tolerance: float = 1e-5) -> float:
     """Share of the exact nearest chunks that approximate search found, mean over questions, in [0, 1].
 
     A chunk counts as found when it is as near as the last exact one, so equally near chunks may stand for each other
     (Aumüller, Bernhardsson and Faithfull 2020, ANN-Benchmarks, section 2.1).
     """
-    return float(np.mean(recalls_against_exact(found, exact, tolerance)))
+    return float(np.mean(recalls_against_exact(approximate, exact, tolerance)))
 
 
-def recalls_against_exact(found: Neighbours, exact: Neighbours, tolerance: float = 1e-5) -> Array:
+def recalls_against_exact(approximate: Neighbours, exact: Neighbours, tolerance: float = 1e-5) -> Array:
     """(questions,) what `recall_against_exact` is the mean of."""
     shares = [
         min(1.0, float((mine >= best[-1] - tolerance).sum()) / len(best))
-        for mine, best in zip(found.similarities, exact.similarities, strict=True)
+        for mine, best in zip(approximate.similarities, exact.similarities, strict=True)
     ]
     return np.array(shares)
 
@@ -213,12 +213,12 @@ def _alone(cursor: Any, nearest: str, part: Vectors) -> tuple[dict[str, NDArray[
     written = "[" + ",".join(map(str, part[0].tolist())) + "]"
     begun = time.perf_counter()
     rows = cursor.execute(statement, {"asked": written}).fetchall()
-    found = {
+    columns = {
         "n": np.zeros(len(rows), np.int32),
         "position": np.array([position for position, _ in rows], np.int32),
         "similarity": np.array([similarity for _, similarity in rows]),
     }
-    return found, time.perf_counter() - begun
+    return columns, time.perf_counter() - begun
 
 
 def _nearest(search: Search, width: int, asked: str) -> str:

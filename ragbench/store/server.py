@@ -93,9 +93,9 @@ def start(settings: Settings) -> ServerStatus:
 
 def required(settings: Settings) -> None:
     """Start the embedded server. Raises StoreError where none answers, your own among them, with what to do."""
-    found = start(settings)
-    if not found.running:
-        raise StoreError(f"{found}; start it, or name another one, then {AGAIN}")
+    status = start(settings)
+    if not status.running:
+        raise StoreError(f"{status}; start it, or name another one, then {AGAIN}")
 
 
 def stop(settings: Settings) -> ServerStatus:

@@ -48,9 +48,9 @@ def kept(engine: Engine, about: Mapping[str, Any], measure: Callable[[], Reading
 
 def found(engine: Engine, about: Sequence[Mapping[str, Any]]) -> list[Readings]:
     """The readings that are kept of any of these; those of which there are none are left out."""
-    wanted = select(timing.c.readings).where(timing.c.key.in_([_key(one) for one in about]))
+    wanted = select(timing.c.readings).where(timing.c.key.in_([_key(subject) for subject in about]))
     with told_plainly("reading clock readings"), engine.begin() as connection:
-        return [_arrays(one) for one in connection.scalars(wanted)]
+        return [_arrays(readings) for readings in connection.scalars(wanted)]
 
 
 def has_any(engine: Engine, about: Mapping[str, Any]) -> bool:
@@ -67,13 +67,16 @@ def _key(about: Mapping[str, Any]) -> str:
 
 def _read(engine: Engine, key: str) -> Readings | None:
     with told_plainly("reading clock readings"), engine.begin() as connection:
-        found = connection.scalar(select(timing.c.readings).where(timing.c.key == key))
-    return None if found is None else _arrays(found)
+        readings = connection.scalar(select(timing.c.readings).where(timing.c.key == key))
+    return None if readings is None else _arrays(readings)
 
 
 def _arrays(readings: Mapping[str, Any]) -> Readings:
-    return {name: np.array([np.nan if one is None else one for one in each], float) for name, each in readings.items()}
+    return {
+        name: np.array([np.nan if reading is None else reading for reading in each], float)
+        for name, each in readings.items()
+    }
 
 
 def _plain(readings: Array) -> list[float | None]:
-    return [round(float(one), DIGITS) if np.isfinite(one) else None for one in readings]
+    return [round(float(reading), DIGITS) if np.isfinite(reading) else None for reading in readings]

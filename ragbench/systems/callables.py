@@ -26,7 +26,7 @@ IN_A_ROW = 5
 
 
 def find(
-    path: str, parameters: str, seconds: float, limit: str, adapt: Callable[[Any], Any] = lambda found: found
+    path: str, parameters: str, seconds: float, limit: str, adapt: Callable[[Any], Any] = lambda function: function
 ) -> Callable[..., Any]:
     """The function at module:function, its answer awaited where it is a coroutine's.
 
@@ -39,24 +39,24 @@ def find(
     """
     trust.require(trust.Item("code", path, "runs this function"))
     module_name, _, function_name = path.partition(":")
-    found: Any = module(module_name)
+    target: Any = module(module_name)
     for part in function_name.split("."):
-        if not hasattr(found, part):
-            offered = [word for word in dir(found) if not word.startswith("_") and callable(getattr(found, word))]
+        if not hasattr(target, part):
+            offered = [word for word in dir(target) if not word.startswith("_") and callable(getattr(target, word))]
             raise ValueError(f"there is no {part}; there are {', '.join(offered) or 'no functions'}")
-        found = getattr(found, part)
-    return limited(found, parameters, seconds, limit, adapt)
+        target = getattr(target, part)
+    return limited(target, parameters, seconds, limit, adapt)
 
 
 def limited(
-    found: Any, parameters: str, seconds: float, limit: str, adapt: Callable[[Any], Any] = lambda found: found
+    function: Any, parameters: str, seconds: float, limit: str, adapt: Callable[[Any], Any] = lambda function: function
 ) -> Callable[..., Any]:
     """The function that is found, or that `adapt` makes of it, with a limit on its time; see `find`."""
-    found = adapt(found)
-    if not callable(found):
-        raise ValueError(f"that is {kind(found)}, not a function of {parameters}")
-    if not _takes(found, parameters.count(",") + 1):
-        raise ValueError(f"it takes {inspect.signature(found)}, and is called with {parameters}")
+    function = adapt(function)
+    if not callable(function):
+        raise ValueError(f"that is {kind(function)}, not a function of {parameters}")
+    if not _takes(function, parameters.count(",") + 1):
+        raise ValueError(f"it takes {inspect.signature(function)}, and is called with {parameters}")
 
     late = 0
     over = f"no answer within {seconds:g} s; look what it waits for, or raise {limit}"
@@ -77,7 +77,7 @@ def limited(
         hands = Hands.shared()
 
         def work() -> Any:
-            answer = found(*arguments)
+            answer = function(*arguments)
             return run(awaited(answer), hands.loop) if inspect.isawaitable(answer) else answer
 
         try:
@@ -111,7 +111,7 @@ def module(name: str) -> ModuleType:
 
 def of_table(
     table: str, path: str, parameters: str, seconds: float, refused: type[ValueError],
-    adapt: Callable[[Any], Any] = lambda found: found, given: Any = None,
+    adapt: Callable[[Any], Any] = lambda function: function, given: Any = None,
 ) -> Callable[..., Any]:  # fmt: skip
     """`find` of the `callable` of a table of ragbench.toml, such as `systems.mine`, and of its `timeout_seconds`.
 
@@ -123,7 +123,7 @@ def of_table(
     try:
         if given is None:
             return find(path, parameters, seconds, limit, adapt)
-        return limited(given, parameters, seconds, limit, lambda found: asked(found, adapt))
+        return limited(given, parameters, seconds, limit, lambda function: asked(function, adapt))
     except ValueError as error:
         raise refused(f"{table}.callable = {path!r}: {error}") from error
 
@@ -131,10 +131,10 @@ def of_table(
 def asked(given: Any, adapt: Callable[[Any], Any] = adapted) -> Any:
     """What `adapt` makes of an object, or a function of two values that asks it by the first, where it takes no
     more."""
-    found = adapt(given)
-    if not callable(found) or _takes(found, 2) or not _takes(found, 1):
-        return found
-    return lambda question, _: found(question)
+    function = adapt(given)
+    if not callable(function) or _takes(function, 2) or not _takes(function, 1):
+        return function
+    return lambda question, _: function(question)
 
 
 def named(given: Any) -> str:

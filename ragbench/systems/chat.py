@@ -91,20 +91,21 @@ class ChatGenerator(BaseGenerator):
             return None if rehearsal.is_missing(completion) else _generation(completion)
 
         try:
-            found = await gather([one(task) for task in tasks])
+            generations = await gather([one(task) for task in tasks])
             known = await asyncio.to_thread(planning.experience, self._journal, self.name, endpoint.model)
         finally:
             await rehearsal.client.close()
-        return found, rehearsal.outlook(known)
+        return generations, rehearsal.outlook(known)
 
     async def _all(self, tasks: Sequence[Task], progress: Progress | None) -> list[Generation]:
         """In a plan the journal is asked alone: the stand-in answers what would have been asked and paid for."""
         if planning.folder() is not None:
-            found, outlook = await self._rehearsed(tasks)
+            kept, outlook = await self._rehearsed(tasks)
             planning.keep([outlook])
             stand_in = ExtractiveGenerator(self.name, GeneratorSettings())
             return [
-                stand_in.generate([task])[0] if one is None else one for task, one in zip(tasks, found, strict=True)
+                stand_in.generate([task])[0] if generation is None else generation
+                for task, generation in zip(tasks, kept, strict=True)
             ]
         client = Client(
             self.name, _endpoint(self.settings), journal=self._journal, budget=self._budget, role="generator"

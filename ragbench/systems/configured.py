@@ -64,7 +64,7 @@ class ConfiguredSystem:
             "kind": "configured",
             **self.retriever.description,
             **(parts.pieces.description if parts.pieces is not None else {}),
-            **{part: dict(one.description) for part, one in more.items() if one is not None},
+            **{part: dict(component.description) for part, component in more.items() if component is not None},
         }
 
     @property
@@ -81,7 +81,7 @@ class ConfiguredSystem:
     @property
     def embedding(self) -> dict[str, DenseRetriever]:
         """Those of them that embed."""
-        return {name: one for name, one in self.searching.items() if isinstance(one, DenseRetriever)}
+        return {name: retriever for name, retriever in self.searching.items() if isinstance(retriever, DenseRetriever)}
 
     def retrieve(
         self, questions: Sequence[Question], k: int, *, progress: Progress | None = None, fresh: bool = False
@@ -98,14 +98,14 @@ class ConfiguredSystem:
         Before the clock runs, the same is done once; but an endpoint's vector is paid for once, and read from then on.
         Raises EmbeddingError and StoreError where nobody has called `prepare` yet.
         """
-        anew = not any(one.asks_elsewhere for one in self.embedding.values())
+        anew = not any(retriever.asks_elsewhere for retriever in self.embedding.values())
         self._retrieval([question], k, fresh=anew, alone=True)
         return self._retrieval([question], k, fresh=anew, alone=True)
 
     def timed(self, question: Question, k: int) -> dict[str, float]:
         """Milliseconds by part of one question by itself, all of it done now but for what a model was paid for."""
-        one = self._retrieval([question], k, fresh=True, alone=True)
-        taken = {"embed": one.embed_ms, "search": one.search_ms, **one.part_ms}
+        retrieval = self._retrieval([question], k, fresh=True, alone=True)
+        taken = {"embed": retrieval.embed_ms, "search": retrieval.search_ms, **retrieval.part_ms}
         return {part: float(ms[0]) for part, ms in taken.items() if ms is not None}
 
     def prepare(self, progress: Progress | None = None) -> None:
@@ -128,23 +128,27 @@ class ConfiguredSystem:
         alone: bool = False,
     ) -> Retrieval:
         asked, written_ms = self._asked(questions)
-        errors = {question.id: one.reason for question, one in zip(questions, asked, strict=True) if not one.texts}
+        errors = {
+            question.id: rewritten.reason
+            for question, rewritten in zip(questions, asked, strict=True)
+            if not rewritten.texts
+        }
         failures = counted(f"systems.{self.name}: its rewriter", questions, errors)
-        texts = [text for one in asked for text in one.texts]
+        texts = [text for rewritten in asked for text in rewritten.texts]
         share = (len(asked) - len(errors)) / len(texts) / (1 if self.parts.reranker is None else 2)
-        found = self.retriever.search(
+        outcome = self.retriever.search(
             texts, self.parts.depth(k), progress=scaled(progress, share), fresh=fresh, alone=alone
         )
-        owners = [question.id for question, one in zip(questions, asked, strict=True) for _ in one.texts]
-        for place, why in found.errors.items():
+        owners = [question.id for question, rewritten in zip(questions, asked, strict=True) for _ in rewritten.texts]
+        for place, why in outcome.errors.items():
             errors.setdefault(owners[place], why)
         failures = counted(f"systems.{self.name}: its embedder", questions, errors)
-        rankings, taken = self._by_question(asked, found)
+        rankings, taken = self._by_question(asked, outcome)
         reranked_ms = {}
         if self.parts.reranker is not None:
             rankings, reranked_ms["rerank"] = self._reranked(questions, asked, rankings, errors, fresh, progress)
             failures = counted(f"systems.{self.name}: its reranker", questions, errors)
-        if progress is not None and (failed := sum(not one.texts for one in asked)):
+        if progress is not None and (failed := sum(not rewritten.texts for rewritten in asked)):
             progress(2 * failed)
         return Retrieval(
             [[] if question.id in errors else row[:k] for question, row in zip(questions, rankings, strict=True)],
@@ -152,7 +156,7 @@ class ConfiguredSystem:
             search_ms=taken.get("search"),
             part_ms={**written_ms, **reranked_ms},
             errors=errors,
-            facts={**found.facts, **self.description, **failures},
+            facts={**outcome.facts, **self.description, **failures},
             is_stand_in=self.is_stand_in,
         )
 
@@ -164,18 +168,19 @@ class ConfiguredSystem:
             made = self.parts.rewriter.rewrite(questions)
         except ModelError as error:
             raise RetrievalError(f"systems.{self.name}: its rewriter: {error}") from error
-        return made, {"rewrite": np.array([one.milliseconds for one in made])}
+        return made, {"rewrite": np.array([rewritten.milliseconds for rewritten in made])}
 
-    def _by_question(self, asked: Sequence[Rewritten], found: Found) -> tuple[list[list[Hit]], dict[str, Array]]:
+    def _by_question(self, asked: Sequence[Rewritten], outcome: Found) -> tuple[list[list[Hit]], dict[str, Array]]:
         """Rankings, those of one question's texts fused by ranks; milliseconds of its texts together."""
-        rows = iter(found.hits)
+        rows = iter(outcome.hits)
         rankings: list[list[Hit]] = []
-        for one in asked:
-            own = [next(rows) for _ in one.texts]
+        for rewritten in asked:
+            own = [next(rows) for _ in rewritten.texts]
             rankings.append(own[0] if len(own) == 1 else by_ranks(own))
-        owners = np.repeat(np.arange(len(asked)), [len(one.texts) for one in asked])
+        owners = np.repeat(np.arange(len(asked)), [len(rewritten.texts) for rewritten in asked])
         taken = {
-            part: np.bincount(owners, ms, minlength=len(asked)).astype(float) for part, ms in found.milliseconds.items()
+            part: np.bincount(owners, ms, minlength=len(asked)).astype(float)
+            for part, ms in outcome.milliseconds.items()
         }
         return rankings, taken
 

@@ -68,14 +68,14 @@ class Expressions:
 
     def _of_events(self, events: Sequence[Any]) -> dict[str, Any]:
         """The pieces of the answer together; of everything else what the last event says that says it."""
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for event in events:
             for name, value in self._of(event).items():
                 if name == "answer" and isinstance(value, str):
-                    found[name] = found.get(name, "") + value
+                    values[name] = values.get(name, "") + value
                 elif value is not None and value != []:
-                    found[name] = value
-        return {name: found.get(name) for name in self._compiled}
+                    values[name] = value
+        return {name: values.get(name) for name in self._compiled}
 
     def _found(self, name: str, reply: Any) -> Any:
         """What an expression gives; None where it gives nothing, or cannot be followed in this reply."""
@@ -103,21 +103,21 @@ class Expressions:
         lists = {name: values[name] for name in LISTS if name in values}
         if not lists:
             return None
-        for name, found in lists.items():
-            if not isinstance(found, list):
-                raise self._misfit(name, "a list", found, text)
-            if name == "passages" and (wrong := [one for one in found if not isinstance(one, str)]):
+        for name, column in lists.items():
+            if not isinstance(column, list):
+                raise self._misfit(name, "a list", column, text)
+            if name == "passages" and (wrong := [passage for passage in column if not isinstance(passage, str)]):
                 raise self._misfit(name, "a list of texts", wrong[0], text)
-        if len({len(found) for found in lists.values()}) > 1:
-            counts = ", ".join(f"{name} {len(found)}" for name, found in lists.items())
+        if len({len(column) for column in lists.values()}) > 1:
+            counts = ", ".join(f"{name} {len(column)}" for name, column in lists.items())
             raise RetrievalError(f"lists of one length are expected; got {counts}; the reply begins {_beginning(text)}")
         rows = zip(*lists.values(), strict=True)
         items = [dict(zip((LISTS[name] for name in lists), row, strict=True)) for row in rows]
         ItemReader(Passages(())).hits(items, len(items))  # refuses ids and scores that are none
         return items
 
-    def _misfit(self, name: str, expected: str, found: Any, text: str) -> RetrievalError:
-        got = "nothing" if found is None else kind(found)
+    def _misfit(self, name: str, expected: str, value: Any, text: str) -> RetrievalError:
+        got = "nothing" if value is None else kind(value)
         place = f"{name} = {self._written[name]!r}"
         return RetrievalError(f"{place}: {expected} is expected; got {got}; the reply begins {_beginning(text)}")
 

@@ -67,20 +67,20 @@ class ExtractiveGenerator(BaseGenerator):
 
     def generate(self, tasks: Sequence[Task], *, progress: Progress | None = None) -> list[Generation]:
         """Deterministic: a repeat gives the same answer."""
-        found = []
+        generations = []
         for task in tasks:
             begun = time.perf_counter()
             answer = self.answer(task.question.text, task.contexts, task.question.language)
-            found.append(Generation(answer, seconds=time.perf_counter() - begun))
+            generations.append(Generation(answer, seconds=time.perf_counter() - begun))
             if progress is not None:
                 progress(1)
-        return found
+        return generations
 
     def answer(self, question: str, contexts: Sequence[Chunk], language: str | None = None) -> str:
         """The best sentences, or the refusal of the language."""
-        found = fits(question, [chunk.text for chunk in contexts])
-        ranked = sorted(found, key=lambda each: (-each.fit, each.place))
-        if not ranked or ranked[0].fit < NOTHING or share(found) < self.settings.refuse_below:
+        sentences = fits(question, [chunk.text for chunk in contexts])
+        ranked = sorted(sentences, key=lambda each: (-each.fit, each.place))
+        if not ranked or ranked[0].fit < NOTHING or share(sentences) < self.settings.refuse_below:
             return REFUSALS.get(language or segmentation.language_of(question), REFUSALS["en"])
         best = [each for each in ranked[: self.settings.sentences] if each.fit >= SECOND * ranked[0].fit]
         chosen = dict.fromkeys(each.text for each in sorted(best, key=lambda each: each.place))
@@ -93,11 +93,11 @@ def fits(question: str, contexts: Sequence[str]) -> list[_Sentence]:
     asked = tuple(word for word in every if word not in words.FUNCTION_WORDS) or every
     if not asked:
         return []
-    found = []
+    fitted = []
     for rank, text in enumerate(contexts):
         around, sentences = _fitted(asked, text)
-        found += [_Sentence(each, (rank, place), fit, around) for place, (each, fit) in enumerate(sentences)]
-    return found
+        fitted += [_Sentence(each, (rank, place), fit, around) for place, (each, fit) in enumerate(sentences)]
+    return fitted
 
 
 @lru_cache(maxsize=5_000)  # systems find the same passages, and so does a repeat
@@ -111,13 +111,13 @@ def _fitted(asked: tuple[str, ...], text: str) -> tuple[tuple[float, ...], list[
     return around, sentences
 
 
-def share(found: Sequence[_Sentence]) -> float:
+def share(sentences: Sequence[_Sentence]) -> float:
     """The best fit as a share of what all contexts together have of the question, 0 to 1; 0 where they have nothing.
 
     A misspelt or a colloquial word, which no passage has, lowers both alike. Of one context alone it is high.
     """
-    together = [max(had) for had in zip(*{each.place[0]: each.around for each in found}.values(), strict=True)]
-    return max(each.fit for each in found) * len(together) / sum(together) if any(together) else 0.0
+    together = [max(had) for had in zip(*{each.place[0]: each.around for each in sentences}.values(), strict=True)]
+    return max(each.fit for each in sentences) * len(together) / sum(together) if any(together) else 0.0
 
 
 def _had(asked: Sequence[str], text: _Text) -> tuple[float, ...]:
@@ -129,8 +129,8 @@ def _had(asked: Sequence[str], text: _Text) -> tuple[float, ...]:
 
 @lru_cache(maxsize=20_000)
 def _text(text: str) -> _Text:
-    found = words.words(text)
-    return _Text(frozenset(map(words.stem, found)), frozenset().union(*map(_grams, found)))
+    tokens = words.words(text)
+    return _Text(frozenset(map(words.stem, tokens)), frozenset().union(*map(_grams, tokens)))
 
 
 @lru_cache(maxsize=100_000)

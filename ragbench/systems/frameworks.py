@@ -21,31 +21,31 @@ SOURCES = ("source_id", "document_id", "doc_id", "ref_doc_id")
 ADDRESSES = ("url", "source")
 
 
-def adapted(found: Any) -> Any:
+def adapted(given: Any) -> Any:
     """A function of (question, k) that asks an object of a framework; anything else as it is.
 
     The function returns what `FunctionSystem` reads, and raises ValueError for a reply that cannot be read.
     """
-    packages = {kind.__module__.partition(".")[0] for kind in type(found).__mro__}
-    if {"langchain", "langchain_core"} & packages and hasattr(found, "invoke"):
-        return lambda question, k: _of_langchain(found.invoke(_input(found, question)))
-    if "llama_index" in packages and hasattr(found, "query"):
-        return lambda question, k: _of_llama_index(found.query(question))
-    if "llama_index" in packages and hasattr(found, "retrieve"):
-        return lambda question, k: _passages(found.retrieve(question))
-    if "haystack" in packages and hasattr(found, "walk") and hasattr(found, "run"):
-        return _haystack(found)
-    return found
+    packages = {kind.__module__.partition(".")[0] for kind in type(given).__mro__}
+    if {"langchain", "langchain_core"} & packages and hasattr(given, "invoke"):
+        return lambda question, k: _of_langchain(given.invoke(_input(given, question)))
+    if "llama_index" in packages and hasattr(given, "query"):
+        return lambda question, k: _of_llama_index(given.query(question))
+    if "llama_index" in packages and hasattr(given, "retrieve"):
+        return lambda question, k: _passages(given.retrieve(question))
+    if "haystack" in packages and hasattr(given, "walk") and hasattr(given, "run"):
+        return _haystack(given)
+    return given
 
 
-def adapted_writer(found: Any) -> Any:
+def adapted_writer(runnable: Any) -> Any:
     """A function of (question, texts of contexts) that asks a runnable of LangChain; anything else as it is."""
-    packages = {kind.__module__.partition(".")[0] for kind in type(found).__mro__}
-    if not {"langchain", "langchain_core"} & packages or not hasattr(found, "invoke"):
-        return found
+    packages = {kind.__module__.partition(".")[0] for kind in type(runnable).__mro__}
+    if not {"langchain", "langchain_core"} & packages or not hasattr(runnable, "invoke"):
+        return runnable
 
     def write(question: str, contexts: Sequence[str]) -> Any:
-        schema = found.get_input_jsonschema()
+        schema = runnable.get_input_jsonschema()
         names = list(schema.get("properties") or ())
         place = next((name for name in PASSAGES if name in names), None)
         given = {name: question for name in QUESTIONS if name in names}
@@ -53,7 +53,7 @@ def adapted_writer(found: Any) -> Any:
             raise ValueError(
                 f"it takes {', '.join(names) or 'a text'}; {', '.join(QUESTIONS[:2])} and context are asked"
             )
-        said = found.invoke({**given, place: "\n\n".join(contexts)})
+        said = runnable.invoke({**given, place: "\n\n".join(contexts)})
         return {"answer": _text(said)} if not isinstance(said, Mapping) else _of_langchain(said)
 
     return write
@@ -120,15 +120,15 @@ def _open_inputs(inputs: Mapping[str, Mapping[str, Any]], question: str) -> dict
 
     Raises ValueError for one that is mandatory and takes something else.
     """
-    found: dict[str, dict[str, str]] = {}
+    by_component: dict[str, dict[str, str]] = {}
     for component, sockets in inputs.items():
         mandatory = {name for name, socket in sockets.items() if socket.get("is_mandatory")}
         taken = {name for name in sockets if name in QUESTIONS[:2] or (name in mandatory and name in QUESTIONS)}
         if others := mandatory - taken:
             raise ValueError(f"the component {component} takes {', '.join(sorted(others))}, which nothing gives it")
         if taken:
-            found[component] = dict.fromkeys(sorted(taken), question)
-    return found
+            by_component[component] = dict.fromkeys(sorted(taken), question)
+    return by_component
 
 
 def _passages(items: Iterable[Any]) -> list[Any]:

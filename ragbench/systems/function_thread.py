@@ -77,8 +77,8 @@ class Hands:
         while not self._left:
             work, done = self._works.get()
             try:
-                found = work()
+                outcome = work()
             except BaseException as error:  # whatever a function ends with belongs to who called it
                 done.set_exception(error)
             else:
-                done.set_result(found)
+                done.set_result(outcome)

@@ -54,19 +54,19 @@ class ItemReader:
             items = sorted(scored, key=lambda pair: -pair[1])
         if isinstance(items, str | bytes) or not isinstance(items, Iterable):
             raise RetrievalError(f"a list is expected (or {{id: score}}), each item {LEGAL}; got {kind(items)}")
-        found: dict[str, Hit] = {}
+        distinct: dict[str, Hit] = {}
         for item in items:
             hit, how = self._hit(item, wanted)
-            if hit.chunk.id in found:
+            if hit.chunk.id in distinct:
                 self.duplicates += 1
-            elif len(found) == k:
+            elif len(distinct) == k:
                 self.beyond_k += 1
             else:
-                found[hit.chunk.id] = hit
+                distinct[hit.chunk.id] = hit
                 self.known[how] += 1
                 if how is How.UNKNOWN:
                     self.unknown[hit.chunk.id] += 1
-        return list(found.values())
+        return list(distinct.values())
 
     def facts(self) -> dict[str, Any]:
         """Counts for the page; nothing of what is zero, nor of how items were known where all were by their ids."""
@@ -149,8 +149,8 @@ class ItemReader:
 def _score(value: Any) -> float:
     if not isinstance(value, bool) and isinstance(value, Real):
         with suppress(OverflowError):
-            if math.isfinite(found := float(value)):
-                return found
+            if math.isfinite(number := float(value)):
+                return number
     raise RetrievalError(f"a score is a number; got {_shown(value)}")
 
 

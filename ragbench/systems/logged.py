@@ -57,7 +57,7 @@ class LoggedSystem:
             lines = (
                 _read(self.path)
                 if given is None
-                else dict(_unique((f"{path}, row {number}", one) for number, one in enumerate(given, 1)))
+                else dict(_unique((f"{path}, row {number}", row) for number, row in enumerate(given, 1)))
             )
         except (DatasetError, trec.TrecError) as error:
             raise RetrievalError(f"{place}: {error}") from None
@@ -104,8 +104,8 @@ class LoggedSystem:
             facts |= {"unknown_questions": len(strangers), "unknown_questions_first": sorted(strangers)[:SHOWN]}
         if errors:
             facts |= {"missing_questions": n_missing, "missing_questions_first": missing_first}
-        errors |= {q.id: self._failed[q.id] for q, found in zip(questions, hits, strict=True)
-                   if q.id in self._failed and not found}  # fmt: skip
+        errors |= {q.id: self._failed[q.id] for q, ranking in zip(questions, hits, strict=True)
+                   if q.id in self._failed and not ranking}  # fmt: skip
         answers = {q.id: self._answers[q.id] for q in questions if q.id in self._answers}
         untold = frozenset(name for name in answers if self._lists[name] is None)
         clocks = self._read_clocks(questions)
@@ -118,7 +118,7 @@ class LoggedSystem:
         if not self._stages:
             return {}
         read = [self._stages.get(question.id, {}) for question in questions]
-        return {part: np.array([one.get(part, np.nan) for one in read]) for part in ("search", "answer")}
+        return {part: np.array([stages.get(part, np.nan) for stages in read]) for part in ("search", "answer")}
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class _Line:
     def by_stage(self) -> tuple[Generation, ...]:
         """The answers with what writing them took, and not all that was waited for."""
         taken = self.stages.get("generate")
-        return tuple(replace(one, seconds=None if taken is None else taken / 1000) for one in self.answers)
+        return tuple(replace(answer, seconds=None if taken is None else taken / 1000) for answer in self.answers)
 
 
 def _read(path: Path) -> dict[str, _Line]:
@@ -151,8 +151,8 @@ def _read(path: Path) -> dict[str, _Line]:
     run = trec.read_run(path)
     ordered = {query: trec.listed_order(retrieved) for query, retrieved in run.queries.items()}
     return {
-        query: _Line(list(zip(one.documents.to_pylist(), one.scores.tolist(), strict=True)))
-        for query, one in ordered.items()
+        query: _Line(list(zip(listing.documents.to_pylist(), listing.scores.tolist(), strict=True)))
+        for query, listing in ordered.items()
     }
 
 
@@ -173,14 +173,14 @@ def _unique(rows: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, _Line]]:
 
 def _stages(item: Mapping[str, Any], place: str) -> dict[str, float]:
     """Stage → milliseconds, of what was logged for the one answer of a line."""
-    found = {}
+    milliseconds = {}
     for part, name in STAGES.items():
         taken = item.get(name)
         if not _is_duration(taken) and not (part == "answer" and isinstance(taken, list)):
             raise DatasetError(f"{place}: {name} = {cut(taken)}: a number from 0 is expected")
         if isinstance(taken, int | float):
-            found[part] = float(taken)
-    return found
+            milliseconds[part] = float(taken)
+    return milliseconds
 
 
 def _answers(item: Mapping[str, Any], place: str, error: str) -> tuple[Generation, ...]:
@@ -196,15 +196,15 @@ def _answers(item: Mapping[str, Any], place: str, error: str) -> tuple[Generatio
         raise DatasetError(f"{place}: answers = {excerpt(repr(texts), 80)}: a list of texts is expected")
     taken = item.get("latency_ms")
     taken = taken if isinstance(taken, list) else [taken] * len(texts)
-    if len(taken) != len(texts) or not all(_is_duration(one) for one in taken):
+    if len(taken) != len(texts) or not all(_is_duration(latency) for latency in taken):
         raise DatasetError(f"{place}: latency_ms is a number from 0, or a list of one for each of the answers")
-    seconds = [None if one is None else one / 1000 for one in taken]
+    seconds = [None if latency is None else latency / 1000 for latency in taken]
     more: dict[str, Any] = {name: _count(item, name, place) for name in ("input_tokens", "output_tokens")}
     if isinstance(model := item.get("model"), str) and model:
         more["answered_by"] = model
     return tuple(
-        Generation.of(text, "the log", seconds=one, shown=shown, **more)
-        for text, one, shown in zip(texts, seconds, _shown(item.get("shown"), len(texts), place), strict=True)
+        Generation.of(text, "the log", seconds=duration, shown=shown, **more)
+        for text, duration, shown in zip(texts, seconds, _shown(item.get("shown"), len(texts), place), strict=True)
     )
 
 
@@ -212,15 +212,15 @@ def _shown(given: Any, number: int, place: str) -> list[bool | None]:
     """Whether each answer was shown; None where the log does not say."""
     marks = given if isinstance(given, list) else [given] * number
     try:
-        found = [flag(mark) for mark in marks]
+        flags = [flag(mark) for mark in marks]
     except ValueError:
-        found = []
-    if len(found) != number:
+        flags = []
+    if len(flags) != number:
         raise DatasetError(
             f"{place}: shown = {cut(given)}: true or false, yes or no, да or нет, 1 or 0 is expected, or a list of one "
             f"for each of the answers ({number})"
         )
-    return found
+    return flags
 
 
 def _count(item: Mapping[str, Any], name: str, place: str) -> int | None:

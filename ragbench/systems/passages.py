@@ -85,16 +85,16 @@ class Passages:
     @classmethod
     def of(cls, chunks: Sequence[Chunk]) -> Passages:
         """The same for all that read lists of this very base."""
-        found = cls._known.get(id(chunks))
-        if found is None or found.chunks is not chunks:
-            found = cls._known[id(chunks)] = cls(chunks)
-        return found
+        passages = cls._known.get(id(chunks))
+        if passages is None or passages.chunks is not chunks:
+            passages = cls._known[id(chunks)] = cls(chunks)
+        return passages
 
     def named(self, names: Iterable[str]) -> Chunk | None:
         """The first that there is; white space around a name and its form of Unicode may differ."""
         for name in names:
-            if found := self.by_id.get(name) or self.by_id.get(unicodedata.normalize("NFC", name).strip()):
-                return found
+            if chunk := self.by_id.get(name) or self.by_id.get(unicodedata.normalize("NFC", name).strip()):
+                return chunk
         return None
 
     def with_text(self, text: str, url: str | None, title: str | None, wanted: Collection[str]) -> Chunk | None:
@@ -109,11 +109,11 @@ class Passages:
         same = [place for place in self._whole.places(plain) if letters(self.chunks[place].text) == plain]
         if not same and (bare := _bare(text)):
             same = [place for place in self._forms.places(bare) if bare in _forms(self.chunks[place])]
-        found = [self.chunks[place] for place in dict.fromkeys(same)]
+        candidates = [self.chunks[place] for place in dict.fromkeys(same)]
         return max(
-            found, default=None,
-            key=lambda one: (url is not None and one.url == url, title is not None and one.title == title,
-                             one.id in wanted),
+            candidates, default=None,
+            key=lambda chunk: (url is not None and chunk.url == url, title is not None and chunk.title == title,
+                             chunk.id in wanted),
         )  # fmt: skip
 
     def shown_in(self, text: str, wanted: Collection[str]) -> Piece | None:
@@ -124,18 +124,20 @@ class Passages:
         parts = self._parts(text)
         if not parts:
             return None
-        best = max(parts, key=lambda one: (self.chunks[one.place].id in wanted, one.shared, -one.place))
+        best = max(parts, key=lambda part: (self.chunks[part.place].id in wanted, part.shared, -part.place))
         return self._piece(text, best)
 
     def headed(self, text: str, wanted: Collection[str]) -> Piece | None:
         """The passage whose title, section or both a text is, as what splits pages makes pieces of: it shows nothing of
         the passage itself."""
         bare = _bare(text)
-        found = [self.chunks[place] for place in self._headings.places(bare) if bare in _headings(self.chunks[place])]
-        if not bare or not found:
+        candidates = [
+            self.chunks[place] for place in self._headings.places(bare) if bare in _headings(self.chunks[place])
+        ]
+        if not bare or not candidates:
             return None
-        one = max(found, key=lambda one: one.id in wanted)
-        return Piece(f"{one.id}#00000-00000", text, one.url, one.title, one.section, one.id, 0, 0)
+        chunk = max(candidates, key=lambda candidate: candidate.id in wanted)
+        return Piece(f"{chunk.id}#00000-00000", text, chunk.url, chunk.title, chunk.section, chunk.id, 0, 0)
 
     def _piece(self, text: str, part: Part) -> Piece:
         chunk = self.chunks[part.place]
@@ -179,24 +181,24 @@ class Passages:
         codes = _codes(letters(text))
         is_short = len(codes) < WINDOW + STEP - 1
         windows = self._short_windows if is_short else self._windows
-        found, shown = list[Part](), np.zeros(len(codes), bool)
+        parts, shown = list[Part](), np.zeros(len(codes), bool)
         for place, shifts in windows.candidates(codes).items():
             passage = _codes(letters(self.chunks[place].text))
             runs = list(_runs(passage, codes, shifts, len(codes) if is_short else WINDOW))
             part = _longest(place, [(start, end) for start, end, _ in runs], len(passage))
             if part is None:
                 continue
-            found.append(part)
+            parts.append(part)
             for start, end, shift in runs:
                 if end - start >= SOME:
                     shown[start - shift : end - shift] = True
         is_known = shown.sum() >= HALF * len(codes)
         enough = [
-            one for one in found
-            if one.shared >= HALF * len(codes)
-            or (one.shared >= SOME and (is_known or one.shared >= HALF * one.length))
+            candidate for candidate in parts
+            if candidate.shared >= HALF * len(codes)
+            or (candidate.shared >= SOME and (is_known or candidate.shared >= HALF * candidate.length))
         ]  # fmt: skip
-        return tuple(sorted(enough, key=lambda one: (-one.shared, one.place)))
+        return tuple(sorted(enough, key=lambda candidate: (-candidate.shared, candidate.place)))
 
 
 @dataclass(frozen=True)
@@ -209,7 +211,7 @@ class _Table:
     @classmethod
     def of(cls, texts: Iterable[tuple[int, Iterable[str]]]) -> _Table:
         pairs = [(hash(text), place) for place, own in texts for text in own if text]
-        hashes = np.array([one for one, _ in pairs], np.int64)
+        hashes = np.array([hashed for hashed, _ in pairs], np.int64)
         order = np.argsort(hashes, kind="stable")
         return cls(hashes[order], np.array([place for _, place in pairs], np.int32)[order])
 
@@ -292,19 +294,19 @@ def _forms(chunk: Chunk) -> list[str]:
 
 def _headings(chunk: Chunk) -> list[str]:
     title, section = _bare(chunk.title or ""), _bare(chunk.section or "")
-    return [one for one in dict.fromkeys([title, section, title + section, section + title]) if one]
+    return [heading for heading in dict.fromkeys([title, section, title + section, section + title]) if heading]
 
 
 def _places(text: str) -> list[Span]:
     """Where each of its letters stands, in characters; several are of one character where NFKC makes several of it."""
-    found, start = list[Span](), 0
+    spans, start = list[Span](), 0
     while start < len(text):
         end = start + 1
         while end < len(text) and _is_composed(text[end]):
             end += 1
-        found += [(start, end)] * len(letters(text[start:end]))
+        spans += [(start, end)] * len(letters(text[start:end]))
         start = end
-    return found
+    return spans
 
 
 def _is_composed(character: str) -> bool:
@@ -360,11 +362,11 @@ def _windows(slab: Sequence[tuple[int, Codes]], size: int, step: int) -> tuple[N
 
 def _hashes(codes: Codes, size: int) -> NDArray[np.uint64]:
     """One number for each window of so many letters; equal windows have equal ones."""
-    wide, found = codes.astype(np.uint64), np.zeros(len(codes) - size + 1, np.uint64)
+    wide, hashes = codes.astype(np.uint64), np.zeros(len(codes) - size + 1, np.uint64)
     for place in range(size):
-        found = found * np.uint64(_SEED * 2 + 1) + wide[place : place + len(found)]
-        found ^= found >> np.uint64(29)
-    return found
+        hashes = hashes * np.uint64(_SEED * 2 + 1) + wide[place : place + len(hashes)]
+        hashes ^= hashes >> np.uint64(29)
+    return hashes
 
 
 def _runs(passage: Codes, text: Codes, shifts: Sequence[int], least: int) -> Iterator[tuple[int, int, int]]:
@@ -389,5 +391,5 @@ def _longest(place: int, runs: Iterable[Span], length: int) -> Part | None:
             parts.append([start, end, end - start])
     if not parts:
         return None
-    start, end, shared = max(parts, key=lambda one: (one[2], -one[0]))
+    start, end, shared = max(parts, key=lambda part: (part[2], -part[0]))
     return Part(place, start, end, shared, length)

@@ -44,7 +44,7 @@ class PlannedSystem:
             keep([outlook])
             if outlook.missing:
                 return False
-            texts = [text for one in known if one is not None for text in one.texts]
+            texts = [text for rewritten in known if rewritten is not None for text in rewritten.texts]
         elif parts.rewriter is not None:
             return False
         for dense in self.system.embedding.values():

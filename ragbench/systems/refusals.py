@@ -320,14 +320,14 @@ def _sets_out(head: _Read, *items: _Read) -> bool:
         return False
     if not (_OF_A_SOURCE.search(head.text) and _HOLDS.search(head.text)):
         return False
-    return all(_ITEM.match(one.text) for one in items)
+    return all(_ITEM.match(sentence.text) for sentence in items)
 
 
 class Rule:
     """The rule with these signs: patterns by name, as SIGNS."""
 
     def __init__(self, signs: Mapping[str, Sequence[str]]) -> None:
-        self._signs = [re.compile("|".join(f"(?:{one})" for one in signs[name]) or r"(?!)") for name in SIGNS]
+        self._signs = [re.compile("|".join(f"(?:{pattern})" for pattern in signs[name]) or r"(?!)") for name in SIGNS]
 
     def _read(self, text: str) -> _Read:
         declines, lacks, needs = (bool(sign.search(text)) for sign in self._signs)
@@ -339,21 +339,22 @@ class Rule:
         sentences = segmentation.sentences(plain) or [plain]
         while len(sentences) > 1 and sentences[0].rstrip().endswith(("!", "?")):  # a greeting, the question once more
             sentences = sentences[1:]
-        folded = [words.fold(one) for one in sentences]
+        folded = [words.fold(sentence) for sentence in sentences]
         if len(folded) == 1 and _FORMULA.fullmatch(_ENDINGS.sub("", folded[0])):
             return True
-        return self._decided([self._read(one) for one in folded])
+        return self._decided([self._read(sentence) for sentence in folded])
 
     def _decided(self, read: Sequence[_Read]) -> bool:
         first, later = read[0], read[1:]
         lists = {place for place in range(len(read) - 2) if _sets_out(*read[place : place + 3])}
-        if any(one.declines for one in read[: max(lists, default=0)]):
+        if any(sentence.declines for sentence in read[: max(lists, default=0)]):
             return False
-        given = [place for place, one in enumerate(later) if one.gives or place + 1 in lists]
+        given = [place for place, sentence in enumerate(later) if sentence.gives or place + 1 in lists]
         declining = [
-            one
-            for place, one in enumerate(later)
-            if one.declines and not (given and given[0] < place and _HEDGES.search(one.text) and not one.closes)
+            sentence
+            for place, sentence in enumerate(later)
+            if sentence.declines
+            and not (given and given[0] < place and _HEDGES.search(sentence.text) and not sentence.closes)
         ]
         if _FORMULA.fullmatch(_ENDINGS.sub("", first.text)):
             return not given
@@ -361,11 +362,11 @@ class Rule:
             if any(self._read(clause).gives for clause in _CLAUSES.split(first.text)[1:]):
                 return False
             return not given or bool(declining) or later[-1].lacks
-        needs = any(one.needs for one in read)
+        needs = any(sentence.needs for sentence in read)
         if _PREPARES.match(first.text) or first.needs:
             rest = later[given[-1] + 1 :] if given else later
-            return bool(declining) or (any(one.lacks for one in rest) and (later[-1].lacks or needs))
-        if any(one.closes for one in declining) or (declining and declining[-1] is later[-1]):
+            return bool(declining) or (any(sentence.lacks for sentence in rest) and (later[-1].lacks or needs))
+        if any(sentence.closes for sentence in declining) or (declining and declining[-1] is later[-1]):
             return True
         return len(declining) > 1 and needs
 

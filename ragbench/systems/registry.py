@@ -43,57 +43,59 @@ def make(name: str, settings: Settings, store: Store, dataset: Dataset, opened: 
     """
     if name not in settings.systems:
         raise RetrievalError(f"there is no system {name!r}; there are {', '.join(sorted(settings.systems))}")
-    one = settings.systems[name]
+    table = settings.systems[name]
     if (retriever := settings.retriever(name)) is not None:
         from ragbench.systems.configured import ConfiguredSystem, Parts
 
         pieces = None
-        if one.chunker is not None:
+        if table.chunker is not None:
             from ragbench.systems.parts import chunking
 
-            pieces = chunking.cut(one.chunker, settings.chunkers[one.chunker], dataset)
+            pieces = chunking.cut(table.chunker, settings.chunkers[table.chunker], dataset)
         searched = dataset if pieces is None else pieces.dataset
-        found = _retriever(retriever, settings, store, searched, opened or partial(_opened, store))
-        rewriter, reranker = _rewriter(one.rewriter, settings, store), _reranker(one.reranker, settings)
-        system = ConfiguredSystem(name, dataset, Parts(found, store, pieces, rewriter, reranker))
+        searcher = _retriever(retriever, settings, store, searched, opened or partial(_opened, store))
+        rewriter, reranker = _rewriter(table.rewriter, settings, store), _reranker(table.reranker, settings)
+        system = ConfiguredSystem(name, dataset, Parts(searcher, store, pieces, rewriter, reranker))
         if planning.folder() is None:
             return system
         from ragbench.systems.planned import PlannedSystem
 
         return PlannedSystem(system)
-    if one.callable is not None:
+    if table.callable is not None:
         from ragbench.systems.function import FunctionSystem
 
-        return FunctionSystem(name, one.callable, dataset, one.timeout_seconds, one.given)
-    if one.url is not None:
+        return FunctionSystem(name, table.callable, dataset, table.timeout_seconds, table.given)
+    if table.url is not None:
         from ragbench.store import server
         from ragbench.store.journal import DatabaseJournal
         from ragbench.systems.remote import RemoteSystem
 
         journal = DatabaseJournal(store.engine, lambda: server.start(settings))
-        return RemoteSystem(name, one, dataset.chunks, journal=journal, budget=open_budget(settings.budget, journal))
+        return RemoteSystem(name, table, dataset.chunks, journal=journal, budget=open_budget(settings.budget, journal))
     from ragbench.systems.logged import LoggedSystem
 
-    assert one.results is not None, "settings let exactly one kind through"
-    return LoggedSystem(name, one.results, dataset, one.given)
+    assert table.results is not None, "settings let exactly one kind through"
+    return LoggedSystem(name, table.results, dataset, table.given)
 
 
-def _retriever(one: RetrieverSettings, settings: Settings, store: Store, dataset: Dataset, opened: Opened) -> Retriever:
-    if one.kind == "bm25":
+def _retriever(
+    table: RetrieverSettings, settings: Settings, store: Store, dataset: Dataset, opened: Opened
+) -> Retriever:
+    if table.kind == "bm25":
         from ragbench.systems.parts.bm25 import Bm25Retriever
 
-        return Bm25Retriever(one, dataset, store)
-    if one.kind == "hybrid":
+        return Bm25Retriever(table, dataset, store)
+    if table.kind == "hybrid":
         from ragbench.systems.parts.fusion import HybridRetriever
 
-        parts = {part: settings.retrievers[part] for part in one.retrievers}
+        parts = {part: settings.retrievers[part] for part in table.retrievers}
         return HybridRetriever(
-            one, {name: _retriever(part, settings, store, dataset, opened) for name, part in parts.items()}
+            table, {name: _retriever(part, settings, store, dataset, opened) for name, part in parts.items()}
         )
     from ragbench.systems.parts.dense import DenseRetriever
 
-    embedder = settings.embedders[str(one.embedder)]
-    return DenseRetriever(one, embedder, opened(str(one.embedder), embedder, dataset), store, dataset)
+    embedder = settings.embedders[str(table.embedder)]
+    return DenseRetriever(table, embedder, opened(str(table.embedder), embedder, dataset), store, dataset)
 
 
 def _rewriter(name: str | None, settings: Settings, store: Store) -> Rewriter | None:
@@ -101,12 +103,12 @@ def _rewriter(name: str | None, settings: Settings, store: Store) -> Rewriter | 
         return None
     from ragbench.systems.parts.rewriting import FunctionRewriter, ModelRewriter
 
-    one = settings.rewriters[name]
-    if one.generator is None:
-        return FunctionRewriter(name, one)
+    table = settings.rewriters[name]
+    if table.generator is None:
+        return FunctionRewriter(name, table)
     budget = open_budget(settings.budget, store.journal)
-    model = settings.generator(one.generator)
-    return ModelRewriter(name, one, model, journal=store.journal, budget=budget, language=settings.language)
+    model = settings.generator(table.generator)
+    return ModelRewriter(name, table, model, journal=store.journal, budget=budget, language=settings.language)
 
 
 def _reranker(name: str | None, settings: Settings) -> Reranker | None:
@@ -131,15 +133,15 @@ def make_generator(
     journal: where paid replies are kept; None keeps them for this call. budget: shared by those who spend together.
     Raises ConfigurationError for a name that is not there, GenerationError for a part of it that is not.
     """
-    one = settings.generator(name)
-    if one.kind == "openai":
+    table = settings.generator(name)
+    if table.kind == "openai":
         from ragbench.systems.chat import ChatGenerator
 
-        return ChatGenerator(name, one, journal=journal, budget=budget, language=settings.language)
-    if one.kind == "callable":
+        return ChatGenerator(name, table, journal=journal, budget=budget, language=settings.language)
+    if table.kind == "callable":
         from ragbench.systems.writer import FunctionGenerator
 
-        return FunctionGenerator(name, one)
+        return FunctionGenerator(name, table)
     from ragbench.systems.extractive import ExtractiveGenerator
 
-    return ExtractiveGenerator(name, one)
+    return ExtractiveGenerator(name, table)

@@ -137,14 +137,14 @@ class RemoteSystem:
             return self._outcome(completion)
 
         try:
-            found = await gather([one(question) for question in questions])
+            outcomes = await gather([one(question) for question in questions])
             if rehearsal is not None:
                 known = await asyncio.to_thread(planning.experience, self._journal, name, model)
                 outlook = rehearsal.outlook(known)
                 planning.keep([replace(outlook, name=self.name, missing=dict.fromkeys(outlook.missing, (0, 0)))])
         finally:
             await client.close()
-        return found
+        return outcomes
 
     def _client(self, name: str, endpoint: JudgeSettings) -> Client:
         values = {variable: secret.get_secret_value() for variable, secret in self._secrets.items()}

@@ -54,9 +54,9 @@ def fill(template: str, question: str, contexts: Sequence[str], language: str) -
 
 def check(template: str, place: str) -> None:
     """Refuse a template that leaves a slot out or asks for one that nobody fills."""
-    found = frozenset(SLOT.findall(template))
-    if found != SLOTS:
-        wrong = {"missing": SLOTS - found, "unknown": found - SLOTS}
+    slots = frozenset(SLOT.findall(template))
+    if slots != SLOTS:
+        wrong = {"missing": SLOTS - slots, "unknown": slots - SLOTS}
         said = [f"{kind}: {', '.join(sorted(names))}" for kind, names in wrong.items() if names]
         raise GenerationError(f"{place}: the slots of a prompt are {{question}} and {{contexts}}; {'; '.join(said)}")
 

@@ -104,10 +104,10 @@ class Estimate:
         texts = _together(questions, written)
         if any(demand.compared for demand in demands) and system.parts.rewriter is not None:
             # indexes are asked without it
-            texts += {one.text: None for demand in demands if demand.compared for one in demand.timed}
+            texts += {question.text: None for demand in demands if demand.compared for question in demand.timed}
         tasks = [task for dense in system.embedding.values() for task in self._of_dense(dense, texts)]
         if system.parts.reranker is not None and system.parts.reranker.asks_elsewhere:
-            is_ready = not any(one.left for one in tasks) and len(self.dataset.chunks) <= LARGEST
+            is_ready = not any(task.left for task in tasks) and len(self.dataset.chunks) <= LARGEST
             tasks.append(self._reranked(system, system.parts.reranker, questions, is_ready))
         tasks += [task for demand in demands for task in self._clocked(system, demand, written)]
         anew = [task for demand in demands for task in self._again(system, demand, written)]
@@ -115,18 +115,18 @@ class Estimate:
 
     def of_embedder(self, name: str, kind: TextKind) -> Work:
         """Of a page that looks at the vectors of all passages, or of all questions, without a system."""
-        one = self.settings.embedders[name]
-        model = self._opened(name, one, self.dataset)
+        embedder = self.settings.embedders[name]
+        model = self._opened(name, embedder, self.dataset)
         texts = [each.text for each in (self.dataset.chunks if kind == "passage" else self.dataset.questions)]
-        return Work(name, self._embedded(model, one.batch, self.dataset, texts, kind))
+        return Work(name, self._embedded(model, embedder.batch, self.dataset, texts, kind))
 
-    def _opened(self, name: str, one: EmbedderSettings, dataset: Dataset) -> Embedder:
+    def _opened(self, name: str, embedder: EmbedderSettings, dataset: Dataset) -> Embedder:
         key = (name, dataset.content_hash)
         if key not in self._made:
             corpus = [chunk.text for chunk in dataset.chunks]
-            if one.kind in FITTED and len(corpus) > SAMPLE and not self.store.holds(dataset.content_hash):
+            if embedder.kind in FITTED and len(corpus) > SAMPLE and not self.store.holds(dataset.content_hash):
                 corpus = [corpus[int(place)] for place in np.linspace(0, len(corpus) - 1, SAMPLE)]
-            self._made[key] = embed.make(name, one, corpus, self.store.arrays)
+            self._made[key] = embed.make(name, embedder, corpus, self.store.arrays)
         return self._made[key]
 
     def _texts(self, parts: Parts, questions: Sequence[Question]) -> tuple[Written, Outlook | None]:
@@ -136,10 +136,10 @@ class Estimate:
             return asked, None
         known, outlook = parts.rewriter.foreseen(questions)
         rewriter = parts.rewriter.rewriter
-        for question, one in zip(questions, known, strict=True):
+        for question, rewritten in zip(questions, known, strict=True):
             unwritten = [f"{question.text} ({n})" for n in range(rewriter.number if rewriter.kind == "queries" else 1)]
             new = [question.text, *unwritten] if rewriter.kind == "queries" else unwritten
-            asked[question.id] = new if one is None else list(one.texts)
+            asked[question.id] = new if rewritten is None else list(rewritten.texts)
         return asked, outlook
 
     def _of_dense(self, dense: DenseRetriever, texts: Sequence[str]) -> tuple[Task, ...]:
@@ -175,10 +175,12 @@ class Estimate:
 
     def _clocked(self, system: ConfiguredSystem, demand: Demand, written: Written) -> list[Task]:
         """What the clock is read at, where that is not kept: each question embedded by itself, whatever is stored."""
-        counts = [one.asking.requests for one in system.embedding.values() if isinstance(one.asking, EndpointEmbedder)]
+        counts = [
+            dense.asking.requests for dense in system.embedding.values() if isinstance(dense.asking, EndpointEmbedder)
+        ]
         if not (demand.timed and counts) or (key := demand.unread(system, self.store)) is None:
             return []
-        asked = [[one.text] if system.dense else list(written[one.id]) for one in demand.timed]
+        asked = [[question.text] if system.dense else list(written[question.id]) for question in demand.timed]
         calls = sum(count(part, "query") for count in counts for part in asked)
         return [Task(("timed", key), "timed", system.name, len(counts) * sum(map(len, asked)), calls)]
 

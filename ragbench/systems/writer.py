@@ -35,21 +35,21 @@ class FunctionGenerator(BaseGenerator):
 
     def generate(self, tasks: Sequence[Task], *, progress: Progress | None = None) -> list[Generation]:
         """One call a task, in order. Raises GenerationError when every one of them raises."""
-        found, raised = [], 0
+        generations, raised = [], 0
         for task in tasks:
             begun = time.perf_counter()
             try:
                 said = self._function(task.question.text, [chunk.text for chunk in task.contexts])
             except Exception as error:
                 raised += 1
-                found.append(Generation.failed(Status.MISSING_FIELD, told(error)))
+                generations.append(Generation.failed(Status.MISSING_FIELD, told(error)))
             else:
                 text = said.get("answer") if isinstance(said, Mapping) else said
-                found.append(Generation.of(text, self.path, seconds=time.perf_counter() - begun))
+                generations.append(Generation.of(text, self.path, seconds=time.perf_counter() - begun))
             if progress is not None:
                 progress(1)
         if tasks and raised == len(tasks):
             raise GenerationError(
-                f"generators.{self.name}: {self.path} failed for all {raised} tasks: {found[0].reason}"
+                f"generators.{self.name}: {self.path} failed for all {raised} tasks: {generations[0].reason}"
             )
-        return found
+        return generations

@@ -68,9 +68,9 @@ def _paged(name: str, tier: str) -> Callable[..., Page]:
         if len(args) > 2:
             raise TypeError(f"{name} takes systems and dataset by their places, everything else by name")
         named = dict(zip(("systems", "dataset"), args, strict=False)) | given
-        asked = {key: one for key, one in named.items() if key != "documents" or one is not None}
-        found: Measurement = getattr(tiers, tier)(**asked)
-        return Page(found, language=str(named.get("language", "en")))
+        asked = {key: value for key, value in named.items() if key != "documents" or value is not None}
+        measurement: Measurement = getattr(tiers, tier)(**asked)
+        return Page(measurement, language=str(named.get("language", "en")))
 
     request = getattr(tiers, tier).request
     first = inspect.cleandoc(getattr(tiers, tier).__doc__).partition("\n")[0]
@@ -80,9 +80,9 @@ def _paged(name: str, tier: str) -> Callable[..., Page]:
     documents = inspect.Parameter("documents", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
     own = request.signature().parameters
     leading = [own["systems"], own["dataset"]]
-    rest = [one for key, one in own.items() if key not in ("systems", "dataset", "notebook")]
+    rest = [parameter for key, parameter in own.items() if key not in ("systems", "dataset", "notebook")]
     measured.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [*(one.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Any) for one in leading),
+        [*(parameter.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Any) for parameter in leading),
          documents, *rest], return_annotation=Page,
     )  # fmt: skip
     return measured

@@ -63,11 +63,11 @@ class Page:
     @cached_property
     def shows(self) -> dict[str, list[str]]:
         """The views with more to show than a sentence, by topic: `{"blame": ["waterfall", …], …}`. Draws them all."""
-        found: dict[str, list[str]] = {}
-        for one in VIEWS.values():
-            if not all(isinstance(part, Text) for part in one(self).parts):
-                found.setdefault(topic(one), []).append(one.__name__)
-        return {topic: sorted(names) for topic, names in sorted(found.items())}
+        by_topic: dict[str, list[str]] = {}
+        for view in VIEWS.values():
+            if not all(isinstance(part, Text) for part in view(self).parts):
+                by_topic.setdefault(topic(view), []).append(view.__name__)
+        return {topic: sorted(names) for topic, names in sorted(by_topic.items())}
 
     def questions(self) -> QuestionTable:
         """Every question (or other item) in a table to search, filter, sort and open, as reports have it.
@@ -170,8 +170,8 @@ class Page:
     @property
     def comparisons(self) -> pd.DataFrame:
         """Differences from the baseline with corrected p and verdict, in the order of `estimates`."""
-        found = (*self.measurement.comparisons, *self.measurement.placed)
-        return self._framed(found, NamedComparison, COMPARISON_COLUMNS)
+        findings = (*self.measurement.comparisons, *self.measurement.placed)
+        return self._framed(findings, NamedComparison, COMPARISON_COLUMNS)
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -180,9 +180,9 @@ class Page:
         made = {"questions": self.measurement.questions, "retrieved": self.measurement.retrieved}
         return {**made, **self.measurement.extra, **self.measurement.tables}
 
-    def _framed(self, found: Iterable[Finding], kind: type, columns: Sequence[str]) -> pd.DataFrame:
+    def _framed(self, findings: Iterable[Finding], kind: type, columns: Sequence[str]) -> pd.DataFrame:
         caveat = stand_ins.caveat(stand_ins.of(self.measurement.facts), self.material.text)
-        return framed((one for one in found if isinstance(one, kind)), columns, caveat)
+        return framed((finding for finding in findings if isinstance(finding, kind)), columns, caveat)
 
     def figure(self, name: str, **options: Any) -> Any:
         """A figure of the page as a `plotly.graph_objects.Figure`, to be changed, saved or laid out anew.
@@ -232,8 +232,8 @@ class Page:
         metric: by any name that it goes by here. Raises ValueError for names that the page does not have.
         """
         labels = [label for label in self.material.metrics if label in self.material.scored]
-        found = metrics.meant(metric, labels)
-        label = found[0] if len(found) == 1 else self._known("metric", metric, labels)
+        matches = metrics.meant(metric, labels)
+        label = matches[0] if len(matches) == 1 else self._known("metric", metric, labels)
         for name in (baseline, challenger):
             self._known("system", name, self.material.systems)
         pair = paired.values(self.measurement, baseline, challenger, label)

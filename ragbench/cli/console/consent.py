@@ -33,8 +33,8 @@ def required(needed: Iterable[Item], given: bool = False) -> None:
             if not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise
             terminal.say(f"{error.asked}:", err=True)
-            for one in error.items:
-                terminal.say(f"  {one}", err=True)
+            for action in error.items:
+                terminal.say(f"  {action}", err=True)
             if not terminal.agreed("Is it trusted, as it is and as it will be changed?"):
                 terminal.say(trust.NOTHING_DONE, err=True)
                 raise typer.Exit(error.exit_code) from None
@@ -54,7 +54,7 @@ def allow(*needed: Item) -> None:
 
 def tell(items: Iterable[Item]) -> None:
     """What a command would run, open and send, on the screen."""
-    for one in (items := tuple(items)):
-        terminal.say(f"  {one}")
+    for action in (items := tuple(items)):
+        terminal.say(f"  {action}")
     if not items:
         terminal.say(NOTHING)

@@ -43,13 +43,13 @@ def folder(path: Path | None) -> Path | None:
 
 def columns(given: Iterable[str] | None) -> dict[str, str]:
     """Field → column, of `field=column`. Raises typer.BadParameter."""
-    found = {}
-    for one in given or ():
-        field, equals, column = (part.strip() for part in one.partition("="))
+    by_field = {}
+    for pair in given or ():
+        field, equals, column = (part.strip() for part in pair.partition("="))
         if not (field and equals and column):
-            raise typer.BadParameter(f"--column {one!r}: FIELD=COLUMN is expected, such as answer=bot_answer")
-        found[field] = column
-    return found
+            raise typer.BadParameter(f"--column {pair!r}: FIELD=COLUMN is expected, such as answer=bot_answer")
+        by_field[field] = column
+    return by_field
 
 
 def source(text: str) -> Path:

@@ -33,31 +33,31 @@ def write(path: Path, value: Any) -> None:
         results.write_json(path, value)
 
 
-def caveat(found: Iterable[StandIn], *, err: bool = True) -> None:
+def caveat(parts: Iterable[StandIn], *, err: bool = True) -> None:
     """Say which parts only stood in for a model, where numbers are said; nothing where none did."""
     from ragbench.core.language import translator
     from ragbench.core.stand_ins import caveat
 
-    if text := caveat(found, translator("en")):
+    if text := caveat(parts, translator("en")):
         terminal.tell(text, err=err, colour="yellow")
 
 
-def answered(found: Iterable[AnsweredBy], *, err: bool = True) -> None:
+def answered(models: Iterable[AnsweredBy], *, err: bool = True) -> None:
     """Say which models answered under another name than they were asked by, or whose replies were imported."""
     from ragbench.core import answered_by
     from ragbench.core.language import translator
 
-    for one in found:
-        if text := answered_by.sentence(one, translator("en")):
-            terminal.say(text, err=err, colour="yellow" if one.warns else None)
+    for model in models:
+        if text := answered_by.sentence(model, translator("en")):
+            terminal.say(text, err=err, colour="yellow" if model.warns else None)
 
 
-def left_out(found: Iterable[Lack]) -> None:
+def left_out(lacks: Iterable[Lack]) -> None:
     """Say which pages were not made, each with what it needs."""
     from ragbench.core.language import translator
 
-    for one in found:
-        terminal.say(f"{one.page} not run: {one.sentence(translator('en'))}")
+    for lack in lacks:
+        terminal.say(f"{lack.page} not run: {lack.sentence(translator('en'))}")
 
 
 def paid(tally: Tally, *, err: bool = False) -> None:
@@ -69,12 +69,12 @@ def paid(tally: Tally, *, err: bool = False) -> None:
         terminal.say(f"from the journal: {tally.journaled:,} of {asked:,} replies; {said}", err=err)
 
 
-def stored(found: Mapping[tuple[str, str], tuple[int, int]]) -> None:
+def stored(counts: Mapping[tuple[str, str], tuple[int, int]]) -> None:
     """Say how many of a run's vectors were stored before; nothing of embedders of which none were."""
     names = {"query": "question"}
     each = [
         f"{before:,} of {whole:,} {names.get(kind, kind)} vectors ({name})"
-        for (name, kind), (before, whole) in found.items()
+        for (name, kind), (before, whole) in counts.items()
         if before
     ]
     if each:
@@ -92,12 +92,12 @@ def journaled(folder: Path) -> None:
     if not keys:
         return
     began = float(json.loads(folders.text(folder / results.MANIFEST))["started"])
-    found: dict[str, tuple[int, int]] = {}
+    counts: dict[str, tuple[int, int]] = {}
 
     def look() -> None:
         with Store.open(settings.load()) as store:
-            found.update(store.journal.kept_before(keys, time.time() - began))
+            counts.update(store.journal.kept_before(keys, time.time() - began))
 
-    if not kept.refusal(look) and any(before for before, _whole in found.values()):
-        each = (f"{before:,} of {whole:,} replies of {judge}" for judge, (before, whole) in found.items())
+    if not kept.refusal(look) and any(before for before, _whole in counts.values()):
+        each = (f"{before:,} of {whole:,} replies of {judge}" for judge, (before, whole) in counts.items())
         terminal.say(f"from the journal: {', '.join(each)}")

@@ -21,10 +21,10 @@ def show(outlooks: Sequence[Outlook], budget: BudgetSettings) -> None:
     if not outlooks:
         terminal.say("no model would be asked: no call, no cost")
         return
-    plans = [one.plan() for one in outlooks]
+    plans = [outlook.plan() for outlook in outlooks]
     rows = [
-        (plan.judge, str(one.settings.model), *_numbers([plan], plan.minutes))
-        for one, plan in zip(outlooks, plans, strict=True)
+        (plan.judge, str(outlook.settings.model), *_numbers([plan], plan.minutes))
+        for outlook, plan in zip(outlooks, plans, strict=True)
     ]
     if len(plans) > 1:
         rows.append(("all", "", *_numbers(plans, planning.minutes(outlooks))))

@@ -16,20 +16,20 @@ def duration(text: str, option: str) -> datetime.timedelta | None:
     """A time such as 90d or 12h; None for an empty text. Raises typer.BadParameter with what is legal."""
     if not text:
         return None
-    found = _WRITTEN.fullmatch(text.strip())
-    if found is None or found[2].lower() not in DAYS or float(found[1]) * DAYS[found[2].lower()] > 365 * 1000:
+    match = _WRITTEN.fullmatch(text.strip())
+    if match is None or match[2].lower() not in DAYS or float(match[1]) * DAYS[match[2].lower()] > 365 * 1000:
         raise typer.BadParameter(f"{text!r}: a number with h, d, w or y is expected, as in 90d", param_hint=option)
-    return datetime.timedelta(days=float(found[1]) * DAYS[found[2].lower()])
+    return datetime.timedelta(days=float(match[1]) * DAYS[match[2].lower()])
 
 
 def size(text: str, option: str) -> int | None:
     """Bytes, such as 5GB or 200kB; None for an empty text. Raises typer.BadParameter with what is legal."""
     if not text:
         return None
-    found = _WRITTEN.fullmatch(text.strip())
-    if found is None or found[2].lower() not in BYTES or float(found[1]) > 10**15:
+    match = _WRITTEN.fullmatch(text.strip())
+    if match is None or match[2].lower() not in BYTES or float(match[1]) > 10**15:
         raise typer.BadParameter(f"{text!r}: bytes, or a number with kB, MB, GB or TB, as in 5GB", param_hint=option)
-    return round(float(found[1]) * BYTES[found[2].lower()])
+    return round(float(match[1]) * BYTES[match[2].lower()])
 
 
 def told(count: int) -> str:

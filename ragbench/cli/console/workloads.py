@@ -17,16 +17,16 @@ COLUMNS = ("passages", "questions", "timed", "to rerank", "at every run", "reque
 ALL = "all, what is shared once"
 
 
-def show(found: Sequence[Work]) -> None:
+def show(works: Sequence[Work]) -> None:
     """Print one line a system that asks anybody, and their sum with what they share counted once."""
-    asking = [one for one in found if any(task.left for task in (*one.tasks, *one.anew))]
+    asking = [work for work in works if any(task.left for task in (*work.tasks, *work.anew))]
     if not asking:
         return
-    rows = [(one.name, *_cells(one.tasks, one.anew)) for one in asking]
+    rows = [(work.name, *_cells(work.tasks, work.anew)) for work in asking]
     bold = {len(rows)} if len(rows) > 1 else ()
     if bold:
-        tasks = shared(task for one in found for task in one.tasks)
-        rows.append((ALL, *_cells(tasks, shared(task for one in found for task in one.anew))))
+        tasks = shared(task for work in works for task in work.tasks)
+        rows.append((ALL, *_cells(tasks, shared(task for work in works for task in work.anew))))
     terminal.table(("system", "endpoint", *COLUMNS), rows, left=LEFT, firm=COLUMNS, bold=bold)
     terminal.say(
         "Texts to embed, and questions to rerank, of which nothing is kept. At every run the repeats are asked anew, "

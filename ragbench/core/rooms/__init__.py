@@ -22,9 +22,9 @@ def offers(room: str, places: Mapping[str, str]) -> tuple[list[str], Callable[[s
         if name not in places:
             raise AttributeError(f"module {room!r} has no attribute {name!r}")
         place = places[name]
-        one = getattr(import_module(f"{room}.{place}"), name) if place else import_module(f"{room}.{name}")
-        setattr(sys.modules[room], name, one)
-        return one
+        attribute = getattr(import_module(f"{room}.{place}"), name) if place else import_module(f"{room}.{name}")
+        setattr(sys.modules[room], name, attribute)
+        return attribute
 
     def names() -> list[str]:
         return sorted({*vars(sys.modules[room]), *places})

@@ -206,8 +206,8 @@ class Settings(BaseSettings):
     @property
     def in_memory(self) -> tuple[Any, Any]:
         """The data set, and the table of answers, that a caller gave in place of a name; None without one."""
-        found: tuple[Any, Any] = self._memory
-        return found
+        given: tuple[Any, Any] = self._memory
+        return given
 
     def holding(self, data: Any, answers: Any) -> Settings:
         """The same settings with data that a caller has in memory."""
@@ -325,8 +325,8 @@ class Settings(BaseSettings):
     def _strange_names(self) -> Iterator[str]:
         for table, field, there in NAMED:
             legal: Mapping[str, Any] = getattr(self, there)
-            for name, one in getattr(self, table).items():
-                if (given := getattr(one, field)) is not None and given not in legal:
+            for name, part in getattr(self, table).items():
+                if (given := getattr(part, field)) is not None and given not in legal:
                     meant = names.meant(given, legal) or ";"
                     yield (
                         f"{table}.{name}.{field} = {given!r}: there is no [{there}.{given}]{meant} "
@@ -334,9 +334,9 @@ class Settings(BaseSettings):
                     )
 
     def _strange_parts(self) -> Iterator[str]:
-        legal = sorted(name for name, one in self.retrievers.items() if one.kind != "hybrid")
-        for name, one in self.retrievers.items():
-            for part in one.retrievers:
+        legal = sorted(name for name, retriever in self.retrievers.items() if retriever.kind != "hybrid")
+        for name, hybrid in self.retrievers.items():
+            for part in hybrid.retrievers:
                 if part in legal:
                     continue
                 why = (
@@ -357,8 +357,10 @@ class Settings(BaseSettings):
         for name, system in self.systems.items():
             whole = self.retriever(name)
             parts = [] if whole is None else [self.retrievers[part] for part in whole.retrievers] or [whole]
-            for one in parts:
-                if one.index == "own" and (system.chunker or self.embedders[str(one.embedder)].kind != "database"):
+            for retriever in parts:
+                if retriever.index == "own" and (
+                    system.chunker or self.embedders[str(retriever.embedder)].kind != "database"
+                ):
                     raise ValueError(
                         f'systems.{name}: index = "own" is the index of your own table: it searches by an embedder of '
                         'kind "database", and by no pieces of a chunker'
@@ -379,11 +381,11 @@ class Settings(BaseSettings):
 
     def retriever(self, system: str) -> RetrieverSettings | None:
         """How that system finds passages; None for one that does it itself."""
-        one = self.systems[system]
-        if one.embedder is not None:
-            index = one.model_dump(include=set(IndexSettings.model_fields))
-            return RetrieverSettings(kind="dense", embedder=one.embedder, **index)
-        return None if one.retriever is None else self.retrievers[one.retriever]
+        chosen = self.systems[system]
+        if chosen.embedder is not None:
+            index = chosen.model_dump(include=set(IndexSettings.model_fields))
+            return RetrieverSettings(kind="dense", embedder=chosen.embedder, **index)
+        return None if chosen.retriever is None else self.retrievers[chosen.retriever]
 
     def embedders_of(self, system: str) -> tuple[str, ...]:
         """The embedders that the system's search is made with; of a hybrid's parts, each once."""
@@ -391,12 +393,12 @@ class Settings(BaseSettings):
         if whole is None:
             return ()
         parts = [self.retrievers[name] for name in whole.retrievers] or [whole]
-        return tuple(dict.fromkeys(one.embedder for one in parts if one.embedder is not None))
+        return tuple(dict.fromkeys(part.embedder for part in parts if part.embedder is not None))
 
     def is_stand_in(self, embedder: str) -> bool:
         """Whether the embedder of that name, or the one that embeds its questions, only stands in for a model."""
-        one = self.embedders[embedder]
-        return one.is_stand_in or (one.queries is not None and self.embedders[one.queries].is_stand_in)
+        chosen = self.embedders[embedder]
+        return chosen.is_stand_in or (chosen.queries is not None and self.embedders[chosen.queries].is_stand_in)
 
     def judge_names(self, named: Sequence[str] = ()) -> tuple[str, ...]:
         """The judges that are meant: those that are named, else all configured ones, else the offline one."""
@@ -442,11 +444,11 @@ class _Sample(TomlConfigSettingsSource):
         super().__init__(cls, shipped.CONFIGURATION)
 
     def __call__(self) -> dict[str, Any]:
-        found = {name: value for name, value in super().__call__().items() if name in MEASURED}
-        for name, value in found.items():
+        measured = {name: value for name, value in super().__call__().items() if name in MEASURED}
+        for name, value in measured.items():
             if isinstance(value, Mapping) and isinstance(own := self._named.get(name), Mapping):
-                found[name] = {table: one for table, one in value.items() if table not in own}
-        return found
+                measured[name] = {table: entry for table, entry in value.items() if table not in own}
+        return measured
 
 
 def _of_the_sample(cls: type[BaseSettings], named: Mapping[str, Any]) -> tuple[PydanticBaseSettingsSource, ...]:
@@ -455,11 +457,11 @@ def _of_the_sample(cls: type[BaseSettings], named: Mapping[str, Any]) -> tuple[P
     return () if "systems" in named else (_Sample(cls, named),)
 
 
-def key_variables(found: Settings) -> set[str]:
+def key_variables(settings: Settings) -> set[str]:
     """The variables that these settings name as holding keys."""
-    tables = (found.judges, found.generators, found.providers, found.embedders, found.rerankers)
-    named = {name for table in tables for one in table.values() for name in one.variables}
-    return named | {name for one in found.systems.values() for name in one.header_variables}
+    tables = (settings.judges, settings.generators, settings.providers, settings.embedders, settings.rerankers)
+    named = {name for table in tables for part in table.values() for name in part.variables}
+    return named | {name for system in settings.systems.values() for name in system.header_variables}
 
 
 def config_path() -> Path:
@@ -498,14 +500,14 @@ def load() -> Settings:
         raise ConfigurationError(f"RAGBENCH_CONFIG = {config_path()}: there is no such file")
     _refuse_secrets(path)
     try:
-        found = Settings()
+        loaded = Settings()
     except ValidationError as error:
         said = [line for fault in error.errors() for line in mistakes.explain(fault, Settings).split("\n")]
         raise ConfigurationError("\n".join(f"{path.name}: {line}" for line in said)) from None
     except ValueError as error:
         raise ConfigurationError(f"{path.name}: {error}") from None
-    _refuse_unknown_variables(found)
-    return found
+    _refuse_unknown_variables(loaded)
+    return loaded
 
 
 _held: Settings | None = None
@@ -566,8 +568,8 @@ def _refuse_secrets(path: Path) -> None:
         raise ConfigurationError(f"{path.name}: database_url may hold a password: set RAGBENCH_DATABASE_URL instead")
 
 
-def _refuse_unknown_variables(found: Settings) -> None:
-    keys = key_variables(found)
+def _refuse_unknown_variables(settings: Settings) -> None:
+    keys = key_variables(settings)
     legal = {PREFIX + name.upper() for name in Settings.model_fields} | PROCESS_VARIABLES
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and name.split("__")[0] not in legal and name not in keys:

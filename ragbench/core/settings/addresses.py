@@ -48,22 +48,24 @@ def is_metadata(host: str) -> bool:
     """Whether an address in figures is one of METADATA, however it is written: as one number, in octal, within IPv6."""
     bare = host.strip("[]").partition("%")[0].rstrip(".")
     try:
-        found = ipaddress.ip_address(bare)
+        address = ipaddress.ip_address(bare)
     except ValueError:
         parts = bare.split(".")
         if len(parts) > 4 or not all(_FIGURES.fullmatch(part) for part in parts):
             return False
         *first, last = (int(re.sub("^0(?=[0-7])", "0o", part.lower()), 0) for part in parts)
-        number = sum(one << (24 - 8 * place) for place, one in enumerate(first)) + last
+        number = sum(figure << (24 - 8 * place) for place, figure in enumerate(first)) + last
         if number >= 2**32:
             return False
-        found = ipaddress.IPv4Address(number)
-    inner = [found]
-    if isinstance(found, ipaddress.IPv6Address) and any(found in network for network in CARRIERS):
-        inner.append(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
-    if isinstance(found, ipaddress.IPv6Address) and found.sixtofour is not None:
-        inner.append(found.sixtofour)
-    return any(one in network for one in inner for network in METADATA if one.version == network.version)
+        address = ipaddress.IPv4Address(number)
+    inner = [address]
+    if isinstance(address, ipaddress.IPv6Address) and any(address in network for network in CARRIERS):
+        inner.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    if isinstance(address, ipaddress.IPv6Address) and address.sixtofour is not None:
+        inner.append(address.sixtofour)
+    return any(
+        candidate in network for candidate in inner for network in METADATA if candidate.version == network.version
+    )
 
 
 def refuse_metadata(key: str, url: str) -> None:

@@ -88,7 +88,7 @@ class MetricSettings(Table):
     @classmethod
     def _prompt(cls, given: Any) -> str | dict[str, str | Texts]:
         if isinstance(given, Mapping) and given and not set(given) <= set(LANGUAGES):
-            return {str(name): texts(f"prompt.{name}", one) for name, one in given.items()}
+            return {str(name): texts(f"prompt.{name}", wording) for name, wording in given.items()}
         return texts("prompt", given)  # type: ignore[return-value]
 
     @model_validator(mode="after")
@@ -149,10 +149,10 @@ class MetricsSettings(Table):
     def _tables(cls, given: Any, info: ValidationInfo) -> Any:
         if not isinstance(given, Mapping):
             return given
-        for name, one in given.items():
+        for name, table in given.items():
             if name in cls.model_fields:
                 continue
-            if not isinstance(one, Mapping | MetricSettings):
+            if not isinstance(table, Mapping | MetricSettings):
                 near = difflib.get_close_matches(str(name), cls.model_fields, n=1)
                 hint = f"; did you mean {near[0]}?" if near else ""
                 raise ValueError(
@@ -193,15 +193,15 @@ def scale(given: Any) -> Scale:
     if not isinstance(given, list | tuple):
         raise ValueError(f"scale = {shown(given)}: that is {kind(given)}; {legal}")
     levels = list(given)
-    if levels and all(isinstance(one, int | float) and not isinstance(one, bool) for one in levels):
+    if levels and all(isinstance(level, int | float) and not isinstance(level, bool) for level in levels):
         if len(levels) != 2 or not all(map(math.isfinite, levels)) or not levels[0] < levels[1]:
             raise ValueError(f"scale = {shown(levels)}: two numbers are expected, the lowest first")
         return (levels[0], levels[1])
-    if not all(isinstance(one, str) and one.strip() for one in levels):
+    if not all(isinstance(level, str) and level.strip() for level in levels):
         raise ValueError(f"scale = {shown(levels)}: {legal}")
-    if not 2 <= len(levels) <= MOST_LEVELS or len({one.strip().casefold() for one in levels}) < len(levels):
+    if not 2 <= len(levels) <= MOST_LEVELS or len({level.strip().casefold() for level in levels}) < len(levels):
         raise ValueError(f"scale = {shown(levels)}: 2 to {MOST_LEVELS} names are expected, each once")
-    return tuple(one.strip() for one in levels)
+    return tuple(level.strip() for level in levels)
 
 
 NEEDS: tuple[str, ...] = get_args(Need)

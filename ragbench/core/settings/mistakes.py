@@ -50,8 +50,8 @@ def _legal_keys(place: tuple[int | str, ...], whole: type[BaseModel]) -> list[st
             rest = rest[1:]
         if get_origin(inner) is tuple:
             rest = rest[1:]  # the place of one of them
-        found = [each for each in (inner, *get_args(inner)) if isinstance(each, type) and issubclass(each, BaseModel)]
-        if not found:
+        models = [each for each in (inner, *get_args(inner)) if isinstance(each, type) and issubclass(each, BaseModel)]
+        if not models:
             break
-        model = found[0]
+        model = models[0]
     return sorted(name for name in model.model_fields if name != "database_url")

@@ -34,21 +34,21 @@ def _plain(node: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
         named = known[node["$ref"].rpartition("/")[2]]
         node = {**named, **{key: value for key, value in node.items() if key != "$ref"}}
     if "anyOf" in node:
-        some = [one for one in node["anyOf"] if one.get("type") != "null"]
+        some = [schema for schema in node["anyOf"] if schema.get("type") != "null"]
         rest = {key: value for key, value in node.items() if key != "anyOf"}
         if len(some) == 1:
             return _plain({**some[0], **rest}, known)
-        return {**_plain(rest, known), "anyOf": [_plain(one, known) for one in some]}
+        return {**_plain(rest, known), "anyOf": [_plain(schema, known) for schema in some]}
     made = {key: value for key, value in node.items() if key not in ("title", "$defs", "prefixItems")}
     if made.get("default") is None or isinstance(made["default"], dict):
         made.pop("default", None)
     if "prefixItems" in node:
         [made["items"]] = [
-            one for place, one in enumerate(node["prefixItems"]) if one not in node["prefixItems"][:place]
+            schema for place, schema in enumerate(node["prefixItems"]) if schema not in node["prefixItems"][:place]
         ]
     if "properties" in node:
-        inner = {name: _plain(one, known) for name, one in node["properties"].items()}
-        made["properties"] = {name: one for name, one in inner.items() if not one.get("writeOnly")}
+        inner = {name: _plain(schema, known) for name, schema in node["properties"].items()}
+        made["properties"] = {name: schema for name, schema in inner.items() if not schema.get("writeOnly")}
     if "items" in node:
         made["items"] = _plain(node["items"], known)
     if isinstance(node.get("additionalProperties"), dict):

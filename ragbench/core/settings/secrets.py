@@ -90,10 +90,10 @@ def masked_table(table: pd.DataFrame, mask: Mask) -> pd.DataFrame:
         name
         for name in there
         if any(
-            one is not other
+            hidden is not other
             for start in starts
             for cells in [table[name].iloc[start : start + AT_ONCE].tolist()]
-            for one, other in zip(_hidden(cells, mask), cells, strict=True)
+            for hidden, other in zip(_hidden(cells, mask), cells, strict=True)
         )
     ]
     return table.assign(**{name: _hidden(table[name].tolist(), mask) for name in hides}) if hides else table
@@ -153,13 +153,13 @@ def _written(value: str) -> set[str]:
 
 @lru_cache(maxsize=256)
 def _masking(values: frozenset[str]) -> Mask:
-    found = sorted((text for value in values for text in _written(value)), key=lambda text: (-len(text), text))
-    if not found:
+    secrets = sorted((text for value in values for text in _written(value)), key=lambda text: (-len(text), text))
+    if not secrets:
         return str
-    pattern = re.compile("|".join(map(re.escape, found)))
+    pattern = re.compile("|".join(map(re.escape, secrets)))
 
     def mask(text: str) -> str:
         # looked for one by one first: that is a hundred times as fast, and nearly always all there is to do
-        return pattern.sub(MASK, text) if any(secret in text for secret in found) else text
+        return pattern.sub(MASK, text) if any(secret in text for secret in secrets) else text
 
     return mask

@@ -72,7 +72,7 @@ def bands(settings: Chosen, name: str | None = None) -> dict[str, Band]:
     wanted = settings.threshold_set if name is None else name
     if wanted not in names(settings):
         raise ValueError(f"threshold_set = {wanted!r}: there are {', '.join(names(settings))}")
-    own = {name: one.band for name, one in settings.metrics.named.items() if one.band is not None}
+    own = {name: metric.band for name, metric in settings.metrics.named.items() if metric.band is not None}
     return {**SETS.get(wanted, {}), **own, **settings.thresholds.get(wanted, {})}
 
 

@@ -89,8 +89,8 @@ def with_language(text: str) -> tuple[Url, str]:
 
     Raises ValueError as `Url.of`.
     """
-    found = _LANGUAGE.fullmatch(text)
-    return (Url.of(found[1]), found[2]) if found else (Url.of(text), "")
+    match = _LANGUAGE.fullmatch(text)
+    return (Url.of(match[1]), match[2]) if match else (Url.of(text), "")
 
 
 def target(text: str) -> Url:

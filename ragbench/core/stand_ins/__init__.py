@@ -40,7 +40,7 @@ class StandIn:
     def fact(self) -> dict[str, Any]:
         """As plain values."""
         known: dict[str, Any] = {"part": self.part, "name": self.name, "systems": list(self.systems)}
-        known |= {"of_others": [dict(one) for one in self.of_others]} if self.of_others else {}
+        known |= {"of_others": [dict(difference) for difference in self.of_others]} if self.of_others else {}
         return known | ({"metrics": list(self.metrics)} if self.metrics else {})
 
 
@@ -57,16 +57,16 @@ def of(known: Mapping[str, Any], system: str | None = None, metric: str | None =
     """
     offline = [StandIn("judge", name) for name in _judges(known, offline=True)]
     judging = [*offline, *_unordered(known), *_for_people(known), *_panel(known)]
-    found = [*_listed(known.get("stand_ins")), *_generators(known.get("generators")), *judging]
-    found += [StandIn("questions", f"{known['known_items']}")] if known.get("known_items") else []
-    found += [sample(known["part_of_all"])] if known.get("part_of_all") else []
-    once = {(one.part, one.name): one for one in reversed(found)}
-    kept = dict.fromkeys(once[one.part, one.name] for one in found)
+    stand_ins = [*_listed(known.get("stand_ins")), *_generators(known.get("generators")), *judging]
+    stand_ins += [StandIn("questions", f"{known['known_items']}")] if known.get("known_items") else []
+    stand_ins += [sample(known["part_of_all"])] if known.get("part_of_all") else []
+    once = {(stand_in.part, stand_in.name): stand_in for stand_in in reversed(stand_ins)}
+    kept = dict.fromkeys(once[stand_in.part, stand_in.name] for stand_in in stand_ins)
     return tuple(
-        one
-        for one in kept
-        if (system is None or not one.systems or system in one.systems)
-        and (metric is None or not one.metrics or metric in one.metrics)
+        stand_in
+        for stand_in in kept
+        if (system is None or not stand_in.systems or system in stand_in.systems)
+        and (metric is None or not stand_in.metrics or metric in stand_in.metrics)
     )
 
 
@@ -93,14 +93,14 @@ def unordered(judges: Iterable[str], metrics: Iterable[str]) -> tuple[StandIn, .
 
 def marked(known: Mapping[str, Any]) -> frozenset[str]:
     """The metrics of a measurement by which the offline judge does not order systems as people's labels do."""
-    return frozenset(metric for one in of(known) if one.part == "order" for metric in one.metrics)
+    return frozenset(metric for stand_in in of(known) if stand_in.part == "order" for metric in stand_in.metrics)
 
 
-def caveat(found: Iterable[StandIn], _: Translator) -> str:
+def caveat(stand_ins: Iterable[StandIn], _: Translator) -> str:
     """The sentences on the stand-ins; empty where there are none."""
-    every = tuple(found)
-    named, judges = names(every, _), dict.fromkeys(one.name for one in every if one.part == "people")
-    drafted = dict.fromkeys(one.name for one in every if one.part == "questions")
+    every = tuple(stand_ins)
+    named, judges = names(every, _), dict.fromkeys(stand_in.name for stand_in in every if stand_in.part == "people")
+    drafted = dict.fromkeys(stand_in.name for stand_in in every if stand_in.part == "questions")
     said = []
     if named:
         said.append(
@@ -110,8 +110,8 @@ def caveat(found: Iterable[StandIn], _: Translator) -> str:
                 names=named,
             )
         )
-    unlike = dict.fromkeys(metric for one in every if one.part == "order" for metric in one.metrics)
-    who = ", ".join(dict.fromkeys(one.name for one in every if one.part == "order"))
+    unlike = dict.fromkeys(metric for stand_in in every if stand_in.part == "order" for metric in stand_in.metrics)
+    who = ", ".join(dict.fromkeys(stand_in.name for stand_in in every if stand_in.part == "order"))
     if turned := [metric for metric in unlike if orders.reversed_by(metric)]:
         said.append(
             _(
@@ -138,8 +138,8 @@ def caveat(found: Iterable[StandIn], _: Translator) -> str:
                 names=", ".join(judges),
             )
         )
-    said += [_of_others(one, _) for one in every if one.part == "panel"]
-    said += _of_samples([taken for one in every if one.part == "sample" for taken in one.of_others], _)
+    said += [_of_others(stand_in, _) for stand_in in every if stand_in.part == "panel"]
+    said += _of_samples([taken for stand_in in every if stand_in.part == "sample" for taken in stand_in.of_others], _)
     if drafted:
         said.append(
             _(
@@ -151,10 +151,10 @@ def caveat(found: Iterable[StandIn], _: Translator) -> str:
     return " ".join(said)
 
 
-def _of_samples(found: Iterable[Mapping[str, Any]], _: Translator) -> list[str]:
+def _of_samples(samples: Iterable[Mapping[str, Any]], _: Translator) -> list[str]:
     """A sentence on each sample that pages are of, with what all their models would take together; a page that is told
     of twice, by itself and by the overview, counts once."""
-    once = {tuple(sorted(taken.items())): taken for taken in found}
+    once = {tuple(sorted(taken.items())): taken for taken in samples}
     by_sample: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for taken in once.values():
         by_sample.setdefault((taken["n"], taken["of"], taken["table"]), []).append(taken)
@@ -188,11 +188,11 @@ def _of_sample(taken: Mapping[str, Any], _: Translator) -> str:
     return f"{said} " + _("All would take about {calls} replies of models, for about {money}.", **more)
 
 
-def names(found: Iterable[StandIn], _: Translator) -> str:
+def names(stand_ins: Iterable[StandIn], _: Translator) -> str:
     """`retrieval of ngrams, letters; judge lexical`."""
     by_part: dict[str, dict[str, None]] = {}
-    for one in found:
-        by_part.setdefault(one.part, {})[one.name] = None
+    for stand_in in stand_ins:
+        by_part.setdefault(stand_in.part, {})[stand_in.name] = None
     words = {
         "retrieval": _("retrieval of {names}"),
         "embedder": _("embedder {names}"),
@@ -204,28 +204,30 @@ def names(found: Iterable[StandIn], _: Translator) -> str:
 
 
 def _listed(given: Any) -> list[StandIn]:
-    found = []
-    for one in given or ():
-        if isinstance(one, Mapping):
-            systems, metrics = (tuple(map(str, one.get(key) or ())) for key in ("systems", "metrics"))
-            found.append(StandIn(one["part"], str(one["name"]), systems, metrics, tuple(one.get("of_others") or ())))
+    stand_ins = []
+    for entry in given or ():
+        if isinstance(entry, Mapping):
+            systems, metrics = (tuple(map(str, entry.get(key) or ())) for key in ("systems", "metrics"))
+            stand_ins.append(
+                StandIn(entry["part"], str(entry["name"]), systems, metrics, tuple(entry.get("of_others") or ()))
+            )
         else:
-            found.append(StandIn("", str(one)))
-    return found
+            stand_ins.append(StandIn("", str(entry)))
+    return stand_ins
 
 
 def _generators(given: Any) -> list[StandIn]:
     systems: dict[str, list[str]] = {}
-    for system, one in (given or {}).items():
-        if one.get("stand_in"):
-            systems.setdefault(str(one["name"]), []).append(str(system))
+    for system, generator in (given or {}).items():
+        if generator.get("stand_in"):
+            systems.setdefault(str(generator["name"]), []).append(str(system))
     return [StandIn("generator", name, tuple(own)) for name, own in systems.items()]
 
 
 def _judges(known: Mapping[str, Any], *, offline: bool | None = None) -> list[str]:
     """The names of a page's judges: of the offline ones, of the others, or of all."""
-    named = (one for one in known.get("judges") or () if isinstance(one, Mapping) and one.get("name"))
-    return [str(one["name"]) for one in named if offline is None or bool(one.get("stand_in")) is offline]
+    named = (judge for judge in known.get("judges") or () if isinstance(judge, Mapping) and judge.get("name"))
+    return [str(judge["name"]) for judge in named if offline is None or bool(judge.get("stand_in")) is offline]
 
 
 def _uncorrected(known: Mapping[str, Any]) -> list[str]:
@@ -262,7 +264,7 @@ def panel(
     names, judged = tuple(dict.fromkeys(judges)), tuple(metrics)
     if len(names) < 2 or not judged:
         return ()
-    kept = tuple(one for one in of_others if one["metric"] in judged)
+    kept = tuple(difference for difference in of_others if difference["metric"] in judged)
     return (StandIn("panel", ", ".join(names), metrics=judged, of_others=kept),)
 
 
@@ -273,30 +275,30 @@ def _panel(known: Mapping[str, Any]) -> tuple[StandIn, ...]:
     return panel(_judges(known), _uncorrected(known), known.get("over_judges") or ())
 
 
-def _of_others(found: StandIn, _: Translator) -> str:
+def _of_others(stand_in: StandIn, _: Translator) -> str:
     """For whom the words of a panel hold, and what its differences are if judges are a sample."""
     said = [
         _(
             "Verdicts and intervals on judged metrics hold for these judges ({names}), not for others: judges are no "
             "sample in them.",
-            names=found.name,
+            names=stand_in.name,
         )
     ]
     numbers = [
-        f"{one['metric']}, {one['challenger']} − {one['baseline']}: {_.number(one['difference'], 3, signed=True)} "
-        f"{_.interval(one['low'], one['high'], 3, signed=True)}, {_.p_value(one['p'], relation=True)}"
-        for one in found.of_others
-        if one["low"] is not None
+        f"{difference['metric']}, {difference['challenger']} − {difference['baseline']}: {_.number(difference['difference'], 3, signed=True)} "
+        f"{_.interval(difference['low'], difference['high'], 3, signed=True)}, {_.p_value(difference['p'], relation=True)}"
+        for difference in stand_in.of_others
+        if difference["low"] is not None
     ]
     if numbers:
         said.append(
             _("With judges as a random factor, questions and judges crossed: {numbers}.", numbers="; ".join(numbers))
         )
-        fewest = min(int(one["judges"]) for one in found.of_others)
+        fewest = min(int(difference["judges"]) for difference in stand_in.of_others)
         if fewest < 5:  # the simulated level of three is .077
             said.append(
                 _.plural("{n} judge tells little of others.", "So few judges as {n} tell little of others.", fewest)
             )
-    elif found.of_others:
+    elif stand_in.of_others:
         said.append(_("Two judges are too few to say anything of others."))
     return " ".join(said)

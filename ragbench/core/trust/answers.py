@@ -113,11 +113,11 @@ def doubts(*needed: Item) -> tuple[Item, ...]:
 
 def require(*needed: Item) -> None:
     """Raises UntrustedError where there are doubts, which names all of the folder that is to be answered for."""
-    if not (found := doubts(*needed)):
+    if not (doubtful := doubts(*needed)):
         return
     is_known = is_trusted()
     asked = "names other addresses than you agreed to" if is_known else "is a folder that you have not answered for"
-    every = found if is_known else doubts(*dict.fromkeys((*named(), *notebooks(), *needed)))
+    every = doubtful if is_known else doubts(*dict.fromkeys((*named(), *notebooks(), *needed)))
     raise UntrustedError(f"{project_folder()} {asked}", every)
 
 

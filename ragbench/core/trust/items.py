@@ -44,19 +44,19 @@ class Item:
 def named(*keys: str) -> tuple[Item, ...]:
     """What the settings name, under these keys and the tables below them; under all keys if none is given."""
     known = settings.load()
-    given = {f"systems.{name}" for name, one in known.systems.items() if one.is_given}
-    given |= {f"generators.{name}" for name, one in known.generators.items() if one.is_given}
+    given = {f"systems.{name}" for name, system in known.systems.items() if system.is_given}
+    given |= {f"generators.{name}" for name, generator in known.generators.items() if generator.is_given}
     told = known.model_dump(mode="json", exclude_unset=True)
     told["providers"] = {
         name: known.providers[name].model_dump(mode="json", exclude_unset=True) for name in _met(known)
     }
     every = _of_table(told, settings.of_environment())
-    found = [one for one in every if one.name.rpartition(".")[0] not in given]
+    actions = [action for action in every if action.name.rpartition(".")[0] not in given]
     data = _place(known.data_folder)
     there = [*data.glob("*"), *data.glob("*/*")] if _is_inside(data) else []
     out = [link for link in there if link.is_symlink() and not _is_inside(link)]
-    found += [Item("folder", "data_folder", f"{_shown(link)} leads to {link.resolve()}") for link in out]
-    meant = (one for one in found if not keys or any(f"{one.name}.".startswith(f"{key}.") for key in keys))
+    actions += [Item("folder", "data_folder", f"{_shown(link)} leads to {link.resolve()}") for link in out]
+    meant = (action for action in actions if not keys or any(f"{action.name}.".startswith(f"{key}.") for key in keys))
     return tuple(sorted(meant))
 
 
@@ -76,40 +76,46 @@ def _of_table(table: Mapping[str, Any], by_user: Any, *place: str) -> Iterator[I
 
     here = ".".join(place)
     is_prompt = "prompt" in place
-    for key, one in table.items():
+    for key, setting in table.items():
         name = ".".join((*place, key))
-        if isinstance(one, Mapping):
+        if isinstance(setting, Mapping):
             said = by_user.get(key) if isinstance(by_user, Mapping) else None
             if here == "databases":
-                variable = one.get("url_variable")
+                variable = setting.get("url_variable")
                 whose = f"that {variable} names" if variable else "of ragbench"
                 yield item("database", name, f"reads the database {whose}")
-            yield from _of_table(one, said, *place, key)
-        elif not one:
+            yield from _of_table(setting, said, *place, key)
+        elif not setting:
             continue
         elif key in ("callable", "client") or name in ("metrics.modules", "metrics.listeners"):
-            yield item("code", name, f"runs {one if isinstance(one, str) else ', '.join(one)}")
+            yield item("code", name, f"runs {setting if isinstance(setting, str) else ', '.join(setting)}")
         elif key == "base_url" or (key == "url" and place[0] != "databases"):
-            yield item("address", here, _sends(table, one), _host(one))
+            yield item("address", here, _sends(table, setting), _host(setting))
         elif key == "model" and table.get("kind") in ("sentence_transformers", "cross_encoder"):
-            yield item("model", here, f"loads the model {one}", "" if _place(one).is_dir() else HUB)
+            yield item("model", here, f"loads the model {setting}", "" if _place(setting).is_dir() else HUB)
         elif name == "database.folder" and settings.load().database_url is None:
-            yield item("server", name, f"starts a database server with the files of {_place(one).resolve()}")
-        elif name == "cluster" and not one.startswith("local:"):
-            yield item("address", name, f"sends texts to the cluster {one}, which can run code here", _host(one))
-        elif name in ("dataset", "reports") and urls.is_url(one):
-            says = f"reads {one}, as you" if name == "dataset" else f"sends every run to {one}, as you"
-            yield item("storage", name, says, _host(one))
-        elif (key in PATHS or is_prompt) and not re.search("[\\n{]", one) and not _is_inside(_place(one)):
+            yield item("server", name, f"starts a database server with the files of {_place(setting).resolve()}")
+        elif name == "cluster" and not setting.startswith("local:"):
+            yield item(
+                "address", name, f"sends texts to the cluster {setting}, which can run code here", _host(setting)
+            )
+        elif name in ("dataset", "reports") and urls.is_url(setting):
+            says = f"reads {setting}, as you" if name == "dataset" else f"sends every run to {setting}, as you"
+            yield item("storage", name, says, _host(setting))
+        elif (key in PATHS or is_prompt) and not re.search("[\\n{]", setting) and not _is_inside(_place(setting)):
             does = "writes to" if key == "reports_folder" else "reads"  # with a slot or a second line it is a prompt
-            yield item("folder", name, f"{does} {_place(one).resolve()}")
+            yield item("folder", name, f"{does} {_place(setting).resolve()}")
 
 
 def _met(known: settings.Settings) -> list[str]:
     """The providers that a model names, or that the project has said anything of: the others are ragbench's own."""
-    used = {one.provider for one in known.judges.values()} | {one.provider for one in known.generators.values()}
+    used = {judge.provider for judge in known.judges.values()} | {
+        generator.provider for generator in known.generators.values()
+    }
     shipped_ones = {
-        name for name, one in known.providers.items() if one.model_dump(exclude_unset=True) == PRESETS.get(name)
+        name
+        for name, provider in known.providers.items()
+        if provider.model_dump(exclude_unset=True) == PRESETS.get(name)
     }
     return sorted(name for name in known.providers if name in used or name not in shipped_ones)
 

@@ -48,7 +48,7 @@ def _instead() -> dict[str, str]:
     for table, *inner in own:
         if table in WITHOUT:
             tables.setdefault(table, {})[inner[0]] = WITHOUT[table]
-    for name, one in known.systems.items():
-        if gone := {part: None for part in settings.PARTS if (f"{part}s", getattr(one, part)) in own}:
+    for name, system in known.systems.items():
+        if gone := {part: None for part in settings.PARTS if (f"{part}s", getattr(system, part)) in own}:
             tables.setdefault("systems", {})[name] = gone
-    return {f"{settings.PREFIX}{table.upper()}": json.dumps(one) for table, one in tables.items()}
+    return {f"{settings.PREFIX}{table.upper()}": json.dumps(content) for table, content in tables.items()}

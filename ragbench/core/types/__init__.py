@@ -116,7 +116,7 @@ class Chunk:
         """
         if not self.is_nameless and not other.is_nameless:
             return self.id == other.id
-        if any(one.is_nameless and not one.text.strip() for one in (self, other)):
+        if any(chunk.is_nameless and not chunk.text.strip() for chunk in (self, other)):
             return False
         if not self.text.strip() or not other.text.strip():
             return None

@@ -51,8 +51,8 @@ def _again(words: str, text: str, values: Mapping[str, Any]) -> Reason:
 
 def joined(*reasons: str) -> str:
     """Several reasons one after the other, empty ones left out; `parts` are they again."""
-    found = tuple(one if isinstance(one, Reason) else Reason(_ALONE, said=one) for one in reasons if one)
-    return Reason(_ALONE, said=found) if len(found) > 1 else next(filter(None, reasons), "")
+    kept = tuple(reason if isinstance(reason, Reason) else Reason(_ALONE, said=reason) for reason in reasons if reason)
+    return Reason(_ALONE, said=kept) if len(kept) > 1 else next(filter(None, reasons), "")
 
 
 def clause(text: str) -> str:
@@ -78,7 +78,7 @@ def short(value: float, digits: int = 6) -> Decimal:
 
 def reason_of(error: BaseException) -> str:
     """What an error says: the reason that it was made of, else its text."""
-    return next((one for one in error.args[:1] if isinstance(one, Reason)), str(error))
+    return next((argument for argument in error.args[:1] if isinstance(argument, Reason)), str(error))
 
 
 def kept(reason: str) -> str:
@@ -113,9 +113,9 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, tuple) else value
 
 
-def of(found: Any) -> Reason:
+def of(stored: Any) -> Reason:
     """The reason of a sentence as plain values. Raises ValueError, TypeError, KeyError for what is none."""
-    text, values = found["text"], {str(name): _value(value) for name, value in found["values"].items()}
+    text, values = stored["text"], {str(name): _value(value) for name, value in stored["values"].items()}
     for _said, name, form, conversion in string.Formatter().parse(text):
         if name is not None and (name not in values or form or conversion):
             raise ValueError(f"{text!r} is no template of these values")

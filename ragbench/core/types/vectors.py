@@ -44,16 +44,16 @@ def usable_vectors(given: Any, count: int) -> tuple[Vectors, dict[int, str]]:
         raise EmbeddingError(f"gave {what} for {count} texts")
     if isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype.kind in "fiu":
         with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused below
-            found, faults = given.astype(np.float32), dict[int, str]()
+            vectors, faults = given.astype(np.float32), dict[int, str]()
     else:
-        found, faults = _matrix([_row(row) for row in given])
-    for row in np.flatnonzero(~np.isfinite(found).all(axis=1)):
+        vectors, faults = _matrix([_row(row) for row in given])
+    for row in np.flatnonzero(~np.isfinite(vectors).all(axis=1)):
         faults.setdefault(int(row), Reason("NaN or infinity"))
-    for row in np.flatnonzero(~found.any(axis=1)):
+    for row in np.flatnonzero(~vectors.any(axis=1)):
         faults.setdefault(
-            int(row), Reason("a zero vector, which has no direction") if found.shape[1] else Reason("an empty vector")
+            int(row), Reason("a zero vector, which has no direction") if vectors.shape[1] else Reason("an empty vector")
         )
-    return found, faults
+    return vectors, faults
 
 
 def _matrix(rows: Sequence[tuple[Vectors, str]]) -> tuple[Vectors, dict[int, str]]:
@@ -61,13 +61,13 @@ def _matrix(rows: Sequence[tuple[Vectors, str]]) -> tuple[Vectors, dict[int, str
     faults = {place: why for place, (_, why) in enumerate(rows) if why}
     widths = Counter(len(row) for row, why in rows if not why)
     width = max(widths, key=lambda each: (widths[each], each), default=1)
-    found = np.full((len(rows), width), np.nan, np.float32)
+    matrix = np.full((len(rows), width), np.nan, np.float32)
     for place, (row, why) in enumerate(rows):
         if not why and len(row) == width:
-            found[place] = row
+            matrix[place] = row
         elif not why:
             faults[place] = Reason("a vector of another dimension")
-    return found, faults
+    return matrix, faults
 
 
 def _row(given: Any) -> tuple[Vectors, str]:

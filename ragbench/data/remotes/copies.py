@@ -74,14 +74,14 @@ def brought(url: Url, wanted: Wanted = FILE) -> Path:
         return known
     storage, root = opened(url)
     with refusing(url, "read"):
-        found = _one(url, storage, root) if wanted.depth == 0 else dict(_below(url, storage, root, wanted))
-        if not found:
+        files = _one(url, storage, root) if wanted.depth == 0 else dict(_below(url, storage, root, wanted))
+        if not files:
             raise absent(url, wanted.meant, storage)
-        copy = place / _digest(found)
+        copy = place / _digest(files)
         if not (copy / url.name).exists():
             kept().mkdir(parents=True, exist_ok=True, mode=0o700)
             with new_folder(copy) as made:
-                _fetch(url, storage, found, made / url.name, wanted.most_bytes)
+                _fetch(url, storage, files, made / url.name, wanted.most_bytes)
     os.utime(copy)
     _clear(place, copy)
     if pin is not None:
@@ -167,30 +167,30 @@ def _described(path: str, about: Mapping[str, Any]) -> _Found:
     return _Found(path, about.get("size"), state)
 
 
-def _digest(found: Mapping[str, _Found]) -> str:
+def _digest(files: Mapping[str, _Found]) -> str:
     """Of the state of all files; of one that says nothing of its state another each time."""
-    if not all(one.state for one in found.values()):
+    if not all(file.state for file in files.values()):
         return secrets.token_hex(16)
-    told = sorted([name, one.size, sorted(one.state.items())] for name, one in found.items())
+    told = sorted([name, file.size, sorted(file.state.items())] for name, file in files.items())
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
 
 
-def _fetch(url: Url, storage: Any, found: Mapping[str, _Found], to: Path, most: int) -> None:
+def _fetch(url: Url, storage: Any, files: Mapping[str, _Found], to: Path, most: int) -> None:
     """Write the files; never more bytes than a copy may have, whatever storage says of their sizes."""
     how = {"block_size": 0} if url.scheme in ("http", "https") else {}  # as a stream: a server may not know ranges
     whole = 0
-    for name, one in found.items():
+    for name, remote in files.items():
         target = to / name if name else to
         target.parent.mkdir(parents=True, exist_ok=True)
         size = 0
-        with storage.open(one.path, "rb", **how) as source, target.open("xb") as file:
+        with storage.open(remote.path, "rb", **how) as source, target.open("xb") as file:
             while piece := source.read(_PIECE):
                 size += len(piece)
                 whole += len(piece)
                 if whole > most:
                     raise RemoteError(f"{url}: more than {most:,} bytes; split it")
                 file.write(piece)
-        if one.size is not None and size != one.size:
+        if remote.size is not None and size != remote.size:
             raise RemoteError(f"{url}: {name or url.name} changed while it was read, or was cut; try again")
 
 

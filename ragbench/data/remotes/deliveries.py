@@ -48,7 +48,7 @@ def send(folder: Path, url: Url, last: Sequence[str] = ()) -> None:
     storage, root = opened(url)
     ours = files_of(folder)
     with refusing(url, "written to"):
-        for name in (*sorted(ours - set(last)), *(one for one in last if one in ours)):
+        for name in (*sorted(ours - set(last)), *(last_file for last_file in last if last_file in ours)):
             _write(storage, url, folder / name, f"{root.rstrip('/')}/{name}")
 
 
@@ -61,10 +61,10 @@ def replace(folder: Path, url: Url, last: Sequence[str] = ()) -> None:
     storage, root = opened(url)
     base = root.rstrip("/")
     with refusing(url, "read"), contextlib.suppress(FileNotFoundError):
-        if known is None and any(str(one["name"]).rstrip("/") != base for one in storage.ls(root, detail=True)):
+        if known is None and any(str(entry["name"]).rstrip("/") != base for entry in storage.ls(root, detail=True)):
             raise RemoteError(f"{url} is there and holds other things: name another folder, or empty it yourself")
     send(folder, url, (*last, MARK))
-    gone = {one for one in (known or "").splitlines() if _is_below(one)} - files_of(folder)
+    gone = {path for path in (known or "").splitlines() if _is_below(path)} - files_of(folder)
     with refusing(url, "written to"):
         for name in sorted(gone):
             with contextlib.suppress(FileNotFoundError):

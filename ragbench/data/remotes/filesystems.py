@@ -84,7 +84,7 @@ def absent(url: Url, meant: str, storage: Any) -> RemoteError:
     with contextlib.suppress(Exception):
         above = url.parent
         path = str(storage._strip_protocol(str(above)))
-        there = sorted({PurePosixPath(str(one["name"])).name for one in storage.ls(path, detail=True)} - {""})
+        there = sorted({PurePosixPath(str(entry["name"])).name for entry in storage.ls(path, detail=True)} - {""})
         more = ", …" if len(there) > NAMED else ""
         said += f"; {above} has {', '.join(there[:NAMED])}{more}" if there else f"; {above} is empty"
     return RemoteError(said)

@@ -69,8 +69,8 @@ def _form(path: Path, usual: Form) -> Form:
     line = next((line for _, line in split_lines(path, usual) if line.strip() and not line.startswith("#")), "")
     for separator in ("\t", ",", None):
         words = [word.strip() for word in line.rstrip("\r\n").split(separator)]
-        if (found := _headed(words, _value(usual))) is not None:
-            return replace(found, separator=separator)
+        if (headed := _headed(words, _value(usual))) is not None:
+            return replace(headed, separator=separator)
     return _short(line.split(), usual)
 
 
@@ -180,10 +180,10 @@ def _of_queries(path: Path, content: Mapping[str, Any], value: str) -> Iterator[
         place = f"query {query}"
         if isinstance(documents, Mapping):
             pairs: Iterable[tuple[Any, Any]] = documents.items()
-        elif isinstance(documents, list) and all(isinstance(one, str | int) for one in documents):
-            pairs = ((one, 1 if value == "grade" else -rank) for rank, one in enumerate(documents, 1))
-        elif isinstance(documents, list) and all(isinstance(one, list) and len(one) == 2 for one in documents):
-            pairs = ((one, number) for one, number in documents)
+        elif isinstance(documents, list) and all(isinstance(name, str | int) for name in documents):
+            pairs = ((name, 1 if value == "grade" else -rank) for rank, name in enumerate(documents, 1))
+        elif isinstance(documents, list) and all(isinstance(name, list) and len(name) == 2 for name in documents):
+            pairs = ((name, number) for name, number in documents)
         else:
             raise TrecError(f"{path}, {place}: expected {{document: {value}}}")
         yield from ((place, (query, document, number)) for document, number in pairs)
@@ -209,5 +209,5 @@ def _from_items(path: Path, items: Iterable[tuple[str, Sequence[Any]]], form: Fo
         numbers.append(-float(number) if form.negated else float(number))
         rank = None if form.rank is None else row[form.rank]
         ranks.append(float(rank) if isinstance(rank, int | float) and not math.isnan(rank) else math.inf)
-    found = {value: numbers, **({"rank": ranks} if value == "score" else {})}
-    return from_rows(queries, {"document": documents}, found, first)
+    columns = {value: numbers, **({"rank": ranks} if value == "score" else {})}
+    return from_rows(queries, {"document": documents}, columns, first)

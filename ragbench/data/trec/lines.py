@@ -82,12 +82,12 @@ class Columns:
 def read_lines(path: Path, form: Form) -> Columns:
     """The columns of a file. Raises TrecError for a line that does not fit, no file, and one that is too large."""
     with understood(path, form):
-        found = _plain(path, form)
-    found = _checked(path, form) if found is None else found
+        columns = _plain(path, form)
+    columns = _checked(path, form) if columns is None else columns
     if form.negated:
-        [(name, column)] = ((name, found.numbers[name]) for name in form.number)
-        found = replace(found, numbers={**found.numbers, name: -column})
-    return found
+        [(name, column)] = ((name, columns.numbers[name]) for name in form.number)
+        columns = replace(columns, numbers={**columns.numbers, name: -column})
+    return columns
 
 
 def _plain(path: Path, form: Form) -> Columns | None:
@@ -104,7 +104,7 @@ def _plain(path: Path, form: Form) -> Columns | None:
     table = pa.concat_tables(known).unify_dictionaries()
     queries = table["query"].combine_chunks()
     texts = {name: table[name].combine_chunks() for name in form.text}
-    if any((compute.max(compute.utf8_length(one)).as_py() or 0) > LONGEST_WORD for one in texts.values()):
+    if any((compute.max(compute.utf8_length(text)).as_py() or 0) > LONGEST_WORD for text in texts.values()):
         return None
     numbers = {name: table[name].to_numpy() for name in form.number}
     if not all(np.isfinite(column).all() for column in numbers.values()):
@@ -154,7 +154,7 @@ def _table(block: bytes, form: Form) -> pa.Table | None:
 
 def _is_plain(block: bytes) -> bool:
     """Whether Arrow sees the same words and lines in it as `str.split` does, and no line is a comment."""
-    if (b" " in block and b"\t" in block) or any(one in block for one in STRANGE):
+    if (b" " in block and b"\t" in block) or any(sign in block for sign in STRANGE):
         return False
     if block[0] <= ord(" ") or block[-1:] in (b" ", b"\t") or block[:1] == b"#" or (b"#" in block and b"\n#" in block):
         return False

@@ -45,8 +45,8 @@ def parse(text: str) -> Address:
     path = Path(text).expanduser()
     if path.suffix == ".json" or path.is_file():
         try:
-            found = json.loads(folders.text(path))
-            url = str(found["address"])
+            described = json.loads(folders.text(path))
+            url = str(described["address"])
         except OSError as error:
             raise ClusterError(f"cluster = {text!r}: the scheduler's file cannot be read: {error.strerror}") from None
         except (ValueError, KeyError, TypeError):
@@ -66,7 +66,7 @@ CERTIFICATE, KEY = "certificate.pem", "key.pem"
 
 def roles(folder: Path) -> dict[str, str]:
     """The certificate and the key of the folder, for whoever takes part."""
-    found = {"tls_ca_file": str(folder / CERTIFICATE)}
+    files = {"tls_ca_file": str(folder / CERTIFICATE)}
     for role in ("client", "scheduler", "worker"):
-        found |= {f"tls_{role}_cert": str(folder / CERTIFICATE), f"tls_{role}_key": str(folder / KEY)}
-    return found
+        files |= {f"tls_{role}_cert": str(folder / CERTIFICATE), f"tls_{role}_key": str(folder / KEY)}
+    return files

@@ -18,19 +18,19 @@ def of_module(name: str, folder: Path) -> set[Path]:
 
     Every `__init__` on the way belongs to it. What is imported by a name that is computed is not found.
     """
-    found: set[Path] = set()
-    _follow(name, folder, found)
-    return found
+    files: set[Path] = set()
+    _follow(name, folder, files)
+    return files
 
 
-def _follow(name: str, folder: Path, found: set[Path]) -> None:
+def _follow(name: str, folder: Path, files: set[Path]) -> None:
     for path, package in _files(name, folder):
-        if path in found:
+        if path in files:
             continue
-        found.add(path)
+        files.add(path)
         if path.suffix == ".py":
             for inner in _imported(folders.text(path, folders.MOST_CODE, errors="replace"), package):
-                _follow(inner, folder, found)
+                _follow(inner, folder, files)
 
 
 def _files(name: str, folder: Path) -> Iterator[tuple[Path, str]]:
@@ -65,5 +65,9 @@ def _imported(code: str, package: str) -> list[str]:
             base = ".".join([*above, *([node.module] if node.module else [])])
             names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Call) and ast.unparse(node.func).rsplit(".")[-1] in _IMPORTING:
-            names += [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+            names += [
+                argument.value
+                for argument in node.args
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+            ]
     return [name for name in names if name]

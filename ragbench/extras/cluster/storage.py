@@ -50,10 +50,10 @@ class ByWorkers:
             size = _size(len(texts), workers.count, batch, TEXTS)  # whole batches: a model's vectors hang on theirs
             parts = [list(texts[start : start + size]) for start in range(0, len(texts), size)]
             together = Together(progress)
-            found = workers.map(_embedded, _Common(embedder, embedder.identity, kind, batch), parts, together.heard)
+            counts = workers.map(_embedded, _Common(embedder, embedder.identity, kind, batch), parts, together.heard)
             for number, part in enumerate(parts):
                 together.heard(number, {"done": len(part), "calls": {}})
-        return sum(found)
+        return sum(counts)
 
     def nearest(
         self, place: Place, parts: Sequence[range], progress: Callable[[int], object] | None
@@ -61,10 +61,10 @@ class ByWorkers:
         """The nearest among each of these positions. What PostgreSQL reads for them it reads once."""
         with opened(self.known) as workers:
             together = Together(progress)
-            found = workers.map(_nearest, place, parts, together.heard)
+            neighbours = workers.map(_nearest, place, parts, together.heard)
             if progress is not None:
                 progress(max(0, len(place.queries) - together.told))
-        return found
+        return neighbours
 
     def search(
         self, find: Find, queries: Vectors, connections: int, progress: Callable[[int], object] | None
@@ -76,10 +76,10 @@ class ByWorkers:
             size = _size(len(queries), workers.count, BATCH, QUESTIONS)
             parts = [queries[start : start + size] for start in range(0, len(queries), size)]
             together = Together(progress)
-            found = workers.map(_found, find, parts, together.heard)
+            hits = workers.map(_found, find, parts, together.heard)
             if progress is not None:
                 progress(max(0, len(queries) - together.told))
-        return found
+        return hits
 
 
 def _size(number: int, workers: int, batch: int, most: int) -> int:

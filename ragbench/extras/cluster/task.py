@@ -68,12 +68,12 @@ def carry_out(packed: bytes, part: bytes, number: int, topic: str) -> Any:
 def _taken(packed: bytes) -> tuple[str, Work, Any]:
     import cloudpickle
 
-    one: Task = cloudpickle.loads(packed)
-    known = held(one.known, one.folder)
-    if found := one.identity.differs(issue(known)):
-        raise UnfitError([f"the worker {_name()} {line}" for line in found])
-    work, common = cloudpickle.loads(one.load)
-    return one.run, work, common
+    task: Task = cloudpickle.loads(packed)
+    known = held(task.known, task.folder)
+    if differences := task.identity.differs(issue(known)):
+        raise UnfitError([f"the worker {_name()} {line}" for line in differences])
+    work, common = cloudpickle.loads(task.load)
+    return task.run, work, common
 
 
 def held(known: Settings, folder: Path) -> Settings:
@@ -89,8 +89,8 @@ def inspected(packed: bytes) -> Identity:
     """The identity of the process that this runs in, as it would be while it does the task."""
     import cloudpickle
 
-    one: Task = cloudpickle.loads(packed)
-    return issue(held(one.known, one.folder))
+    task: Task = cloudpickle.loads(packed)
+    return issue(held(task.known, task.folder))
 
 
 def _name() -> str:

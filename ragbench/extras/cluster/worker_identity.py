@@ -40,40 +40,44 @@ class Identity:
 
     def differs(self, other: Identity) -> list[str]:
         """What tells the other process from this one, a clause each, with what helps."""
-        found = []
+        clauses = []
         if self.version != other.version:
-            found.append(f"has ragbench {other.version}, and {self.version} asks it: install that")
+            clauses.append(f"has ragbench {other.version}, and {self.version} asks it: install that")
         elif self.code != other.code:
-            found.append(f"has other files of ragbench {other.version} ({other.code}, not {self.code}): install these")
+            clauses.append(
+                f"has other files of ragbench {other.version} ({other.code}, not {self.code}): install these"
+            )
         if self.python != other.python:
-            found.append(f"runs Python {other.python}, not {self.python}")
+            clauses.append(f"runs Python {other.python}, not {self.python}")
         for name, here in self.packages.items():
             if (there := other.packages.get(name, "")) != here:
-                found.append(f"has {name} {there or 'not installed'}, not {here or 'none'}: pip install {name}=={here}")
+                clauses.append(
+                    f"has {name} {there or 'not installed'}, not {here or 'none'}: pip install {name}=={here}"
+                )
         if other.unreached:
-            found.append(
+            clauses.append(
                 f"does not reach the database ({other.unreached}): name one that every machine reaches in "
                 "RAGBENCH_DATABASE_URL, here and where the worker starts"
             )
         elif self.database != other.database:
-            found.append("writes to another database: give RAGBENCH_DATABASE_URL the same value here and there")
+            clauses.append("writes to another database: give RAGBENCH_DATABASE_URL the same value here and there")
         if lacking := sorted(self.keys - other.keys):
-            found.append(f"has no key in {', '.join(lacking)}: set the variable where the worker starts")
+            clauses.append(f"has no key in {', '.join(lacking)}: set the variable where the worker starts")
         if self.code != other.code:  # what another state of ragbench says of itself may lack the rest
-            return found
+            return clauses
         for path in sorted(self.modules.keys() | other.modules.keys()):
             ours, theirs = self.modules.get(path), other.modules.get(path)
             if ours is None:
-                found.append(f"has {path} in {other.folder}, which is not here: remove it there, and start it again")
+                clauses.append(f"has {path} in {other.folder}, which is not here: remove it there, and start it again")
             elif theirs is None:
-                found.append(
+                clauses.append(
                     f"has no {path}, which metrics.modules need: copy it to {other.folder} there, and start it again"
                 )
             elif ours != theirs:
-                found.append(
+                clauses.append(
                     f"has another {path} ({theirs}, not {ours}): copy it to {other.folder} there, and start it again"
                 )
-        return found
+        return clauses
 
 
 def issue(known: Settings) -> Identity:
@@ -87,7 +91,7 @@ def issue(known: Settings) -> Identity:
         database,
         unreached,
         frozenset(name for name in key_variables(known) if os.environ.get(name)),
-        {path: one for name in known.metrics.modules for path, one in _files(name, project_folder()).items()},
+        {path: digest for name in known.metrics.modules for path, digest in _files(name, project_folder()).items()},
         str(project_folder()),
     )
 

@@ -133,13 +133,13 @@ class Workers:
         if not self.count:
             raise ClusterError(f"the scheduler at {self.where} has no workers; start one: dask worker {self.where}")
         packed = task.pack(_nothing, None, self._known, self._identity, self._run)
-        found = self._client.run(task.inspected, packed, on_error="return")
+        identities = self._client.run(task.inspected, packed, on_error="return")
         differences = [
-            f"the worker {name} has {one['nthreads']} threads, and settings are a process's: start it with --nthreads 1"
-            for name, one in sorted(self._client.scheduler_info(n_workers=-1)["workers"].items())
-            if one["nthreads"] > 1
+            f"the worker {name} has {worker['nthreads']} threads, and settings are a process's: start it with --nthreads 1"
+            for name, worker in sorted(self._client.scheduler_info(n_workers=-1)["workers"].items())
+            if worker["nthreads"] > 1
         ]
-        for name, theirs in sorted(found.items()):
+        for name, theirs in sorted(identities.items()):
             if isinstance(theirs, Identity):
                 differences += [f"the worker {name} {line}" for line in self._identity.differs(theirs)]
             else:

@@ -104,23 +104,23 @@ def _measuring(
     metric: Metric | str, judge: Any, options: Mapping[str, Any]
 ) -> tuple[str, Callable[[Any, Any, Any], tuple[float | None, str]]]:
     """The metric's label, and what measures one answer: its value, None where there is none, and the comment."""
-    one = own_metrics.value_of(metric)
-    if one.grain != "sample":
-        raise ValueError(f"{one.label} works on the grain {one.grain!r}, not on single answers")
+    declared = own_metrics.value_of(metric)
+    if declared.grain != "sample":
+        raise ValueError(f"{declared.label} works on the grain {declared.grain!r}, not on single answers")
 
     def measure(inputs: Any, outputs: Any, reference: Any) -> tuple[float | None, str]:
         try:
             [sample] = samples_of(_row(inputs, outputs, reference))
-            applicable([sample], [one])
+            applicable([sample], [declared])
         except ValueError as error:
             return None, f"not measured: {error}"
-        found = score([sample], [one], judge, **options)
-        made = found.rows[0].score
+        scores = score([sample], [declared], judge, **options)
+        made = scores.rows[0].score
         reason = made.reason if made.value == made.value else f"not measured ({made.status}): {made.reason}"
-        comment = " ".join(filter(None, (reason, found.caveat("en"))))
+        comment = " ".join(filter(None, (reason, scores.caveat("en"))))
         return (made.value if made.value == made.value else None), comment
 
-    return one.label, measure
+    return declared.label, measure
 
 
 def _row(inputs: Any, outputs: Any, reference: Any) -> dict[str, Any]:
@@ -142,11 +142,11 @@ def _named(given: Any, own: str, names: Sequence[str]) -> dict[str, Any]:
         return {}
     if not isinstance(given, Mapping):
         return {own: given if isinstance(given, str) else _text(given)}
-    found = {field: value for name, value in given.items() if (field := field_of(name)) in READ}
+    fields = {field: value for name, value in given.items() if (field := field_of(name)) in READ}
     for name in names:
-        if own not in found and name in given:
-            found[own] = given[name]
-    return found
+        if own not in fields and name in given:
+            fields[own] = given[name]
+    return fields
 
 
 def _passage(given: Any) -> Any:

@@ -55,8 +55,8 @@ def items(measurement: Measurement, metric: str, *, count: int | None = 100, see
     Raises ValueError for a metric that was not measured or is of many answers at once, and for a measurement that keeps
     no answers.
     """
-    found = _answers(measurement, metric)
-    if not found:
+    answers = _answers(measurement, metric)
+    if not answers:
         raise ValueError(
             f"{measurement.notebook} keeps no answers: label those of one that judges answers ({', '.join(TIERS)})"
         )
@@ -70,12 +70,12 @@ def items(measurement: Measurement, metric: str, *, count: int | None = 100, see
     shared = of_shared_answers(measurement)
     systems = [""] * len(own) if shared else own["system"].astype(str)
     judged = set(zip(systems, own["sample"].astype(str), strict=True))
-    found = [one for one in found if (one.system, one.id) in judged]
+    answers = [answer for answer in answers if (answer.system, answer.id) in judged]
     rng = np.random.default_rng(seed)
-    samples = sorted({one.id for one in found})
+    samples = sorted({answer.id for answer in answers})
     place = {samples[number]: rank for rank, number in enumerate(rng.permutation(len(samples)))}
-    found.sort(key=lambda one: (place[one.id], one.system))
-    chosen = found if count is None else found[:count]
+    answers.sort(key=lambda answer: (place[answer.id], answer.system))
+    chosen = answers if count is None else answers[:count]
     return [chosen[number] for number in _mixed(chosen, place, rng)]
 
 
@@ -83,8 +83,8 @@ def _mixed(chosen: Sequence[Item], place: Mapping[str, int], rng: np.random.Gene
     """Positions in random order within stretches of whole questions, so that a beginning is still a random sample."""
     stretch = 20
     groups: dict[int, list[int]] = {}
-    for number, one in enumerate(chosen):
-        groups.setdefault(place[one.id] // stretch, []).append(number)
+    for number, answer in enumerate(chosen):
+        groups.setdefault(place[answer.id] // stretch, []).append(number)
     return [int(number) for _, group in sorted(groups.items()) for number in rng.permutation(group)]
 
 
@@ -102,27 +102,27 @@ def _answers(measurement: Measurement, metric: str) -> list[Item]:
     passages: dict[tuple[str, str], list[str]] = {}
     for row in measurement.retrieved.sort_values(["system", "sample", "rank"], kind="stable").to_dict("records"):
         passages.setdefault((str(row["system"]), str(row["sample"])), []).append(str(row["text"]))
-    found = []
+    answers = []
     for row in measurement.extra["answers"].drop_duplicates(["system", "sample"]).to_dict("records"):
         sample, system, answer = str(row["sample"]), str(row["system"]), row["response"]
         question: Mapping[Any, Any] = questions.get(sample, {})
         if isinstance(answer, str) and (sample in questions or not drawn):
             text, reference = str(question.get("text") or ""), _text(question.get("reference"))
-            found.append(
+            answers.append(
                 Item(sample, system, metric, text, answer, tuple(passages.get((system, sample), ())), reference)
             )
-    return found
+    return answers
 
 
 def _judged(table: pd.DataFrame, metric: str) -> list[Item]:
     """Answers that were given to several judges, each once, and of no system: what a judge said is not shown."""
-    found = []
+    answers = []
     for row in table.drop_duplicates("sample").to_dict("records"):
         if isinstance(row["answer"], str):
             passages = tuple(map(str, row["contexts"])) if "contexts" in row else ()
             question, reference = _text(row["question"]) or "", _text(row.get("reference"))
-            found.append(Item(str(row["sample"]), "", metric, question, row["answer"], passages, reference))
-    return found
+            answers.append(Item(str(row["sample"]), "", metric, question, row["answer"], passages, reference))
+    return answers
 
 
 def _text(given: object) -> str | None:

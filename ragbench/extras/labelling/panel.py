@@ -144,9 +144,9 @@ class Panel:
             "chosen": None if given.value is None else self.sheet.scale.index(given.value),
             "note": clean(given.note),
             "others": [
-                {"who": clean(one.annotator), "value": clean(self.words.get(one.value) or _.exact(one.value)),
-                 "note": clean(one.note)}
-                for one in others
+                {"who": clean(other.annotator), "value": clean(self.words.get(other.value) or _.exact(other.value)),
+                 "note": clean(other.note)}
+                for other in others
             ],
         }  # fmt: skip
 

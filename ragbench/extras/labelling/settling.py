@@ -55,7 +55,7 @@ class Agreement:
         return tuple(item for item in self.shared if self._differs(item))
 
     def _differs(self, item: Item) -> bool:
-        values = [one.value for one in self.of(item)]
+        values = [label.value for label in self.of(item)]
         return max(values) - min(values) > self.tolerance + 1e-9
 
     def to_pandas(self) -> pd.DataFrame:
@@ -63,9 +63,18 @@ class Agreement:
         import pandas as pd
 
         rows = [
-            (item.id, item.system, item.question, item.answer, one.annotator, one.value, one.note, self._differs(item))
+            (
+                item.id,
+                item.system,
+                item.question,
+                item.answer,
+                label.annotator,
+                label.value,
+                label.note,
+                self._differs(item),
+            )
             for item in self.shared
-            for one in self.of(item)
+            for label in self.of(item)
         ]
         return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -79,8 +88,8 @@ class Agreement:
             names=_.enumeration(self.annotators), alpha=_.number(alpha.value),
             interval=_.interval(alpha.low, alpha.high), n=_.integer(alpha.n),
         )  # fmt: skip
-        found = len(self.conflicts)
-        settling = _.plural("Their labels of {n} answer differ.", "Their labels of {n} answers differ.", found)
+        n_conflicts = len(self.conflicts)
+        settling = _.plural("Their labels of {n} answer differ.", "Their labels of {n} answers differ.", n_conflicts)
         return [said, settling]
 
     def __repr__(self) -> str:
@@ -106,7 +115,7 @@ def agreement(
     spoken = language or configuration.load().language
     said = _said(_files(measurement, metric, annotators), metric)
     shared = [item for item in items(measurement, metric, count=None) if len(said.get(key_of(item), ())) > 1]
-    names = tuple(dict.fromkeys(one.annotator for item in shared for one in said[key_of(item)]))
+    names = tuple(dict.fromkeys(label.annotator for item in shared for label in said[key_of(item)]))
     if not shared:
         raise ValueError(f"no answer of {measurement.notebook} has labels by two annotators on {metric}")
     ratings = [[_of(name, said[key_of(item)]) for name in names] for item in shared]
@@ -126,7 +135,7 @@ def _grades(metric: str, measurement: Measurement, ratings: Sequence[Sequence[fl
     a continuous scale, whose distances mean something."""
     declared = declaration(metric)
     known = grades(*measurement.facts.get("judge_scale", (None, None))) if declared is None else declared.grades
-    return known if {one for row in ratings for one in row if one is not None} <= set(known) else ()
+    return known if {rating for row in ratings for rating in row if rating is not None} <= set(known) else ()
 
 
 def settle(
@@ -146,11 +155,11 @@ def settle(
     others on these answers, and theirs count on the rest. annotators, tolerance, language: as in `agreement`.
     scale: as in `label`. Raises ValueError as these do.
     """
-    found = agreement(measurement, metric, annotators, tolerance=tolerance, language=language)
-    values, words = chosen_scale(measurement, metric, scale, found.language)
+    agreed = agreement(measurement, metric, annotators, tolerance=tolerance, language=language)
+    values, words = chosen_scale(measurement, metric, scale, agreed.language)
     place = Path(path) if path else default_path(measurement, metric, SETTLED)
-    sheet = Sheet(found.conflicts, values, SETTLED, place)
-    return widget(Panel(sheet, metric, words, found.language, others=found.of, about=found.sentences()))
+    sheet = Sheet(agreed.conflicts, values, SETTLED, place)
+    return widget(Panel(sheet, metric, words, agreed.language, others=agreed.of, about=agreed.sentences()))
 
 
 def _files(measurement: Measurement, metric: str, annotators: Sequence[str | Path]) -> list[Path]:
@@ -161,20 +170,20 @@ def _files(measurement: Measurement, metric: str, annotators: Sequence[str | Pat
     settled = default_path(measurement, metric, SETTLED)
     if annotators:
         chosen = [
-            Path(one) if str(one).endswith(".csv") else default_path(measurement, metric, str(one))
-            for one in annotators
+            Path(annotator) if str(annotator).endswith(".csv") else default_path(measurement, metric, str(annotator))
+            for annotator in annotators
         ]
-        chosen = [one if one.is_absolute() else configuration.project_folder() / one for one in chosen]
+        chosen = [path if path.is_absolute() else configuration.project_folder() / path for path in chosen]
     else:
         start = f"{plain_name(measurement.notebook)}-{plain_name(metric)}-"
-        found = sorted(folder.glob("*.csv")) if folder.is_dir() else []
+        paths = sorted(folder.glob("*.csv")) if folder.is_dir() else []
         chosen = [
-            one
-            for one in found
-            if one.name.startswith(start) and one != settled and not one.name.endswith(".sheet.csv")
+            path
+            for path in paths
+            if path.name.startswith(start) and path != settled and not path.name.endswith(".sheet.csv")
         ]
     chosen = list(dict.fromkeys(chosen))
-    missing = [one.name for one in chosen if not one.is_file()]
+    missing = [path.name for path in chosen if not path.is_file()]
     if missing:
         raise ValueError(
             f"there is no file {missing[0]} in {folder.name}/: rb.label(measurement, metric, annotator) makes it"
@@ -188,13 +197,13 @@ def _files(measurement: Measurement, metric: str, annotators: Sequence[str | Pat
 
 
 def _said(files: Sequence[Path], metric: str) -> dict[Key, tuple[Other, ...]]:
-    found: dict[Key, dict[str, Other]] = {}
+    labels: dict[Key, dict[str, Other]] = {}
     for path in files:
         for _place, key, annotator, given in read_given(path):
             if key[2] == metric and given.value is not None:
-                found.setdefault(key, {})[annotator] = Other(annotator, given.value, given.note)
-    return {key: tuple(own.values()) for key, own in found.items()}
+                labels.setdefault(key, {})[annotator] = Other(annotator, given.value, given.note)
+    return {key: tuple(own.values()) for key, own in labels.items()}
 
 
 def _of(name: str, said: Sequence[Other]) -> float | None:
-    return next((one.value for one in said if one.annotator == name), None)
+    return next((label.value for label in said if label.annotator == name), None)

@@ -150,10 +150,14 @@ class Sheet:
 
     def _keep(self, given: Mapping[Key, Given]) -> None:
         """Write all that is given, and only then hold it."""
-        kept = {key: one for key, one in given.items() if one != NOTHING}
+        kept = {key: label for key, label in given.items() if label != NOTHING}
         lines = [
-            (*map(guarded, (*key, self.annotator)), "" if one.value is None else f"{one.value:.12g}", guarded(one.note))
-            for key, one in kept.items()
+            (
+                *map(guarded, (*key, self.annotator)),
+                "" if label.value is None else f"{label.value:.12g}",
+                guarded(label.note),
+            )
+            for key, label in kept.items()
         ]
         _write(self.path, (*COLUMNS, NOTE), lines)
         self._given = kept
@@ -166,13 +170,13 @@ class Sheet:
         raise ValueError(f"{place}: value = {value:g}; the scale has {', '.join(f'{each:g}' for each in self.scale)}")
 
     def _read(self) -> None:
-        for place, key, annotator, one in read_given(self.path):
+        for place, key, annotator, label in read_given(self.path):
             if annotator != self.annotator:
                 raise ValueError(
                     f"{place}: labels of {annotator!r}, not of {self.annotator!r}: give every annotator a file"
                 )
-            value = None if one.value is None else self._legal(one.value, place)
-            self._given[key] = one._replace(value=value)
+            value = None if label.value is None else self._legal(label.value, place)
+            self._given[key] = label._replace(value=value)
 
 
 def read_given(path: Path) -> Iterator[tuple[str, Key, str, Given]]:
@@ -182,11 +186,11 @@ def read_given(path: Path) -> Iterator[tuple[str, Key, str, Given]]:
     """
     try:
         for place, row in read_rows(path):
-            one, system, metric, annotator, note = (
+            identifier, system, metric, annotator, note = (
                 plain(str(row.get(name, ""))) for name in ("id", "system", "metric", "annotator", NOTE)
             )
             value = _number(row["value"], place) if "value" in row else None
-            yield place, (one, system, metric), annotator, Given(value, note)
+            yield place, (identifier, system, metric), annotator, Given(value, note)
     except DatasetError as error:
         raise ValueError(str(error)) from None
 
@@ -211,7 +215,7 @@ def import_csv(path: Path | str) -> dict[str, float]:
 
     Raises ValueError naming file, line and value for what is no number.
     """
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     try:
         for place, row in read_rows(Path(path)):
             if "item" not in row:
@@ -219,10 +223,10 @@ def import_csv(path: Path | str) -> dict[str, float]:
             text = plain(str(row.get("value", ""))).strip().replace(",", ".")
             if not text:
                 continue
-            found[str(row["item"]).strip()] = _number(text, place)
+            values[str(row["item"]).strip()] = _number(text, place)
     except DatasetError as error:
         raise ValueError(str(error)) from None
-    return found
+    return values
 
 
 def _number(value: object, place: str) -> float:

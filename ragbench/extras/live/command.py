@@ -36,9 +36,9 @@ def ask(
     from ragbench.extras.live import inquiry
 
     consent.required(trust.named(), trusted)
-    found = inquiry.ask(question, systems, dataset=dataset, k=k, answer=answer, language=language)
+    responses = inquiry.ask(question, systems, dataset=dataset, k=k, answer=answer, language=language)
     if as_json:
-        terminal.dump(without_nan(found.as_json()))
+        terminal.dump(without_nan(responses.as_json()))
         return
-    for line in found.lines():
+    for line in responses.lines():
         terminal.say(line)

@@ -61,20 +61,20 @@ def ask(
         raise BenchError(f"k = {k!r}: how many chunks are retrieved is a whole number from 1 to {MOST_RETRIEVED}")
     configuration.load.cache_clear()
     session = Session.begin(NOTEBOOK, dataset, systems, "", read=_DESK.dataset)
-    known = {one.text.strip(): one for one in session.dataset.questions}
+    known = {query.text.strip(): query for query in session.dataset.questions}
     asked = [known.get(text) or Question(text, text, language=session.dataset.language) for text in texts]
     with session.store() as store:
-        found = [each for name in session.systems for each in _retrieved(session, store, name, asked, k)]
+        responses = [each for name in session.systems for each in _retrieved(session, store, name, asked, k)]
         if answer:
-            found = _answered(session, store, found, open_budget(session.settings.budget, store.journal))
-    order = {one.id: place for place, one in enumerate(asked)}
-    found.sort(key=lambda one: order[one.question.id])
+            responses = _answered(session, store, responses, open_budget(session.settings.budget, store.journal))
+    order = {query.id: place for place, query in enumerate(asked)}
+    responses.sort(key=lambda response: order[response.question.id])
     return Responses(
-        responses=tuple(found),
+        responses=tuple(responses),
         dataset=session.dataset.label,
         n_chunks=len(session.dataset.chunks),
         k=k,
-        stand_ins=tuple(stand_ins.of(_facts(found))),
+        stand_ins=tuple(stand_ins.of(_facts(responses))),
         language=language or session.dataset.language,
     )
 
@@ -96,8 +96,8 @@ def _retrieved(session: Session, store: Store, name: str, asked: Sequence[Questi
     except UntrustedError:
         raise
     except Exception as error:
-        return [Response(one, name, reason=told(error)) for one in asked]
-    return [_one(session, store, system, one, k) for one in asked]
+        return [Response(question, name, reason=told(error)) for question in asked]
+    return [_one(session, store, system, question, k) for question in asked]
 
 
 def _one(session: Session, store: Store, system: System, question: Question, k: int) -> Response:
@@ -152,19 +152,19 @@ def _times(
     return {part: float(ms[0]) for part, ms in kept.items() if np.isfinite(ms[0])}
 
 
-def _answered(session: Session, store: Store, found: list[Response], budget: Any) -> list[Response]:
+def _answered(session: Session, store: Store, responses: list[Response], budget: Any) -> list[Response]:
     """With an answer for each ranking; systems that share a generator ask it together, so that it is not waited for
     twice. What answers by itself is left as it is, and so is what retrieved nothing because it failed."""
     waiting: dict[str, list[Response]] = {}
-    for one in found:
-        if one.answer is None and not one.reason:
-            waiting.setdefault(generator_name(session, one.system), []).append(one)
+    for ranked in responses:
+        if ranked.answer is None and not ranked.reason:
+            waiting.setdefault(generator_name(session, ranked.system), []).append(ranked)
     written = {
-        (one.question.id, one.system): replace(one, answer=answer, generator=name, **more)
+        (response.question.id, response.system): replace(response, answer=answer, generator=name, **more)
         for name, own in waiting.items()
-        for one, (answer, more) in zip(own, _written(session, store, name, own, budget), strict=True)
+        for response, (answer, more) in zip(own, _written(session, store, name, own, budget), strict=True)
     }
-    return [written.get((one.question.id, one.system), one) for one in found]
+    return [written.get((response.question.id, response.system), response) for response in responses]
 
 
 def _written(
@@ -174,7 +174,9 @@ def _written(
     try:
         writer = opened_generator(session, store, name, budget)
         limit = writer.max_context_characters
-        tasks = [Task(one.question, within([hit.chunk for hit in one.hits], limit).contexts) for one in own]
+        tasks = [
+            Task(response.question, within([hit.chunk for hit in response.hits], limit).contexts) for response in own
+        ]
         done = writer.generate(tasks)
         if not writer.keeps_readings:
             done = with_kept_seconds(store, writer, tasks, done)
@@ -183,11 +185,15 @@ def _written(
     except Exception as error:
         failed = Generation.failed(Status.MISSING_FIELD, told(error))
         return [(failed, {})] * len(own)
-    return [(one, {"generator_is_stand_in": writer.is_stand_in}) for one in done]
+    return [(generation, {"generator_is_stand_in": writer.is_stand_in}) for generation in done]
 
 
-def _facts(found: Sequence[Response]) -> dict[str, Any]:
+def _facts(responses: Sequence[Response]) -> dict[str, Any]:
     """What only stands in for a model, as a measurement's facts tell it."""
-    retrieving = [one.system for one in found if one.is_stand_in]
-    writers = {one.system: {"name": one.generator, "stand_in": True} for one in found if one.generator_is_stand_in}
+    retrieving = [response.system for response in responses if response.is_stand_in]
+    writers = {
+        response.system: {"name": response.generator, "stand_in": True}
+        for response in responses
+        if response.generator_is_stand_in
+    }
     return {"stand_ins": stand_ins.facts("retrieval", retrieving, own=True), "generators": writers}

@@ -93,20 +93,20 @@ class Responses:
     @cached_property
     def questions(self) -> tuple[Question, ...]:
         """The questions, each once."""
-        return tuple({one.question.id: one.question for one in self.responses}.values())
+        return tuple({response.question.id: response.question for response in self.responses}.values())
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
         """The systems, the baseline first."""
-        return tuple(dict.fromkeys(one.system for one in self.responses))
+        return tuple(dict.fromkeys(response.system for response in self.responses))
 
     def of(self, question: Question) -> tuple[Response, ...]:
         """What each system made of one of the questions."""
-        return tuple(one for one in self.responses if one.question.id == question.id)
+        return tuple(response for response in self.responses if response.question.id == question.id)
 
     def found_by(self, question: Question) -> Counter[str]:
         """Passage → how many systems retrieved it, or a piece of it."""
-        return Counter(name for one in self.of(question) for name in {hit.chunk.passage for hit in one.hits})
+        return Counter(name for response in self.of(question) for name in {hit.chunk.passage for hit in response.hits})
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a question, system and rank (COLUMNS). `found_by`: how many systems retrieved the chunk; `relevant`:
@@ -115,11 +115,11 @@ class Responses:
 
         rows = [
             (
-                one.question.text, one.system, rank, hit.chunk.id, hit.chunk.title, hit.chunk.url, hit.similarity,
-                self.found_by(one.question)[hit.chunk.passage], relevant(one.question, hit.chunk), hit.chunk.text,
+                response.question.text, response.system, rank, hit.chunk.id, hit.chunk.title, hit.chunk.url, hit.similarity,
+                self.found_by(response.question)[hit.chunk.passage], relevant(response.question, hit.chunk), hit.chunk.text,
             )
-            for one in self.responses
-            for rank, hit in enumerate(one.hits, 1)
+            for response in self.responses
+            for rank, hit in enumerate(response.hits, 1)
         ]  # fmt: skip
         types: dict[str, Any] = {"rank": "int64", "found_by": "int64", "similarity": float, "relevant": "boolean"}
         return pd.DataFrame(rows, columns=list(COLUMNS)).astype(types)
@@ -131,12 +131,23 @@ class Responses:
         import pandas as pd
 
         rows = []
-        for one in self.responses:
-            got, ms = one.answer, one.milliseconds
+        for response in self.responses:
+            got, ms = response.answer, response.milliseconds
             text, status = (None, "") if got is None else (got.answer, got.status.value)
             tokens = (None, None) if got is None else (got.input_tokens, got.output_tokens)
             times = (ms.get(part, math.nan) for part in PARTS)
-            rows.append((one.question.text, one.system, text, status, one.failure, one.generator, *times, *tokens))
+            rows.append(
+                (
+                    response.question.text,
+                    response.system,
+                    text,
+                    status,
+                    response.failure,
+                    response.generator,
+                    *times,
+                    *tokens,
+                )
+            )
         types: dict[str, Any] = {f"{part}_ms": float for part in PARTS} | dict.fromkeys(
             ("input_tokens", "output_tokens"), "Int64"
         )
@@ -147,28 +158,28 @@ class Responses:
         return {
             "dataset": self.dataset,
             "k": self.k,
-            "responses": [self._plain(one) for one in self.responses],
-            "stand_ins": [one.fact for one in self.stand_ins],
+            "responses": [self._plain(response) for response in self.responses],
+            "stand_ins": [stand_in.fact for stand_in in self.stand_ins],
             "caveat": caveat(self.stand_ins, translator("en")),
         }
 
-    def _plain(self, one: Response) -> dict[str, Any]:
-        found_by = self.found_by(one.question)
+    def _plain(self, response: Response) -> dict[str, Any]:
+        found_by = self.found_by(response.question)
         hits = [
             {
                 "rank": rank, "chunk": hit.chunk.id, "title": hit.chunk.title, "url": hit.chunk.url,
                 "similarity": hit.similarity, "found_by": found_by[hit.chunk.passage],
-                "relevant": relevant(one.question, hit.chunk), "text": hit.chunk.text,
+                "relevant": relevant(response.question, hit.chunk), "text": hit.chunk.text,
             }
-            for rank, hit in enumerate(one.hits, 1)
+            for rank, hit in enumerate(response.hits, 1)
         ]  # fmt: skip
         return {
-            "question": one.question.text,
-            "system": one.system,
-            "answer": None if one.answer is None else one.answer.answer,
-            "reason": one.failure or None,
-            "generator": one.generator or None,
-            "milliseconds": one.milliseconds,
+            "question": response.question.text,
+            "system": response.system,
+            "answer": None if response.answer is None else response.answer.answer,
+            "reason": response.failure or None,
+            "generator": response.generator or None,
+            "milliseconds": response.milliseconds,
             "hits": hits,
         }
 
@@ -178,8 +189,8 @@ class Responses:
         made = _wrapped(self._head(_))
         for question in self.questions:
             made += ["", *_wrapped(question.text), *_wrapped(self._shared(question, _), "  ")]
-            for one in self.of(question):
-                made += ["", *self._system(one, _)]
+            for response in self.of(question):
+                made += ["", *self._system(response, _)]
         notes = self.notes(_)
         return made + ([""] if notes else []) + [line for note in notes for line in _wrapped(note)]
 
@@ -187,31 +198,33 @@ class Responses:
         chunks, k = _.integer(self.n_chunks), _.integer(self.k)
         return _("{dataset}, {chunks} passages; {k} are retrieved", dataset=self.dataset, chunks=chunks, k=k)
 
-    def _system(self, one: Response, _: Translator) -> Iterator[str]:
-        yield from _wrapped(one.system + (f" ({one.generator})" if one.generator not in ("", one.system) else ""))
-        if one.reason:
-            yield from _wrapped(_("no ranking: {why}", why=reason_in(one.reason, _)), "  ")
+    def _system(self, response: Response, _: Translator) -> Iterator[str]:
+        yield from _wrapped(
+            response.system + (f" ({response.generator})" if response.generator not in ("", response.system) else "")
+        )
+        if response.reason:
+            yield from _wrapped(_("no ranking: {why}", why=reason_in(response.reason, _)), "  ")
             return
-        for rank, hit in enumerate(one.hits, 1):
-            marks = ", ".join(self._marks(one.question, hit, _))
+        for rank, hit in enumerate(response.hits, 1):
+            marks = ", ".join(self._marks(response.question, hit, _))
             about = " · ".join(filter(None, (_.number(hit.similarity), marks, hit.chunk.title or hit.chunk.url or "")))
             yield from _wrapped(about, f"  {rank:>2}  ", cut=1)
             yield from _wrapped(hit.chunk.text or hit.chunk.id, " " * 6, cut=2)
-        if not one.hits:
+        if not response.hits:
             yield f"  {_('nothing was retrieved')}"
-        if one.answer is not None:
-            yield from _wrapped(answer_of(one, _), f"  {_('Answer')}: ")
-        if times := self._times(one, _):
+        if response.answer is not None:
+            yield from _wrapped(answer_of(response, _), f"  {_('Answer')}: ")
+        if times := self._times(response, _):
             yield from _wrapped(" · ".join(f"{name} {ms}" for name, ms in times), "  ")
 
-    def _times(self, one: Response, _: Translator) -> list[tuple[str, str]]:
+    def _times(self, response: Response, _: Translator) -> list[tuple[str, str]]:
         names = {"rewrite": _("rewrite"), "embed": _("embed"), "search": _("search"), "rerank": _("rerank"),
                  "call": _("call"), "generate": _("generate"), "total": _("total")}  # fmt: skip
-        return [(names[part], milliseconds(ms, _)) for part, ms in one.milliseconds.items()]
+        return [(names[part], milliseconds(ms, _)) for part, ms in response.milliseconds.items()]
 
     def _marks(self, question: Question, hit: Hit, _: Translator) -> list[str]:
         marks = [_("relevant")] if relevant(question, hit.chunk) else []
-        ranked = sum(bool(one.hits) for one in self.of(question))
+        ranked = sum(bool(response.hits) for response in self.of(question))
         number = self.found_by(question)[hit.chunk.passage]
         if ranked < 2:
             return marks
@@ -223,19 +236,19 @@ class Responses:
 
     def _shared(self, question: Question, _: Translator) -> str:
         """How much of what was retrieved stands in all rankings, and how much in one alone; empty for one ranking."""
-        ranked = sum(bool(one.hits) for one in self.of(question))
-        found = self.found_by(question)
+        ranked = sum(bool(response.hits) for response in self.of(question))
+        counts = self.found_by(question)
         if ranked < 2:
             return ""
-        in_all, alone = (sum(number == wanted for number in found.values()) for wanted in (ranked, 1))
+        in_all, alone = (sum(number == wanted for number in counts.values()) for wanted in (ranked, 1))
         return _(
             "Of {n} retrieved passages {all} are in all rankings, and {alone} in one alone.",
-            n=_.integer(len(found)), all=_.integer(in_all), alone=_.integer(alone),
+            n=_.integer(len(counts)), all=_.integer(in_all), alone=_.integer(alone),
         )  # fmt: skip
 
     def notes(self, _: Translator) -> list[str]:
         """What must be read with it: what failed, counted by reason, and what only stands in for a model."""
-        failures = [f"{one.system}: {one.failure}" for one in self.responses if one.failure]
+        failures = [f"{response.system}: {response.failure}" for response in self.responses if response.failure]
         return [note for note in (reasons.told(reasons.frequent(failures), _), caveat(self.stand_ins, _)) if note]
 
     def __repr__(self) -> str:
@@ -249,14 +262,14 @@ class Responses:
     def _sides(self, question: Question, _: Translator) -> list[_Side]:
         return [
             _Side(
-                system=one.system,
-                generator=one.generator if one.generator != one.system else "",
-                reason=one.reason,
-                answer=None if one.answer is None else answer_of(one, _),
-                times=self._times(one, _),
-                passages=[self._passage(one.question, hit, _) for hit in one.hits],
+                system=response.system,
+                generator=response.generator if response.generator != response.system else "",
+                reason=response.reason,
+                answer=None if response.answer is None else answer_of(response, _),
+                times=self._times(response, _),
+                passages=[self._passage(response.question, hit, _) for hit in response.hits],
             )
-            for one in self.of(question)
+            for response in self.of(question)
         ]
 
     def _passage(self, question: Question, hit: Hit, _: Translator) -> dict[str, Any]:
@@ -291,12 +304,12 @@ def relevant(question: Question, chunk: Chunk) -> bool | None:
     return chunk.url in question.relevant_urls if question.relevant_urls else None
 
 
-def answer_of(one: Response, _: Translator) -> str:
+def answer_of(response: Response, _: Translator) -> str:
     """The answer, or why there is none."""
-    assert one.answer is not None, "it was asked for one"
-    if one.answer.answer is None:
-        return _("no answer: {why}", why=reason_in(one.answer.reason, _))
-    return one.answer.answer or _("(empty)")
+    assert response.answer is not None, "it was asked for one"
+    if response.answer.answer is None:
+        return _("no answer: {why}", why=reason_in(response.answer.reason, _))
+    return response.answer.answer or _("(empty)")
 
 
 def milliseconds(ms: float, _: Translator) -> str:

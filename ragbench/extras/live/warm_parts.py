@@ -51,4 +51,4 @@ def _files(place: Path) -> list[tuple[str, int, int]]:
     """The files of a folder by name, time and size: when these are the same, so is what they hold."""
     if not place.is_dir():
         return []
-    return sorted((one.name, (found := one.stat()).st_mtime_ns, found.st_size) for one in place.iterdir())
+    return sorted((path.name, (status := path.stat()).st_mtime_ns, status.st_size) for path in place.iterdir())

@@ -73,22 +73,22 @@ def plan_study(
     folder = kept.pages_of(run)
     measured = Measurements(folder)
     terminal.say(f"planning from the run {folder.name}", err=True)
-    found = room.plan({name: measured[name] for name in measured.names()}, ask, matters)
+    study = room.plan({name: measured[name] for name in measured.names()}, ask, matters)
     if as_json:
-        planned = [one.as_json() for one in found.planned]
-        terminal.dump(without_nan({"run": folder.name, "planned": planned, "left_out": list(found.left_out)}), indent=2)
+        planned = [proposal.as_json() for proposal in study.planned]
+        terminal.dump(without_nan({"run": folder.name, "planned": planned, "left_out": list(study.left_out)}), indent=2)
         return
     english = translator("en")
-    for one in found.planned:
-        for made in one.plans:
-            if made.difference in one.asked:
-                terminal.say(room.sentence(one, made, english), bold=True)
-        room.table(one, english).say()
+    for outlook in study.planned:
+        for made in outlook.plans:
+            if made.difference in outlook.asked:
+                terminal.say(room.sentence(outlook, made, english), bold=True)
+        room.table(outlook, english).say()
         terminal.say("This assumes:")
-        for text in room.assumptions(one, english):
+        for text in room.assumptions(outlook, english):
             terminal.say(f"- {text}")
         terminal.say()
-    for why in found.left_out:
+    for why in study.left_out:
         terminal.say(f"left out: {why}")
     terminal.say(
         "Then: get the questions (`ragbench load --help`), measure them (`ragbench run`), compare on those alone."

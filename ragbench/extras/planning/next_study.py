@@ -75,7 +75,7 @@ class Planned:
         """Plain values: what is planned, and every plan with whether it was asked for."""
         keys = ("notebook", "metric", "baseline", "challenger", "level", "family", "unmeasured")
         about = {key: getattr(self, key) for key in keys}
-        return about | {"plans": [asdict(one) | {"asked": one.difference in self.asked} for one in self.plans]}
+        return about | {"plans": [asdict(plan) | {"asked": plan.difference in self.asked} for plan in self.plans]}
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def _chosen(
                     f"{name}: no value of {', '.join(labels)} is better than another: name one with --metric"
                 )
         return primary, left_out
-    found: list[tuple[str, str]] = []
+    chosen: list[tuple[str, str]] = []
     for metric in ask.metrics:
         there = {name: own for name, labels in scored.items() if (own := meant(metric, labels))}
         if len(there) > 1:
@@ -151,13 +151,13 @@ def _chosen(
             raise BenchError(f"{metric} stands in {' and '.join(there)}: name one, --notebook {first}")
         if not there:
             legal = list(dict.fromkeys(label for labels in scored.values() for label in labels))
-            means = [one.metric for made in pages.values() for one in made.estimates]
+            means = [estimate.metric for made in pages.values() for estimate in made.estimates]
             why = "there is no such metric"
             if meant(metric, means):
                 why = "the run keeps its mean, and no scores of single questions for two systems"
             raise BenchError(f"--metric {metric}: {why}{near(metric, legal)}; with scores there are {', '.join(legal)}")
-        found += [(name, label) for name, labels in there.items() for label in labels]
-    return list(dict.fromkeys(found)), []
+        chosen += [(name, label) for name, labels in there.items() for label in labels]
+    return list(dict.fromkeys(chosen)), []
 
 
 def _pairs(made: Measurement, label: str, ask: Ask) -> list[tuple[str, str]]:
@@ -193,7 +193,7 @@ def _planned(
     pair = paired_values(made, baseline, challenger, label)
     void = np.zeros(len(first), dtype=bool) if pair is None or pair.void is None else pair.void
     gaps = int((np.isnan(second - first) & ~void).sum())
-    wanted = sorted({one * asked[0] for one in AROUND}) if len(asked) == 1 else sorted(set(asked))
+    wanted = sorted({factor * asked[0] for factor in AROUND}) if len(asked) == 1 else sorted(set(asked))
     how: dict[str, Any] = {"power": ask.power, "level": level, "clusters": clusters_of(made, samples_of(made))}
     if known is not None:
         assert known.threshold is not None, "a known one has it"
@@ -211,7 +211,11 @@ def _planned(
 
 def _known(made: Measurement, label: str, baseline: str, challenger: str) -> Comparison | None:
     """The run's own comparison, where its family left it a threshold."""
-    named = ((one.metric, one.comparison) for one in made.comparisons if one.comparison.threshold is not None)
+    named = (
+        (comparison.metric, comparison.comparison)
+        for comparison in made.comparisons
+        if comparison.comparison.threshold is not None
+    )
     return next((c for metric, c in named if (metric, c.baseline, c.challenger) == (label, baseline, challenger)), None)
 
 
@@ -229,37 +233,37 @@ def _refuse_without_spread(differences: Array, clusters: Sequence[str] | None, a
         )
 
 
-def table(one: Planned, _: Translator) -> Table:
+def table(planned: Planned, _: Translator) -> Table:
     """A row a difference: questions, and groups, that show it, and what as many as there were show."""
-    grouped = one.plans[0].clusters is not None
-    size = one.plans[0].n / (one.plans[0].clusters or 1)
+    grouped = planned.plans[0].clusters is not None
+    size = planned.plans[0].n / (planned.plans[0].clusters or 1)
     columns = [Column(_("difference"), "count"), Column(_("questions"), "count")]
     if grouped:
         columns += [Column(_("groups"), "count"), Column(_("or per group"), "count")]
-    columns += [Column(_("power of {n}", n=_.integer(one.plans[0].n)), "count")]
+    columns += [Column(_("power of {n}", n=_.integer(planned.plans[0].n)), "count")]
     rows = []
-    for made in one.plans:
-        mark = " *" if made.difference in one.asked and len(one.asked) < len(one.plans) else ""
+    for made in planned.plans:
+        mark = " *" if made.difference in planned.asked and len(planned.asked) < len(planned.plans) else ""
         row: list[Any] = [f"{_.number(made.difference, 4)}{mark}", made.questions]
         row += [made.groups, made.per_group] if grouped else []
         rows.append((*row, _.percent(made.reached)))
-    notes = [_("*: the difference that was asked about")] if len(one.asked) < len(one.plans) else []
+    notes = [_("*: the difference that was asked about")] if len(planned.asked) < len(planned.plans) else []
     if grouped:
         notes.append(
             _(
                 "groups of {size} questions, as now; or per group: so many questions in each of the {groups} groups "
                 "there are, a dash where no number is enough, because the groups themselves differ",
                 size=_.number(size, 1),
-                groups=_.integer(one.plans[0].clusters or 0),
+                groups=_.integer(planned.plans[0].clusters or 0),
             )
         )
-    title = f"{one.notebook}, {one.metric}: {one.challenger} − {one.baseline}"
+    title = f"{planned.notebook}, {planned.metric}: {planned.challenger} − {planned.baseline}"
     return Table(tuple(columns), tuple(rows), title, tuple(notes), language=_.language)
 
 
-def sentence(one: Planned, made: StudyPlan, _: Translator) -> str:
+def sentence(planned: Planned, made: StudyPlan, _: Translator) -> str:
     """What a plan comes to: how many questions show its difference, and how surely as many as there were do."""
-    places = {"difference": _.exact(made.difference), "metric": one.metric, "power": _.percent(made.power)}
+    places = {"difference": _.exact(made.difference), "metric": planned.metric, "power": _.percent(made.power)}
     if made.questions is None:
         return _("No number of questions shows a difference of {difference} in {metric}.", **places)
     needed = _.plural("{n} question", "{n} questions", made.questions)
@@ -284,7 +288,7 @@ def sentence(one: Planned, made: StudyPlan, _: Translator) -> str:
         "How differences vary is an estimate: between {low} and {high} questions are needed ({level} interval).",
         low=low,
         high=high,
-        level=_level(one.level, _),
+        level=_level(planned.level, _),
     )
     return f"{said} {sure}"
 
@@ -294,13 +298,13 @@ def _level(level: float, _: Translator) -> str:
     return _.percent(level, 0 if round(100 * level, 6).is_integer() else 1)
 
 
-def assumptions(one: Planned, _: Translator) -> list[str]:
+def assumptions(planned: Planned, _: Translator) -> list[str]:
     """What the plans rest on, a sentence each."""
     from ragbench.tiers.basics.families import said
 
-    made = one.plans[0]
+    made = planned.plans[0]
     smallest = "" if made.detectable is None else _.number(made.detectable, 4)
-    found = [
+    sentences = [
         _(
             "differences of single questions vary as they did: standard deviation {deviation} over {n}",
             deviation=_.number(made.deviation, 4),
@@ -310,38 +314,38 @@ def assumptions(one: Planned, _: Translator) -> list[str]:
             "test: {test}; a p of the comparison by itself up to {threshold} is shown ({family}, level {level})",
             test=made.test,
             threshold=_.exact(round(made.threshold, 6)),
-            level=_level(one.level, _),
-            family=said(one.family, _) or _("one comparison, by itself"),
+            level=_level(planned.level, _),
+            family=said(planned.family, _) or _("one comparison, by itself"),
         ),
     ]
     if made.clusters is None:
-        found.append(_("questions are independent of each other"))
+        sentences.append(_("questions are independent of each other"))
     elif made.correlation is None:
-        found.append(_("groups are independent of each other, and hold one question each"))
+        sentences.append(_("groups are independent of each other, and hold one question each"))
     else:
-        found.append(
+        sentences.append(
             _(
                 "groups are independent of each other; differences within one go together with a correlation of {icc}",
                 icc=_.number(made.correlation, 2),
             )
         )
-    if one.unmeasured:
-        found.append(
+    if planned.unmeasured:
+        sentences.append(
             _.plural(
                 "{n} of {whole} pairs is unmeasured: how it would differ is not known, and as many gaps in the next "
                 "study leave its word as open",
                 "{n} of {whole} pairs are unmeasured: how they would differ is not known, and as many gaps in the next "
                 "study leave its word as open",
-                one.unmeasured,
-                whole=_.integer(made.n + one.unmeasured),
+                planned.unmeasured,
+                whole=_.integer(made.n + planned.unmeasured),
             )
         )
     if smallest:
-        found.append(
+        sentences.append(
             _(
                 "as many as now show a difference of {smallest} or more with a chance of {power}",
                 smallest=smallest,
                 power=_.percent(made.power),
             )
         )
-    return found
+    return sentences

@@ -20,7 +20,7 @@ def save(page: views.Page, folder: Path | str) -> Path:
 
     Nothing is measured anew. The folder can be drawn again with `ragbench render`.
     """
-    given = {one["name"]: one["value"] for one in page.measurement.facts.get("request", ())}
+    given = {parameter["name"]: parameter["value"] for parameter in page.measurement.facts.get("request", ())}
     place = Path(folder).expanduser()
     place.mkdir(parents=True, exist_ok=True)
     known = {name: value for name, value in given.items() if json.dumps(value) != "null"}

@@ -66,7 +66,7 @@ class Veil:
             questions=self.table(made.questions),
             retrieved=self.table(made.retrieved),
             extra={name: self.table(table) for name, table in made.extra.items()},
-            placed=tuple(replace(one, where=self.json(one.where)) for one in made.placed),
+            placed=tuple(replace(finding, where=self.json(finding.where)) for finding in made.placed),
         )
 
     def table(self, table: pd.DataFrame) -> pd.DataFrame:

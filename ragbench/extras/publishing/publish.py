@@ -110,8 +110,8 @@ def _published_run(
         gate = json.loads(folders.text(work / GATE)) if (work / GATE).is_file() else None
         articles.write(site, manifest, measurements, gate, spoken)
         if single:
-            for one in [Edition(language)] if language else editions(manifest):
-                _single(site, one.folder)
+            for edition in [Edition(language)] if language else editions(manifest):
+                _single(site, edition.folder)
         shutil.rmtree(work)
     return to / "index.html"
 
@@ -201,7 +201,7 @@ def _of_a_log(made: Measurement) -> bool:
 
 def without_paths(text: str) -> str:
     """A text with only the last part of every absolute path in it; addresses of the web stay."""
-    return _PATH.sub(lambda found: found[1] or "…", text)
+    return _PATH.sub(lambda match: match[1] or "…", text)
 
 
 def _copied(work: Path, site: Path) -> None:
@@ -225,33 +225,33 @@ def self_contained(page: Path, site: Path) -> str:
     text = _LANGUAGES.sub("", folders.text(page, MOST_OF_A_PAGE), count=1)
     parts: dict[str, list[str]] = {"script-src": [], "style-src": []}
 
-    def inside(found: re.Match[str]) -> str:
-        parts["script-src"].append(code := _code(_beside(page, found[1], site).decode()))
+    def inside(match: re.Match[str]) -> str:
+        parts["script-src"].append(code := _code(_beside(page, match[1], site).decode()))
         return f"<script>{code}</script>"
 
-    def styled(found: re.Match[str]) -> str:
-        parts["style-src"].append(style := _beside(page, found[1], site).decode())
+    def styled(match: re.Match[str]) -> str:
+        parts["style-src"].append(style := _beside(page, match[1], site).decode())
         return f"<style>{style}</style>"
 
-    def pictured(found: re.Match[str]) -> str:
-        kind = next(kind for kind, ending in PICTURES.items() if ending == found[2])
-        return f'<img src="data:{kind};base64,{base64.b64encode(_beside(page, found[1], site)).decode()}"'
+    def pictured(match: re.Match[str]) -> str:
+        kind = next(kind for kind, ending in PICTURES.items() if ending == match[2])
+        return f'<img src="data:{kind};base64,{base64.b64encode(_beside(page, match[1], site)).decode()}"'
 
     text = _PICTURE.sub(pictured, _STYLE.sub(styled, _SCRIPT.sub(inside, text)))
-    text = _POLICY.sub(lambda found: found[1] + escape(_allowing(unescape(found[2]), parts)) + found[3], text, count=1)
+    text = _POLICY.sub(lambda match: match[1] + escape(_allowing(unescape(match[2]), parts)) + match[3], text, count=1)
     head, end, rest = text.rpartition("</main>")
     return _LINK.sub(r"<a\1", head) + _parts(page, text) + end + rest
 
 
 def _parts(page: Path, text: str) -> str:
     """What the page's tables of questions load from beside it, as inert elements that they look for first."""
-    found = []
+    scripts = []
     for name in dict.fromkeys(_PARTS.findall(text)):
         for path in sorted((page.parent / PARTS / unquote(unescape(name))).glob("*.js")):
             call = _PART.fullmatch(folders.text(path, MOST_OF_A_PAGE).strip())
             if call is not None:
-                found.append(f'<script type="text/plain" data-part="{escape(call[1])}">{call[2]}</script>')
-    return "".join(found)
+                scripts.append(f'<script type="text/plain" data-part="{escape(call[1])}">{call[2]}</script>')
+    return "".join(scripts)
 
 
 def _beside(page: Path, name: str, site: Path) -> bytes:

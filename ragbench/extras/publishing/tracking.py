@@ -81,17 +81,17 @@ def _logged(client: Any, name: str, site: Path, folder: Path | None) -> str:
     begun = int(float(manifest["started"]) * 1000)
     ended = begun + int(float(manifest["seconds"]) * 1000)
     about = {"ragbench.run": name, "ragbench.status": manifest["status"], "ragbench.commit": manifest.get("commit")}
-    about |= {f"ragbench.version.{package}": one for package, one in manifest["versions"].items()}
+    about |= {f"ragbench.version.{package}": version for package, version in manifest["versions"].items()}
     whole = _begun(client, experiment, name, begun, about)
     _put(client, whole, begun, {}, manifest["parameters"], {})
     client.log_artifacts(whole, str(site), SITE)
     for page in manifest["notebooks"]:
         page_name = page["name"]
-        own = [one for one in summary["estimates"] if one["notebook"] == page_name]
+        own = [estimate for estimate in summary["estimates"] if estimate["notebook"] == page_name]
         tags = {"ragbench.page": page_name, "ragbench.caveat": manifest["caveats"].get(page_name)}
         tags |= {f"ragbench.{key}": value for key, value in manifest["data"].get(page_name, {}).items()}
-        for system in dict.fromkeys(one["system"] for one in own):
-            numbers, unmeasured = _numbers([one for one in own if one["system"] == system])
+        for system in dict.fromkeys(estimate["system"] for estimate in own):
+            numbers, unmeasured = _numbers([estimate for estimate in own if estimate["system"] == system])
             named = {**tags, "ragbench.system": system, "mlflow.parentRunId": whole}
             below = _begun(client, experiment, f"{page_name}: {system}", begun, named)
             _put(client, below, ended, numbers, page["parameters"], unmeasured)
@@ -104,16 +104,18 @@ def _numbers(estimates: list[dict[str, Any]]) -> tuple[dict[str, float], dict[st
     """Metric → number, and tags of what could not be measured and of metrics whose name MLflow does not take."""
     numbers: dict[str, float] = {}
     tags: dict[str, str] = {}
-    for one in estimates:
-        key = _ILLEGAL.sub("_", one["metric"].replace("@", "_at_"))
+    for estimate in estimates:
+        key = _ILLEGAL.sub("_", estimate["metric"].replace("@", "_at_"))
         while key in numbers or f"{key}.n" in numbers:
             key += "_"
-        if key != one["metric"]:
-            tags[f"ragbench.core.metric.{key}"] = one["metric"]
-        counted = {f"{key}.{part}": one[part] for part in ("low", "high", "n", "n_unmeasured")}
-        numbers |= {name: float(value) for name, value in {key: one["value"], **counted}.items() if _is_number(value)}
-        if not _is_number(one["value"]):
-            tags[f"ragbench.unmeasured.{key}"] = one["note"] or f"{one['n_unmeasured']} could not be measured"
+        if key != estimate["metric"]:
+            tags[f"ragbench.core.metric.{key}"] = estimate["metric"]
+        counted = {f"{key}.{part}": estimate[part] for part in ("low", "high", "n", "n_unmeasured")}
+        numbers |= {
+            name: float(value) for name, value in {key: estimate["value"], **counted}.items() if _is_number(value)
+        }
+        if not _is_number(estimate["value"]):
+            tags[f"ragbench.unmeasured.{key}"] = estimate["note"] or f"{estimate['n_unmeasured']} could not be measured"
     return numbers, tags
 
 

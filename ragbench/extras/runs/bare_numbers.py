@@ -27,12 +27,12 @@ def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apar
     apart: what was concluded, or why nothing was, stands in a column of its own; else a dagger stands where two numbers
     must not be compared, and an arrow at the second one.
     """
-    systems = dict.fromkeys((str(one["first"]), str(one["second"])) for one in rows)
+    systems = dict.fromkeys((str(summary["first"]), str(summary["second"])) for summary in rows)
     pair = next(iter(systems)) if len(systems) == 1 else ("", "")
-    runs = list(dict.fromkeys(str(one["run"]) for one in rows))
+    runs = list(dict.fromkeys(str(summary["run"]) for summary in rows))
     beside = (LETTERS[0], runs[0] if len(runs) == 1 else _("other run"))
     titles = beside if not all(pair) or len(runs) > 1 else pair if pair[0] != pair[1] else names(pair, beside)
-    several, named = len({one["notebook"] for one in rows}) > 1, len(systems) > 1
+    several, named = len({summary["notebook"] for summary in rows}) > 1, len(systems) > 1
     columns = (
         *([Column(_("run"))] if len(runs) > 1 else []), *([Column(_("system"))] if named else []), Column(_("metric")),
         *(Column(clean(title), "interval") for title in titles),
@@ -40,22 +40,22 @@ def table_of_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, *, apar
         *([Column(_("verdict"))] if apart else []),
     )  # fmt: skip
     numbers: list[list[list[Any]]] = [
-        [[one[f"{key}_{side}"] for key in ("value", "low", "high")] for side in SIDES] for one in rows
+        [[summary[f"{key}_{side}"] for key in ("value", "low", "high")] for side in SIDES] for summary in rows
     ]
     cells = []
-    for one, (first, second) in zip(rows, numbers, strict=True):
-        verdict = Verdict(one["verdict"]) if one.get("verdict") and not one["why"] else None
+    for number, (first, second) in zip(rows, numbers, strict=True):
+        verdict = Verdict(number["verdict"]) if number.get("verdict") and not number["why"] else None
         row = [
-            *([clean(one["run"])] if len(runs) > 1 else []),
-            *([clean(" / ".join(dict.fromkeys((str(one["first"]), str(one["second"])))))] if named else []),
-            clean(f"{one['notebook']} {one['metric']}" if several else one["metric"]),
+            *([clean(number["run"])] if len(runs) > 1 else []),
+            *([clean(" / ".join(dict.fromkeys((str(number["first"]), str(number["second"])))))] if named else []),
+            clean(f"{number['notebook']} {number['metric']}" if several else number["metric"]),
             Value(*first),
             replace(Value(*second), verdict=None if apart else verdict),
-            Value(why="†") if one["why"] else Value(one["difference"], one["low"], one["high"]),
-            None if one["why"] else one["p"],
-            tuple(_number(one[f"n_{side}"]) for side in SIDES),
+            Value(why="†") if number["why"] else Value(number["difference"], number["low"], number["high"]),
+            None if number["why"] else number["p"],
+            tuple(_number(number[f"n_{side}"]) for side in SIDES),
         ]
-        said = reason_said(str(one["why"]), _) if one["why"] else "" if verdict is None else verdict_of(one, _)
+        said = reason_said(str(number["why"]), _) if number["why"] else "" if verdict is None else verdict_of(number, _)
         cells.append(tuple([*row, clean(said)] if apart else row))
     digits = [digits_of([*first, *second]) for first, second in numbers]
     caption = _("Runs as independent samples (Welch), p corrected; † marks what cannot be compared.")
@@ -74,19 +74,21 @@ def latex_summaries(rows: Sequence[Mapping[Any, Any]], _: Translator, stood_in: 
 
 def tables_of_numbers(rows: Sequence[Mapping[Any, Any]], _: Translator) -> dict[str, Table]:
     """Of a run of which only numbers are kept, by notebook: a row a number, a dagger at those not to be compared."""
-    found = {}
+    tables = {}
     columns = (Column(_("metric")), Column(_("value"), "interval"), Column("n", "count"))
-    for notebook in dict.fromkeys(str(one["notebook"]) for one in rows):
-        own = [one for one in rows if one["notebook"] == notebook]
-        numbers = [[_known(one[key]) for key in ("value", "low", "high")] for one in own]
+    for notebook in dict.fromkeys(str(row["notebook"]) for row in rows):
+        own = [row for row in rows if row["notebook"] == notebook]
+        numbers = [[_known(row[key]) for key in ("value", "low", "high")] for row in own]
         cells = [
-            (clean(f"{one['metric']} †" if one["reason"] else one["metric"]), Value(*three), (_number(one["n"]),))
-            for one, three in zip(own, numbers, strict=True)
+            (clean(f"{row['metric']} †" if row["reason"] else row["metric"]), Value(*three), (_number(row["n"]),))
+            for row, three in zip(own, numbers, strict=True)
         ]
-        why = dict.fromkeys(f"† {one['metric']}: {reason_said(str(one['reason']), _)}." for one in own if one["reason"])
+        why = dict.fromkeys(f"† {row['metric']}: {reason_said(str(row['reason']), _)}." for row in own if row["reason"])
         digits = [digits_of(three) for three in numbers]
-        found[notebook] = Table(columns, tuple(cells), notes=tuple(map(clean, why)), digits=digits, language=_.language)
-    return found
+        tables[notebook] = Table(
+            columns, tuple(cells), notes=tuple(map(clean, why)), digits=digits, language=_.language
+        )
+    return tables
 
 
 def _known(value: Any) -> Any:

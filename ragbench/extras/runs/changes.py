@@ -69,23 +69,23 @@ def settings_of(runs: Sequence[RunRecord]) -> list[Setting]:
     Of what depends on a notebook, only of notebooks that two of the runs have. What several notebooks or systems have
     alike is one setting of all of them.
     """
-    found: dict[tuple[str, str], list[Setting]] = {}
+    by_name: dict[tuple[str, str], list[Setting]] = {}
     for kind in KINDS:
         told = [run.identities.get(kind, {}) for run in runs]
         for owner, name, values in _entries(kind, runs, told):
             if sum(value is not None for value in values) > 1:
-                own = found.setdefault((kind, name), [])
-                one = Setting(kind, name, (owner,) if owner else (), values)
-                place = next((n for n, other in enumerate(own) if other.agrees(one)), len(own))
-                own[place : place + 1] = [own[place].with_(one) if place < len(own) else one]
-    made = [_read(one) for own in found.values() for one in own]
-    return sorted(made, key=lambda one: (_weight(one), KINDS.index(one.kind), one.name, one.of))
+                own = by_name.setdefault((kind, name), [])
+                setting = Setting(kind, name, (owner,) if owner else (), values)
+                place = next((n for n, other in enumerate(own) if other.agrees(setting)), len(own))
+                own[place : place + 1] = [own[place].with_(setting) if place < len(own) else setting]
+    made = [_read(setting) for own in by_name.values() for setting in own]
+    return sorted(made, key=lambda setting: (_weight(setting), KINDS.index(setting.kind), setting.name, setting.of))
 
 
-def _read(one: Setting) -> Setting:
+def _read(setting: Setting) -> Setting:
     """The same with values as people read them, unless that would make different ones alike."""
-    values = tuple(None if value is None else readable(value) for value in one.values)
-    return replace(one, values=values) if len(set(values)) == len(set(one.values)) else one
+    values = tuple(None if value is None else readable(value) for value in setting.values)
+    return replace(setting, values=values) if len(set(values)) == len(set(setting.values)) else setting
 
 
 def readable(text: str) -> str:
@@ -100,7 +100,7 @@ def readable(text: str) -> str:
 
 def _words(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "; ".join(f"{name} {_words(one)}" for name, one in value.items())
+        return "; ".join(f"{name} {_words(part)}" for name, part in value.items())
     if isinstance(value, list):
         return ", ".join(map(_words, value)) or DASH
     return value if isinstance(value, str) else DASH if value is None else json.dumps(value)
@@ -108,17 +108,17 @@ def _words(value: Any) -> str:
 
 def changes(runs: Sequence[RunRecord]) -> list[Setting]:
     """Of `settings_of` those that differ."""
-    return [one for one in settings_of(runs) if one.differs]
+    return [setting for setting in settings_of(runs) if setting.differs]
 
 
-def _weight(one: Setting) -> int:
-    if one.kind == "code":
-        return 0 if one.name == "commit" else 4
-    if one.kind == "thresholds":
+def _weight(setting: Setting) -> int:
+    if setting.kind == "code":
+        return 0 if setting.name == "commit" else 4
+    if setting.kind == "thresholds":
         return 3
-    if any(part in one.name for part in TIMED):
+    if any(part in setting.name for part in TIMED):
         return 2
-    return 1 if one.kind == "parameters" and one.name in DRAWS else 0
+    return 1 if setting.kind == "parameters" and setting.name in DRAWS else 0
 
 
 def _entries(
@@ -191,31 +191,36 @@ def refusal(first: RunRecord, second: RunRecord, notebook: str, on_common_questi
     return None
 
 
-def said(one: Refusal, _: Translator) -> str:
+def said(refusal: Refusal, _: Translator) -> str:
     """The refusal in words, with what would make the numbers comparable."""
-    places = {"first": one.first, "second": one.second, "notebook": one.notebook, "dataset": one.dataset}
-    if one.kind == "unit":
+    places = {
+        "first": refusal.first,
+        "second": refusal.second,
+        "notebook": refusal.notebook,
+        "dataset": refusal.dataset,
+    }
+    if refusal.kind == "unit":
         return _(
             "one run ranks by {first}, the other by {second}. To compare them, run one again with the other's unit: "
             "`ragbench run {notebook} -p unit={first}`",
             **places,
         )
-    if one.kind == "notebooks":
+    if refusal.kind == "notebooks":
         return _(
             "no notebook is in both runs: one has {first}, the other {second}. To compare them, run the first one's "
             "notebook with the other's settings: `ragbench run {notebook}`",
-            **{**places, "notebook": one.first.partition(",")[0]},
+            **{**places, "notebook": refusal.first.partition(",")[0]},
         )
-    if one.kind == "systems":
+    if refusal.kind == "systems":
         return _(
             "no system is in both runs: one has {first}, the other {second}. Say which to compare: `--system A=NAME`, "
             "and the same with this run's letter",
             **places,
         )
-    if one.kind == "questions":
+    if refusal.kind == "questions":
         return _("no question is the same in both runs")
     told = _("they were measured on other data: {first} and {second}.", **places)
-    if one.kind == "summaries":
+    if refusal.kind == "summaries":
         return told + " " + _("Of one of them only summaries are known, so that no common questions can be found.")
     return (
         told

@@ -68,17 +68,17 @@ def compare(
     chosen, records = _systems(system or []), [kept.find(name) for name in runs]
     if baseline:
         first = kept.find(baseline)
-        records = [first, *(one for one in records if one.id != first.id)]
-    found = compare_runs(*records, systems=chosen, on_common_questions=on_common_questions)
+        records = [first, *(record for record in records if record.id != first.id)]
+    comparison = compare_runs(*records, systems=chosen, on_common_questions=on_common_questions)
     shelf = trust.folder_of("reports_folder") / "comparisons"
-    folder = out or shelf / _folder([one.id for one in records])
-    index = report.write(found, folder, language or known.language)
+    folder = out or shelf / _folder([record.id for record in records])
+    index = report.write(comparison, folder, language or known.language)
     to_screen = outputs.is_screen(json_file)
     if json_file is not None:
-        outputs.write(json_file, report.as_json(found))
+        outputs.write(json_file, report.as_json(comparison))
     if not to_screen:
-        _say(found)
-    outputs.caveat(report.stood_in(found), err=to_screen)
+        _say(comparison)
+    outputs.caveat(report.stood_in(comparison), err=to_screen)
     terminal.say(f"for an article: ragbench publish {out or folder.name} --to article", err=to_screen)
     terminal.say(index, err=to_screen)
 
@@ -92,16 +92,16 @@ def _folder(ids: Sequence[str]) -> str:
 
 
 def _systems(given: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    by_letter: dict[str, str] = {}
     for text in given:
         letter, equals, name = text.partition("=")
         if len(letter.strip()) != 1 or not letter.strip().isalpha() or not equals or not name.strip():
             raise typer.BadParameter(f"{text!r}: write it as A=NAME or B=NAME", param_hint="--system")
-        found[letter.strip().upper()] = name.strip()
-    return found
+        by_letter[letter.strip().upper()] = name.strip()
+    return by_letter
 
 
-def _say(found: RunComparison) -> None:
+def _say(comparison: RunComparison) -> None:
 
     from ragbench.core.language import translator
     from ragbench.core.settings.secrets import excerpt
@@ -112,28 +112,30 @@ def _say(found: RunComparison) -> None:
     from ragbench.tiers.basics import tabulation, verdicts
 
     english = translator("en")
-    for letter, run in zip(LETTERS, found.runs, strict=False):
+    for letter, run in zip(LETTERS, comparison.runs, strict=False):
         terminal.say(f"{letter}  {run.id}  {run.name}".rstrip())
-    several = len(found.runs) > 2
-    for one in found.changes[:SAID]:
-        values = " | ".join("—" if value is None else excerpt(value, 60) or "none" for value in one.values)
-        terminal.say(f"{one.kind} {one.title}: {values}")
-    if len(found.changes) > SAID:
-        terminal.say(f"{len(found.changes) - SAID} more things changed between the runs")
-    letters = {run.id: letter for letter, run in zip(LETTERS, found.runs, strict=False)}
-    for refusal in found.refused:
+    several = len(comparison.runs) > 2
+    for change in comparison.changes[:SAID]:
+        values = " | ".join("—" if value is None else excerpt(value, 60) or "none" for value in change.values)
+        terminal.say(f"{change.kind} {change.title}: {values}")
+    if len(comparison.changes) > SAID:
+        terminal.say(f"{len(comparison.changes) - SAID} more things changed between the runs")
+    letters = {run.id: letter for letter, run in zip(LETTERS, comparison.runs, strict=False)}
+    for refusal in comparison.refused:
         what = " of ".join(filter(None, [refusal.notebook, letters[refusal.run] if several else ""])) or "the runs"
         terminal.say(f"{what} is not compared: {said(refusal, english)}", err=True, colour="yellow")
-    for pairing in found.pairings:
+    for pairing in comparison.pairings:
         fell = pairing.only_first + pairing.only_second + pairing.altered
         name = pairing.systems[0] if pairing.systems[0] == pairing.systems[1] else " / ".join(pairing.systems)
         name += f", {LETTERS[pairing.run]} against {LETTERS[0]}" if several else ""
-        same = verdicts.equal((one.comparison for one in pairing.comparisons), english)
+        same = verdicts.equal((finding.comparison for finding in pairing.comparisons), english)
         count = f"{len(pairing.samples)} common questions, {fell} fell out"
         terminal.say(f"{pairing.notebook}, {name}: {count}{f'; {same}' if same else ''}")
         if not same:
-            tabulation.comparisons([(one.metric, one.comparison) for one in pairing.comparisons], english, 4).say()
-    compared = sum(one.comparison is not None for one in found.summarized)
-    bare_numbers.table_of_summaries(report.summaries(found), english, apart=True).say()
-    if found.summarized:
-        terminal.say(f"without pairs: {compared} compared as two samples, {len(found.summarized) - compared} not")
+            tabulation.comparisons(
+                [(finding.metric, finding.comparison) for finding in pairing.comparisons], english, 4
+            ).say()
+    compared = sum(summary.comparison is not None for summary in comparison.summarized)
+    bare_numbers.table_of_summaries(report.summaries(comparison), english, apart=True).say()
+    if comparison.summarized:
+        terminal.say(f"without pairs: {compared} compared as two samples, {len(comparison.summarized) - compared} not")

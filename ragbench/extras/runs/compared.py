@@ -74,7 +74,7 @@ class RunComparison:
     @property
     def changes(self) -> list[Setting]:
         """The settings that differ."""
-        return [one for one in self.settings if one.differs]
+        return [setting for setting in self.settings if setting.differs]
 
 
 SLACK = 1e-9
@@ -107,8 +107,8 @@ def compare_runs(
     refused: list[Refusal] = []
     for place, second in enumerate(others, 1):
         made = _pairs(first, second, place, wanted, (called[0], called[place]), on_common_questions, chosen)
-        for found, all_of_them in zip(made, (pairings, summarized, refused), strict=True):
-            all_of_them += found  # type: ignore[operator]
+        for additions, all_of_them in zip(made, (pairings, summarized, refused), strict=True):
+            all_of_them += additions  # type: ignore[operator]
     if not pairings and not summarized:
         raise BenchError(_nothing(known, refused))
     primary = {part.notebook: _primary(known, part.notebook) for part in first.parts}
@@ -117,20 +117,22 @@ def compare_runs(
     pairings = [replace(each, comparisons=tuple(_told(known, each, each.comparisons))) for each in pairings]
     summarized = summaries_in_families(summarized, primary, matters)
     summarized = [
-        one if one.comparison is None
-        else replace(one, comparison=withholding.withheld(one.comparison, _unknown(known, one, one.metric)))
-        for one in summarized
+        summary if summary.comparison is None
+        else replace(summary, comparison=withholding.withheld(summary.comparison, _unknown(known, summary, summary.metric)))
+        for summary in summarized
     ]  # fmt: skip
     return RunComparison(
         known, tuple(pairings), tuple(summarized), tuple(settings_of(known)), tuple(refused), chosen, primary
     )
 
 
-def _told(runs: Sequence[RunRecord], beside: Beside, found: Iterable[NamedComparison]) -> Iterator[NamedComparison]:
+def _told(
+    runs: Sequence[RunRecord], beside: Beside, comparisons: Iterable[NamedComparison]
+) -> Iterator[NamedComparison]:
     """Without the verdicts that what was retrieved does not allow."""
-    for one in found:
-        reason = _unknown(runs, beside, one.metric)
-        yield replace(one, comparison=withholding.withheld(one.comparison, reason))
+    for comparison in comparisons:
+        reason = _unknown(runs, beside, comparison.metric)
+        yield replace(comparison, comparison=withholding.withheld(comparison.comparison, reason))
 
 
 def _unknown(runs: Sequence[RunRecord], beside: Beside, metric: str) -> str:
@@ -145,12 +147,14 @@ def _unknown(runs: Sequence[RunRecord], beside: Beside, metric: str) -> str:
 def _nothing(runs: Sequence[RunRecord], refused: Sequence[Refusal]) -> str:
     """Why nothing at all is compared."""
     english, several = translator("en"), len(runs) > 2
-    whose = [f"{one.run}, " if several and one.notebook else one.run if several else "" for one in refused]
-    reasons = [
-        f"{whom}{one.notebook}: {said(one, english)}" if whom or one.notebook else said(one, english)
-        for whom, one in zip(whose, refused, strict=True)
+    whose = [
+        f"{refusal.run}, " if several and refusal.notebook else refusal.run if several else "" for refusal in refused
     ]
-    named = " and ".join(filter(None, [", ".join(one.id for one in runs[:-1]), runs[-1].id]))
+    reasons = [
+        f"{whom}{refusal.notebook}: {said(refusal, english)}" if whom or refusal.notebook else said(refusal, english)
+        for whom, refusal in zip(whose, refused, strict=True)
+    ]
+    named = " and ".join(filter(None, [", ".join(run.id for run in runs[:-1]), runs[-1].id]))
     return f"{named} cannot be compared: {chr(10).join(reasons) or 'no number is in both'}"
 
 
@@ -164,7 +168,7 @@ def _pairs(
         return [], [], [Refusal("", "notebooks", _notebooks(first), _notebooks(second), run=second.id)]
     pairs = _paired_systems(first, second, (wanted.get(LETTERS[0]), wanted.get(LETTERS[place])))
     if not pairs:
-        own, its = (", ".join(_systems(one)) or "none" for one in (first, second))
+        own, its = (", ".join(_systems(run)) or "none" for run in (first, second))
         return [], [], [Refusal("", "systems", own, its, run=second.id)]
     refused = {name: why for name in shared if (why := refusal(first, second, name, on_common_questions))}
     allowed = [notebook for notebook in shared if notebook not in refused]
@@ -183,15 +187,15 @@ def _pairs(
     barred = _barred(first, second)
     corrected = _corrected(first) | _corrected(second)
     by_question = [left for each in pairings if (left := _uncorrected(each, corrected)).values]
-    pairings = [_without(one, barred) for one in by_question]
+    pairings = [_without(pairing, barred) for pairing in by_question]
     paired = {(each.notebook, *each.systems, metric) for each in pairings for metric in each.values}
     summarized = [
-        one
+        summary
         for each in beside
         if each.notebook not in refused
-        for one in summarized_numbers(first, second, each, paired, sureness)
+        for summary in summarized_numbers(first, second, each, paired, sureness)
     ]
-    return pairings, [marked(one, barred) for one in summarized], list(refused.values())
+    return pairings, [marked(summary, barred) for summary in summarized], list(refused.values())
 
 
 def _notebooks(record: RunRecord) -> str:
@@ -273,7 +277,7 @@ def _void(first: RunRecord, second: RunRecord, pairing: Pairing) -> dict[str, Fl
         )
     )
     return {
-        metric: np.array([one in own[metric] and one in other[metric] for one in pairing.samples], dtype=bool)
+        metric: np.array([sample in own[metric] and sample in other[metric] for sample in pairing.samples], dtype=bool)
         for metric in own.keys() & other.keys()
     }
 
@@ -281,21 +285,21 @@ def _void(first: RunRecord, second: RunRecord, pairing: Pairing) -> dict[str, Fl
 def _barred(first: RunRecord, second: RunRecord) -> dict[tuple[str, str, str], str]:
     """(notebook, system, metric) → why: numbers that a run marks, those with a value outside of the scale, and those
     that people's labels correct in one of the runs alone."""
-    found: dict[tuple[str, str, str], str] = {}
+    barred: dict[tuple[str, str, str], str] = {}
     for value in (*first.values, *second.values):
         if not value.comparable:
             key = (value.notebook, value.system, value.metric)
-            found[key] = "outside_scale" if found.get(key) == "outside_scale" else value.reason
+            barred[key] = "outside_scale" if barred.get(key) == "outside_scale" else value.reason
     for scores in (*first.scores, *second.scores):
         for (system, metric), column in scores.values.items():
             scale = _scale(metric)
             if scale is not None and ((column < scale[0] - SLACK) | (column > scale[1] + SLACK)).any():
-                found.setdefault((scores.notebook, system, metric), "outside_scale")
-    one, other = _corrected(first), _corrected(second)
+                barred.setdefault((scores.notebook, system, metric), "outside_scale")
+    labelled, other = _corrected(first), _corrected(second)
     for value in (*first.values, *second.values):
-        if ((value.notebook, value.metric) in one) != ((value.notebook, value.metric) in other):
-            found.setdefault((value.notebook, value.system, value.metric), "other_labels")
-    return found
+        if ((value.notebook, value.metric) in labelled) != ((value.notebook, value.metric) in other):
+            barred.setdefault((value.notebook, value.system, value.metric), "other_labels")
+    return barred
 
 
 def _corrected(record: RunRecord) -> set[tuple[str, str]]:
@@ -331,7 +335,7 @@ def _estimated(pairing: Pairing, sureness: Sureness) -> Pairing:
     }
     how = {"clusters": pairing.clusters, **asdict(sureness)}
     estimates = stats.estimate_systems(values, bounds=scales, **how)
-    return replace(pairing, estimates=tuple(NamedEstimate(*key, one) for key, one in estimates.items()))
+    return replace(pairing, estimates=tuple(NamedEstimate(*key, estimate) for key, estimate in estimates.items()))
 
 
 def _hypotheses(pairing: Pairing, sureness: Sureness, places: Mapping[str, int]) -> dict[str, stats.Hypothesis]:
@@ -350,7 +354,7 @@ def _hypotheses(pairing: Pairing, sureness: Sureness, places: Mapping[str, int])
         **asdict(sureness),
     )
     rows = [places[sample] for sample in pairing.samples]
-    return {metric: placed(one, rows, len(places)) for metric, one in made.items() if one.alone.n}
+    return {metric: placed(hypothesis, rows, len(places)) for metric, hypothesis in made.items() if hypothesis.alone.n}
 
 
 def _scale(metric: str) -> tuple[float, float] | None:
@@ -363,8 +367,8 @@ def _primary(runs: Sequence[RunRecord], notebook: str) -> str:
     labels = [value.metric for value in runs[0].values if value.notebook == notebook]
     parts = (run.part(notebook) for run in runs)
     named = {str(part.facts["primary"]) for part in parts if part is not None and part.facts.get("primary")}
-    found = {label for name in named for label in meant(name, labels)[:1]}
-    return found.pop() if len(found) == 1 else ""
+    primaries = {label for name in named for label in meant(name, labels)[:1]}
+    return primaries.pop() if len(primaries) == 1 else ""
 
 
 def _in_families(
@@ -375,7 +379,7 @@ def _in_families(
 
     They share the baseline's questions; where a run has not all of them, its column has nothing there.
     """
-    found: dict[int, tuple[NamedComparison, ...]] = {}
+    compared: dict[int, tuple[NamedComparison, ...]] = {}
     for notebook in dict.fromkeys(each.notebook for each in pairings):
         own = {n: each for n, each in enumerate(pairings) if each.notebook == notebook}
         asked = {sample for each in own.values() for sample in each.samples}
@@ -387,14 +391,19 @@ def _in_families(
         made = {n: _hypotheses(each, sureness, places) for n, each in own.items()}
         by_metric: dict[str, dict[int, stats.Hypothesis]] = {}
         for n, each in made.items():
-            for metric, one in each.items():
-                by_metric.setdefault(metric, {})[n] = one
+            for metric, hypothesis in each.items():
+                by_metric.setdefault(metric, {})[n] = hypothesis
         done = in_families(
             {name: list(each.values()) for name, each in by_metric.items()}, clusters, sureness, primary[notebook]
         )
-        placed = {(n, name): one for name, each in by_metric.items() for n, one in zip(each, done[name], strict=True)}
-        found |= {n: tuple(NamedComparison(name, placed[n, name]) for name in each) for n, each in made.items()}
+        placed = {
+            (n, name): comparison
+            for name, each in by_metric.items()
+            for n, comparison in zip(each, done[name], strict=True)
+        }
+        compared |= {n: tuple(NamedComparison(name, placed[n, name]) for name in each) for n, each in made.items()}
     parts = {part.notebook: part.facts.get(REACHABLE) for part in first.parts}
     return [
-        replace(each, comparisons=told(found[n], matters, parts.get(each.notebook))) for n, each in enumerate(pairings)
+        replace(each, comparisons=told(compared[n], matters, parts.get(each.notebook)))
+        for n, each in enumerate(pairings)
     ]

@@ -90,7 +90,7 @@ def draw(folder: Path, language: str) -> None:
 
 def _asked(runs: Sequence[Mapping[str, Any]], _: Translator) -> str:
     """The question that the page answers."""
-    first, *others = (clean(one["name"] or one["id"]) for one in runs)
+    first, *others = (clean(run["name"] or run["id"]) for run in runs)
     if len(others) == 1:
         return _("Is {second} better than {first}?", first=first, second=others[0])
     return _.plural("Is {n} run better than {first}?", "Which of {n} runs are better than {first}?", len(others),
@@ -138,11 +138,11 @@ def _titles(comparison: RunComparison) -> dict[str, str]:
 
 def _listed(comparison: RunComparison) -> list[tuple[str, str, bool]]:
     """Every page, what it is about, and whether no question tells its runs apart."""
-    titles, found = _titles(comparison), []
+    titles, listing = _titles(comparison), []
     for name, own in pages(comparison).items():
-        compared = [one.comparison for each in own for one in each.comparisons]
-        found.append((name, titles[name], bool(compared) and all(map(is_equal, compared))))
-    return found
+        compared = [finding.comparison for each in own for finding in each.comparisons]
+        listing.append((name, titles[name], bool(compared) and all(map(is_equal, compared))))
+    return listing
 
 
 def overall(comparison: RunComparison) -> Measurement:
@@ -151,16 +151,21 @@ def overall(comparison: RunComparison) -> Measurement:
 
     letters = LETTERS[: len(comparison.runs)]
     told = [
-        {"kind": one.kind, "name": one.title, "differs": one.differs, **dict(zip(letters, one.values, strict=True))}
-        for one in comparison.settings
+        {
+            "kind": setting.kind,
+            "name": setting.title,
+            "differs": setting.differs,
+            **dict(zip(letters, setting.values, strict=True)),
+        }
+        for setting in comparison.settings
     ]
     places = {run.id: letter for letter, run in zip(letters, comparison.runs, strict=True)}
-    refused = [{**asdict(one), "run": places.get(one.run, "")} for one in comparison.refused]
+    refused = [{**asdict(refusal), "run": places.get(refusal.run, "")} for refusal in comparison.refused]
     return Measurement(
         notebook=OVERALL,
         facts={
             "runs": [about(run, letter) for letter, run in zip(letters, comparison.runs, strict=True)],
-            "stand_ins": [one.fact for one in stood_in(comparison)],
+            "stand_ins": [stand_in.fact for stand_in in stood_in(comparison)],
             "told": all(run.identities for run in comparison.runs),
         },
         extra={
@@ -174,7 +179,7 @@ def overall(comparison: RunComparison) -> Measurement:
 
 def summaries(comparison: RunComparison) -> list[dict[str, Any]]:
     """The numbers that nothing pairs, one a row, as `bare_numbers.table_of_summaries` takes them."""
-    return [_summary(one) for one in comparison.summarized]
+    return [_summary(summary) for summary in comparison.summarized]
 
 
 def folder_of(name: str | Path) -> Path | None:
@@ -183,7 +188,7 @@ def folder_of(name: str | Path) -> Path | None:
 
     shelf = trust.folder_of("reports_folder") / "comparisons"
     there = [Path(name)] if Path(name).name != str(name) else [shelf / name, Path(name)]
-    return next((one for one in there if (one / "parts" / OVERALL / "findings.json").is_file()), None)
+    return next((path for path in there if (path / "parts" / OVERALL / "findings.json").is_file()), None)
 
 
 SUMMARY = (
@@ -194,14 +199,14 @@ SUMMARY = (
 )  # fmt: skip
 
 
-def _summary(one: Summarized) -> dict[str, Any]:
+def _summary(summary: Summarized) -> dict[str, Any]:
     known: dict[str, Any] = {
-        "notebook": one.notebook, "run": LETTERS[one.run], "metric": one.metric, "why": one.why,
+        "notebook": summary.notebook, "run": LETTERS[summary.run], "metric": summary.metric, "why": summary.why,
     }  # fmt: skip
-    known |= dict(zip(SIDES, one.systems, strict=True))
-    for side, value in zip(SIDES, one.values, strict=True):
+    known |= dict(zip(SIDES, summary.systems, strict=True))
+    for side, value in zip(SIDES, summary.values, strict=True):
         known |= {f"{key}_{side}": getattr(value, key) for key in ("value", "low", "high", "n")}
-    c = one.comparison
+    c = summary.comparison
     if c is not None:
         p = c.p if c.p_adjusted is None else c.p_adjusted
         told = ("difference", "low", "high", "effect_size", "minimum_detectable", "margin", "questions_needed")
@@ -214,11 +219,11 @@ def measurement(comparison: RunComparison, pairings: Sequence[Pairing], name: st
     """Pairings on the same questions as a page: the runs of a system as systems, the baseline's first."""
     import pandas as pd
 
-    one = pairings[0]
-    known = [record.part(one.notebook) for record in _runs(comparison, pairings)]
-    assert known[0] is not None, one.notebook
+    first = pairings[0]
+    known = [record.part(first.notebook) for record in _runs(comparison, pairings)]
+    assert known[0] is not None, first.notebook
     facts, titles = known[0].facts, _systems(pairings)
-    primary = comparison.primary.get(one.notebook)
+    primary = comparison.primary.get(first.notebook)
     columns = {
         (title, metric): own[side]
         for each in pairings
@@ -228,7 +233,7 @@ def measurement(comparison: RunComparison, pairings: Sequence[Pairing], name: st
     rows = [
         (title, metric, sample, value, "missing_field" if math.isnan(value) else "ok", "", None)
         for (title, metric), column in columns.items()
-        for sample, value in zip(one.samples, column.tolist(), strict=True)
+        for sample, value in zip(first.samples, column.tolist(), strict=True)
     ]
     estimates = {(each.system, each.metric): each for pairing in pairings for each in pairing.estimates}
     questions, retrieved = _material(comparison, pairings)
@@ -241,16 +246,16 @@ def measurement(comparison: RunComparison, pairings: Sequence[Pairing], name: st
                 "licence": facts.get("licence"),
                 "data_hash": known[0].data_hash,
                 "unit": known[0].unit,
-                "n_questions": len(one.samples),
+                "n_questions": len(first.samples),
                 "fallen": [
                     {"run": LETTERS[each.run], **{name: getattr(each, name) for name in FALLEN}} for each in pairings
                 ],
                 "other_data": any(part is not None and part.data_hash != known[0].data_hash for part in known),
-                "n_clusters": None if one.clusters is None else len(set(one.clusters)),
+                "n_clusters": None if first.clusters is None else len(set(first.clusters)),
                 **asdict(comparison.sureness),
-                "baseline": one.titles[0],
+                "baseline": first.titles[0],
                 "systems": [{"name": title} for title in titles],
-                "stand_ins": _stand_ins(comparison, one.notebook, pairings),
+                "stand_ins": _stand_ins(comparison, first.notebook, pairings),
                 "judged_alone": _judged_alone(known),
                 **({"primary": primary} if any(metric == primary for _title, metric in columns) else {}),
                 "runs": [record.id for record in _runs(comparison, pairings)],
@@ -277,7 +282,7 @@ def _systems(beside: Sequence[Beside]) -> list[str]:
 def _judged_alone(known: Iterable[RunPart | None]) -> dict[str, str]:
     """By metric, the offline judges that alone judged it in every run."""
     first, *others = (stand_ins.judged_alone(part.facts) if part is not None else {} for part in known)
-    return {metric: name for metric, name in first.items() if all(one.get(metric) == name for one in others)}
+    return {metric: name for metric, name in first.items() if all(judges.get(metric) == name for judges in others)}
 
 
 def stood_in(comparison: RunComparison) -> tuple[StandIn, ...]:
@@ -285,10 +290,10 @@ def stood_in(comparison: RunComparison) -> tuple[StandIn, ...]:
     together: dict[tuple[str, str], dict[int, Beside]] = {}
     for each in (*comparison.pairings, *comparison.summarized):
         together.setdefault((each.notebook, each.systems[0]), {})[each.run] = each
-    found: dict[StandIn, None] = {}
+    kept: dict[StandIn, None] = {}
     for (notebook, _system), beside in together.items():
-        found |= dict.fromkeys(stand_ins.of({"stand_ins": _stand_ins(comparison, notebook, list(beside.values()))}))
-    return tuple(found)
+        kept |= dict.fromkeys(stand_ins.of({"stand_ins": _stand_ins(comparison, notebook, list(beside.values()))}))
+    return tuple(kept)
 
 
 def _stand_ins(comparison: RunComparison, notebook: str, beside: Sequence[Beside]) -> list[dict[str, Any]]:
@@ -297,34 +302,37 @@ def _stand_ins(comparison: RunComparison, notebook: str, beside: Sequence[Beside
     letters = [LETTERS[0], *(LETTERS[each.run] for each in beside)]
     known = [record.part(notebook) for record in _runs(comparison, beside)]
     sides = [
-        {(one.part, one.name): one for one in (() if part is None else stand_ins.of(part.facts, system))}
+        {
+            (stand_in.part, stand_in.name): stand_in
+            for stand_in in (() if part is None else stand_ins.of(part.facts, system))
+        }
         for part, system in zip(known, systems, strict=True)
     ]
     made: dict[StandIn, None] = {}
     for side, letter, system, title in zip(sides, letters, systems, titles, strict=True):
-        for (part, name), one in side.items():
+        for (part, name), substitute in side.items():
             alone = name not in systems and any((part, name) not in each for each in sides)
             called = title if name == system else f"{name} ({letter})" if alone else name
             every = name not in systems and not alone
-            made[replace(one, name=called, systems=tuple(titles) if every else (title,))] = None
-    return [one.fact for one in made]
+            made[replace(substitute, name=called, systems=tuple(titles) if every else (title,))] = None
+    return [stand_in.fact for stand_in in made]
 
 
 def _material(comparison: RunComparison, pairings: Sequence[Pairing]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Questions and what was retrieved for them, from the runs' folders; of a run without one, only the ids."""
     import pandas as pd
 
-    one = pairings[0]
-    systems = [one.systems[0], *(each.systems[1] for each in pairings)]
-    found = [_stored(record, one.notebook) for record in _runs(comparison, pairings)]
-    asked = set(one.samples)
-    tables = [made.questions for made in found if made is not None and len(made.questions)]
-    questions = pd.DataFrame({"sample": list(one.samples), "text": list(one.samples)})
+    first = pairings[0]
+    systems = [first.systems[0], *(each.systems[1] for each in pairings)]
+    stored = [_stored(record, first.notebook) for record in _runs(comparison, pairings)]
+    asked = set(first.samples)
+    tables = [made.questions for made in stored if made is not None and len(made.questions)]
+    questions = pd.DataFrame({"sample": list(first.samples), "text": list(first.samples)})
     if tables:
         questions = tables[0][tables[0]["sample"].astype(str).isin(asked)]
     retrieved = [
         made.retrieved[(made.retrieved["system"] == system) & made.retrieved["sample"].isin(asked)].assign(system=title)
-        for made, system, title in zip(found, systems, _systems(pairings), strict=True)
+        for made, system, title in zip(stored, systems, _systems(pairings), strict=True)
         if made is not None and len(made.retrieved)
     ]
     return (
@@ -344,18 +352,18 @@ def as_json(comparison: RunComparison) -> dict[str, Any]:
     The first run is the baseline.
     """
     english = translator("en")
-    found: dict[str, Any] = without_nan(
+    plain: dict[str, Any] = without_nan(
         {
             "runs": [about(run, letter) for letter, run in zip(LETTERS, comparison.runs, strict=False)],
-            "changes": [one.row() for one in comparison.changes],
-            "refused": [{**asdict(one), "text": said(one, english)} for one in comparison.refused],
+            "changes": [setting.row() for setting in comparison.changes],
+            "refused": [{**asdict(refusal), "text": said(refusal, english)} for refusal in comparison.refused],
             "pairings": [_pairing_json(comparison, each) for each in comparison.pairings],
             "summaries": summaries(comparison),
-            "stand_ins": [one.fact for one in stood_in(comparison)],
+            "stand_ins": [stand_in.fact for stand_in in stood_in(comparison)],
             "caveat": stand_ins.caveat(stood_in(comparison), english),
         }
     )
-    return found
+    return plain
 
 
 def _pairing_json(comparison: RunComparison, each: Pairing) -> dict[str, Any]:
@@ -366,8 +374,8 @@ def _pairing_json(comparison: RunComparison, each: Pairing) -> dict[str, Any]:
         "systems": list(each.systems),
         "questions": len(each.samples),
         **fell,
-        "estimates": [one.row() for one in each.estimates],
-        "comparisons": [one.row() for one in each.comparisons],
+        "estimates": [estimate.row() for estimate in each.estimates],
+        "comparisons": [finding.row() for finding in each.comparisons],
     }
 
 

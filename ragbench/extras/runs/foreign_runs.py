@@ -55,10 +55,10 @@ def _moment(value: Any) -> datetime.datetime | None:
     if value is None or value == "":
         return None
     try:
-        found = datetime.datetime.fromisoformat(str(value))
+        moment = datetime.datetime.fromisoformat(str(value))
     except ValueError:
         raise ValueError("a moment as 2026-02-23T18:35:30 is expected") from None
-    return found if found.tzinfo else found.replace(tzinfo=datetime.UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
 
 
 Number = Annotated[float, BeforeValidator(_number)]
@@ -118,7 +118,7 @@ def read_history(path: Path) -> tuple[list[PastRun], dict[str, int]]:
     Every object whose name ends in `_metrics` is a tier; a tier that is null was not measured.
     Raises DatasetError naming file, item, field, value and what was expected.
     """
-    found: list[PastRun] = []
+    runs: list[PastRun] = []
     left_out: dict[str, int] = {}
     for place, row in read_rows(path):
         entry = checked(_Entry, row, place)
@@ -143,19 +143,19 @@ def read_history(path: Path) -> tuple[list[PastRun], dict[str, int]]:
         identifier = entry.id or (entry.timestamp.strftime("%Y%m%d_%H%M%S") if entry.timestamp else "")
         if not identifier:
             raise DatasetError(f"{place}: id is missing, and so is timestamp; one of them is expected")
-        if any(run.id == identifier for run in found):
+        if any(run.id == identifier for run in runs):
             raise DatasetError(f"{place}: id = {identifier!r} stands there twice; ids are unique")
         told = {key: str(row[key]) for key in PROVENANCE if row.get(key) not in (None, "")}
         unit = unit_of(entry.evaluation_level)
-        found.append(
+        runs.append(
             PastRun(
                 identifier, entry.timestamp, told, tiers, sizes, entry.consistency_runs, unit, _depth(tiers, row),
                 asked, topics,
             )
         )  # fmt: skip
-    if not found:
+    if not runs:
         raise DatasetError(f"{path.name}: holds no runs; at least one is expected")
-    return found, left_out
+    return runs, left_out
 
 
 def _depth(tiers: Mapping[str, Any], row: Mapping[str, Any]) -> int | None:
@@ -171,7 +171,7 @@ def _topics(rows: Any, place: str) -> tuple[Mapping[str, int | None], ...]:
 
 
 def _values(metrics: Mapping[str, Any], place: str, left_out: dict[str, int]) -> dict[str, float]:
-    found = {}
+    numbers = {}
     for name, value in metrics.items():
         if name in (*COUNTS, *ASKED, TOPICS):
             continue
@@ -180,10 +180,10 @@ def _values(metrics: Mapping[str, Any], place: str, left_out: dict[str, int]) ->
             left_out[reason] = left_out.get(reason, 0) + 1
             continue
         try:
-            found[name] = _number(value)
+            numbers[name] = _number(value)
         except ValueError as error:
             raise DatasetError(f"{place}.{name} = {cut(value)}: {error}") from None
-    return found
+    return numbers
 
 
 def _sizes(metrics: Mapping[str, Any]) -> tuple[int | None, int | None]:
@@ -229,7 +229,7 @@ class Detail(BaseModel):
 
 
 def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 class Baseline(BaseModel):

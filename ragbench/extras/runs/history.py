@@ -48,7 +48,7 @@ def history(
     """
     import pandas as pd
 
-    ordered = sorted(map(with_depths, records), key=lambda one: (_date(one), one.id))
+    ordered = sorted(map(with_depths, records), key=lambda record: (_date(record), record.id))
     wanted = {record.id: list(_wanted(record, metrics, notebooks, systems)) for record in ordered}
     kept = [record for record in ordered if wanted[record.id]]
     if not kept:
@@ -57,21 +57,21 @@ def history(
             raise BenchError(f"no run has {asked}; {_there_is(ordered)}")
         raise BenchError("no run is kept yet: `ragbench run` makes one")
     sections = _sections(kept, wanted)
-    points = [row for number, one in enumerate(sections) for row in _points(number, one)]
+    points = [row for number, section in enumerate(sections) for row in _points(number, section)]
     marks = [
-        (number, place, one.kind, one.title, *(value or "" for value in one.values))
+        (number, place, change.kind, change.title, *(value or "" for value in change.values))
         for number, section in enumerate(sections)
         for place in range(1, len(section.runs))
-        for one in changes(section.runs[place - 1 : place + 1])
-        if one.matters
+        for change in changes(section.runs[place - 1 : place + 1])
+        if change.matters
     ]
     runs = [
         {
-            "id": one.id, "name": one.name, "note": one.note, "started": _date(one), "origin": one.origin,
-            "status": one.status,
-            "stand_ins": {part.notebook: [each.fact for each in stand_ins.of(part.facts)] for part in one.parts},
+            "id": record.id, "name": record.name, "note": record.note, "started": _date(record), "origin": record.origin,
+            "status": record.status,
+            "stand_ins": {part.notebook: [each.fact for each in stand_ins.of(part.facts)] for part in record.parts},
         }
-        for one in kept
+        for record in kept
     ]  # fmt: skip
     stood_in = {
         each: None
@@ -82,8 +82,14 @@ def history(
     }
     return Measurement(
         notebook=NAME,
-        facts={"runs": runs, "sections": [one.fact for one in sections], "stand_ins": [each.fact for each in stood_in]},
-        placed=tuple(_estimate(one.id, value) for own in sections for one in own.runs for value in own.wanted[one.id]),
+        facts={
+            "runs": runs,
+            "sections": [section.fact for section in sections],
+            "stand_ins": [each.fact for each in stood_in],
+        },
+        placed=tuple(
+            _estimate(record.id, value) for own in sections for record in own.runs for value in own.wanted[record.id]
+        ),
         extra={
             "points": pd.DataFrame(points, columns=list(POINTS)),
             "changes": pd.DataFrame(marks, columns=list(CHANGES)),
@@ -94,14 +100,14 @@ def history(
 def rows(made: Measurement) -> list[dict[str, Any]]:
     """The points of a history with their numbers, as plain values; a count is the point's, NaN where nobody says."""
     points = zip(made.extra["points"].to_dict("records"), made.estimates_by("run", "notebook"), strict=True)
-    return [{**one.summary(), **{str(key): item for key, item in row.items()}} for row, one in points]
+    return [{**estimate.summary(), **{str(key): item for key, item in row.items()}} for row, estimate in points]
 
 
 def _estimate(run: str, value: RunValue) -> NamedEstimate:
     """A number as its run has it, at its place; of how many nobody knows is 0."""
     n, missing = value.n or 0, value.n_unmeasured or 0
-    one = Estimate(value.value, value.low, value.high, value.level, value.method, n, missing)
-    return NamedEstimate(value.system, value.metric, one, {"run": run, "notebook": value.notebook})
+    estimate = Estimate(value.value, value.low, value.high, value.level, value.method, n, missing)
+    return NamedEstimate(value.system, value.metric, estimate, {"run": run, "notebook": value.notebook})
 
 
 def _there_is(records: Sequence[RunRecord]) -> str:
@@ -177,7 +183,7 @@ def of_projects(records: Sequence[RunRecord], names: Sequence[str]) -> list[RunR
     known = sorted({folder.name for folder in folders.values() if folder is not None})
     if unknown := [name for name in names if name not in known]:
         raise BenchError(f"no run is of the project {unknown[0]!r}{near(unknown[0], known)}; legal: {', '.join(known)}")
-    return [one for one in records if (folder := folders[one.id]) is not None and folder.name in names]
+    return [record for record in records if (folder := folders[record.id]) is not None and folder.name in names]
 
 
 def _sections(kept: Sequence[RunRecord], wanted: Mapping[str, Sequence[RunValue]]) -> list[_Section]:
@@ -190,19 +196,19 @@ def _sections(kept: Sequence[RunRecord], wanted: Mapping[str, Sequence[RunValue]
         if count > 1:  # two folders of one name: told apart by number, as no path stands on a page
             same = [folder for folder in projects if folder.name == name]
             titles |= {folder: f"{name} ({number})" for number, folder in enumerate(same, 1)}
-    found: dict[tuple[str, str], dict[str, list[RunValue]]] = {}
+    grouped: dict[tuple[str, str], dict[str, list[RunValue]]] = {}
     for record in kept:
         folder = folders[record.id] or alone
         for value in wanted[record.id]:
             part = record.part(value.notebook)
             dataset = (part.dataset if part is not None else None) or ""
-            own = found.setdefault((titles[folder] if folder is not None else "", dataset), {})
+            own = grouped.setdefault((titles[folder] if folder is not None else "", dataset), {})
             own.setdefault(record.id, []).append(value)
     made = [
         _Section(project, dataset, [record for record in kept if record.id in own], own)
-        for (project, dataset), own in found.items()
+        for (project, dataset), own in grouped.items()
     ]
-    return sorted(made, key=lambda one: kept.index(one.runs[-1]), reverse=True)
+    return sorted(made, key=lambda section: kept.index(section.runs[-1]), reverse=True)
 
 
 def _points(number: int, section: _Section) -> Iterator[tuple[Any, ...]]:

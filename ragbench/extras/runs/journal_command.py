@@ -36,7 +36,7 @@ def show(context: typer.Context, as_json: options.AsJson = False) -> None:
         who = (size.judge, size.model)
         lookups, hits = used.get(who, (0, 0))
         models.append({**asdict(size), "bytes": sized.get(who, 0), "lookups": lookups, "hits": hits})
-    lookups, hits = (sum(one[place] for one in used.values()) for place in (0, 1))
+    lookups, hits = (sum(pair[place] for pair in used.values()) for place in (0, 1))
     if as_json:
         terminal.dump({"models": models, "lookups": lookups, "hits": hits})
         return
@@ -46,16 +46,16 @@ def show(context: typer.Context, as_json: options.AsJson = False) -> None:
     titles = ("judge", "model", "replies", "size", "cost", "hit rate", "tokens read", "tokens written", "mean seconds")
     rows = [
         (
-            *(one["judge"], one["model"], f"{one['replies']:,}", told(one["bytes"])),
-            f"{one['cost']:,.4f}" if _is_priced(one) else DASH,
-            *(_rate(one["lookups"], one["hits"]), f"{one['input_tokens']:,}", f"{one['output_tokens']:,}"),
-            f"{one['seconds'] / one['replies']:.2f}",
+            *(model["judge"], model["model"], f"{model['replies']:,}", told(model["bytes"])),
+            f"{model['cost']:,.4f}" if _is_priced(model) else DASH,
+            *(_rate(model["lookups"], model["hits"]), f"{model['input_tokens']:,}", f"{model['output_tokens']:,}"),
+            f"{model['seconds'] / model['replies']:.2f}",
         )
-        for one in models
+        for model in models
     ]
     terminal.table(titles, rows, left=titles[:2])
-    replies, cost = sum(one["replies"] for one in models), math.fsum(one["cost"] for one in models)
-    unpriced = [str(one["judge"]) for one in models if not _is_priced(one)]
+    replies, cost = sum(model["replies"] for model in models), math.fsum(model["cost"] for model in models)
+    unpriced = [str(model["judge"]) for model in models if not _is_priced(model)]
     paid = f", paid for with {cost:,.4f}" if len(unpriced) < len(models) else ""
     terminal.say(f"{counted(replies, 'reply', 'replies')}, {told(sum(sized.values()))}{paid}")
     if unpriced:
@@ -63,9 +63,9 @@ def show(context: typer.Context, as_json: options.AsJson = False) -> None:
     terminal.say(f"hit rate: {_rate(lookups, hits) if lookups else 'none yet'} ({hits:,} of {lookups:,} lookups)")
 
 
-def _is_priced(one: dict[str, Any]) -> bool:
+def _is_priced(model: dict[str, Any]) -> bool:
     """Whether the cost of a model is known; of one that read and wrote nothing it is 0."""
-    return bool(one["cost"] or not one["input_tokens"] + one["output_tokens"])
+    return bool(model["cost"] or not model["input_tokens"] + model["output_tokens"])
 
 
 def _rate(lookups: int, hits: int) -> str:
@@ -140,10 +140,10 @@ def prune(
             terminal.say(
                 f"{unknown} kept {said} say which replies they used: replies from before them all stay", err=True
             )
-        replies, size = sum(one.replies for one in shares), quantities.told(sum(one.bytes for one in shares))
-        for one in shares:
-            terminal.say(f"{one.judge} ({one.model}): {one.replies:,} replies, {quantities.told(one.bytes)}, "
-                       f"paid for with {one.cost:,.4f}")  # fmt: skip
+        replies, size = sum(share.replies for share in shares), quantities.told(sum(share.bytes for share in shares))
+        for portion in shares:
+            terminal.say(f"{portion.judge} ({portion.model}): {portion.replies:,} replies, {quantities.told(portion.bytes)}, "
+                       f"paid for with {portion.cost:,.4f}")  # fmt: skip
         if dry_run or not replies:
             terminal.say(f"{replies:,} replies of {size} would go; nothing was changed" if replies else "no such reply")
             return

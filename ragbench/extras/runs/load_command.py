@@ -76,21 +76,21 @@ def result(
     _keep(past_results.result(file, name, dataset=read, unit=unit, baseline=baseline), file.name, dry_run)
 
 
-def _keep(found: Loaded, source: str, dry_run: bool) -> None:
+def _keep(loaded: Loaded, source: str, dry_run: bool) -> None:
     """Say what was understood, and record it unless this is a dry run."""
     from ragbench.cli.console.preview import tell_rest
     from ragbench.core import settings
     from ragbench.store import Store
 
-    terminal.say(f"{source}: {len(found.runs)} runs, {sum(len(run.values) for run in found.runs)} numbers")
-    for run in found.runs[:SHOWN]:
+    terminal.say(f"{source}: {len(loaded.runs)} runs, {sum(len(run.values) for run in loaded.runs)} numbers")
+    for run in loaded.runs[:SHOWN]:
         terminal.say(f"  {_line(run)}")
-    tell_rest(found.notes, found.left_out)
+    tell_rest(loaded.notes, loaded.left_out)
     if dry_run:
         terminal.say("nothing was kept (--dry-run)")
         return
     with Store.open(settings.load()) as store:
-        names = [store.runs.record(run) for run in found.runs]
+        names = [store.runs.record(run) for run in loaded.runs]
     terminal.say(f"kept as {', '.join(names[:SHOWN])}. Next: ragbench runs, ragbench history, ragbench compare")
 
 

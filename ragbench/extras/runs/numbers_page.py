@@ -25,7 +25,7 @@ def measurement(record: RunRecord) -> Measurement:
     import pandas as pd
 
     rows = [[asdict(value)[name] for name in COLUMNS] for value in record.values]
-    topics = [one for part in record.parts for one in part.facts.get(TOPICS) or ()]
+    topics = [topic for part in record.parts for topic in part.facts.get(TOPICS) or ()]
     extra = {TOPICS: pd.DataFrame(topics, columns=list(COVERED), dtype=object)} if topics else {}
     return Measurement(
         notebook=NAME,

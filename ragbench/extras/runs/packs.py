@@ -205,14 +205,14 @@ def _check(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
 def _compared(data: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     from ragbench.data import load, places
 
-    found: dict[str, str] = {}
-    for one in data.values():
-        label, digest = one.get("dataset"), one.get("data_hash")
-        if label and digest and label not in found:
+    states: dict[str, str] = {}
+    for about in data.values():
+        label, digest = about.get("dataset"), about.get("data_hash")
+        if label and digest and label not in states:
             try:
                 here = load(label, places.data(label)).content_hash
             except (ValueError, OSError):  # a name that nothing here has, or that is no name
-                found[label] = "absent"
+                states[label] = "absent"
             else:
-                found[label] = "same" if here == digest else "other"
-    return found
+                states[label] = "same" if here == digest else "other"
+    return states

@@ -26,7 +26,7 @@ def baseline_run(read: Result, file: str, system: str, name: str) -> tuple[list[
     units, and what may be of another unit than a file that ranks chunks. Raises BenchError for a file without them, and
     for the name of the run itself.
     """
-    numbers = {one.metric: one.v1_naive_rag for one in read.comparison_v1_v2}
+    numbers = {row.metric: row.v1_naive_rag for row in read.comparison_v1_v2}
     if not name:
         told_of = f"{file} was set against {len(numbers)} numbers of version 1: --baseline NAME makes them a run, too"
         return [], [told_of] if numbers else []

@@ -72,16 +72,16 @@ def result(
 
 def _own_unit(read: Result, file: str) -> str:
     """What the details rank. Raises BenchError where it is not what the file says."""
-    found = sorted({detail.unit for detail in read.per_query_details})
+    units = sorted({detail.unit for detail in read.per_query_details})
     level = read.benchmark_metadata.evaluation_level
-    if len(found) > 1:
+    if len(units) > 1:
         raise BenchError(f"{file}: per_query_details hold chunks here and pages there; one of them is expected")
-    if read.unit not in (None, found[0]):
+    if read.unit not in (None, units[0]):
         said = {"chunk": "ids of chunks", "url": "addresses of pages"}
         raise BenchError(
-            f"{file}: evaluation_level {level!r} with {said[found[0]]} in its details: {found[0]} is expected"
+            f"{file}: evaluation_level {level!r} with {said[units[0]]} in its details: {units[0]} is expected"
         )
-    return found[0]
+    return units[0]
 
 
 def _matched(details: Sequence[Detail], dataset: Dataset | None) -> tuple[list[Detail], dict[str, int]]:
@@ -96,7 +96,7 @@ def _matched(details: Sequence[Detail], dataset: Dataset | None) -> tuple[list[D
         if question is None:
             left_out["question that the data set does not have"] += 1
             continue
-        wanted = {page_key(one) if detail.unit == "url" else one for one in gains_of(question, detail.unit, pages)}
+        wanted = {page_key(name) if detail.unit == "url" else name for name in gains_of(question, detail.unit, pages)}
         if wanted != set(detail.relevant):
             what = "chunks" if detail.unit == "chunk" else "pages"
             left_out[f"question whose relevant {what} differ from the data set's"] += 1
@@ -244,8 +244,10 @@ def _differences(read: Result, made: Measurement, own: str, unit: str) -> list[s
     if own != unit:
         return [f"computed anew by {unit}; the file's own numbers are by {own}"]
     notes = []
-    for one in made.estimates:
-        stated = read.metrics.get(one.metric)
-        if stated is not None and not math.isclose(stated, one.estimate.value, abs_tol=0.6 * 10**-DIGITS):
-            notes.append(f"{one.metric}: the file says {stated:g}, its own lists give {one.estimate.value:.{DIGITS}f}")
+    for named in made.estimates:
+        stated = read.metrics.get(named.metric)
+        if stated is not None and not math.isclose(stated, named.estimate.value, abs_tol=0.6 * 10**-DIGITS):
+            notes.append(
+                f"{named.metric}: the file says {stated:g}, its own lists give {named.estimate.value:.{DIGITS}f}"
+            )
     return notes or ["computed anew from what was retrieved: the same numbers as in the file"]

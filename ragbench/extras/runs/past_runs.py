@@ -107,12 +107,12 @@ def _asked(run: PastRun) -> dict[str, str]:
     """How deep was looked for the sources, and whose questions were asked, named as this program's parameters."""
     used, covered = (run.asked.get(tier, {}) for tier in ("utilization_metrics", "topic_coverage_metrics"))
     depths = {"sources.k": used.get("top_k", covered.get("top_k")), "sources.k of the topics": covered.get("top_k")}
-    found = {name: depth for name, depth in depths.items() if depth is not None}
+    parameters = {name: depth for name, depth in depths.items() if depth is not None}
     if depths["sources.k"] == depths["sources.k of the topics"]:
-        found.pop("sources.k of the topics", None)
+        parameters.pop("sources.k of the topics", None)
     if source := used.get("questions_source"):
-        found["sources.users_log"] = {"real": "true", "synthetic": "false"}.get(source, source)
-    return found
+        parameters["sources.users_log"] = {"real": "true", "synthetic": "false"}.get(source, source)
+    return parameters
 
 
 def _facts(run: PastRun, notebook: str) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def _facts(run: PastRun, notebook: str) -> dict[str, Any]:
         return {"k": run.depth} if run.depth else {}
     if notebook != SOURCES:
         return {}
-    topics = {"topic_coverage": [dict(one) for one in run.topics]} if run.topics else {}
+    topics = {"topic_coverage": [dict(topic) for topic in run.topics]} if run.topics else {}
     primary = "utilization_rate" if "utilization_rate" in run.tiers.get("utilization_metrics", {}) else "n_topics"
     return {"primary": primary, **topics}
 

@@ -38,13 +38,13 @@ def show_all(
 
     interruption.tell_of_killed()
     with Store.open(settings.load()) as store:
-        found = store.runs.records(limit)
+        records = store.runs.records(limit)
     if as_json:
-        terminal.dump([described(record) for record in found])
-    elif not found:
+        terminal.dump([described(record) for record in records])
+    elif not records:
         terminal.say("no run is kept yet: `ragbench run` makes one")
     else:
-        _table(found)
+        _table(records)
 
 
 @application.command("show")
@@ -89,8 +89,8 @@ def show(name: options.Run, as_json: options.AsJson = False) -> None:
     _values(record)
     for part in record.parts:
         if topics := part.facts.get("topic_coverage"):
-            terminal.table(COVERED, [tuple(_told(one[name]) for name in COVERED) for one in topics])
-    outputs.caveat((one for part in record.parts for one in stand_ins.of(part.facts)), err=False)
+            terminal.table(COVERED, [tuple(_told(topic[name]) for name in COVERED) for topic in topics])
+    outputs.caveat((stand_in for part in record.parts for stand_in in stand_ins.of(part.facts)), err=False)
 
 
 @application.command("rename")
@@ -199,13 +199,13 @@ def bring_in(
     """Put a run from another machine among the reports, with its replies. Its numbers are believed as they are."""
     from ragbench.extras.runs import packs
 
-    found = packs.bring_in(file)
-    terminal.say(f"{found.replies} replies, {found.new} of them new; the run's pages: {found.index}")
+    brought = packs.bring_in(file)
+    terminal.say(f"{brought.replies} replies, {brought.new} of them new; the run's pages: {brought.index}")
     words = {
         "other": "is another here: numbers of new runs will differ",
         "absent": "is not here: bring it, to run again",
     }
-    for label, state in found.data.items():
+    for label, state in brought.data.items():
         if state in words:
             terminal.say(f"the data set {label} {words[state]}", err=True, colour="yellow")
 
@@ -241,7 +241,7 @@ def whole(record: RunRecord) -> dict[str, Any]:
         {key: getattr(part, key) for key in ("notebook", "status", "failure", "dataset", "data_hash", "unit")}
         for part in record.parts
     ]
-    found: dict[str, Any] = without_nan(
+    plain: dict[str, Any] = without_nan(
         {
             **described(record),
             "identities": record.identities,
@@ -252,14 +252,14 @@ def whole(record: RunRecord) -> dict[str, Any]:
             },
             "comparisons": list(record.comparisons),
             "stand_ins": {
-                part.notebook: [one.fact for one in stand_ins.of(part.facts)]
+                part.notebook: [stand_in.fact for stand_in in stand_ins.of(part.facts)]
                 for part in record.parts
                 if stand_ins.of(part.facts)
             },
-            "questions": {one.notebook: len(one.samples) for one in record.scores},
+            "questions": {score.notebook: len(score.samples) for score in record.scores},
         }
     )
-    return found
+    return plain
 
 
 def headlines(record: RunRecord) -> list[RunValue]:
@@ -269,18 +269,18 @@ def headlines(record: RunRecord) -> list[RunValue]:
     """
     from ragbench.metrics import declaration, meant
 
-    found = []
+    candidates = []
     for part in record.parts or ():
         own = [value for value in record.values if value.notebook == part.notebook]
         metrics = list(dict.fromkeys(value.metric for value in own))
         if metrics:
             primary = part.facts.get("primary")
             wanted = next((label for name in (primary, "mrr") if name for label in meant(name, metrics)), metrics[0])
-            found.append([value for value in own if value.metric == wanted])
-    for named in found:  # no declaration: a metric of another benchmark, or of another version
+            candidates.append([value for value in own if value.metric == wanted])
+    for named in candidates:  # no declaration: a metric of another benchmark, or of another version
         if (declared := declaration(named[0].metric)) is not None and declared.better is not None:
             return named
-    return found[0] if found else list(record.values[:1])
+    return candidates[0] if candidates else list(record.values[:1])
 
 
 def _plain(value: RunValue) -> dict[str, Any]:
@@ -288,8 +288,8 @@ def _plain(value: RunValue) -> dict[str, Any]:
 
     from ragbench.core.measurement import without_nan
 
-    found: dict[str, Any] = without_nan(asdict(value))
-    return found
+    fields: dict[str, Any] = without_nan(asdict(value))
+    return fields
 
 
 def _relative(folder: Path) -> str:
@@ -326,8 +326,8 @@ def _stood_in(record: RunRecord, named: list[RunValue]) -> str:
     from ragbench.core.stand_ins import names, of
 
     parts = {value.system: record.part(value.notebook) for value in named}
-    found = [one for system, part in parts.items() if part is not None for one in of(part.facts, system)]
-    offline = names(found, translator("en"))
+    used = [stand_in for system, part in parts.items() if part is not None for stand_in in of(part.facts, system)]
+    offline = names(used, translator("en"))
     return f" (offline stand-ins: {offline})" if offline else ""
 
 

@@ -74,34 +74,36 @@ def summarized_numbers(
     first: RunRecord, second: RunRecord, beside: Beside, paired: set[Key], sureness: Sureness
 ) -> list[Summarized]:
     """What both runs have of a pair of systems and no pairs of values, or have at another depth."""
-    found = []
+    numbers = []
     notebook, systems = beside.notebook, beside.systems
     for value in first.values:
         if (value.notebook, value.system) != (notebook, systems[0]) or (notebook, *systems, value.metric) in paired:
             continue
         other = second.value(notebook, systems[1], value.metric)
         if other is not None:
-            found.append(_one(Summarized(**vars(beside), metric=value.metric, values=(value, other)), sureness))
+            numbers.append(_one(Summarized(**vars(beside), metric=value.metric, values=(value, other)), sureness))
         elif (near := _near(first, second, value, systems[1])) is not None:
-            found.append(Summarized(**vars(beside), metric=value.metric, values=(value, near), why="other_depth"))
-    return found
+            numbers.append(Summarized(**vars(beside), metric=value.metric, values=(value, near), why="other_depth"))
+    return numbers
 
 
 def _near(first: RunRecord, second: RunRecord, value: RunValue, system: str) -> RunValue | None:
     """What goes by the same name at another depth, in the second run alone: mrr@5 beside mrr@10, or beside mrr."""
-    one = declaration(value.metric)
-    if one is None or one.cutoffs:
+    metric = declaration(value.metric)
+    if metric is None or metric.cutoffs:
         return None
     own = [each for each in second.values if (each.notebook, each.system) == (value.notebook, system)]
     alone = [each for each in own if first.value(value.notebook, value.system, each.metric) is None]
     declared = ((each, declaration(each.metric)) for each in alone)
-    return next((each for each, there in declared if there is not None and set(there.names) & set(one.names)), None)
+    return next((each for each, there in declared if there is not None and set(there.names) & set(metric.names)), None)
 
 
-def marked(one: Summarized, barred: Mapping[tuple[str, str, str], str]) -> Summarized:
+def marked(summary: Summarized, barred: Mapping[tuple[str, str, str], str]) -> Summarized:
     """Not compared where either number may not be."""
-    why = next((barred[key] for system in one.systems if (key := (one.notebook, system, one.metric)) in barred), "")
-    return replace(one, comparison=None, why=why) if why else one
+    why = next(
+        (barred[key] for system in summary.systems if (key := (summary.notebook, system, summary.metric)) in barred), ""
+    )
+    return replace(summary, comparison=None, why=why) if why else summary
 
 
 def _one(made: Summarized, sureness: Sureness) -> Summarized:
@@ -115,8 +117,8 @@ def _one(made: Summarized, sureness: Sureness) -> Summarized:
         return replace(made, why="other_scale")
     if way is None:
         return replace(made, why="describes")
-    one = _two_samples(made, way, sureness.level)
-    return replace(made, comparison=one) if one is not None else replace(made, why="no_interval")
+    comparison = _two_samples(made, way, sureness.level)
+    return replace(made, comparison=comparison) if comparison is not None else replace(made, why="no_interval")
 
 
 def _two_samples(made: Summarized, way: Better, level: float, margin: float | None = None) -> Comparison | None:
@@ -129,24 +131,24 @@ def summaries_in_families(
 ) -> list[Summarized]:
     """p corrected in the same families, apart from what has pairs: summaries have no questions to flip, so by Holm."""
     made: dict[str, dict[str, dict[int, Comparison]]] = {}
-    for n, one in enumerate(summarized):
-        if one.comparison is not None:
-            made.setdefault(one.notebook, {}).setdefault(one.metric, {})[n] = one.comparison
-    found: dict[int, Comparison] = {}
+    for n, summary in enumerate(summarized):
+        if summary.comparison is not None:
+            made.setdefault(summary.notebook, {}).setdefault(summary.metric, {})[n] = summary.comparison
+    by_place: dict[int, Comparison] = {}
     for notebook, by_metric in made.items():
         done = corrected({name: list(each.values()) for name, each in by_metric.items()}, primary[notebook])
         for name, each in by_metric.items():
-            found |= zip(each, done[name], strict=True)
+            by_place |= zip(each, done[name], strict=True)
     return [
-        replace(one, comparison=_with_power(one, found[n], matters)) if n in found else one
-        for n, one in enumerate(summarized)
+        replace(entry, comparison=_with_power(entry, by_place[n], matters)) if n in by_place else entry
+        for n, entry in enumerate(summarized)
     ]
 
 
-def _with_power(one: Summarized, after: Comparison, matters: DifferenceSettings) -> Comparison:
+def _with_power(summary: Summarized, after: Comparison, matters: DifferenceSettings) -> Comparison:
     """What two samples could have shown at the threshold that the correction leaves is not what pairs could have."""
     assert after.threshold is not None, "it was corrected"
-    strict = _two_samples(one, after.better, 1 - after.threshold, of_interest(one.metric, matters))
+    strict = _two_samples(summary, after.better, 1 - after.threshold, of_interest(summary.metric, matters))
     assert strict is not None, "it was compared"
     power = {name: getattr(strict, name) for name in ("minimum_detectable", "margin", "questions_needed")}
     told = stats.with_margin(after, strict.margin)

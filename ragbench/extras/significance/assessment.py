@@ -90,24 +90,24 @@ def asked(metrics: str, level: float | None) -> dict[str, Metric]:
     known = catalogue()
     own = [each for each in known.values() if each.grain == "ranking" and (each.published or each.name) not in MORE]
     every = [f"{each.name}@{k}" if k else each.name for each in own for k in each.cutoffs or (0,)]
-    found: dict[str, Metric] = {}
+    chosen: dict[str, Metric] = {}
     for name in _cuts(parted(metrics)) or [*every, *MORE]:
         metric = parse(measures.label(name))
         if metric.grain != "ranking":
             raise ValueError(f"{name} is not a metric of rankings, but of a {metric.grain}")
         if level is not None and "level" in metric.legal_options:
             metric = metric.with_options(level=level)
-        found[name] = metric
-    return found
+        chosen[name] = metric
+    return chosen
 
 
 def _cuts(names: Sequence[str]) -> list[str]:
     """`P.5,10`, as trec_eval's cut-offs are asked for, is `P.5` and `P.10`."""
-    found: list[str] = []
+    whole_names: list[str] = []
     for name in names:
-        cut = found and re.fullmatch(r"(.+\.)\d+", found[-1])
-        found.append(f"{cut[1]}{name}" if cut and name.isdecimal() else name)
-    return found
+        cut = whole_names and re.fullmatch(r"(.+\.)\d+", whole_names[-1])
+        whole_names.append(f"{cut[1]}{name}" if cut and name.isdecimal() else name)
+    return whole_names
 
 
 def assess(qrels: Qrels, runs: Sequence[Run], plan: Plan) -> Assessment:
@@ -167,48 +167,49 @@ def _compared(
     nothing = {name: np.asarray(np.isnan([column[name] for column in values.values()]).all(axis=0)) for name in metrics}
     made = [
         stats.hypotheses(
-            {name: values[one][name] for name in metrics},
+            {name: values[baseline][name] for name in metrics},
             {name: values[other][name] for name in metrics},
             clusters=labels,
             better=plan.better,
-            names=(one, other),
+            names=(baseline, other),
             bounds={name: bounds(metric) for name, metric in metrics.items()},
             void=nothing,
             **plan.sureness,
         )
-        for one, other in pairs
+        for baseline, other in pairs
     ]
     by_metric = {metric: [each[metric] for each in made] for metric in metrics}
-    found = families.in_families(by_metric, labels, families.Sureness(**plan.sureness), plan.leading)
+    adjusted = families.in_families(by_metric, labels, families.Sureness(**plan.sureness), plan.leading)
     matters = settings.load().smallest_difference
     margins = {name: of_interest(metric.label, matters, reach) for name, metric in metrics.items()}
     return [
-        (metric, stats.with_margin(found[metric][place], margins[metric]))
+        (metric, stats.with_margin(adjusted[metric][place], margins[metric]))
         for place in range(len(pairs))
         for metric in metrics
     ]
 
 
-def as_json(found: Assessment, *, per_query: bool = False) -> dict[str, Any]:
+def as_json(assessment: Assessment, *, per_query: bool = False) -> dict[str, Any]:
     """`estimates` and `comparisons` in the form of a run's summary, `facts`, and on demand `per_query`."""
     from ragbench.core.measurement import NamedComparison, NamedEstimate
 
     result: dict[str, Any] = {
-        "facts": dict(found.facts),
+        "facts": dict(assessment.facts),
         "estimates": [
             {"notebook": NOTEBOOK, **NamedEstimate(*place, estimate).summary()}
-            for place, estimate in found.estimates.items()
+            for place, estimate in assessment.estimates.items()
         ],
         "comparisons": [
-            {"notebook": NOTEBOOK, **NamedComparison(metric, one).summary()} for metric, one in found.comparisons
+            {"notebook": NOTEBOOK, **NamedComparison(metric, comparison).summary()}
+            for metric, comparison in assessment.comparisons
         ],
     }
     if per_query:
         result["per_query"] = [
             {"run": run, "query": query, "metric": metric, "value": float(value)}
-            for run, columns in found.values.items()
+            for run, columns in assessment.values.items()
             for metric, column in columns.items()
-            for query, value in zip(found.queries, column, strict=True)
+            for query, value in zip(assessment.queries, column, strict=True)
         ]
     return result
 
@@ -226,9 +227,9 @@ def _values(qrels: Qrels, run: Run, plan: Plan) -> dict[str, Array]:
     for start in range(0, len(counted), _BLOCK):
         block = counted[start : start + _BLOCK]
         places = [position[query] for query in block]
-        found = _ranked(block, qrels, run, plan)
+        measured = _ranked(block, qrels, run, plan)
         for name, metric in plan.metrics.items():
-            columns[name][places] = found[metric.label]
+            columns[name][places] = measured[metric.label]
     return columns
 
 

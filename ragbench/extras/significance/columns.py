@@ -36,15 +36,17 @@ class Table:
     @classmethod
     def read(cls, path: Path) -> Table:
         """A table as `ragbench.data.rows` reads it. Raises DatasetError for what cannot be read, or no rows."""
-        found = [(place, row) for place, row in read_rows(path, keep_empty=True) if not all(map(_blank, row.values()))]
-        if not found:
+        placed_rows = [
+            (place, row) for place, row in read_rows(path, keep_empty=True) if not all(map(_blank, row.values()))
+        ]
+        if not placed_rows:
             raise DatasetError(f"{path}: holds no rows; a header and at least one row are expected")
         first: dict[str, int] = {}
-        for _, row in found:
+        for _, row in placed_rows:
             for number, name in enumerate(row):
                 first[name] = min(number, first.get(name, number))
         columns = sorted(first, key=lambda name: (first[name], name))
-        return cls(path, [place for place, _ in found], [row for _, row in found], columns)
+        return cls(path, [place for place, _ in placed_rows], [row for _, row in placed_rows], columns)
 
     @property
     def name(self) -> str:
@@ -79,16 +81,16 @@ class Table:
 
     def keys(self, column: str) -> dict[str, int]:
         """The row of each name in a column. Raises DatasetError for an empty name and for one that stands twice."""
-        found: dict[str, int] = {}
+        row_by_name: dict[str, int] = {}
         for row, name in enumerate(self.labels(column)):
             if name is None:
                 raise DatasetError(f"{self.places[row]}, {column}: is empty; every row needs its name")
-            if name in found:
+            if name in row_by_name:
                 raise DatasetError(
-                    f"{self.places[row]}, {column} = {cut(name)}: stands in {self.places[found[name]]} too; keep one"
+                    f"{self.places[row]}, {column} = {cut(name)}: stands in {self.places[row_by_name[name]]} too; keep one"
                 )
-            found[name] = row
-        return found
+            row_by_name[name] = row
+        return row_by_name
 
 
 def numbers_of_both(first: Table, second: Table, taken: Collection[str | None]) -> tuple[list[str], dict[str, str]]:
@@ -96,20 +98,20 @@ def numbers_of_both(first: Table, second: Table, taken: Collection[str | None]) 
 
     taken: columns that hold something else.
     """
-    found, left_out = [], {}
+    numeric, left_out = [], {}
     for name in [*first.columns, *(name for name in second.columns if name not in first.columns)]:
         if name not in taken:
             faults = [fault for table in (first, second) if (fault := _no_numbers(table, name))]
             if faults:
                 left_out[name] = "; ".join(faults)
             else:
-                found.append(name)
-    if not found:
+                numeric.append(name)
+    if not numeric:
         shared = [name for name in first.columns if name in second.columns and name not in taken]
         raise DatasetError(
             f"{first.path} and {second.path} share no column of numbers; shared: {', '.join(shared) or 'none'}"
         )
-    return found, left_out
+    return numeric, left_out
 
 
 def _no_numbers(table: Table, column: str) -> str:

@@ -99,12 +99,14 @@ def agree(
     from ragbench.tiers.basics import tabulation
 
     order = _categories(categories, scale)
-    numeric = scale.numeric or (scale is Scale.ORDINAL and not any(isinstance(one, str) for one in order or ()))
+    numeric = scale.numeric or (
+        scale is Scale.ORDINAL and not any(isinstance(category, str) for category in order or ())
+    )
     columns = Columns(value, item, rater, metric, cluster, tuple(filter(None, map(str.strip, raters.split(",")))))
-    found = Ratings.read(tables, columns, numeric=numeric, categories=order)
+    ratings = Ratings.read(tables, columns, numeric=numeric, categories=order)
     if order is None and metric is not None and not scale.numeric:
-        order = _declared(metric, {cell for cell in found.given.values() if cell is not None})
-    people = list(found.raters)
+        order = _declared(metric, {cell for cell in ratings.given.values() if cell is not None})
+    people = list(ratings.raters)
     if len(people) < 2:
         files = ", ".join(map(str, tables))
         raise ValueError(f"{files}: the only rater is {people[0]!r}; agreement needs two at least")
@@ -112,9 +114,9 @@ def agree(
         if truth not in people:
             raise ValueError(f"--truth is one of the raters {', '.join(people)}; got {truth!r}")
         people = [truth, *(name for name in people if name != truth)]
-    options: dict[str, Any] = {"clusters": found.groups, "level": level, "resamples": resamples, "seed": seed}
+    options: dict[str, Any] = {"clusters": ratings.groups, "level": level, "resamples": resamples, "seed": seed}
     how: dict[str, Any] = {"scale": scale.value, "categories": order, **options}
-    rows = found.rows(people)
+    rows = ratings.rows(people)
     if len(people) == 2:
         sides = list(zip(*rows, strict=True))
         made = stats.agreement(sides[0], sides[1], **how)
@@ -124,27 +126,30 @@ def agree(
             made["fleiss_kappa"] = stats.fleiss_kappa(rows, categories=order, **options)
         if numeric:
             made["icc"] = stats.icc([[math.nan if cell is None else cell for cell in row] for row in rows], **options)
-        made = {name: one if one.n else replace(one, note="incomplete") for name, one in made.items()}
+        made = {
+            name: statistic if statistic.n else replace(statistic, note="incomplete")
+            for name, statistic in made.items()
+        }
     report: dict[str, Any] = {
-        "scale": scale.value, "items": len(found.items), "raters": people,
-        "categories": order, "folded": found.folded,
-        "statistics": {name: asdict(one) for name, one in made.items()},
+        "scale": scale.value, "items": len(ratings.items), "raters": people,
+        "categories": order, "folded": ratings.folded,
+        "statistics": {name: asdict(statistic) for name, statistic in made.items()},
     }  # fmt: skip
     if as_json:
         if len(people) > 2:
-            report |= _pairs(found, people, how)
+            report |= _pairs(ratings, people, how)
         terminal.dump(without_nan(report), indent=2)
         return
-    if found.wide:
-        taken = " and ".join(found.wide)
+    if ratings.wide:
+        taken = " and ".join(ratings.wide)
         terminal.say(f"raters are the columns {taken}; --raters COLUMN,COLUMN names others", err=True, colour="yellow")
-    for chosen, spellings in found.folded.items():
+    for chosen, spellings in ratings.folded.items():
         terminal.say(f"one class, {chosen!r}: {', '.join(map(repr, spellings))}", err=True, colour="yellow")
-    terminal.say(f"{counted(len(found.items), 'item')}, raters {', '.join(people)}, {scale.value} scale")
+    terminal.say(f"{counted(len(ratings.items), 'item')}, raters {', '.join(people)}, {scale.value} scale")
     if len(people) == 2:
         biased = f"; bias is {people[1]} − {people[0]}" if "bias" in made else ""
         terminal.say(f"where one rater counts as the truth, it is {people[0]}{biased}")
-    named = [((name,), one) for name, one in made.items()]
+    named = [((name,), statistic) for name, statistic in made.items()]
     tabulation.estimates(("statistic",), named, translator("en"), 4).say()
 
 
@@ -204,7 +209,9 @@ def significance(
 
     first, second = Table.read(baseline), Table.read(challenger)
     if id_column == "id" and not {id_column} <= {*first.columns} & {*second.columns}:
-        id_column = next((one for one in map(first.called, ("id", "user_input")) if one in second.columns), id_column)
+        id_column = next(
+            (column for column in map(first.called, ("id", "user_input")) if column in second.columns), id_column
+        )
     first.require([id_column, *(metric or ()), *([cluster] if cluster else [])])
     second.require([id_column, *(metric or ())])
     names, left_out = (metric, {}) if metric else numbers_of_both(first, second, {id_column, cluster})
@@ -222,7 +229,7 @@ def significance(
             f"{cut(min(places[0]))} and {cut(min(places[1]))}, for example"
         )
     unmatched = len(places[0]) + len(places[1]) - 2 * len(ids)
-    rows = [[place[one] for one in ids] for place in places]
+    rows = [[place[question] for question in ids] for place in places]
     sides = [
         {name: table.numbers(name)[chosen] for name in names}
         for table, chosen in zip((first, second), rows, strict=True)
@@ -238,10 +245,10 @@ def significance(
         margin=margin, level=level, resamples=resamples, seed=seed, names=titles,
     )  # fmt: skip
     sureness = families.Sureness(level, resamples, seed)
-    done = families.in_families({name: [one] for name, one in tested.items()}, groups, sureness, leading)
-    adjusted = {name: one for name, [one] in done.items()}
+    done = families.in_families({name: [comparison] for name, comparison in tested.items()}, groups, sureness, leading)
+    adjusted = {name: comparison for name, [comparison] in done.items()}
     if as_json:
-        values = {name: {"value": one.difference} | asdict(one) for name, one in adjusted.items()}
+        values = {name: {"value": comparison.difference} | asdict(comparison) for name, comparison in adjusted.items()}
         report = {
             "baseline": str(baseline), "challenger": str(challenger), "questions": len(ids), "unmatched": unmatched,
             "not_compared": left_out, "statistics": values,
@@ -298,14 +305,14 @@ def _declared(metric: str, given: set[Any]) -> list[Any] | None:
         grades = parse(metric).grades
     except ValueError:
         return None
-    texts = any(isinstance(one, str) for one in given)
-    by_number = {float(one): one for one in given if not texts or one.replace(".", "", 1).isdigit()}
+    texts = any(isinstance(rating, str) for rating in given)
+    by_number = {float(rating): rating for rating in given if not texts or rating.replace(".", "", 1).isdigit()}
     if not grades or len(by_number) < len(given) or not set(by_number) <= set(grades):
         return None
     return [by_number.get(grade, f"{grade:g}" if texts else grade) for grade in grades]
 
 
-def _pairs(found: Ratings, raters: list[str], how: dict[str, Any]) -> dict[str, Any]:
+def _pairs(ratings: Ratings, raters: list[str], how: dict[str, Any]) -> dict[str, Any]:
     from itertools import combinations
 
     from ragbench import stats
@@ -313,7 +320,7 @@ def _pairs(found: Ratings, raters: list[str], how: dict[str, Any]) -> dict[str, 
     every = list(combinations(raters, 2))
     pairs = []
     for pair in every[:MOST_PAIRS]:
-        sides = list(zip(*found.rows(pair), strict=True))
-        one = stats.agreement(sides[0], sides[1], **how)
-        pairs.append({"raters": list(pair), "statistics": {name: asdict(each) for name, each in one.items()}})
+        sides = list(zip(*ratings.rows(pair), strict=True))
+        agreement = stats.agreement(sides[0], sides[1], **how)
+        pairs.append({"raters": list(pair), "statistics": {name: asdict(each) for name, each in agreement.items()}})
     return {"pairs": pairs, "pairs_left_out": len(every) - len(pairs)}

@@ -74,7 +74,7 @@ class Ratings:
         """
         tables = [Table.read(path) for path in paths]
         wide = {} if columns.rater else {table.path: _wide(table, columns) for table in tables}
-        found = [
+        files = [
             list(_of_columns(table, wide[table.path], columns, numeric, categories))
             if wide.get(table.path)
             else _file(table, columns, numeric, categories, alone=len(paths) == 1)
@@ -84,7 +84,7 @@ class Ratings:
         places: dict[tuple[Item, str], str] = {}
         groups: dict[Item, str] = {}
         raters: dict[str, tuple[int, int, str]] = {}
-        for number, file in enumerate(found):
+        for number, file in enumerate(files):
             for place, item, rater, cell, group in file:
                 key = item, rater
                 if key in given:
@@ -123,8 +123,8 @@ def _spelled(cells: Sequence[str], categories: Sequence[str] | None) -> dict[str
     """By spelling how its class is written: as the category, else as most often, and of those the first by alphabet."""
     counts = Counter(cells)
     of = _classes({*cells, *(categories or ())})
-    known = {of[one]: one for one in reversed(categories or ())}
-    for cell in sorted(counts, key=lambda one: (-counts[one], one)):
+    known = {of[category]: category for category in reversed(categories or ())}
+    for cell in sorted(counts, key=lambda spelling: (-counts[spelling], spelling)):
         known.setdefault(of[cell], cell)
     return {cell: known[of[cell]] for cell in sorted(counts)}
 
@@ -146,7 +146,7 @@ def _wide(table: Table, columns: Columns) -> Sequence[str]:
     if columns.value == Columns.value in table.columns or is_long or columns.metric:
         return ()
     own = {columns.item or _item(table), columns.cluster}
-    held = {name: found for name in table.columns if name not in own and (found := _few(table, name))}
+    held = {name: classes for name in table.columns if name not in own and (classes := _few(table, name))}
     named = columns.value if columns.value in held else None
     alike = [name for name in held if named is None or held[name] & held[named]]
     if len(alike) == 2 and held[alike[0]] & held[alike[1]]:
@@ -205,15 +205,15 @@ def _file(
     people = [table.name] * len(table.rows) if is_file else table.labels(rater)
     groups = table.labels(columns.cluster) if columns.cluster else nothing
     cells = _cells(table, value, numeric, categories)
-    found = []
+    ratings = []
     for row in _of_metric(table, columns.metric) if is_labels or columns.metric else range(len(table.rows)):
-        one, who = items[row], people[row]
-        if one is None or who is None:
+        rated, who = items[row], people[row]
+        if rated is None or who is None:
             raise DatasetError(
-                f"{table.places[row]}, {item if one is None else rater}: is empty; every rating has an item and a rater"
+                f"{table.places[row]}, {item if rated is None else rater}: is empty; every rating has an item and a rater"
             )
-        found.append((table.places[row], (one, systems[row] or ""), who, cells[row], groups[row]))
-    return found
+        ratings.append((table.places[row], (rated, systems[row] or ""), who, cells[row], groups[row]))
+    return ratings
 
 
 def _of_metric(table: Table, metric: str | None) -> list[int]:
@@ -235,11 +235,11 @@ def _cells(table: Table, column: str, numeric: bool, categories: Sequence[Any] |
     if categories is None:
         return cells
     known = {} if numeric else _classes({*categories, *filter(None, cells)})
-    legal = set(categories) if numeric else {known[one] for one in categories}
+    legal = set(categories) if numeric else {known[category] for category in categories}
     for place, cell in zip(table.places, cells, strict=True):
         if cell is not None and (cell if numeric else known[cell]) not in legal:
             said = cut(cell if isinstance(cell, str) else f"{cell:g}")
-            expected = ", ".join(one if isinstance(one, str) else f"{one:g}" for one in categories)
+            expected = ", ".join(category if isinstance(category, str) else f"{category:g}" for category in categories)
             raise DatasetError(f"{place}, {column} = {said}: one of {expected} is expected")
     return cells
 

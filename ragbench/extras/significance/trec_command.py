@@ -80,59 +80,59 @@ def trec(
             resamples=resamples,
             seed=seed,
         )
-        found = assess(files.read_qrels(qrels), [files.read_run(path) for path in runs], plan)
+        assessment = assess(files.read_qrels(qrels), [files.read_run(path) for path in runs], plan)
     except files.TrecError:
         raise
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    _say_missing(found)
+    _say_missing(assessment)
     if not outputs.is_screen(json_file):
-        _print(found, per_query)
+        _print(assessment, per_query)
     if json_file is not None:
-        outputs.write(json_file, as_json(found, per_query=per_query))
+        outputs.write(json_file, as_json(assessment, per_query=per_query))
         if not outputs.is_screen(json_file):
             terminal.say(json_file, err=True)
 
 
-def _say_missing(found: Assessment) -> None:
+def _say_missing(assessment: Assessment) -> None:
     """Queries that a run lacks, queries that nobody judged (a run in other names would be a row of zeros), copies."""
-    judged = found.facts["queries_judged"]
-    for one in found.facts["runs"]:
+    judged = assessment.facts["queries_judged"]
+    for run in assessment.facts["runs"]:
         said = [
-            f"was read as {one['form']}" if one["form"] else "",
-            f"lacks {one['queries_missing']} of {judged} judged queries" if one["queries_missing"] else "",
-            f"answers {_of(one['queries_not_judged'], 'query', 'queries')} that nobody judged"
-            if one["queries_not_judged"]
+            f"was read as {run['form']}" if run["form"] else "",
+            f"lacks {run['queries_missing']} of {judged} judged queries" if run["queries_missing"] else "",
+            f"answers {_of(run['queries_not_judged'], 'query', 'queries')} that nobody judged"
+            if run["queries_not_judged"]
             else "",
-            f"names documents again in {_of(one['duplicates'], 'line', 'lines')}, which count for nothing"
-            if one["duplicates"]
+            f"names documents again in {_of(run['duplicates'], 'line', 'lines')}, which count for nothing"
+            if run["duplicates"]
             else "",
         ]
         if any(said):
-            terminal.say(f"{one['run']} {'; it '.join(filter(None, said))}", err=True, colour="yellow")
+            terminal.say(f"{run['run']} {'; it '.join(filter(None, said))}", err=True, colour="yellow")
 
 
-def _print(found: Assessment, per_query: bool) -> None:
+def _print(assessment: Assessment, per_query: bool) -> None:
     from ragbench.cli.console.quantities import counted
     from ragbench.core.language import DASH, translator
     from ragbench.tiers.basics import tabulation
 
     if per_query:
-        rows = as_json(found, per_query=True)["per_query"]
+        rows = as_json(assessment, per_query=True)["per_query"]
         values = [DASH if math.isnan(row["value"]) else f"{row['value']:.6f}" for row in rows]
         terminal.columns(
             (row["run"], row["query"], row["metric"], value) for row, value in zip(rows, values, strict=True)
         )
     english = translator("en")
-    tabulation.estimates(("run", "metric"), found.estimates.items(), english, 4).say()
-    facts = found.facts
+    tabulation.estimates(("run", "metric"), assessment.estimates.items(), english, 4).say()
+    facts = assessment.facts
     groups = "" if facts["clusters"] is None else f" in {counted(facts['clusters'], 'group')}"
     judged = counted(facts["queries_judged"], "judged query", "judged queries")
     terminal.say(f"{judged}{groups}, {facts['queries_without_relevant']} without a relevant document")
-    if found.comparisons:
+    if assessment.comparisons:
         terminal.say()
-        tabulation.comparisons(found.comparisons, english, 4).say()
+        tabulation.comparisons(assessment.comparisons, english, 4).say()
 
 
-def _of(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
+def _of(count: int, singular: str, many: str) -> str:
+    return f"{count:,} {singular if count == 1 else many}"

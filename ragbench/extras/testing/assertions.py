@@ -55,7 +55,9 @@ def assert_gate(measured: Measured, *bounds: str) -> None:
     else:
         gates.check_gates(known)
     made = _measurements(measured)
-    lines = [gates.line(one) for one in gates.decide(made, known).checks if one.outcome is not gates.Outcome.HOLDS]
+    lines = [
+        gates.line(check) for check in gates.decide(made, known).checks if check.outcome is not gates.Outcome.HOLDS
+    ]
     if lines:
         raise AssertionError("\n".join([*lines, *_caveats(made)]))
 
@@ -72,24 +74,26 @@ def assert_better(measured: Measured, challenger: str, *, baseline: str = "", me
     are, where nothing compares these two on that metric.
     """
     made = _measurements(measured)
-    found = []
+    sentences = []
     for page in made.values():
         of = Material(page, language.translator("en"))
         name = metric or of.primary or ""
         if of.baseline is not None and baseline in ("", of.baseline):
-            one = compared(page, of.baseline, challenger, name)
-            found += [] if one is None else [(one, spoken(of.text).phrase(sentence(of, challenger, name)))]
-    if not found:
+            difference = compared(page, of.baseline, challenger, name)
+            sentences += (
+                [] if difference is None else [(difference, spoken(of.text).phrase(sentence(of, challenger, name)))]
+            )
+    if not sentences:
         pairs = {
-            f"{one.comparison.challenger} with {one.comparison.baseline} on {one.metric}"
+            f"{named.comparison.challenger} with {named.comparison.baseline} on {named.metric}"
             for page in made.values()
-            for one in page.comparisons
+            for named in page.comparisons
         }
         wanted = f"{challenger} with {baseline or 'the baseline'} on {metric or 'the primary metric'}"
         raise ValueError(
             f"nothing compares {wanted}{near(wanted, pairs)}; compared are {'; '.join(sorted(pairs)) or 'none'}"
         )
-    lines = [said for one, said in found if not one.verdict.is_better]
+    lines = [said for comparison, said in sentences if not comparison.verdict.is_better]
     if lines:
         raise AssertionError("\n".join([*lines, *_caveats(made)]))
 
@@ -107,10 +111,10 @@ def assert_score(
     from ragbench import score
 
     _, asked = gates.bound(bound)
-    found = score([sample], [asked.metric], judge, **options)
-    if not found.rows:
+    scores = score([sample], [asked.metric], judge, **options)
+    if not scores.rows:
         raise ValueError(f"{asked.metric} is a value of all answers of a system, not of one: hold it with assert_gate")
-    [row] = found.rows
+    [row] = scores.rows
     value = row.score.value
     low, high = asked.at_least, asked.at_most
     if (low is not None and value >= low) or (high is not None and value <= high):
@@ -127,7 +131,8 @@ def samples(path: str | Path) -> list[ParameterSet]:
     import pytest
 
     return [
-        pytest.param(one, id=f"{one.system}-{one.id}" if one.system else one.id) for one in read_samples(Path(path))
+        pytest.param(sample, id=f"{sample.system}-{sample.id}" if sample.system else sample.id)
+        for sample in read_samples(Path(path))
     ]
 
 
@@ -138,12 +143,12 @@ def _measurements(measured: Measured) -> Mapping[str, Measurement]:
     if isinstance(measured, Measurement):
         return {measured.notebook: measured}
     if isinstance(measured, Scores):
-        means = [NamedEstimate(*place, one) for place, one in measured.means.items()]
+        means = [NamedEstimate(*place, estimate) for place, estimate in measured.means.items()]
         facts = {
             "baseline": measured.systems[0],
             "primary": measured.leading,
             "attendance": judge_overlap.facts(measured.attendances),
-            "stand_ins": [one.fact for one in measured.stand_ins],
+            "stand_ins": [stand_in.fact for stand_in in measured.stand_ins],
         }
         return {NOTEBOOK: Measurement(NOTEBOOK, facts, estimates=tuple(means), comparisons=measured.differences)}
     known = Measurements(kept.pages_of(measured))
@@ -152,6 +157,6 @@ def _measurements(measured: Measured) -> Mapping[str, Measurement]:
 
 def _caveats(made: Mapping[str, Measurement]) -> Sequence[str]:
     said = stand_ins.caveat(
-        (one for page in made.values() for one in stand_ins.of(page.facts)), language.translator("en")
+        (stand_in for page in made.values() for stand_in in stand_ins.of(page.facts)), language.translator("en")
     )
     return [said] if said else []

@@ -42,8 +42,8 @@ def draft(
     language = data.language_in(place, name.partition(":")[2])
     recall = known_items.Recall(words, cast(known_items.Memory, memory), noise)
     made = known_items.draft(data.Records.read(place, language).chunks, questions, recall, seed)
-    for one in made[:SHOWN]:
-        terminal.say(f"{one.id}  {one.text}  [{next(iter(one.relevant))}]")
+    for question in made[:SHOWN]:
+        terminal.say(f"{question.id}  {question.text}  [{next(iter(question.relevant))}]")
     if len(made) > SHOWN:
         terminal.say(f"… {len(made) - SHOWN} more")
     data.add(f"{place.name}:{language}", folder, data.Records(questions=made), dry_run=dry_run)

@@ -52,14 +52,14 @@ def draft(
     the same questions. Raises DatasetError where no passage has words to remember.
     """
     asked, random = recall or Recall(), np.random.default_rng(seed)
-    ordered = sorted(passages, key=lambda one: one.id)
-    counted = [Counter(_WORD.findall(one.text.casefold())) for one in ordered]
-    spread = Counter(word for one in counted for word in one)
+    ordered = sorted(passages, key=lambda passage: passage.id)
+    counted = [Counter(_WORD.findall(passage.text.casefold())) for passage in ordered]
+    spread = Counter(word for word_counts in counted for word in word_counts)
     whole = sum(counted, Counter[str]())
     vocabulary = sorted(whole)
     background = np.array([whole[word] for word in vocabulary], dtype=float)
-    chances = [_chances(one, spread, whole, len(ordered), asked.memory) for one in counted]
-    usable = [place for place, one in enumerate(chances) if one is not None]
+    chances = [_chances(word_counts, spread, whole, len(ordered), asked.memory) for word_counts in counted]
+    usable = [place for place, chance in enumerate(chances) if chance is not None]
     if count < 1:
         raise DatasetError(f"--questions {count}: a whole number from 1 is expected")
     if not usable:

@@ -103,28 +103,28 @@ class Assembly:
         for past in self._past:
             score = None if past.given is None else scale[past.given.name].get(past.given.value)
             history.put(past.record.id, past.record.model_copy(update={"score": score}))
-        for one in self._answers:
-            given = {_identifier(one.given.name): _grade(one.given, scale)}
-            ratings.put(one.record.id, one.record.model_copy(update={"ratings": given}))
-        found = Brought(
+        for rated in self._answers:
+            given = {_identifier(rated.given.name): _grade(rated.given, scale)}
+            ratings.put(rated.record.id, rated.record.model_copy(update={"ratings": given}))
+        tables = Brought(
             chunks=self._passages.chunks, questions=self._questions, dialogues=dialogues, history=history,
             ratings=ratings,
         )  # fmt: skip
-        found.left_out = self._left_out.told
-        found.notes += [*told, *self._notes(scale)]
-        found.runs += self._runs(found)
-        return found
+        tables.left_out = self._left_out.told
+        tables.notes += [*told, *self._notes(scale)]
+        tables.runs += self._runs(tables)
+        return tables
 
     def _dialogues(self) -> Shelf[Dialogue]:
         """The sessions of more than one turn, their turns in the order of time."""
-        found = Shelf(Dialogue)
-        for name, group in itertools.groupby(self._turns.items(), lambda one: one[0].partition("\0")[0]):
+        dialogues = Shelf(Dialogue)
+        for name, group in itertools.groupby(self._turns.items(), lambda keyed_turn: keyed_turn[0].partition("\0")[0]):
             turns = tuple(turn for _, turn in group)
             if len(turns) > 1:
-                found.put(name, Dialogue(id=name, turns=turns))
-        return found
+                dialogues.put(name, Dialogue(id=name, turns=turns))
+        return dialogues
 
-    def _runs(self, found: Brought) -> list[str]:
+    def _runs(self, brought: Brought) -> list[str]:
         """The runs that what is there is enough for: of what was logged first, then of systems of the user's own."""
         there = self._there
         measured = {
@@ -136,7 +136,7 @@ class Assembly:
         if there["answer"] and not there["reference"]:
             runs.append(f"tier3_end_to_end {LOGGED} -p metrics={UNREFERENCED} -p primary={UNREFERENCED}")
         others = {
-            "tier_ux": found.dialogues or found.history,
+            "tier_ux": brought.dialogues or brought.history,
             "real_users": self._counts["pages"],
         }
         runs.append(" ".join(name for name, is_enough in others.items() if is_enough))
@@ -147,9 +147,11 @@ class Assembly:
         question, answer = _clean(asked), None if steps.answer is None else _clean(steps.answer)
         reference = None if trace.reference is None else _clean(trace.reference)
         retrieved = (
-            None if steps.passages is None else [(self._passages.name(one), one.score) for one in steps.passages]
+            None
+            if steps.passages is None
+            else [(self._passages.name(passage), passage.score) for passage in steps.passages]
         )
-        ids = [] if retrieved is None else list(dict.fromkeys(one for one, _ in retrieved))
+        ids = [] if retrieved is None else list(dict.fromkeys(passage_id for passage_id, _ in retrieved))
         relevant = dict.fromkeys(map(self._passages.name, trace.relevant or ()), 1.0)
         session = None if trace.session is None else _identifier(trace.session)
         user = None if trace.user is None else _identifier(trace.user)
@@ -157,13 +159,13 @@ class Assembly:
             id=name,
             text=question,
             reference=reference,
-            relevant={one: grade for one, grade in relevant.items() if self._passages.has(one)},
+            relevant={passage_id: grade for passage_id, grade in relevant.items() if self._passages.has(passage_id)},
             answerable=True if relevant else None,
             cluster=session or (user and named_by("user", user)),
         )
         rating = self._rating(trace.ratings)
         at = None if steps.asked_at is None else datetime.fromtimestamp(steps.asked_at, UTC).isoformat()
-        known = [one for one in ids if self._passages.has(one)]
+        known = [passage_id for passage_id in ids if self._passages.has(passage_id)]
         past = PastQuestion(
             id=name, question=question, answer=answer, url=next(filter(None, map(self._passages.url, known)), None),
             user=user, asked_at=at,
@@ -193,7 +195,7 @@ class Assembly:
     ) -> None:
         line: dict[str, Any] = {"id": name}
         if retrieved is not None:
-            line["retrieved"] = [[one, score] if score is not None else one for one, score in retrieved]
+            line["retrieved"] = [[passage, score] if score is not None else passage for passage, score in retrieved]
         if answer is not None:
             line["answer"] = answer
         elif steps.error:
@@ -208,27 +210,29 @@ class Assembly:
 
     def _rating(self, given: Iterable[Rating]) -> Rating | None:
         """The score that a user gave; the scores of programs are counted."""
-        found = None
-        for one in given:
-            named = one.name in self._rated_by if self._rated_by else one.by_people or BY_USERS.search(one.name)
-            if one.by_people is False or not named:
-                self._counts[f"score {one.name}"] += 1
-            elif found is None:
-                found = one
-                self._values.setdefault(one.name, set()).add(one.value)
-        return found
+        first = None
+        for rating in given:
+            named = (
+                rating.name in self._rated_by if self._rated_by else rating.by_people or BY_USERS.search(rating.name)
+            )
+            if rating.by_people is False or not named:
+                self._counts[f"score {rating.name}"] += 1
+            elif first is None:
+                first = rating
+                self._values.setdefault(rating.name, set()).add(rating.value)
+        return first
 
     def _tell(self, trace: Trace, steps: Steps, rating: Rating | None) -> None:
         passages = steps.passages or ()
         there = (
             True, steps.answer is not None, trace.reference is not None, steps.passages is not None,
-            any(one.id for one in passages), any(one.score is not None for one in passages), steps.seconds is not None,
+            any(passage.id for passage in passages), any(passage.score is not None for passage in passages), steps.seconds is not None,
             steps.retrieving is not None, steps.generating is not None, steps.input_tokens is not None,
             steps.cost is not None, steps.model is not None, steps.asked_at is not None, trace.session is not None,
             trace.user is not None, rating is not None,
         )  # fmt: skip
         self._there.update(name for name, is_there in zip(FOUND, there, strict=True) if is_there)
-        self._counts["unnamed"] += any(one.text is None for one in passages)
+        self._counts["unnamed"] += any(passage.text is None for passage in passages)
         self._counts["several"] += steps.lists > 1
         self._counts["reranked"] += steps.reranked
         self._counts["none"] += steps.passages is None
@@ -239,9 +243,9 @@ class Assembly:
 
     def _notes(self, scale: Mapping[str, Mapping[float, int]]) -> list[str]:
         number, counts = len(self._questions), self._counts
-        found = ", ".join(f"{name} {self._there[name]:,}" for name in FOUND if self._there[name])
+        present = ", ".join(f"{name} {self._there[name]:,}" for name in FOUND if self._there[name])
         lacking = ", ".join(name for name in FOUND if not self._there[name])
-        notes = [f"found in {_many(number, 'trace', 'traces')}: {found}{f'; in none: {lacking}' if lacking else ''}"]
+        notes = [f"found in {_many(number, 'trace', 'traces')}: {present}{f'; in none: {lacking}' if lacking else ''}"]
         if counts["none"] and self._there["passages"]:
             notes.append(
                 f"{_many(counts['none'], 'trace gives', 'traces give')} no passages: nothing was retrieved there"
@@ -285,8 +289,8 @@ class Assembly:
         return notes
 
 
-def _many(count: int, one: str, more: str) -> str:
-    return f"{count:,} {one if count == 1 else more}"
+def _many(count: int, singular: str, more: str) -> str:
+    return f"{count:,} {singular if count == 1 else more}"
 
 
 def _scale(values: Iterable[float]) -> dict[float, int]:
@@ -300,8 +304,8 @@ def _scale(values: Iterable[float]) -> dict[float, int]:
 
 
 def _grade(given: Rating, scale: Mapping[str, Mapping[float, int]]) -> float | None:
-    found = scale[given.name].get(given.value, given.value)
-    return float(found) if 0 <= found <= 100 else None
+    grade = scale[given.name].get(given.value, given.value)
+    return float(grade) if 0 <= grade <= 100 else None
 
 
 def _identifier(name: str) -> str:

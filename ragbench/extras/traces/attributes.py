@@ -40,8 +40,8 @@ _LISTED = re.compile(
 def kind_of(*names: Any) -> Kind:
     """The kind of a step by the first name that is known."""
     for name in names:
-        if isinstance(name, str) and (found := KINDS.get(name.strip().lower())):
-            return found
+        if isinstance(name, str) and (kind := KINDS.get(name.strip().lower())):
+            return kind
     return "other"
 
 
@@ -71,8 +71,8 @@ def trace_of(
         elif name == "db.query.result":
             result = {key.removeprefix("db.query.result."): value for key, value in about.items()}
             passages = (*(passages or ()), *(passages_of([{**result, "text": result.get("document")}]) or ()))
-    found = next((found for name in DOCUMENTS if (found := passages_of(given.get(name))) is not None), None)
-    passages = passages if found is None else found
+    documents = next((documents for name in DOCUMENTS if (documents := passages_of(given.get(name))) is not None), None)
+    passages = passages if documents is None else documents
     if passages is not None and step in ("other", "embed"):
         step = "retrieve"
     if passages is None and step in ("retrieve", "rerank"):
@@ -111,11 +111,11 @@ def _any(given: Mapping[str, Any], *names: str) -> Any:
 
 def _grouped(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes, where `retrieval.documents.3.document.id` and its like have become lists of objects."""
-    found: dict[str, Any] = {}
+    grouped: dict[str, Any] = {}
     lists: dict[str, dict[int, dict[str, Any]]] = {}
     for name, value in attributes.items():
         if (parts := _LISTED.fullmatch(name)) is None:
-            found[name] = value
+            grouped[name] = value
             continue
         item = lists.setdefault(parts[1], {}).setdefault(int(parts[2]), {})
         if parts[3].startswith("message.contents."):
@@ -124,5 +124,5 @@ def _grouped(attributes: Mapping[str, Any]) -> dict[str, Any]:
         else:
             item[parts[3]] = value
     for name, items in lists.items():
-        found[name] = [items[place] for place in sorted(items)]
-    return found
+        grouped[name] = [items[place] for place in sorted(items)]
+    return grouped

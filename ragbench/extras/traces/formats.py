@@ -37,13 +37,17 @@ FORMATS: tuple[Format, ...] = (opentelemetry, phoenix, langfuse, langsmith, mlfl
 def format_of(record: Mapping[str, Any]) -> Reader | None:
     """The format whose marks the record has, else a table's; None where it is neither."""
     names = record.keys()
-    found: Reader | None = next((one for one in FORMATS if any(names >= marks for marks in one.MARKS)), None)
-    return found or (tables if tables.is_one(record) else None)
+    reader: Reader | None = next(
+        (candidate for candidate in FORMATS if any(names >= marks for marks in candidate.MARKS)), None
+    )
+    return reader or (tables if tables.is_one(record) else None)
 
 
 def unknown(path: Path, place: str, record: Mapping[str, Any]) -> DatasetError:
     """What is said of a file whose first record is of no format."""
-    looked = "; ".join(f"{one.NAME}: {' or '.join('+'.join(sorted(marks)) for marks in one.MARKS)}" for one in FORMATS)
+    looked = "; ".join(
+        f"{reader.NAME}: {' or '.join('+'.join(sorted(marks)) for marks in reader.MARKS)}" for reader in FORMATS
+    )
     return DatasetError(
         f"{place}: of no format that is known; it has {cut_list(record)}. Looked for were {looked}. "
         f"Tables with other names: `ragbench load answers {path.name} --name NAME`"

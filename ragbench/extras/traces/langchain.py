@@ -16,5 +16,5 @@ MARKS = ({"page_content"}, {"pageContent"}, {"lc", "kwargs"})
 
 def parts(record: Mapping[str, Any], _: str) -> Iterator[Passage]:
     """The document that a record is."""
-    if (found := passage_of(record)) is not None:
-        yield found
+    if (passage := passage_of(record)) is not None:
+        yield passage

@@ -37,8 +37,8 @@ def parts(record: Mapping[str, Any], _: str) -> Iterator[Trace]:
         if (rating := rated(given)) is not None:
             yield Trace(trace, ratings=(rating,))
     elif (name := label(given.get("id"))) is not None:
-        spans = [_span(_snake(one)) for one in _objects(given.get("observations"))]
-        ratings = [rated(_snake(one)) for one in _objects(given.get("scores"))]
+        spans = [_span(_snake(observation)) for observation in _objects(given.get("observations"))]
+        ratings = [rated(_snake(score)) for score in _objects(given.get("scores"))]
         yield Trace(
             name,
             tuple(spans),
@@ -49,7 +49,7 @@ def parts(record: Mapping[str, Any], _: str) -> Iterator[Trace]:
             asked_at=moment(given.get("timestamp")),
             seconds=number(given.get("latency")) or None,
             cost=number(given.get("total_cost")) or None,
-            ratings=tuple(one for one in ratings if one is not None),
+            ratings=tuple(user_rating for user_rating in ratings if user_rating is not None),
         )
 
 
@@ -101,5 +101,5 @@ def _snake(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:
-    found = opened(value)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    members = opened(value)
+    return [member for member in members if isinstance(member, dict)] if isinstance(members, list) else []

@@ -60,8 +60,8 @@ def _runs(run: Mapping[str, Any], above: str | None, depth: int) -> Iterator[Tra
     yield Trace(
         trace,
         (span,),
-        session=next((found for key in SESSION if (found := label(about.get(key)))), None),
-        user=next((found for key in USER if (found := label(about.get(key)))), None),
+        session=next((named for key in SESSION if (named := label(about.get(key)))), None),
+        user=next((named for key in USER if (named := label(about.get(key)))), None),
         ratings=tuple(_rated(run.get("feedback_stats"))),
     )
     children = run.get("child_runs")

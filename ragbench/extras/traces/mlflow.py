@@ -36,15 +36,15 @@ def parts(record: Mapping[str, Any], _: str) -> Iterator[Trace]:
     spans = opened(data.get("spans"))
     yield Trace(
         trace,
-        tuple(_span(one) for one in spans if isinstance(one, dict)) if isinstance(spans, list) else (),
+        tuple(_span(span) for span in spans if isinstance(span, dict)) if isinstance(spans, list) else (),
         question_of(quoted(data.get("request"))),
         answer_of(quoted(data.get("response"))),
-        next((text for one in _objects(given) if (text := _expected(one))), None),
+        next((text for assessment in _objects(given) if (text := _expected(assessment))), None),
         session=label(about.get("mlflow.trace.session")),
         user=label(about.get("mlflow.trace.user")),
         asked_at=moment(info.get("request_time", info.get("timestamp_ms"))),
         seconds=None if milliseconds is None else milliseconds / 1000,
-        ratings=tuple(one for each in _objects(given) if (one := _rated(each)) is not None),
+        ratings=tuple(rating for each in _objects(given) if (rating := _rated(each)) is not None),
     )
 
 
@@ -100,4 +100,4 @@ def _expected(assessment: Mapping[str, Any]) -> str | None:
 
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [member for member in value if isinstance(member, dict)] if isinstance(value, list) else []

@@ -29,8 +29,8 @@ def parts(record: Mapping[str, Any], _: str) -> Iterator[Trace]:
         scopes = _lists(resource, "scopeSpans", "scope_spans", "instrumentationLibrarySpans")
         for scope in scopes or (resource,):
             for span in _lists(scope, "spans") or ([scope] if scope is record else ()):
-                if (found := _part(span)) is not None:
-                    yield found
+                if (part := _part(span)) is not None:
+                    yield part
 
 
 def _part(span: Mapping[str, Any]) -> Trace | None:
@@ -51,10 +51,12 @@ def _part(span: Mapping[str, Any]) -> Trace | None:
         error=(said or "an error without a message") if failed else None,
     )
     events = [
-        (str(one.get("name")), flat(one.get("attributes"))) for one in _lists(span, "events") if "attributes" in one
+        (str(event.get("name")), flat(event.get("attributes")))
+        for event in _lists(span, "events")
+        if "attributes" in event
     ]
     if not failed:
-        events = [one for one in events if one[0] != "exception"]  # it was caught
+        events = [event for event in events if event[0] != "exception"]  # it was caught
     return trace_of(trace, plain, flat(span.get("attributes")), events=events, kind=span.get("span_kind"))
 
 
@@ -62,9 +64,9 @@ def flat(attributes: Any) -> dict[str, Any]:
     """Attributes by name, out of a list of OTLP's keys and values, or out of an object, nested or not."""
     if isinstance(attributes, list):
         return {
-            one["key"]: _value(one.get("value"), 0)
-            for one in attributes
-            if isinstance(one, dict) and isinstance(one.get("key"), str)
+            attribute["key"]: _value(attribute.get("value"), 0)
+            for attribute in attributes
+            if isinstance(attribute, dict) and isinstance(attribute.get("key"), str)
         }
     return dict(_flat(attributes, "", 0)) if isinstance(attributes, dict) else {}
 
@@ -83,12 +85,12 @@ def _value(given: Any, depth: int) -> Any:
         return None
     for name, value in given.items():
         if name in ("intValue", "int_value"):
-            found = number(value)
-            return None if found is None else int(found)
+            whole = number(value)
+            return None if whole is None else int(whole)
         if name in ("arrayValue", "array_value"):
-            return [_value(one, depth + 1) for one in _lists(value, "values")]
+            return [_value(entry, depth + 1) for entry in _lists(value, "values")]
         if name in ("kvlistValue", "kvlist_value"):
-            return {str(one.get("key")): _value(one.get("value"), depth + 1) for one in _lists(value, "values")}
+            return {str(pair.get("key")): _value(pair.get("value"), depth + 1) for pair in _lists(value, "values")}
         return value
     return None
 
@@ -97,8 +99,8 @@ def _lists(holder: Any, *names: str) -> list[Mapping[str, Any]]:
     """The objects of the first list that is there."""
     if isinstance(holder, dict):
         for name in names:
-            if isinstance(found := holder.get(name), list):
-                return [one for one in found if isinstance(one, dict)]
+            if isinstance(members := holder.get(name), list):
+                return [member for member in members if isinstance(member, dict)]
     return []
 
 

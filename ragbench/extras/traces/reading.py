@@ -29,15 +29,15 @@ def read(
     are there: memory does not grow with them, but for the longest trace and dialogue.
     Raises DatasetError for a file that is of no format, for broken JSON, and where nothing is found.
     """
-    found = _Found()
+    gathered = _Found()
     for number, path in enumerate(paths):
-        found.read(path, f"{path.name.split('.')[0]}-" if number else "")
-    assembly = Assembly(base or {}, ratings, found.left_out)
-    for document in found.documents:
+        gathered.read(path, f"{path.name.split('.')[0]}-" if number else "")
+    assembly = Assembly(base or {}, ratings, gathered.left_out)
+    for document in gathered.documents:
         assembly.document(Passage(**document))
-    for trace in found.parts.traces(found.left_out):
+    for trace in gathered.parts.traces(gathered.left_out):
         assembly.trace(trace)
-    return assembly.brought(found.told), {"logged": assembly.lines} if assembly.lines else {}
+    return assembly.brought(gathered.told), {"logged": assembly.lines} if assembly.lines else {}
 
 
 def tool(path: Path) -> str:
@@ -46,8 +46,8 @@ def tool(path: Path) -> str:
         first = next(read_rows(path, held=False, left_out=LeftOut()), None)
     except DatasetError:
         return ""
-    found = format_of(first[1]) if first else None
-    return found.NAME if found in FORMATS else ""
+    reader = format_of(first[1]) if first else None
+    return reader.NAME if reader in FORMATS else ""
 
 
 @dataclass

@@ -76,23 +76,23 @@ class Steps:
 def _outermost(spans: Sequence[Span], above: dict[str, Span]) -> list[Span]:
     """Those that stand within no other of the same kind."""
     inner = {span.id for span in spans}
-    found = []
+    outermost = []
     for span in spans:
         at, seen = span.parent, {span.id}
         while at is not None and at not in inner and at in above and at not in seen:
             seen.add(at)
             at = above[at].parent
         if at is None or at not in inner or at in seen:
-            found.append(span)
-    return found
+            outermost.append(span)
+    return outermost
 
 
 def _merged(lists: Iterable[Iterable[Passage]]) -> tuple[Passage, ...]:
     """The lists one after the other, a passage at its first place."""
-    found: dict[tuple[str | None, str | None], Passage] = {}
-    for passage in (one for some in lists for one in some):
-        found.setdefault((passage.id, None) if passage.id else (None, passage.text), passage)
-    return tuple(found.values())
+    merged: dict[tuple[str | None, str | None], Passage] = {}
+    for passage in (own for some in lists for own in some):
+        merged.setdefault((passage.id, None) if passage.id else (None, passage.text), passage)
+    return tuple(merged.values())
 
 
 def _taken(spans: Iterable[Span]) -> float | None:

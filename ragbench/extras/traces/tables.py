@@ -18,8 +18,8 @@ COUNTED = ("inputtokencount", "outputtokencount", "tokencost")
 
 def is_one(record: Mapping[str, Any]) -> bool:
     """Whether a record has a question beside anything that was said of it."""
-    found = {field_of(name) for name in record}
-    return bool(found & {"user_input", "messages"}) or len(found & SAID) > 1
+    fields = {field_of(name) for name in record}
+    return bool(fields & {"user_input", "messages"}) or len(fields & SAID) > 1
 
 
 def parts(record: Mapping[str, Any], name: str) -> Iterator[Trace]:
@@ -51,7 +51,7 @@ def parts(record: Mapping[str, Any], name: str) -> Iterator[Trace]:
         )
 
 
-def _passages(found: tuple[Chunk, ...] | None) -> tuple[Passage, ...] | None:
-    if found is None:
+def _passages(chunks: tuple[Chunk, ...] | None) -> tuple[Passage, ...] | None:
+    if chunks is None:
         return None
-    return tuple(Passage(one.text or None, None if one.is_nameless else one.id) for one in found)
+    return tuple(Passage(chunk.text or None, None if chunk.is_nameless else chunk.id) for chunk in chunks)

@@ -64,10 +64,10 @@ def gains(question: Question, hits: Sequence[Hit], labelled: LabelledText) -> Ma
     """Chunk → what it is worth in this ranking: its own gain, or a piece's share of that of its passage."""
     if not any(isinstance(hit.chunk, Piece) for hit in hits):
         return question.relevant
-    found: dict[str, float] = {}
-    for hit, one in zip(hits, labelled.added(question, (hit.chunk for hit in hits)), strict=True):
-        found.setdefault(hit.chunk.id, one.grade * one.share)
-    return found
+    gain_by_chunk: dict[str, float] = {}
+    for hit, addition in zip(hits, labelled.added(question, (hit.chunk for hit in hits)), strict=True):
+        gain_by_chunk.setdefault(hit.chunk.id, addition.grade * addition.share)
+    return gain_by_chunk
 
 
 def _of_pieces(
@@ -83,8 +83,10 @@ def _of_pieces(
     rows = [list({hit.chunk.id: hit.chunk for hit in row}.values())[:depth] for row in hits]
     added = [labelled.added(question, row) for question, row in zip(questions, rows, strict=True)]
     whole = from_lists([[chunk.id for chunk in row] for row in rows], [question.relevant for question in questions])
-    grades, shares = (_padded([[getattr(one, name) for one in row] for row in added]) for name in ("grade", "share"))
-    reached = _padded([[one.reached for one in row] for row in added]).astype(bool)
+    grades, shares = (
+        _padded([[getattr(addition, name) for addition in row] for row in added]) for name in ("grade", "share")
+    )
+    reached = _padded([[addition.reached for addition in row] for row in added]).astype(bool)
     judged = _padded([_first(q, row, of) for q, row, of in zip(questions, rows, added, strict=True)]).astype(bool)
     covered = Coverage(grades, shares, reached)
     return _tied(replace(whole, gains=grades * shares, judged=judged, coverage=covered), hits)
@@ -92,13 +94,13 @@ def _of_pieces(
 
 def _first(question: Question, row: Sequence[Chunk], added: Sequence[Added]) -> list[bool]:
     """At which ranks a judged passage is met: a relevant one where something of its labelled text is shown."""
-    seen, found = set[str](), []
-    for chunk, one in zip(row, added, strict=True):
-        is_judged = one.grade > 0 or question.relevant.get(chunk.passage) == 0
-        found.append(is_judged and chunk.passage not in seen)
+    seen, judged = set[str](), []
+    for chunk, addition in zip(row, added, strict=True):
+        is_judged = addition.grade > 0 or question.relevant.get(chunk.passage) == 0
+        judged.append(is_judged and chunk.passage not in seen)
         if is_judged:
             seen.add(chunk.passage)
-    return found
+    return judged
 
 
 def _tied(ranking: Ranking, hits: Sequence[Sequence[Hit]]) -> Ranking:
@@ -177,10 +179,10 @@ def from_columns(retrieved: Sequence[pa.Array], relevant: Sequence[Mapping[str, 
     gains, judged = [], []
     for column, known in zip(retrieved, relevant, strict=True):
         names = pa.array(known, column.type)
-        found = compute.index_in(column.unique(), names).fill_null(-1).to_numpy()
+        places = compute.index_in(column.unique(), names).fill_null(-1).to_numpy()
         own = np.array([*known.values(), -1.0])
-        gains.append(np.maximum(own, 0.0)[found])
-        judged.append(own[found] >= 0)
+        gains.append(np.maximum(own, 0.0)[places])
+        judged.append(own[places] >= 0)
     return _ranking(gains, judged, relevant)
 
 
@@ -228,7 +230,7 @@ def _sorted_by_score(
 
 
 def _ties(scores: Sequence[float | None] | Array) -> int:
-    return sum(one == other for one, other in pairwise(scores))
+    return sum(score == other for score, other in pairwise(scores))
 
 
 def _with_ties(ranking: Ranking, ties: list[int]) -> Ranking:

@@ -48,18 +48,18 @@ class LabelledText:
 
     def __init__(self, passages: Iterable[Chunk], enough: float = ENOUGH) -> None:
         self.enough = enough
-        self._texts = {one.id: one.text for one in passages}
+        self._texts = {passage.id: passage.text for passage in passages}
         self._read: dict[str, _Letters] = {}
         self._words: dict[str, int] = {}
 
     def added(self, question: Question, hits: Iterable[Chunk]) -> list[Added]:
         """What each hit of a ranking adds, in rank order."""
         labels = self._labels(question)
-        found = []
+        additions = []
         for chunk in hits:
             label = labels.get(chunk.passage)
-            found.append(NOTHING if label is None else label.show(self._place(chunk), self.enough))
-        return found
+            additions.append(NOTHING if label is None else label.show(self._place(chunk), self.enough))
+        return additions
 
     def by_words(self, question: Question, hits: Iterable[Chunk], limits: Sequence[int]) -> tuple[list[float], int]:
         """For each of the rising limits the share of the labelled text that the first so many words show, each labelled
@@ -101,13 +101,13 @@ class LabelledText:
         """Of the shares shown, with so many new letters of the passage that is begun."""
         if not labels:
             return float("nan")
-        return sum(one.share(letters if name == begun else 0) for name, one in labels.items()) / len(labels)
+        return sum(label.share(letters if name == begun else 0) for name, label in labels.items()) / len(labels)
 
     def _letters(self, passage: str) -> _Letters:
-        found = self._read.get(passage)
-        if found is None:
-            found = self._read[passage] = _Letters.of(self._texts[passage])
-        return found
+        letters = self._read.get(passage)
+        if letters is None:
+            letters = self._read[passage] = _Letters.of(self._texts[passage])
+        return letters
 
     def _place(self, chunk: Chunk) -> Span:
         letters = self._letters(chunk.passage)
@@ -180,13 +180,13 @@ class _Label:
         new = self.new(shown)
         if not new:
             return NOTHING
-        self.left = [part for one in self.left for part in _without(one, shown)]
+        self.left = [part for span in self.left for part in _without(span, shown)]
         before, self.found = self.found, self.found or self.share() >= enough - ROUNDING
         return Added(self.grade, new / self.total, self.found and not before)
 
 
-def _without(one: Span, other: Span) -> Iterator[Span]:
-    for start, end in ((one[0], min(one[1], other[0])), (max(one[0], other[1]), one[1])):
+def _without(span: Span, other: Span) -> Iterator[Span]:
+    for start, end in ((span[0], min(span[1], other[0])), (max(span[0], other[1]), span[1])):
         if start < end:
             yield start, end
 

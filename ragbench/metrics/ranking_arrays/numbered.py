@@ -45,13 +45,13 @@ def from_numbers(
     if depth is not None:
         lengths = np.minimum(lengths, depth)
     ranks = ranks[: int(lengths.max(initial=0))]
-    found, judged = _looked_up(ranks, questions, documents, gains)
+    gained, judged = _looked_up(ranks, questions, documents, gains)
     poor = gains <= 0
     if (gains < 0).any():
-        judged &= found >= 0
-        found = found if raw else np.maximum(found, 0.0)
+        judged &= gained >= 0
+        gained = gained if raw else np.maximum(gained, 0.0)
     return Ranking(
-        gains=found.T,
+        gains=gained.T,
         ideal=_ideal(len(retrieved), questions[~poor], gains[~poor]).T,
         lengths=lengths,
         judged=judged.T if poor.any() else None,
@@ -121,22 +121,22 @@ def _looked_up(ranks: Numbers, questions: Numbers, documents: Numbers, gains: Ar
     slots = np.full((most, ranks.shape[1]), _NOBODY, np.promote_types(ranks.dtype, documents.dtype))
     slots[places, questions] = documents
     judged = np.zeros(ranks.shape, bool)
-    one = gains[0] if len(gains) else 0.0
-    if (gains == one).all():
+    gain = gains[0] if len(gains) else 0.0
+    if (gains == gain).all():
         same = np.empty(ranks.shape[1], bool)
         for rank, seen in zip(ranks, judged, strict=True):
             for slot in slots:
                 seen |= np.equal(rank, slot, out=same)
-        return judged * one, judged
+        return judged * gain, judged
     values = np.zeros(slots.shape)
     values[places, questions] = gains
-    found = np.zeros(ranks.shape)
-    for rank, seen, worth in zip(ranks, judged, found, strict=True):
+    gained = np.zeros(ranks.shape)
+    for rank, seen, worth in zip(ranks, judged, gained, strict=True):
         for slot, value in zip(slots, values, strict=True):
             same = rank == slot
             seen |= same
             np.copyto(worth, value, where=same)
-    return found, judged
+    return gained, judged
 
 
 def _searched(ranks: Numbers, questions: Numbers, documents: Numbers, gains: Array) -> tuple[Array, NDArray[np.bool_]]:

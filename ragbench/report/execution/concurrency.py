@@ -72,7 +72,7 @@ def rounds(
         soon = [name for name in (*timed, *others) if name not in late]
         slow = (name for name in parameters if name in late)
         return [Round((*soon[: 2 * at_once], *slow, *soon[2 * at_once :]), at_once, clock=False)]
-    return [one for one in (Round(timed, 1), Round(others, at_once)) if one.names]
+    return [turn for turn in (Round(timed, 1), Round(others, at_once)) if turn.names]
 
 
 def affordable() -> int:

@@ -302,8 +302,8 @@ def _line(name: str, value: str, trace: str) -> str:
     """
     text = plain(value).strip()
     first = " ".join(text.split("\n\n")[0].split())
-    if (name == UNHEARD or name.endswith(GROUP)) and (found := _IN_GROUP.search(trace)):
-        return _line(found[1].rpartition(".")[2], found[2] or "", trace[: found.start()])
+    if (name == UNHEARD or name.endswith(GROUP)) and (grouped := _IN_GROUP.search(trace)):
+        return _line(grouped[1].rpartition(".")[2], grouped[2] or "", trace[: grouped.start()])
     kind = getattr(builtins, name, None)
     if said := reasons.of(name, first):
         return said

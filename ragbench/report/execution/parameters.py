@@ -31,15 +31,15 @@ def defaults(notebook: Any, name: str) -> dict[str, Any]:
 
     Raises ParameterError where a cell of parameters holds anything but names and literals.
     """
-    found: dict[str, Any] = {}
+    declared: dict[str, Any] = {}
     for tag in (TAG, MORE):
         cell = next((c for c in notebook.cells if tag in c.metadata.get("tags", ())), None)
-        found |= {} if cell is None else _declared(cell.source, name, tag)
-    return found
+        declared |= {} if cell is None else _declared(cell.source, name, tag)
+    return declared
 
 
 def _declared(source: str, name: str, tag: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    declared: dict[str, Any] = {}
     try:
         statements = ast.parse(source).body
     except SyntaxError as error:
@@ -49,10 +49,10 @@ def _declared(source: str, name: str, tag: str) -> dict[str, Any]:
         if target is None or value is None:
             raise ParameterError(f"{name}: the cell tagged {tag!r} holds `{ast.unparse(statement)}`, not a literal")
         try:
-            found[target] = ast.literal_eval(value)
+            declared[target] = ast.literal_eval(value)
         except ValueError:
             raise ParameterError(f"{name}: the default of {target} is not a literal: {ast.unparse(value)}") from None
-    return found
+    return declared
 
 
 def _assignment(statement: ast.stmt) -> tuple[str | None, ast.expr | None]:
@@ -169,12 +169,12 @@ def requests(notebook: Any, values: Mapping[str, Any]) -> list[Request]:
     a literal, since nobody knows before it is made."""
     from ragbench import tiers
 
-    found = []
+    asked = []
     for call, name in _calls(notebook):
         model = getattr(getattr(tiers, name, None), "request", None)
         if model is not None and isinstance(call.func, ast.Attribute) and call.func.attr == "of":
             with contextlib.suppress(KeyError, ValueError):
-                found.append(model(**{each: values[each] for each in model.parameters()}))
+                asked.append(model(**{each: values[each] for each in model.parameters()}))
             continue
         with contextlib.suppress(KeyError, ValueError):
             given = {
@@ -184,8 +184,8 @@ def requests(notebook: Any, values: Mapping[str, Any]) -> list[Request]:
                 for word in call.keywords
             }
             if model is not None and not call.args:
-                found.append(model(**given))
-    return found
+                asked.append(model(**given))
+    return asked
 
 
 def _calls(notebook: Any) -> Iterator[tuple[ast.Call, str]]:

@@ -69,7 +69,7 @@ def plan(
         with kernel_pool.opened(len(asking)) as forks:
             executed = execution.Work(Path(private) / "run", progress, {planning.PLAN_FOLDER: str(place)}, forks)
             failures = executed.all(asking, [Round(tuple(asking), jobs or concurrency.affordable())])
-        rewriters = (one.outlook for one in work if one.outlook is not None)
+        rewriters = (rewriter.outlook for rewriter in work if rewriter.outlook is not None)
         outlooks = tuple(planning.together((*planning.kept(place), *rewriters)))
     silent = tuple(name for name in sources if name not in asking)
     return Planned(outlooks, silent, failures, left_out, work, unread)

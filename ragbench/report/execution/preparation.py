@@ -72,12 +72,12 @@ def prepared(
     named = str(wanted.get("dataset") or "")
     read = readiness.reader(known)
     left_out = readiness.lacking(asked, known, named, read)
-    for one in left_out:
-        del sources[one.page], asked[one.page]
+    for lack in left_out:
+        del sources[lack.page], asked[lack.page]
     if left_out and (not lenient or not sources.keys() - {OVERVIEW}):
-        said = "\n".join(f"{one.page} {one.sentence(translator('en'))}" for one in left_out)
+        said = "\n".join(f"{absent.page} {absent.sentence(translator('en'))}" for absent in left_out)
         raise BenchError(f"{said}. `ragbench doctor` lists the pages that the data allow")
-    every = [one for requests in asked.values() for one in requests]
+    every = [request for requests in asked.values() for request in requests]
     readiness.check(every, known, read, asking=asking)
     for name, notebook in sources.items():
         parameters.inject(notebook, values[name])
@@ -87,7 +87,9 @@ def prepared(
 def lacking(notebooks: Sequence[Path | str]) -> tuple[Lack, ...]:
     """Which notebooks lack data, with their own parameters."""
     sources = {path.stem: drawing.notebook_at(path) for path in map(find, notebooks)}
-    asked = {name: parameters.requests(one, parameters.defaults(one, name)) for name, one in sources.items()}
+    asked = {
+        name: parameters.requests(notebook, parameters.defaults(notebook, name)) for name, notebook in sources.items()
+    }
     return readiness.lacking(asked, settings.load())
 
 
@@ -126,7 +128,7 @@ def find(notebook: Path | str) -> Path:
         if candidate is not None and candidate.suffix == ".ipynb" and candidate.is_file():
             return candidate
     there = places.notebooks()
-    named = parameters.names([found.stem for found in there])
+    named = parameters.names([other.stem for other in there])
     raise FileNotFoundError(f"there is no notebook {str(notebook)!r}; {there[0].parent.name}/ has {named}")
 
 

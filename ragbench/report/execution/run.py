@@ -180,7 +180,7 @@ def run(
             _draw(folder, manifest, mask, measured, forks)
             made = {name: measured[name] for name in measured.names()}
     failed = {
-        one["name"]: str(reasons.read(one["failure"])) for one in manifest["notebooks"] if one["status"] == "failed"
+        page["name"]: str(reasons.read(page["failure"])) for page in manifest["notebooks"] if page["status"] == "failed"
     }
     broken = known.fail_on_raised and "raised" in manifest
     final = files.finish(folder)
@@ -191,17 +191,19 @@ def run(
 def _libraries(known: settings.Settings, asked: Sequence[Request], read: Read) -> dict[str, kernel_pool.Libraries]:
     """What notebooks need besides what all do: the library of models, where one embeds its questions anew."""
 
-    def has_models(one: Request) -> bool:
-        embedders = wheels.settled(known, read(*one.place(known.dataset)).language).embedders
+    def has_models(request: Request) -> bool:
+        embedders = wheels.settled(known, read(*request.place(known.dataset)).language).embedders
         return any(embedder.kind in ("minilm", MODELS) for embedder in embedders.values())
 
-    return {one.notebook: (MODELS,) for one in asked if getattr(one, "repeats", 1) > 1 and has_models(one)}
+    return {
+        request.notebook: (MODELS,) for request in asked if getattr(request, "repeats", 1) > 1 and has_models(request)
+    }
 
 
 def _are_timed(known: settings.Settings, asked: Sequence[Request], read: Read) -> bool:
     """Whether the database keeps a reading of the clock for all data that notebooks measure. One that does not answer
     is the notebooks' to tell of: each page says what became of it."""
-    places = {one.place(known.dataset) for one in asked}
+    places = {request.place(known.dataset) for request in asked}
     try:
         with Store.open(known) as store:
             return all(store.has_readings({"data": read(*place).content_hash}) for place in places)
@@ -211,7 +213,7 @@ def _are_timed(known: settings.Settings, asked: Sequence[Request], read: Read) -
 
 def _needing(left_out: Sequence[Lack]) -> dict[str, Any]:
     """`left_out`: pages that were not made, with what they need; none where all were made."""
-    facts = [{**one.fact, "why": one.sentence(translator("en"))} for one in left_out]
+    facts = [{**lack.fact, "why": lack.sentence(translator("en"))} for lack in left_out]
     return {"left_out": facts} if facts else {}
 
 
@@ -282,9 +284,9 @@ class Work:
     def all(self, notebooks: Mapping[str, Any], rounds: Sequence[Round]) -> dict[str, str]:
         """The failures by notebook, each as the line that says why. The overview reads what the others have kept."""
         failures: dict[str, execute.Failure] = {}
-        for one in rounds:
-            found = {name: notebooks[name] for name in one.names if name in notebooks and name != OVERVIEW}
-            failed = self._together(found, one)
+        for turn in rounds:
+            chosen = {name: notebooks[name] for name in turn.names if name in notebooks and name != OVERVIEW}
+            failed = self._together(chosen, turn)
             alone = tuple(name for name, failure in failed.items() if failure.disturbed)
             for name in alone:
                 del failed[name]
@@ -299,13 +301,13 @@ class Work:
         with ThreadPoolExecutor(max_workers=max(1, how.jobs), thread_name_prefix="notebook") as pool:
             try:  # from the first thread on: leaving `pool` waits for what it has begun
                 tasks = {name: pool.submit(self._one, name, notebooks[name], how) for name in notebooks}
-                found = {name: task.result() for name, task in tasks.items()}
+                outcomes = {name: task.result() for name, task in tasks.items()}
             except BaseException:
                 self._stopped.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 execute.end_all()
                 raise
-        return {name: failure for name, failure in found.items() if failure is not None}
+        return {name: failure for name, failure in outcomes.items() if failure is not None}
 
     def _told(self, name: str, line: str) -> str:
         """The line as it is kept: with its values apart where the notebook's code has left them so."""

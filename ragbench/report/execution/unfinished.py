@@ -62,13 +62,13 @@ def notice(reports: Path) -> dict[str, str]:
     Returns their names, each with the reason why the database does not have it, empty where it has. A run that is
     under way, or that another process looks at just now, is left alone.
     """
-    found = {}
+    refusals = {}
     for folder in sorted(reports.glob(f"*{files.PARTIAL}")):
         with _left(folder) as left:
             if left:
                 work = partial(interrupt, folder, _begun(folder), keep=True)
-                found[folder.name.removesuffix(files.PARTIAL)] = kept.refusal(work)
-    return found
+                refusals[folder.name.removesuffix(files.PARTIAL)] = kept.refusal(work)
+    return refusals
 
 
 def _mark(folder: Path, content: Mapping[str, Any]) -> IO[str] | None:

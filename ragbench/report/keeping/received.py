@@ -20,12 +20,12 @@ TEXTS = (".json", ".ipynb")
 def text(path: Path) -> str:
     """The text of a JSON file of a run. Raises ValueError for one that a run does not have."""
     try:
-        found = folders.text(path, MOST_TEXT)
+        content = folders.text(path, MOST_TEXT)
     except UnicodeDecodeError:
         raise ValueError(f"{path.name} is no text in UTF-8") from None
-    if reading.weight(found) > MOST_WEIGHT:
+    if reading.weight(content) > MOST_WEIGHT:
         raise ValueError(f"{path.name} has more values than a run has: they would take {MOST_WEIGHT:,} bytes")
-    return found
+    return content
 
 
 def check(folder: Path) -> None:

@@ -31,7 +31,7 @@ def write_json(path: Path, value: Any) -> None:
 
     def fill(temporary: Path) -> None:
         with temporary.open("w", encoding="utf-8", newline="") as out:
-            for text in pieces.of_json(value, 1, lambda one: without_nan(secrets.masked(one, exact))):
+            for text in pieces.of_json(value, 1, lambda part: without_nan(secrets.masked(part, exact))):
                 out.write(document(text))
             out.write("\n")
 
@@ -83,23 +83,23 @@ def findings(measurements: Mapping[str, Measurement]) -> dict[str, list[dict[str
     """Every estimate and every comparison of the whole, with all that is known of it, as rows that name their page."""
     return {
         kind: [
-            {"notebook": name, **one.row(), **_alone(made, one)}
+            {"notebook": name, **finding.row(), **_alone(made, finding)}
             for name, made in measurements.items()
-            for one in getattr(made, kind)
+            for finding in getattr(made, kind)
         ]
         for kind in ("estimates", "comparisons")
     }
 
 
-def _alone(made: Measurement, one: Finding) -> dict[str, Any]:
+def _alone(made: Measurement, finding: Finding) -> dict[str, Any]:
     """`judge_alone`: what the judge alone says, where people's labels correct a number."""
-    judge = made.alone(one)
+    judge = made.alone(finding)
     return {} if judge is None else {"judge_alone": judge.summary()}
 
 
-def _offline(made: Measurement, one: Finding) -> dict[str, Any]:
+def _offline(made: Measurement, finding: Finding) -> dict[str, Any]:
     """`judged_by`: the offline judges, where they alone judged the metric."""
-    judges = stand_ins.judged_alone(made.facts).get(one.metric)
+    judges = stand_ins.judged_alone(made.facts).get(finding.metric)
     return {} if judges is None else {"judged_by": judges}
 
 
@@ -113,19 +113,21 @@ def stood_in(measurements: Mapping[str, Measurement]) -> dict[str, Any]:
     `unidentified`, only where there are any, how many of the passages that a system retrieved are none of the data
     set's."""
     by_name = {name: stand_ins.of(measurements[name].facts) for name in measurements}
-    strange = {name: found for name in measurements if (found := unidentified.of(measurements[name].facts))}
+    strange = {name: unknown for name in measurements if (unknown := unidentified.of(measurements[name].facts))}
     english = translator("en")
     caveats = {
         name: " ".join(
-            filter(None, [stand_ins.caveat(found, english),
+            filter(None, [stand_ins.caveat(used, english),
                           *unidentified.sentences(strange.get(name, {}).values(), english),
                           *raised.warnings(measurements[name].facts, english)])
         )
-        for name, found in by_name.items()
+        for name, used in by_name.items()
     }  # fmt: skip
-    counts = {name: {system: [one.n, one.of] for system, one in own.items()} for name, own in strange.items()}
+    counts = {
+        name: {system: [passages.n, passages.of] for system, passages in own.items()} for name, own in strange.items()
+    }
     return {
-        "stand_ins": {name: [one.fact for one in found] for name, found in by_name.items() if found},
+        "stand_ins": {name: [stand_in.fact for stand_in in used] for name, used in by_name.items() if used},
         "caveats": {name: text for name, text in caveats.items() if text},
         **({unidentified.FACT: counts} if counts else {}),
     }
@@ -134,8 +136,8 @@ def stood_in(measurements: Mapping[str, Measurement]) -> dict[str, Any]:
 def answered(measurements: Mapping[str, Measurement]) -> dict[str, Any]:
     """`answered_by` by notebook: the models that were asked, and which their replies name; see
     `ragbench.core.answered_by.AnsweredBy`. Only of notebooks with replies that name one."""
-    found = {name: answered_by.of(measurements[name].facts) for name in measurements}
-    return {"answered_by": {name: [one.fact for one in some] for name, some in found.items() if some}}
+    by_name = {name: answered_by.of(measurements[name].facts) for name in measurements}
+    return {"answered_by": {name: [model.fact for model in some] for name, some in by_name.items() if some}}
 
 
 def summary(measurements: Measurements) -> dict[str, Any]:
@@ -149,13 +151,13 @@ def summary(measurements: Measurements) -> dict[str, Any]:
         [
             {
                 "notebook": name,
-                **one.summary(),
-                "published": published(one.metric),
-                **_alone(made, one),
-                **_offline(made, one),
+                **finding.summary(),
+                "published": published(finding.metric),
+                **_alone(made, finding),
+                **_offline(made, finding),
             }
             for name, made in known.items()
-            for one in getattr(made, kind)
+            for finding in getattr(made, kind)
         ]
         for kind in ("estimates", "comparisons")
     )
@@ -184,8 +186,8 @@ def manifest(
 ) -> dict[str, Any]:
     """What was run, on which data, with which seeds, by which versions."""
     made = _by_name(measurements)
-    facts = {name: dict(one.facts) for name, one in made.items()}
-    broken = {name: own for name, one in made.items() if (own := _raised(one))}
+    facts = {name: dict(measured.facts) for name, measured in made.items()}
+    broken = {name: own for name, measured in made.items() if (own := _raised(measured))}
     return {
         **more,
         "parameters": dict(parameters),
@@ -223,7 +225,7 @@ def nothing_for(reasons: Iterable[str]) -> str:
 
 
 def _raised(made: Measurement) -> list[dict[str, Any]]:
-    return [one.fact for one in raised.of(made.facts)]
+    return [failure.fact for failure in raised.of(made.facts)]
 
 
 def _by_name(measurements: Measurements) -> dict[str, Measurement]:
@@ -232,7 +234,7 @@ def _by_name(measurements: Measurements) -> dict[str, Measurement]:
 
 def _own(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """What the project's own metrics were, by label."""
-    return {label: one for known in facts.values() for label, one in known.get("own_metrics", {}).items()}
+    return {label: metric for known in facts.values() for label, metric in known.get("own_metrics", {}).items()}
 
 
 def _data(known: Mapping[str, Any]) -> dict[str, Any]:
@@ -246,7 +248,7 @@ def _statistics(known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _versions(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    found = versions(PACKAGES)
+    by_package = versions(PACKAGES)
     for known in facts.values():
-        found |= {str(key): str(value) for key, value in known.get("versions", {}).items()}
-    return dict(sorted(found.items()))
+        by_package |= {str(key): str(value) for key, value in known.get("versions", {}).items()}
+    return dict(sorted(by_package.items()))

@@ -94,9 +94,9 @@ def html(
         **(frame or {}),
         "sections": sections,
         "failure": reason_in(failure, _),
-        "tables": any('class="rb-table"' in one for one in shown),
+        "tables": any('class="rb-table"' in fragment for fragment in shown),
     }
-    if any('class="rb-own-plot"' in one for one in shown):
+    if any('class="rb-own-plot"' in fragment for fragment in shown):
         page |= {"own_charts": True, "policy": OWN_POLICY}
     text, _resources = exporter().from_notebook_node(notebook, resources={"page": page})
     return str(text)
@@ -110,40 +110,40 @@ def _sections(
     Every heading of the second level begins one, of prose and of a view; what stands before the first has no title. A
     cell with the tag `fold` folds the sections that begin in it. The code of cells stands folded below what it made.
     """
-    found: list[dict[str, Any]] = [{"title": "", "id": "", "fold": False, "parts": []}]
+    sections: list[dict[str, Any]] = [{"title": "", "id": "", "fold": False, "parts": []}]
     sources: list[str] = []
 
     def add(cell: Any, kind: str, shown: Markup) -> None:
         heading = _HEADING.search(shown)
         if heading and (kind == "prose" or heading.start() < _FIRST):
             fold = FOLD in cell.metadata.get("tags", ())
-            number = sum(one["cell"] == cell.id for one in found[1:])
+            number = sum(section["cell"] == cell.id for section in sections[1:])
             own = heading["id"] or (f"part-{cell.id}-{number + 1}" if number else f"part-{cell.id}")
             title, shown = headed(shown)
-            found.append({"title": title, "id": own, "fold": fold, "parts": [], "cell": cell.id})
+            sections.append({"title": title, "id": own, "fold": fold, "parts": [], "cell": cell.id})
         if shown.strip():
-            found[-1]["parts"].append({"kind": kind, "shown": shown})
+            sections[-1]["parts"].append({"kind": kind, "shown": shown})
 
     def fold_code() -> None:
         if sources:
-            found[-1]["parts"].append({"kind": "code", "shown": pieces.all(*map(prose.code, sources))})
+            sections[-1]["parts"].append({"kind": "code", "shown": pieces.all(*map(prose.code, sources))})
         sources.clear()
 
     for cell in notebook.cells:
         if cell.cell_type == "code":
             sources += [cell.source] if cell.source.strip() else []
             shown = [made for output in cell.outputs if (made := _output(output, measurements, present, _))]
-            for one in shown:
-                add(cell, "output", one)
+            for fragment in shown:
+                add(cell, "output", fragment)
             if shown:
                 fold_code()
         elif cell.cell_type == "markdown":
             fold_code()
             add(cell, "prose", prose.prose(cell.source, _))
     fold_code()
-    for part in found[0]["parts"]:  # right below the page's title nothing is of the third level
+    for part in sections[0]["parts"]:  # right below the page's title nothing is of the third level
         part["shown"] = pieces.below_title(part["shown"])
-    return found
+    return sections
 
 
 def headed(shown: Markup) -> tuple[Markup, Markup]:
@@ -191,14 +191,14 @@ def beside() -> dict[str, str]:
 
 def of_its_own(notebook: Any) -> dict[str, bytes]:
     """What the page of a notebook with figures or pictures of its own has beside it: Plotly, pictures by name."""
-    found: dict[str, bytes] = {}
+    beside: dict[str, bytes] = {}
     for cell in notebook.cells:
         for data in [output["data"] for output in cell.get("outputs", ()) if output.get("data")]:
             if _leading(data) == PLOTLY:
-                found[PLOTLY_SCRIPT] = _plotly()
+                beside[PLOTLY_SCRIPT] = _plotly()
             elif (picture := _picture(data)) and picture[1]:
-                found |= [picture]
-    return found
+                beside |= [picture]
+    return beside
 
 
 @lru_cache(maxsize=1)
@@ -206,8 +206,8 @@ def _plotly() -> bytes:
     """The script, as its package brings it."""
     from importlib.util import find_spec
 
-    found = find_spec("plotly")
-    places = [] if found is None else list(found.submodule_search_locations or ())
+    spec = find_spec("plotly")
+    places = [] if spec is None else list(spec.submodule_search_locations or ())
     return (Path(places[0]) / "package_data" / PLOTLY_SCRIPT).read_bytes()
 
 
@@ -230,9 +230,9 @@ def regions_apart(page: Markup) -> Markup:
     other, and who moves from region to region hears nothing but their names."""
     seen: Counter[str] = Counter()
 
-    def numbered(found: re.Match[str]) -> str:
-        seen[found[2]] += 1
-        return found[0] if seen[found[2]] == 1 else f'{found[1]}{found[2]} ({seen[found[2]]})"'
+    def numbered(region: re.Match[str]) -> str:
+        seen[region[2]] += 1
+        return region[0] if seen[region[2]] == 1 else f'{region[1]}{region[2]} ({seen[region[2]]})"'
 
     return Markup(_REGION.sub(numbered, page))  # noqa: S704 - nothing but a number is put in
 

@@ -63,7 +63,7 @@ def _with_views(notebook: Any, page: Page, given: Mapping[str, Any]) -> Any:
     values = parameters.defaults(notebook, page.measurement.notebook) | dict(given)
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = [_output(one(page, *some, **named)) for one, some, named in _asked(cell.source, values)]
+            cell.outputs = [_output(view(page, *some, **named)) for view, some, named in _asked(cell.source, values)]
     parameters.inject(notebook, given)
     return notebook
 
@@ -85,7 +85,7 @@ def _asked(source: str, values: Mapping[str, Any]) -> Iterator[tuple[Callable[..
     def value(node: ast.expr) -> Any:
         return values[node.id] if isinstance(node, ast.Name) else ast.literal_eval(node)
 
-    by_call = {called(name).partition("(")[0]: one for name, one in VIEWS.items()}
+    by_call = {called(name).partition("(")[0]: view for name, view in VIEWS.items()}
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
         if shown := by_call.get(ast.unparse(call.func)):

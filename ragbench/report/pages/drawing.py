@@ -45,7 +45,7 @@ def render(folder: Path, *, language: str | None = None, measured: assembly.Meas
     DamagedError for one that somebody has changed since.
     """
     manifest = kept.manifest_of(folder)
-    if language is not None and language not in {one.language for one in editions(manifest)}:
+    if language is not None and language not in {edition.language for edition in editions(manifest)}:
         manifest["also"] = [*manifest.get("also", ()), language]
         results.write_json(folder / results.MANIFEST, manifest)
     try:
@@ -54,8 +54,8 @@ def render(folder: Path, *, language: str | None = None, measured: assembly.Meas
         raise
     except Exception as error:  # whatever somebody made of it
         raise error if isinstance(error, DamagedError) else DamagedError(folder, error) from error
-    found = {one.language: one.folder for one in editions(manifest)}
-    return folder / found.get(language or "", "") / "index.html"
+    folders = {edition.language: edition.folder for edition in editions(manifest)}
+    return folder / folders.get(language or "", "") / "index.html"
 
 
 def draw(
@@ -74,10 +74,10 @@ def draw(
     measured = measured or assembly.Measurements(folder)
     drawn = [Edition(language)] if language else editions(manifest)
     undrawn: dict[str, str] = {}
-    for one in drawn:
-        own = not (language or one.folder)
-        spoken = {each["name"]: each["language"] if own else one.language for each in manifest["notebooks"]}
-        undrawn |= _draw(folder, manifest, measured, one, drawn, spoken, apart)
+    for edition in drawn:
+        own = not (language or edition.folder)
+        spoken = {each["name"]: each["language"] if own else edition.language for each in manifest["notebooks"]}
+        undrawn |= _draw(folder, manifest, measured, edition, drawn, spoken, apart)
     for name, content in assembly.beside().items():
         files.write(folder / name, content)
     return undrawn
@@ -90,7 +90,7 @@ def _draw(
     """The pages of one edition; the overview's is the first page itself. spoken: the language of each."""
     own = folder / edition.folder
     own.mkdir(exist_ok=True)
-    notebooks = {one["name"]: notebook_at(folder / f"{one['name']}.ipynb") for one in manifest["notebooks"]}
+    notebooks = {listed["name"]: notebook_at(folder / f"{listed['name']}.ipynb") for listed in manifest["notebooks"]}
     ways = {name: index.way(notebook, name, spoken[name]) for name, notebook in notebooks.items() if name != OVERVIEW}
     order, told = list(ways), index.drawn_names(measured, edition.language)
     sheets = []
@@ -147,11 +147,11 @@ def notebook_at(path: Path) -> Any:
     """The notebook of a file, as nbformat has it. Raises ValueError for what is none, or holds more than a run's."""
     text, nbformat = received.text(path), files.notebook_format()
     try:
-        found = nbformat.reader.reads(text)  # its own `reads` prints a faulty one whole, and goes on
-        nbformat.validate(found)
+        notebook = nbformat.reader.reads(text)  # its own `reads` prints a faulty one whole, and goes on
+        nbformat.validate(notebook)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, nbformat.ValidationError) as error:
         said = excerpt(str(error).partition("\n")[0], 200)
         raise ValueError(f"{path.name} is no notebook of Jupyter's format 4: {said}") from None
-    if found.nbformat != 4:
-        raise ValueError(f"{path.name} is no notebook of Jupyter's format 4, but of {found.nbformat}")
-    return found
+    if notebook.nbformat != 4:
+        raise ValueError(f"{path.name} is no notebook of Jupyter's format 4, but of {notebook.nbformat}")
+    return notebook

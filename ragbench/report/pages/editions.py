@@ -26,9 +26,9 @@ class Edition:
         """
         root = "../" * f"{self.folder}{page}".count("/")
         offered = [
-            {"language": one.language, "name": NAMES[one.language], "current": one == self,
-             "href": f"{root}{one.folder}{page}"}
-            for one in editions
+            {"language": edition.language, "name": NAMES[edition.language], "current": edition == self,
+             "href": f"{root}{edition.folder}{page}"}
+            for edition in editions
         ]  # fmt: skip
         return {"root": root, "languages": offered if len(offered) > 1 else []}
 
@@ -36,5 +36,5 @@ class Edition:
 def editions(manifest: Mapping[str, Any]) -> list[Edition]:
     """Those that a run is drawn in, the one of its own language first."""
     own = str(manifest.get("language", "en"))
-    others = dict.fromkeys(str(one) for one in manifest.get("also", ()))
-    return [Edition(own), *(Edition(one, f"{one}/") for one in others if one != own)]
+    others = dict.fromkeys(str(language) for language in manifest.get("also", ()))
+    return [Edition(own), *(Edition(language, f"{language}/") for language in others if language != own)]

@@ -42,13 +42,13 @@ def entry(
     told: frozenset[str] = frozenset(),
 ) -> dict[str, Any]:  # fmt: skip
     """What the first page shows of one page: its question, and its answer where no figure does (`told`)."""
-    shown = [one for one in _measurements(notebook, name, measurements) if one not in told]
-    asked = ({"view": "summary", "measurement": one, "options": {"brief": True}} for one in shown)
+    shown = [measurement for measurement in _measurements(notebook, name, measurements) if measurement not in told]
+    asked = ({"view": "summary", "measurement": measurement, "options": {"brief": True}} for measurement in shown)
     return {
         "name": name,
         **way(notebook, name, language),
         "failure": reason_in(failure, translator(language)),
-        "summary": Markup("").join(assembly.view(one, measurements, language).html() for one in asked),
+        "summary": Markup("").join(assembly.view(view, measurements, language).html() for view in asked),
     }
 
 
@@ -56,7 +56,7 @@ def _measurements(notebook: Any, name: str, measurements: Measurements) -> list[
     """Those that the page shows, in its order; the notebook's own if it shows none."""
     there = measurements.names()
     asked = dict.fromkeys(str(view["measurement"]) for view in assembly.views(notebook))
-    return [one for one in asked if one in there] or [name] * (name in there)
+    return [measurement for measurement in asked if measurement in there] or [name] * (name in there)
 
 
 def _overview(measurements: Measurements, language: str) -> Overview | None:
@@ -83,8 +83,8 @@ def html(
 
     def drawn(name: str) -> Markup:
         asked = {"view": name, "measurement": OVERVIEW}
-        found: Markup = assembly.view(asked, measurements, language).html(frozenset({METRIC_PAGES}))
-        return found
+        shown: Markup = assembly.view(asked, measurements, language).html(frozenset({METRIC_PAGES}))
+        return shown
 
     page = assembly.chrome(language, title) | {
         **frame,
@@ -94,7 +94,7 @@ def html(
         "name": clean(called[0]),
         "note": clean(called[1]),
         "wide": True,
-        "left_out": [(one.page, one.sentence(_)) for one in left_out],
+        "left_out": [(lack.page, lack.sentence(_)) for lack in left_out],
     }
     template = assembly.exporter().environment.get_template("overview.html.j2")
     return str(template.render(page=page))

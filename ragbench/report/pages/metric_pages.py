@@ -25,7 +25,7 @@ def write(
     titles: of the run's pages, by name; a measurement without a page is left out. edition: the one they belong to
     of those that are `drawn`.
     """
-    found: dict[str, tuple[Metric, dict[str, dict[str, str]]]] = {}
+    by_metric: dict[str, tuple[Metric, dict[str, dict[str, str]]]] = {}
     signed: dict[str, dict[str, str]] = {}
     for name in titles:
         if name in measurements.names():
@@ -34,17 +34,17 @@ def write(
             for label in material.metrics:
                 declared = material.declaration(label)
                 if declared is not None:
-                    places = found.setdefault(declared.name, (declared, {}))[1]
+                    places = by_metric.setdefault(declared.name, (declared, {}))[1]
                     places.setdefault(name, {})[label] = row_anchor(label, describes)
                     if label in (known := material.facts.get("signatures", {})):
                         signed.setdefault(declared.name, {})[label] = known[label]
     own = folder / METRIC_PAGES
     for page in own.glob("*.html"):
         page.unlink()
-    if not found:
+    if not by_metric:
         return
     own.mkdir(exist_ok=True)
-    for name, (metric, places) in found.items():
+    for name, (metric, places) in by_metric.items():
         frame = edition.frame(f"{METRIC_PAGES}/{name}.html", drawn)
         text = html(metric, places, titles, edition.language, signed.get(name, {}), frame)
         files.write(own / f"{name}.html", text)

@@ -53,7 +53,7 @@ def _plain(url: str) -> str:
 def prose(markdown: str, translate: Translator) -> Markup:
     """The HTML of a Markdown cell; a heading `Tier 1 · Does it …?` gets its first part set above it."""
     text = str(_reader()(clean(translate.blocks(markdown))))
-    return Markup(_HEADING.sub(lambda found: str(_heading(found[1])), text))  # noqa: S704 - the reader escapes HTML
+    return Markup(_HEADING.sub(lambda heading: str(_heading(heading[1])), text))  # noqa: S704 - the reader escapes HTML
 
 
 def _heading(inner: str) -> Markup:
@@ -66,9 +66,9 @@ def title(notebook: Any, translate: Translator, name: str) -> tuple[str, str]:
     for cell in notebook.cells:
         if cell.cell_type != "markdown":
             continue
-        found = _HEADING.search(str(_reader()(clean(translate.blocks(cell.source)))))
-        if found:
-            text = Markup(found[1]).striptags()  # noqa: S704 - only its text is kept
+        heading = _HEADING.search(str(_reader()(clean(translate.blocks(cell.source)))))
+        if heading:
+            text = Markup(heading[1]).striptags()  # noqa: S704 - only its text is kept
             over, dot, rest = text.partition(OVER)
             return (over, rest) if dot else ("", text)
     return "", name

@@ -87,15 +87,15 @@ class Source:
             for name in optional
             if columns and name not in table.model_fields_set and getattr(table, name) not in columns
         ]
-        found = table.model_copy(update=dict.fromkeys(absent))
-        kind = columns.get(found.embedding or "")
+        existing = table.model_copy(update=dict.fromkeys(absent))
+        kind = columns.get(existing.embedding or "")
         if kind is not None and kind.rpartition(".")[2].partition("(")[0] not in OF_VECTORS:
             raise StoreError(
-                f"databases.{self.name}: {table.table}.{found.embedding} is of the type {kind}, which holds no vectors "
+                f"databases.{self.name}: {table.table}.{existing.embedding} is of the type {kind}, which holds no vectors "
                 f"that can be compared here; a column of {', '.join(OF_VECTORS[:3])} or of numbers, such as real[], is "
                 'expected: name it, or write embedding = "" and have the texts embedded anew'
             )
-        return found
+        return existing
 
     def _has(self, table: QuestionTable) -> bool:
         return bool(self._there[table.in_schema, table.table])
@@ -123,16 +123,16 @@ class Source:
             place, column = _place(table), sql.Identifier(str(table.embedding))
             named = {"x": sql.Identifier(text_column), "c": column, "t": place, "i": sql.Identifier(table.id)}
             texts = sql.SQL("SELECT {x} FROM {t} WHERE {c} IS NOT NULL ORDER BY {i}, {x}").format(**named)
-            found = [str(text) for (text,) in _streamed(cursor, texts)]
+            contents = [str(text) for (text,) in _streamed(cursor, texts)]
             vectors = sql.SQL(
                 "COPY (SELECT (row_number() OVER (ORDER BY {i}, {x}) - 1)::int, {c}::vector FROM {t} "
                 "WHERE {c} IS NOT NULL) TO STDOUT (FORMAT BINARY)"
             ).format(**named)
-            matrix = np.empty((len(found), width), np.float32)
+            matrix = np.empty((len(contents), width), np.float32)
             with cursor.copy(vectors) as copy:
                 for places, block in vector_blocks(copy, width, FETCHED):
                     matrix[places] = block
-            return found, matrix
+            return contents, matrix
 
     def width(self, table: ChunkTable) -> int:
         """Of the vectors of a table. Raises as `vectors` does."""
@@ -144,11 +144,13 @@ class Source:
             raise StoreError(f"databases.{self.name}: no column is named for the embeddings of {table.table}")
         widths = sql.SQL("SELECT DISTINCT vector_dims({c}::vector) FROM {t} WHERE {c} IS NOT NULL")
         placed = widths.format(c=sql.Identifier(table.embedding), t=_place(table))
-        found = [width for (width,) in cursor.execute(placed).fetchall()]
-        if len(found) != 1:
-            told = "no row has a vector" if not found else f"its widths are {', '.join(map(str, sorted(found)))}"
+        dimensions = [width for (width,) in cursor.execute(placed).fetchall()]
+        if len(dimensions) != 1:
+            told = (
+                "no row has a vector" if not dimensions else f"its widths are {', '.join(map(str, sorted(dimensions)))}"
+            )
             raise EmbeddingError(f"databases.{self.name}: {table.table}.{table.embedding}: {told}; one is expected")
-        return int(found[0])
+        return int(dimensions[0])
 
     def own_index(self) -> OwnIndex:
         """The approximate index of cosine similarity on the vectors of the chunks. Raises StoreError where none is."""

@@ -44,7 +44,7 @@ def own_index(cursor: Cursor[Any], schema: str, table: str, column: str, width: 
 
     Raises StoreError where there is none, with those that are of something else.
     """
-    found = cursor.execute(
+    indexes = cursor.execute(
         "SELECT i.relname, m.amname, o.opcname, coalesce(i.reloptions, '{}'), i.relfilenode::bigint, "
         "pg_get_indexdef(i.oid, 1, true), x.indpred IS NOT NULL, x.indisvalid, quote_ident(%(c)s), "
         "format_type(a.atttypid, NULL) "
@@ -56,10 +56,10 @@ def own_index(cursor: Cursor[Any], schema: str, table: str, column: str, width: 
         {"s": schema, "t": table, "c": column},
     ).fetchall()
     others = []
-    for name, kind, operators, options, building, of, is_partial, is_valid, quoted, stored in found:
+    for name, kind, operators, options, building, of, is_partial, is_valid, quoted, stored in indexes:
         halved = f"{quoted}::halfvec({width})"
         if operators in COSINE and is_valid and not is_partial and of.strip("()") in (quoted, halved.strip("()")):
-            given = {**DEFAULTS, **{key: int(value) for key, value in (one.split("=") for one in options)}}
+            given = {**DEFAULTS, **{key: int(value) for key, value in (option.split("=") for option in options)}}
             built = {key: given[key] for key in (("lists",) if kind == "ivfflat" else ("m", "ef_construction"))}
             is_half = of != quoted or stored.rpartition(".")[2] == "halfvec"
             expression = quoted if of == quoted else f"({halved})"
@@ -112,7 +112,7 @@ def nearest(
         rows = cursor.execute(statement, asked).fetchall()
         milliseconds[number] = (time.perf_counter() - begun) * 1000
         ids.append([str(name) for name, _ in rows])
-        similarities.append(np.clip(np.array([one for _, one in rows], np.float32), -1, 1))
+        similarities.append(np.clip(np.array([similarity for _, similarity in rows], np.float32), -1, 1))
         if progress is not None:
             progress(1)
     return ids, similarities, milliseconds

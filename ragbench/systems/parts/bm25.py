@@ -84,8 +84,8 @@ class Bm25Retriever:
             begun = time.perf_counter()
             scores = index.scores(tokens(text))
             rows = best(scores, k)
-            found = zip(rows.tolist(), scores[rows].tolist(), strict=True)
-            hits.append([Hit(self.chunks[row], score) for row, score in found])
+            scored = zip(rows.tolist(), scores[rows].tolist(), strict=True)
+            hits.append([Hit(self.chunks[row], score) for row, score in scored])
             milliseconds[place] = (time.perf_counter() - begun) * 1000
             if progress is not None:
                 progress(2)

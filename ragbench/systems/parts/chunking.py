@@ -40,14 +40,16 @@ class Pieces:
     @property
     def description(self) -> dict[str, Any]:
         """JSON values for the page."""
-        one = self.settings
-        own: dict[str, Any] = {"callable": one.callable} if one.callable else {"kind": one.kind, "size": one.size}
-        own |= {"overlap": one.overlap} if one.overlap else {}
-        found = {"chunker": {"name": self.name, **own}, "pieces": len(self.dataset.chunks)}
+        settings = self.settings
+        own: dict[str, Any] = (
+            {"callable": settings.callable} if settings.callable else {"kind": settings.kind, "size": settings.size}
+        )
+        own |= {"overlap": settings.overlap} if settings.overlap else {}
+        facts = {"chunker": {"name": self.name, **own}, "pieces": len(self.dataset.chunks)}
         if not self.uncut:
-            return found
+            return facts
         why = sorted(set(self.uncut.values()))[:KINDS_SHOWN]
-        return {**found, "uncut": len(self.uncut), "uncut_of": self.passages, "uncut_first": why}
+        return {**facts, "uncut": len(self.uncut), "uncut_of": self.passages, "uncut_first": why}
 
 
 def cut(name: str, settings: ChunkerSettings, dataset: Dataset) -> Pieces:
@@ -63,10 +65,10 @@ def cut(name: str, settings: ChunkerSettings, dataset: Dataset) -> Pieces:
     uncut: dict[str, str] = {}
     for chunk in dataset.chunks:
         try:
-            found = {(start, end): text for start, end, text in split(chunk, settings)}
+            spans = {(start, end): text for start, end, text in split(chunk, settings)}
         except RetrievalError as error:
-            found, uncut[chunk.id] = {}, str(error)
-        for (start, end), text in (found or {(0, len(chunk.text)): chunk.text}).items():
+            spans, uncut[chunk.id] = {}, str(error)
+        for (start, end), text in (spans or {(0, len(chunk.text)): chunk.text}).items():
             identifier = f"{chunk.id}#{start:05}-{end:05}"  # in the order of the text, the same in every cutting
             digest.update(f"\0{identifier}\0{text}".encode("utf-8", "surrogatepass"))
             pieces.append(Piece(identifier, text, chunk.url, chunk.title, chunk.section, chunk.id, start, end))
@@ -78,9 +80,9 @@ def cut(name: str, settings: ChunkerSettings, dataset: Dataset) -> Pieces:
 
 
 def _words(chunk: Chunk, settings: ChunkerSettings) -> Iterator[Cut]:
-    found, step = [word.span() for word in _WORD.finditer(chunk.text)], settings.size - settings.overlap
-    for first in range(0, max(1, len(found) - settings.overlap), step):
-        held = found[first : first + settings.size]
+    spans, step = [word.span() for word in _WORD.finditer(chunk.text)], settings.size - settings.overlap
+    for first in range(0, max(1, len(spans) - settings.overlap), step):
+        held = spans[first : first + settings.size]
         yield from _joined(chunk, held)
 
 
@@ -112,7 +114,7 @@ def _function(name: str, settings: ChunkerSettings) -> Callable[[Chunk, ChunkerS
             pieces = [given] if isinstance(given, str) else list(given)
         except Exception as error:
             raise RetrievalError(f"{place} failed at the passage {shown!r}: {told(error)}") from error
-        if not all(isinstance(one, str) for one in pieces):
+        if not all(isinstance(piece, str) for piece in pieces):
             raise RetrievalError(
                 f"{place} gave {excerpt(repr(given), 80)} for the passage {shown!r}: texts are expected"
             )
@@ -135,10 +137,10 @@ def located(text: str, pieces: Iterable[str]) -> Iterator[Cut]:
     """
     start = end = 0
     for piece in pieces:
-        found = _found(text, piece, end) or _found(text, piece, start)
-        if found is None:
+        span = _found(text, piece, end) or _found(text, piece, start)
+        if span is None:
             raise LookupError(piece)
-        start, end = found
+        start, end = span
         yield start, end, piece
 
 

@@ -91,10 +91,10 @@ class DenseRetriever:
     @property
     def searched(self) -> Index | None:
         """The index of so many passages; None where the user's own is searched, and nothing is built."""
-        one = self.settings
-        if one.index == "own":
+        settings = self.settings
+        if settings.index == "own":
             return None
-        return Index.of(one.index, len(self.dataset.chunks), one.m, one.ef_construction, one.lists)
+        return Index.of(settings.index, len(self.dataset.chunks), settings.m, settings.ef_construction, settings.lists)
 
     def prepare(self, progress: Progress | None = None) -> None:
         """Store the passages and their vectors."""
@@ -118,14 +118,14 @@ class DenseRetriever:
         begun = time.perf_counter()
         places, queries, errors = self._usable(texts, fresh, progress, alone)
         embed_ms = (time.perf_counter() - begun) * 1000 / len(texts)
-        found = self._found(queries, k, progress, alone)
+        neighbours = self._found(queries, k, progress, alone)
         hits: list[list[Hit]] = [[] for _ in texts]
         search_ms = np.zeros(len(texts))
-        search_ms[places] = found.milliseconds
-        for place, row in zip(places, self._hits(found), strict=True):
+        search_ms[places] = neighbours.milliseconds
+        for place, row in zip(places, self._hits(neighbours), strict=True):
             hits[place] = row
         milliseconds = {"embed": np.full(len(texts), embed_ms), "search": search_ms}
-        facts = self.description if alone else {**self.description, **self._facts(queries, found, k, fresh)}
+        facts = self.description if alone else {**self.description, **self._facts(queries, neighbours, k, fresh)}
         return Found(hits, milliseconds, facts, errors)
 
     def _found(self, queries: Vectors, k: int, progress: Progress | None, alone: bool) -> Neighbours:
@@ -136,10 +136,10 @@ class DenseRetriever:
             if progress is not None:
                 progress(len(queries))
             return self._before[2]
-        found = self.nearest(queries, k, self.how, progress=progress)
+        neighbours = self.nearest(queries, k, self.how, progress=progress)
         if self.settings.index == "exact":
-            self._before = queries, k, found
-        return found
+            self._before = queries, k, neighbours
+        return neighbours
 
     def nearest(
         self, queries: Vectors, k: int, how: Mapping[str, Any], *, alone: bool = False, progress: Progress | None = None
@@ -169,12 +169,12 @@ class DenseRetriever:
                     queries, k, index, effort, connections=connections, progress=progress
                 )
         kept = [
-            sorted((-one, name) for name, one in zip(*row, strict=True) if name in self._places)
+            sorted((-similarity, name) for name, similarity in zip(*row, strict=True) if name in self._places)
             for row in zip(ids, similarities, strict=True)
         ]
         return Neighbours(
             [[name for _, name in row] for row in kept],
-            [np.array([-one for one, _ in row], np.float32) for row in kept],
+            [np.array([-distance for distance, _ in row], np.float32) for row in kept],
             milliseconds,
         )
 
@@ -211,7 +211,7 @@ class DenseRetriever:
             except EmbeddingError as error:
                 if error.dead or not error.positions or len(error.positions) == len(places):
                     raise
-                errors |= {places[one]: str(error) for one in error.positions}
+                errors |= {places[position]: str(error) for position in error.positions}
                 places = [place for place in places if place not in errors]
                 done = 0
                 continue
@@ -258,11 +258,11 @@ class DenseRetriever:
         """What is searched, as texts."""
         return [chunk.text for chunk in self.dataset.chunks]
 
-    def _facts(self, queries: Vectors, found: Neighbours, k: int, fresh: bool) -> dict[str, Any]:
+    def _facts(self, queries: Vectors, neighbours: Neighbours, k: int, fresh: bool) -> dict[str, Any]:
         facts: dict[str, Any] = {"width": queries.shape[1]}
         if self.settings.index != "exact":
             exact = self.store.exact_in_blocks(self.dataset.content_hash, self.embedder, queries, k)
-            facts["recall_against_exact"] = round(recall_against_exact(found, exact), 6)
+            facts["recall_against_exact"] = round(recall_against_exact(neighbours, exact), 6)
         if isinstance(self.asking, EndpointEmbedder) and (named := self._answered_by(self.asking, fresh)):
             facts["embedder_answered_by"] = {"asked": self.asking.settings.model, "replies": named}
         if isinstance(self.embedder, ModelEmbedder) and (
@@ -271,11 +271,11 @@ class DenseRetriever:
             facts["chunks_truncated"] = truncated
         return facts
 
-    def _hits(self, found: Neighbours) -> list[list[Hit]]:
+    def _hits(self, neighbours: Neighbours) -> list[list[Hit]]:
         chunks = {chunk.id: chunk for chunk in self.dataset.chunks}
         return [
             [Hit(chunks[name], float(similarity)) for name, similarity in zip(ids, similarities, strict=True)]
-            for ids, similarities in zip(found.ids, found.similarities, strict=True)
+            for ids, similarities in zip(neighbours.ids, neighbours.similarities, strict=True)
         ]
 
     def _answered_by(self, embedder: EndpointEmbedder, fresh: bool) -> dict[str, int]:

@@ -51,20 +51,20 @@ class HybridRetriever:
         """As `Retriever.search`; milliseconds are the parts' together."""
         each = scaled(progress, 1 / len(self.parts))
         depth = max(k, self.settings.depth)
-        found = [part.search(texts, depth, progress=each, fresh=fresh, alone=alone) for part in self.parts.values()]
+        outcomes = [part.search(texts, depth, progress=each, fresh=fresh, alone=alone) for part in self.parts.values()]
         milliseconds: dict[str, Array] = {}
-        for one in found:
-            for stage, taken in one.milliseconds.items():
+        for outcome in outcomes:
+            for stage, taken in outcome.milliseconds.items():
                 milliseconds[stage] = milliseconds[stage] + taken if stage in milliseconds else taken
-        facts = {key: value for one in found for key, value in one.facts.items()}
-        fused = [self._fused(rankings)[:k] for rankings in zip(*(one.hits for one in found), strict=True)]
-        return Found(fused, milliseconds, {**facts, **self.description}, self._errors(found))
+        facts = {key: value for outcome in outcomes for key, value in outcome.facts.items()}
+        fused = [self._fused(rankings)[:k] for rankings in zip(*(outcome.hits for outcome in outcomes), strict=True)]
+        return Found(fused, milliseconds, {**facts, **self.description}, self._errors(outcomes))
 
-    def _errors(self, found: Sequence[Found]) -> dict[int, str]:
+    def _errors(self, outcomes: Sequence[Found]) -> dict[int, str]:
         """Place of a text → what every part that failed at it says, under its name where several parts failed."""
         errors: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
-        for name, one in zip(self.parts, found, strict=True):
-            for place, why in one.errors.items():
+        for name, outcome in zip(self.parts, outcomes, strict=True):
+            for place, why in outcome.errors.items():
                 errors[place].append((name, why))
         return {
             place: own[0][1] if len(own) == 1 else "; ".join(f"{name}: {why}" for name, why in own)
@@ -84,7 +84,7 @@ class HybridRetriever:
 def by_ranks(rankings: Sequence[Sequence[Hit]], constant: float = CONSTANT) -> list[Hit]:
     """Reciprocal rank fusion (Cormack, Clarke and Buettcher 2009): the sum of 1 / (constant + rank) over the rankings
     that hold a passage, ranks from 1; ties in code point order of the id."""
-    return _summed([[1 / (constant + rank) for rank in range(1, len(one) + 1)] for one in rankings], rankings)
+    return _summed([[1 / (constant + rank) for rank in range(1, len(ranking) + 1)] for ranking in rankings], rankings)
 
 
 def by_scores(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> list[Hit]:
@@ -94,7 +94,10 @@ def by_scores(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> li
     A passage that a ranking lacks has 0 of it, as its last one has; where all its scores are the same, all have 1.
     """
     return _summed(
-        [[weight * one for one in _from_0_to_1(ranking)] for ranking, weight in zip(rankings, weights, strict=True)],
+        [
+            [weight * score for score in _from_0_to_1(ranking)]
+            for ranking, weight in zip(rankings, weights, strict=True)
+        ],
         rankings,
     )
 
@@ -102,7 +105,7 @@ def by_scores(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> li
 def _from_0_to_1(ranking: Sequence[Hit]) -> list[float]:
     scores = [0.0 if hit.similarity is None else hit.similarity for hit in ranking]
     least, greatest = min(scores, default=0.0), max(scores, default=0.0)
-    return [(one - least) / (greatest - least) if greatest > least else 1.0 for one in scores]
+    return [(score - least) / (greatest - least) if greatest > least else 1.0 for score in scores]
 
 
 def _summed(worth: Sequence[Sequence[float]], rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
@@ -112,4 +115,4 @@ def _summed(worth: Sequence[Sequence[float]], rankings: Sequence[Sequence[Hit]])
         for value, hit in zip(values, ranking, strict=True):
             sums[hit.chunk.id] += value
             chunks.setdefault(hit.chunk.id, hit.chunk)
-    return [Hit(chunks[name], value) for name, value in sorted(sums.items(), key=lambda one: (-one[1], one[0]))]
+    return [Hit(chunks[name], value) for name, value in sorted(sums.items(), key=lambda pair: (-pair[1], pair[0]))]

@@ -78,8 +78,8 @@ def reranked(
 
     def measured() -> dict[str, Array]:
         begun = time.perf_counter()
-        found = checked(reranker.scores(question, texts), len(texts))
-        return {"score": found, "ms": np.array([(time.perf_counter() - begun) * 1000])}
+        scores = checked(reranker.scores(question, texts), len(texts))
+        return {"score": scores, "ms": np.array([(time.perf_counter() - begun) * 1000])}
 
     if not reranker.identity or (fresh and not reranker.asks_elsewhere):
         kept: Mapping[str, Array] = measured()
@@ -92,10 +92,10 @@ def reranked(
 
 def checked(scores: Sequence[float], number: int) -> Array:
     """The scores of so many texts. Raises UnreadableError for what is not one finite number a text."""
-    found = np.asarray(scores, float)
-    if found.shape != (number,) or not np.isfinite(found).all():
-        raise UnreadableError(f"{excerpt(found.tolist(), 80)}: {_expected(number)}")
-    return found
+    values = np.asarray(scores, float)
+    if values.shape != (number,) or not np.isfinite(values).all():
+        raise UnreadableError(f"{excerpt(values.tolist(), 80)}: {_expected(number)}")
+    return values
 
 
 def kept_of(
@@ -134,8 +134,8 @@ class CrossEncoderReranker:
     def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """As `Reranker.scores`."""
         pairs = [(question, text) for text in texts]
-        found = self._model.predict(pairs, batch_size=self.settings.batch, show_progress_bar=False)
-        return [float(one) for one in np.asarray(found).reshape(len(texts), -1)[:, 0]]
+        predicted = self._model.predict(pairs, batch_size=self.settings.batch, show_progress_bar=False)
+        return [float(score) for score in np.asarray(predicted).reshape(len(texts), -1)[:, 0]]
 
     @cached_property
     def _model(self) -> Any:
@@ -192,15 +192,15 @@ class EndpointReranker:
         unreadable = f"rerankers.{self.name} gave a reply that cannot be read"
         try:
             rows = json.loads(content)["results"]
-            found = {row["index"]: row["relevance_score"] for row in rows}
+            by_index = {row["index"]: row["relevance_score"] for row in rows}
         except (ValueError, RecursionError, KeyError, TypeError):
             raise UnreadableError(
                 f"{unreadable}: a list `results` of `index` and `relevance_score` is expected"
             ) from None
-        scores: list[Any] = [found.get(place) for place in range(number)]
+        scores: list[Any] = [by_index.get(place) for place in range(number)]
         if len(rows) != number or not all(map(_is_score, scores)):
             raise UnreadableError(f"{unreadable}: {_expected(number)}")
-        return [float(one) for one in scores]
+        return [float(score) for score in scores]
 
 
 class FunctionReranker:
@@ -221,7 +221,7 @@ class FunctionReranker:
 
     def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """As `Reranker.scores`."""
-        return [float(one) for one in self._function(question, list(texts))]
+        return [float(score) for score in self._function(question, list(texts))]
 
 
 KINDS: dict[str, Callable[[str, RerankerSettings], Reranker]] = {

@@ -94,18 +94,21 @@ class ModelRewriter(ChatGenerator):
     def rewrite(self, questions: Sequence[Question]) -> list[Rewritten]:
         """As `Rewriter.rewrite`, all at once; of several queries the question itself is the first."""
         written = self.generate([Task(question, ()) for question in questions])
-        return [self._read(question, one) for question, one in zip(questions, written, strict=True)]
+        return [self._read(question, generation) for question, generation in zip(questions, written, strict=True)]
 
     def foreseen(self, questions: Sequence[Question]) -> tuple[list[Rewritten | None], Outlook]:
         """What the journal has for each question, None for what would be asked, and what that would take."""
         known, outlook = self.rehearse([Task(question, ()) for question in questions])
-        made = [None if one is None else self._read(q, one) for q, one in zip(questions, known, strict=True)]
+        made = [
+            None if generation is None else self._read(q, generation)
+            for q, generation in zip(questions, known, strict=True)
+        ]
         return made, outlook
 
-    def _read(self, question: Question, one: Generation) -> Rewritten:
-        texts = self._texts(question.text, one.answer or "")
-        reason = "" if texts else one.reason or f"{self.title}: the model wrote nothing to search for"
-        return Rewritten(texts, reason, (one.seconds or 0.0) * 1000)
+    def _read(self, question: Question, generation: Generation) -> Rewritten:
+        texts = self._texts(question.text, generation.answer or "")
+        reason = "" if texts else generation.reason or f"{self.title}: the model wrote nothing to search for"
+        return Rewritten(texts, reason, (generation.seconds or 0.0) * 1000)
 
     def _texts(self, question: str, answer: str) -> tuple[str, ...]:
         if self.rewriter.kind != "queries":
@@ -137,7 +140,7 @@ class FunctionRewriter:
         try:
             given = self._function(text)
             texts = (given,) if isinstance(given, str) else tuple(given)
-            if not texts or not all(isinstance(one, str) and one.strip() for one in texts):
+            if not texts or not all(isinstance(query, str) and query.strip() for query in texts):
                 texts, reason = (
                     (),
                     f"{self.path} gave {excerpt(repr(given), 80)}: a text or several are expected, none of them empty",

@@ -61,8 +61,10 @@ def _call(part: str, name: str, known: Settings, given: str, texts: list[str]) -
     elif part == "rerankers":
         checked(FunctionReranker(name, known.rerankers[name]).scores(given, texts), len(texts))
     else:
-        one = known.chunkers[name]
-        function = of_table(f"chunkers.{name}", str(one.callable), "a text", one.timeout_seconds, RetrievalError)
+        chunker = known.chunkers[name]
+        function = of_table(
+            f"chunkers.{name}", str(chunker.callable), "a text", chunker.timeout_seconds, RetrievalError
+        )
         made = function(given)
         if not all(isinstance(piece, str) for piece in ([made] if isinstance(made, str) else list(made))):
-            raise RetrievalError(f"{one.callable} gave {excerpt(repr(made), 80)}: texts are expected")
+            raise RetrievalError(f"{chunker.callable} gave {excerpt(repr(made), 80)}: texts are expected")

@@ -51,12 +51,15 @@ class Worth:
     facts: dict[str, Any]
     repeated: pd.DataFrame
 
-    def variance(self, found: Findings, asked: Sequence[Question]) -> dict[str, pd.DataFrame]:
+    def variance(self, findings: Findings, asked: Sequence[Question]) -> dict[str, pd.DataFrame]:
         """The tables `repeated` and `variance` (`ragbench.tiers.scoring.repeats.VARIANCE`); none where all was asked
         once."""
         if not len(self.repeated):
             return {}
-        return {"repeated": self.repeated, "variance": repeats.variance(self.repeated, *found, frames.clusters(asked))}
+        return {
+            "repeated": self.repeated,
+            "variance": repeats.variance(self.repeated, *findings, frames.clusters(asked)),
+        }
 
     def over_judges(
         self, compared: Sequence[NamedComparison], clusters: Mapping[str, str] | None, level: float
@@ -83,13 +86,13 @@ def chosen(labels: str | Sequence[str], default: Sequence[str]) -> tuple[Metric,
     """
     own_metrics.check()
     catalogue()
-    found = tuple(parse(label) for label in parted(labels) or default)
-    for each in found:
+    selected = tuple(parse(label) for label in parted(labels) or default)
+    for each in selected:
         if not (each.grain == "sample" or _of_repeats(each) or corpora.is_corpus(each)):
             raise BenchError(
                 f"{each.label} reads a {each.grain}, not answers; `ragbench metrics --grain sample` lists those that do"
             )
-    return found
+    return selected
 
 
 def _of_repeats(each: Metric) -> bool:
@@ -110,16 +113,18 @@ def measured(
     questions = {question.id for question in asked}
     single = [each for each in metrics if each.grain == "sample"]
     numbers = sorted(set(answered.table["repeat"]))
-    turns = {number: [one for one in answered.samples(asked, number) if one.id in questions] for number in numbers}
-    samples = [one for own in turns.values() for one in own]
+    turns = {
+        number: [answer for answer in answered.samples(asked, number) if answer.id in questions] for number in numbers
+    }
+    samples = [answer for own in turns.values() for answer in own]
     parts = []
     judgements, facts, repeated = pd.DataFrame(columns=list(JUDGEMENT_COLUMNS)), {}, repeats.table([])
     if single and samples:
-        found = judged(session, samples, single, judging)
-        parts.append(found.scores)
-        judgements, facts = found.judgements, found.facts
-        repeated = _numbered(found.repeated, found.scores, turns, answered, questions)
-    there = {(one.system, one.id) for one in samples}
+        verdicts = judged(session, samples, single, judging)
+        parts.append(verdicts.scores)
+        judgements, facts = verdicts.judgements, verdicts.facts
+        repeated = _numbered(verdicts.repeated, verdicts.scores, turns, answered, questions)
+    there = {(answer.system, answer.id) for answer in samples}
     rows = [
         (*place, float("nan"), *why, None)
         for place, why in _unanswered(answered.unanswered(), questions, single)
@@ -154,8 +159,8 @@ def _numbered(
         return repeats.table([])
     came: dict[tuple[str | None, str], list[int]] = {}
     for number, own in turns.items():
-        for one in own:
-            came.setdefault((one.system, one.id), []).append(number)
+        for answer in own:
+            came.setdefault((answer.system, answer.id), []).append(number)
     known = {
         (row["system"], row["metric"], row["sample"]): (row["value"], row["status"], row["reason"])
         for row in scores.to_dict("records")
@@ -231,7 +236,7 @@ def found(
 
 def _aligned(answered: Answered, asked: Sequence[Question], system: str) -> list[Sample]:
     """One sample a question, its response None where there is no answer."""
-    known = {one.id: one for one in answered.samples(asked) if one.system == system}
+    known = {answer.id: answer for answer in answered.samples(asked) if answer.system == system}
     return [known.get(question.id) or sample(question, system, None, ()) for question in asked]
 
 
@@ -273,11 +278,11 @@ def _repeated(
         if (place, metric) not in nothing
     ]
     embedder = _embedder(session, turns, metrics, judging)
-    found = groups.scored([(metric, group) for (_, group), metric in works], embedder, session.settings)
+    scores = groups.scored([(metric, group) for (_, group), metric in works], embedder, session.settings)
     once = all(len(group) < 2 for group in turns.values())
     speaker = translator(judging.prompts or session.settings.language)
     rows = []
-    for (((system, identifier), group), metric), score in zip(works, found, strict=True):
+    for (((system, identifier), group), metric), score in zip(works, scores, strict=True):
         reason = explain(score, speaker) if score.status is Status.OK else score.reason
         if len(group) < 2 and not metric.is_users:
             reason = ONCE if once else LOGGED

@@ -145,10 +145,10 @@ class Standard:
 
 def _rating(label: str, what: str) -> Metric:
     catalogue()
-    found = parse(label)
-    if found.grain != "sample" or None in found.bounds or found.better != "higher":
+    metric = parse(label)
+    if metric.grain != "sample" or None in metric.bounds or metric.better != "higher":
         raise BenchError(f"{what} = {label!r}: a metric of single answers is expected, higher is better, 0 to 1 or so")
-    return found
+    return metric
 
 
 def _limit(metric: Metric, given: float | None) -> float:

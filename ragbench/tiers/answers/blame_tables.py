@@ -51,14 +51,14 @@ class Seen:
         rows = list(hits)
         chunks = [self.pieces.get(hit["chunk"]) or Chunk(hit["chunk"], "") for hit in rows]
         return [
-            one if chunk.id in self.pieces and hit["url"] not in question.relevant_urls else _whole(question, hit)
-            for hit, chunk, one in zip(rows, chunks, self.labelled.added(question, chunks), strict=True)
+            addition if chunk.id in self.pieces and hit["url"] not in question.relevant_urls else _whole(question, hit)
+            for hit, chunk, addition in zip(rows, chunks, self.labelled.added(question, chunks), strict=True)
         ]
 
     def holding(self, question: Question, hits: Iterable[Hit]) -> list[Hit]:
         """Those of these hits with which the answer was there to be read."""
         rows = list(hits)
-        return [hit for hit, one in zip(rows, self.added(question, rows), strict=True) if one.reached]
+        return [hit for hit, addition in zip(rows, self.added(question, rows), strict=True) if addition.reached]
 
 
 @dataclass(frozen=True)
@@ -205,10 +205,10 @@ def _said(answer: Mapping[Any, Any], scores: Sequence[Mapping[Any, Any] | None],
 
 def by_question(table: pd.DataFrame) -> dict[tuple[str, str], list[Hit]]:
     """(system, question) → what was retrieved, in the table's order."""
-    found: dict[tuple[str, str], list[Hit]] = {}
+    hits: dict[tuple[str, str], list[Hit]] = {}
     for row in table[["system", "sample", "rank", "chunk", "url"]].to_dict("records"):
-        found.setdefault((row["system"], row["sample"]), []).append(row)
-    return found
+        hits.setdefault((row["system"], row["sample"]), []).append(row)
+    return hits
 
 
 def shares(table: pd.DataFrame, clusters: Mapping[str, str] | None, sureness: Sureness) -> tuple[NamedEstimate, ...]:
@@ -221,8 +221,8 @@ def shares(table: pd.DataFrame, clusters: Mapping[str, str] | None, sureness: Su
     for (system, group), own in table.groupby(["system", "group"], sort=False):
         flags = indicators(own["part"], PARTS[str(group)])
         labels = None if clusters is None else [clusters[sample] for sample in own["sample"]]
-        found = stats.estimate_many(flags, clusters=labels, bounds=(0.0, 1.0), **asdict(sureness))
-        made += [NamedEstimate(str(system), METRIC, estimate, {"part": part}) for part, estimate in found.items()]
+        estimates = stats.estimate_many(flags, clusters=labels, bounds=(0.0, 1.0), **asdict(sureness))
+        made += [NamedEstimate(str(system), METRIC, estimate, {"part": part}) for part, estimate in estimates.items()]
     return tuple(made)
 
 
@@ -258,5 +258,9 @@ def compared(
             values = {name: flags[name][part.value] for name in systems}
             if any(np.nansum(column) > 0 for column in values.values()):
                 groups[part.value] = Group(values, better, places, (0.0, 1.0))
-    found = families.compared(groups, labels, sureness)
-    return tuple(NamedComparison(METRIC, one, {"part": part}) for part, against in found.items() for one in against)
+    comparisons = families.compared(groups, labels, sureness)
+    return tuple(
+        NamedComparison(METRIC, comparison, {"part": part})
+        for part, against in comparisons.items()
+        for comparison in against
+    )

@@ -69,7 +69,7 @@ class Caching:
     @property
     def clusters(self) -> Sequence[str] | None:
         """A label a question where any two share one; those without a vector come last."""
-        return frames.independent([one.cluster for one in (*self.asked, *self.without)])
+        return frames.independent([question.cluster for question in (*self.asked, *self.without)])
 
     def whole(self, values: NDArray[Any]) -> Array:
         """Values of the questions, with those that have no vector as unmeasured."""
@@ -91,7 +91,7 @@ def questions(dataset: Dataset, cache: Sequence[PastQuestion]) -> dict[str, list
     pages = {chunk.id: chunk.url for chunk in dataset.chunks if chunk.url}
     labelled = any(turn.relevant for dialogue in dataset.dialogues for turn in dialogue.turns)
     place = {past.id: number for number, past in enumerate(cache)}
-    found = {
+    by_kind = {
         "dialogues": [
             Asked(f"{dialogue.id}.{number}", turn.question, dialogue.id, turn.answer,
                   _best(turn.relevant, pages) if labelled else None)
@@ -99,16 +99,18 @@ def questions(dataset: Dataset, cache: Sequence[PastQuestion]) -> dict[str, list
             for number, turn in enumerate(dialogue.turns, 1)
         ],
         "questions": [
-            Asked(one.id, one.text, frames.cluster(one), one.reference,
-                  frozenset() if one.answerable is False
-                  else _best(one.relevant, pages) or _best(one.relevant_urls, None) or None)
-            for one in dataset.questions
-            if one.source != REAL  # of a user's own tables these are the history once more
+            Asked(question.id, question.text, frames.cluster(question), question.reference,
+                  frozenset() if question.answerable is False
+                  else _best(question.relevant, pages) or _best(question.relevant_urls, None) or None)
+            for question in dataset.questions
+            if question.source != REAL  # of a user's own tables these are the history once more
         ],
     }  # fmt: skip
-    known = {plain(one.text): one for one in reversed(found["questions"]) if one.pages is not None}
-    found["history"] = [_past(past, known.get(plain(past.question)), place.get(past.id)) for past in dataset.history]
-    return {kind: asked for kind, asked in found.items() if asked}
+    known = {
+        plain(question.text): question for question in reversed(by_kind["questions"]) if question.pages is not None
+    }
+    by_kind["history"] = [_past(past, known.get(plain(past.question)), place.get(past.id)) for past in dataset.history]
+    return {kind: asked for kind, asked in by_kind.items() if asked}
 
 
 def _past(past: PastQuestion, label: Asked | None, own: int | None) -> Asked:
@@ -151,14 +153,14 @@ def serving(asked: Asked, entry: PastQuestion) -> Serving:
     return Serving.DOUBTFUL if apart else Serving.RIGHT
 
 
-def _same(one: str | None, other: str | None) -> bool:
+def _same(text: str | None, other: str | None) -> bool:
     """Whether both are there and word for word the same."""
-    return bool(one and other and one.strip() == other.strip())
+    return bool(text and other and text.strip() == other.strip())
 
 
-def _differ(one: str | None, other: str | None) -> bool:
+def _differ(text: str | None, other: str | None) -> bool:
     """Whether both texts name numbers and neither names all those of the other."""
-    first, second = numbers(one or ""), numbers(other or "")
+    first, second = numbers(text or ""), numbers(other or "")
     return bool(first and second) and not (first <= second or second <= first)
 
 
@@ -173,68 +175,82 @@ def asked_of(
 
     vectors: of the questions' texts. there: what of the cache has a vector; entries: these vectors.
     """
-    known = [one for one in asked if one.text in vectors]
+    known = [question for question in asked if question.text in vectors]
     places = {past.id: place for place, past in enumerate(there)}
-    own = [None if one.own is None else places.get(cache[one.own].id) for one in known]
+    own = [None if question.own is None else places.get(cache[question.own].id) for question in known]
     with one_thread():
-        table = nearest(np.array([vectors[one.text] for one in known]), entries, left_out=own)
+        table = nearest(np.array([vectors[question.text] for question in known]), entries, left_out=own)
     servings = [
-        Serving.UNKNOWN if row < 0 and one.pages is None else Serving.RIGHT if row < 0 else serving(one, there[row])
-        for one, row in zip(known, table.rows, strict=True)
+        Serving.UNKNOWN
+        if row < 0 and question.pages is None
+        else Serving.RIGHT
+        if row < 0
+        else serving(question, there[row])
+        for question, row in zip(known, table.rows, strict=True)
     ]
-    return Caching(known, replace(table, servings=servings), [one for one in asked if one.text not in vectors])
+    return Caching(
+        known, replace(table, servings=servings), [question for question in asked if question.text not in vectors]
+    )
 
 
-def rates(one: Caching, thresholds: Array, sureness: Sureness) -> list[tuple[Estimate, Estimate | None]]:
+def rates(caching: Caching, thresholds: Array, sureness: Sureness) -> list[tuple[Estimate, Estimate | None]]:
     """At each threshold the hit rate and the wrong-hit rate; None for the latter where no answer is known.
 
     A hit of which nobody can say whether it is wrong is unmeasured in the latter; its floor and ceiling are what it
     would be if all of these were right, or wrong.
     """
-    how: dict[str, Any] = {**asdict(sureness), "clusters": one.clusters, "bounds": SHARE}
+    how: dict[str, Any] = {**asdict(sureness), "clusters": caching.clusters, "bounds": SHARE}
     names = [f"{float(each):.6f}" for each in thresholds]
     rate = stats.estimate_many(
-        {name: one.whole(hits(one.table, float(each))) for name, each in zip(names, thresholds, strict=True)}, **how
+        {name: caching.whole(hits(caching.table, float(each))) for name, each in zip(names, thresholds, strict=True)},
+        **how,
     )
-    if all(each is Serving.UNKNOWN for each in one.table.servings or ()):
+    if all(each is Serving.UNKNOWN for each in caching.table.servings or ()):
         return [(rate[name], None) for name in names]
     wrong = stats.estimate_many(
-        {name: one.whole(served_wrongly(one.table, float(each))) for name, each in zip(names, thresholds, strict=True)},
+        {
+            name: caching.whole(served_wrongly(caching.table, float(each)))
+            for name, each in zip(names, thresholds, strict=True)
+        },
         **how,
     )
     return [(rate[name], wrong[name]) for name in names]
 
 
-def named(system: str, found: tuple[Estimate, Estimate | None], **where: str | float) -> list[NamedEstimate]:
+def named(system: str, pair: tuple[Estimate, Estimate | None], **where: str | float) -> list[NamedEstimate]:
     """The hit rate and the wrong-hit rate at their place."""
     metrics = (cache_hit_rate.label, wrong_hit_rate.label)
-    return [NamedEstimate(system, label, one, where) for label, one in zip(metrics, found, strict=True) if one]
+    return [
+        NamedEstimate(system, label, estimate, where) for label, estimate in zip(metrics, pair, strict=True) if estimate
+    ]
 
 
-def curve(system: str, kind: str, one: Caching, sureness: Sureness) -> list[NamedEstimate]:
+def curve(system: str, kind: str, caching: Caching, sureness: Sureness) -> list[NamedEstimate]:
     """Both rates at each `threshold` from LOWEST to 1, of what was `asked`."""
     thresholds = np.linspace(LOWEST, 1.0, STEPS)
     return [
         each
-        for threshold, found in zip(thresholds, rates(one, thresholds, sureness), strict=True)
-        for each in named(system, found, asked=kind, threshold=float(threshold))
+        for threshold, pair in zip(thresholds, rates(caching, thresholds, sureness), strict=True)
+        for each in named(system, pair, asked=kind, threshold=float(threshold))
     ]
 
 
-def summary(system: str, kind: str, one: Caching, threshold: float) -> tuple[Any, ...]:
+def summary(system: str, kind: str, caching: Caching, threshold: float) -> tuple[Any, ...]:
     """A row of CACHES: what the hits at the threshold that is used would be."""
-    hit, servings = hits(one.table, threshold), one.table.servings or ()
+    hit, servings = hits(caching.table, threshold), caching.table.servings or ()
     of_hits = [serving for serving, served in zip(servings, hit, strict=True) if served]
     counts = [of_hits.count(each) for each in (Serving.RIGHT, Serving.DOUBTFUL, Serving.WRONG, Serving.UNKNOWN)]
     known = sum(serving is not Serving.UNKNOWN for serving in servings)
-    return (system, kind, len(one.asked), int(hit.sum()), known, *counts)
+    return (system, kind, len(caching.asked), int(hit.sum()), known, *counts)
 
 
-def listed(system: str, kind: str, one: Caching, cache: Sequence[PastQuestion], shown: Any) -> list[tuple[Any, ...]]:
+def listed(
+    system: str, kind: str, caching: Caching, cache: Sequence[PastQuestion], shown: Any
+) -> list[tuple[Any, ...]]:
     """Rows of NEAREST; `shown` makes a text fit to be kept."""
     rows = []
     for each, row, similarity, worth in zip(
-        one.asked, one.table.rows, one.table.similarities, one.table.servings or (), strict=True
+        caching.asked, caching.table.rows, caching.table.similarities, caching.table.servings or (), strict=True
     ):
         entry = cache[row] if row >= 0 else None
         rows.append(

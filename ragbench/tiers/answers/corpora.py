@@ -67,7 +67,7 @@ def find(
             stats.statistic_hypothesis(
                 statistic, rows[first], rows[name], clusters=clusters, better=better, names=(first, name),
                 bounds=bounds(metric), completed=_completed(metric, samples[first], samples[name]),
-                void=[not (one.reference or "").strip() for one in samples[first]], **asdict(sureness),
+                void=[not (sample.reference or "").strip() for sample in samples[first]], **asdict(sureness),
             )
             for name in others
         ]  # fmt: skip
@@ -86,13 +86,13 @@ def counts(samples: Mapping[str, Sequence[Sample]], metrics: Sequence[Metric]) -
     parts = []
     for metric in filter(is_corpus, metrics):
         for name, own in samples.items():
-            lacking = [one for one in own if one.response is None]
-            counted = {GIVEN: own, NOTHING: [_filled(one, False) for one in lacking]}
-            counted[REFERENCE] = [_filled(one, True) for one in lacking]
+            lacking = [sample for sample in own if sample.response is None]
+            counted = {GIVEN: own, NOTHING: [_filled(sample, False) for sample in lacking]}
+            counted[REFERENCE] = [_filled(sample, True) for sample in lacking]
             for answer, some in counted.items():
                 rows = overlap.sufficient(metric, some)
                 table = pd.DataFrame(rows, columns=[f"count_{place + 1}" for place in range(rows.shape[1])])
-                place = dict(zip(PLACE, (name, metric.label, [one.id for one in some], answer), strict=True))
+                place = dict(zip(PLACE, (name, metric.label, [sample.id for sample in some], answer), strict=True))
                 parts.append(pd.DataFrame(place, index=table.index).join(table))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(PLACE))
 
@@ -103,11 +103,11 @@ def _completed(
     """The counts of both where every answer that is missing says nothing, or is the reference, so that the difference
     is smallest, and where it is largest."""
     empty, full = (
-        [overlap.sufficient(metric, [_filled(one, best) for one in side]) for side in (first, second)]
+        [overlap.sufficient(metric, [_filled(sample, best) for sample in side]) for side in (first, second)]
         for best in (False, True)
     )
     return (full[0], empty[1]), (empty[0], full[1])
 
 
-def _filled(one: Sample, best: bool) -> Sample:
-    return one if one.response is not None else replace(one, response=one.reference if best else "")
+def _filled(sample: Sample, best: bool) -> Sample:
+    return sample if sample.response is not None else replace(sample, response=sample.reference if best else "")

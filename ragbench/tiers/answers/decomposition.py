@@ -61,7 +61,7 @@ def check(blaming: Blaming, session: Session) -> None:
 def decomposed(
     session: Session,
     asked: Sequence[Question],
-    found: Answered,
+    answered: Answered,
     seen: Seen,
     worth: Worth,
     blaming: Blaming,
@@ -79,16 +79,16 @@ def decomposed(
 
     answerable = [question for question in asked if question.answerable is not False]
     standard = blaming.standard
-    scores = _scores(session, answerable, found, worth, standard, judging)
-    decide = _decider(session, asked, found, blaming, judging)
+    scores = _scores(session, answerable, answered, worth, standard, judging)
+    decide = _decider(session, asked, answered, blaming, judging)
     chunks = session.dataset.chunks
     evidence = Evidence(
         asked,
         {chunk.id for chunk in chunks} | {chunk.url for chunk in chunks if chunk.url},
         seen,
-        found.table,
+        answered.table,
         scores,
-        decide(found) if decide is not None else _logged(found),
+        decide(answered) if decide is not None else _logged(answered),
     )
     table = blame_tables.blame(evidence, standard)
     clusters = frames.clusters(asked)
@@ -97,7 +97,7 @@ def decomposed(
     if blaming.perfect_parts:
         own = table[table["group"] != UNANSWERABLE]
         whole = Whole(
-            session, answerable, found, evidence, own, standard, judging, length_limit, decide, refusals["by"]
+            session, answerable, answered, evidence, own, standard, judging, length_limit, decide, refusals["by"]
         )
         perfect, gains = counterfactuals(whole, clusters, sureness)
     return Decomposition(
@@ -107,11 +107,11 @@ def decomposed(
             "production_judge": _title(blaming),
             "perfect_parts": blaming.perfect_parts,
             "refusals": dict(refusals),
-            **({"shown_logged": names} if decide is None and (names := logging_systems(found)) else {}),
+            **({"shown_logged": names} if decide is None and (names := logging_systems(answered)) else {}),
         },
         (
             *blame_tables.shares(table, clusters, sureness),
-            *blame_tables.compared(table, list(found.generators), clusters, sureness),
+            *blame_tables.compared(table, list(answered.generators), clusters, sureness),
             *gains,
         ),
     )
@@ -124,7 +124,7 @@ def _title(blaming: Blaming) -> str | None:
 def _scores(
     session: Session,
     asked: Sequence[Question],
-    found: Answered,
+    answered: Answered,
     worth: Worth,
     standard: Standard,
     judging: Judging,
@@ -136,27 +136,27 @@ def _scores(
     missing = [metric for metric in standard.metrics if metric.label not in there]
     if not missing:
         return worth.firsts
-    more = answer_scores.measured(session, asked, found.first, missing, judging)
+    more = answer_scores.measured(session, asked, answered.first, missing, judging)
     return pd.concat([worth.firsts, more.scores], ignore_index=True)
 
 
-def logging_systems(found: Answered) -> list[str]:
+def logging_systems(answered: Answered) -> list[str]:
     """The systems whose logs say which of their answers were shown."""
-    if "shown" not in found.table:
+    if "shown" not in answered.table:
         return []
-    known = set(found.table.loc[found.table["shown"].notna(), "system"])
-    return [name for name in found.generators if name in known]
+    known = set(answered.table.loc[answered.table["shown"].notna(), "system"])
+    return [name for name in answered.generators if name in known]
 
 
-def _logged(found: Answered) -> Mapping[tuple[str, str], bool | None]:
+def _logged(answered: Answered) -> Mapping[tuple[str, str], bool | None]:
     """What was logged of which answers were shown; empty where nothing was.
 
     Where a log is silent of single answers nobody knows of them; a system without such a log shows all of its own.
     """
-    logging = logging_systems(found)
+    logging = logging_systems(answered)
     if not logging:
         return {}
-    firsts = found.table[found.table["repeat"] == 0]
+    firsts = answered.table[answered.table["repeat"] == 0]
     marks = firsts["shown"].astype(object).where(firsts["shown"].notna(), None)
     return {
         (system, identifier): mark if system in logging else True
@@ -165,21 +165,21 @@ def _logged(found: Answered) -> Mapping[tuple[str, str], bool | None]:
 
 
 def _decider(
-    session: Session, asked: Sequence[Question], found: Answered, blaming: Blaming, judging: Judging
+    session: Session, asked: Sequence[Question], answered: Answered, blaming: Blaming, judging: Judging
 ) -> Decide | None:
     """Who decides which answers are shown; one that logged its decisions knows only the answers that it saw."""
     name = blaming.production_judge
     if not name:
         return None
     is_log = deciders.is_log(name)
-    if is_log and len(found.generators) > 1:
+    if is_log and len(answered.generators) > 1:
         raise BenchError(
             f"production_judge = {deciders.title(name)!r}: logged decisions are of the answers of one system; "
-            f"measure one of {', '.join(found.generators)} alone"
+            f"measure one of {', '.join(answered.generators)} alone"
         )
     questions = {question.id: question for question in asked}
     language = judging.prompts or session.settings.language
-    texts = {(row["system"], row["sample"]): row["response"] for row in _firsts(found)}
+    texts = {(row["system"], row["sample"]): row["response"] for row in _firsts(answered)}
 
     def decide(given: Answered) -> Mapping[tuple[str, str], bool | None]:
         decided: dict[tuple[str, str], bool | None] = {}
@@ -190,8 +190,8 @@ def _decider(
                 decided |= {(system, row["sample"]): True for row in unseen}
                 rows = [row for row in rows if (system, row["sample"]) not in decided]
             cases = [case(questions[row["sample"]], row["response"], given, system) for row in rows]
-            found = deciders.decide(name, cases, session, language).decided if cases else []
-            decided |= {(system, case.id): one.show for case, one in zip(cases, found, strict=True)}
+            decisions = deciders.decide(name, cases, session, language).decided if cases else []
+            decided |= {(system, case.id): decision.show for case, decision in zip(cases, decisions, strict=True)}
         return decided
 
     def case(question: Question, answer: str, given: Answered, system: str) -> Case:
@@ -201,9 +201,9 @@ def _decider(
     return decide
 
 
-def _firsts(found: Answered) -> list[Mapping[Any, Any]]:
+def _firsts(answered: Answered) -> list[Mapping[Any, Any]]:
     """The first answer to every question that was answered."""
-    table = found.table
+    table = answered.table
     rows: list[Mapping[Any, Any]] = list(
         table[(table["repeat"] == 0) & (table["status"] == Status.OK.value)].to_dict("records")
     )

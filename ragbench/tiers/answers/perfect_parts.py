@@ -109,18 +109,18 @@ def _raised(whole: Whole, systems: Sequence[str]) -> Contexts:
     seen = whole.evidence.seen
     known = {chunk.id: chunk for chunk in whole.session.dataset.chunks} | dict(seen.pieces)
     ranked = blame_tables.by_question(seen.table)
-    found: dict[str, dict[str, tuple[Chunk, ...]]] = {}
+    raised: dict[str, dict[str, tuple[Chunk, ...]]] = {}
     for name in systems:
-        found[name] = {}
+        raised[name] = {}
         for question in whole.asked:
             shown = whole.found.shown[name, question.id].contexts
             hits = ranked.get((name, question.id), [])
-            adding = [one.share > 0 for one in seen.added(question, hits)]
+            adding = [addition.share > 0 for addition in seen.added(question, hits)]
             ordered = sorted(zip(adding, hits, strict=True), key=lambda each: not each[0])
             first = tuple(known[hit["chunk"]] for _adds, hit in ordered[: len(shown)] if hit["chunk"] in known)
             has = seen.holding(question, ({"chunk": chunk.id, "url": chunk.url} for chunk in shown))
-            found[name][question.id] = first if len(first) == len(shown) and not has else shown
-    return found
+            raised[name][question.id] = first if len(first) == len(shown) and not has else shown
+    return raised
 
 
 def _answered_again(whole: Whole, systems: Sequence[str], contexts: Contexts) -> tuple[pd.DataFrame, Mapping[str, int]]:
@@ -133,9 +133,9 @@ def _answered_again(whole: Whole, systems: Sequence[str], contexts: Contexts) ->
     if not chosen:
         return whole.table, dict.fromkeys(systems, 0)
     given = {name: {q.id: contexts[name][q.id] for q in chosen} for name in systems}
-    found = answered(whole.session, chosen, given, length_limit=whole.length_limit)
-    found, _decider = profiles.decided(whole.session, chosen, found, whole.refusals, whole.judging)
-    worth = answer_scores.measured(whole.session, chosen, found, whole.standard.metrics, whole.judging)
+    answers = answered(whole.session, chosen, given, length_limit=whole.length_limit)
+    answers, _decider = profiles.decided(whole.session, chosen, answers, whole.refusals, whole.judging)
+    worth = answer_scores.measured(whole.session, chosen, answers, whole.standard.metrics, whole.judging)
     evidence = replace(
         whole.evidence,
         asked=chosen,
@@ -147,9 +147,9 @@ def _answered_again(whole: Whole, systems: Sequence[str], contexts: Contexts) ->
                 for identifier, chunks in by_question.items()
             ),
         ),
-        answers=found.table,
+        answers=answers.table,
         scores=worth.scores,
-        shown=whole.decide(found) if whole.decide is not None else {},
+        shown=whole.decide(answers) if whole.decide is not None else {},
     )
     table = blame_tables.blame(evidence, whole.standard)
     return _mixed(whole.table, table, differs), {name: len(ids) for name, ids in differs.items()}
@@ -192,12 +192,12 @@ def _answered_rightly(whole: Whole, systems: Sequence[str]) -> tuple[pd.DataFram
     if not samples:
         return whole.table, {}
     correctness, faithfulness = whole.standard.metrics
-    found = judged(whole.session, samples, [correctness], whole.judging).scores
+    judged_scores = judged(whole.session, samples, [correctness], whole.judging).scores
     highest = [
         (each.system, faithfulness.label, each.id, faithfulness.bounds[1], Status.OK.value, "", None)
         for each in samples
     ]
-    scores = pd.concat([found, pd.DataFrame(highest, columns=list(SCORE_COLUMNS))], ignore_index=True)
+    scores = pd.concat([judged_scores, pd.DataFrame(highest, columns=list(SCORE_COLUMNS))], ignore_index=True)
     table = pd.DataFrame(rows, columns=list(answers.columns))
     shown: Mapping[tuple[str, str], bool | None] = {}
     if whole.decide is not None:
@@ -237,12 +237,12 @@ def _compared(
     if part == JUDGE:
         against.pop("correctness")  # what is shown changes nothing of what it is worth
     made = []
-    for measure, one in against.items():
+    for measure, comparison in against.items():
         both = ~np.isnan(before[measure]) & ~np.isnan(after[measure])
         own = [label for label, kept in zip(labels, both, strict=True) if kept] if labels is not None else None
         mean = stats.estimate(after[measure][both], clusters=own, bounds=bounds[measure], **asdict(sureness))
         label = GOOD if measure == GOOD else whole.standard.correctness
         actual = float(before[measure][both].mean()) if both.any() else np.nan
         where = {"perfect": part}
-        made.append((actual, NamedEstimate(system, label, mean, where), NamedComparison(label, one, where)))
+        made.append((actual, NamedEstimate(system, label, mean, where), NamedComparison(label, comparison, where)))
     return made

@@ -62,19 +62,21 @@ def decided(
         rule = RECOGNISED
         return answered, {"by": RULE, **rule._asdict(), "recall": rule.recall, "precision": rule.precision}
     metric = parse(REFUSES)
-    one = replace(judging, judges=by, aggregate=None, tolerance=None, quorum=None)
+    asking = replace(judging, judges=by, aggregate=None, tolerance=None, quorum=None)
     table, facts = answered.table.copy(), {}
     said: dict[tuple[str, str, int], float] = {}
     for repeat in sorted(set(table["repeat"])):
         samples = [each for each in answered.samples(asked, repeat) if each.response]
         if samples:
-            found = judged(session, samples, [metric], one)
-            facts = {"judges": found.facts["judges"], "metric": metric.label}
-            for row in found.scores.to_dict("records"):
+            scored = judged(session, samples, [metric], asking)
+            facts = {"judges": scored.facts["judges"], "metric": metric.label}
+            for row in scored.scores.to_dict("records"):
                 said[row["system"], row["sample"], repeat] = row["value"]
     places = zip(table["system"], table["sample"], table["repeat"], table["response"], strict=True)
     verdicts = [said.get((system, sample, repeat), np.nan) if text else 0.0 for system, sample, repeat, text in places]
-    table["refused"] = pd.Series([None if np.isnan(one) else bool(one) for one in verdicts], table.index, object)
+    table["refused"] = pd.Series(
+        [None if np.isnan(verdict) else bool(verdict) for verdict in verdicts], table.index, object
+    )
     return replace(answered, table=table), {"by": by, **facts}
 
 
@@ -120,9 +122,9 @@ def refusals(answered: Answered, asked: Sequence[Question], sureness: Sureness) 
             own = [q for q in asked if (group == UNANSWERABLE) == (q.answerable is False)]
             if not own:
                 continue
-            found = table.loc[[(system, q.id) for q in own]]
-            there = ((found["status"] == Status.OK.value) & (found["response"] != "")).to_numpy()
-            refused = np.where(there, found["refused"].to_numpy(dtype=float), np.nan)
+            rows = table.loc[[(system, q.id) for q in own]]
+            there = ((rows["status"] == Status.OK.value) & (rows["response"] != "")).to_numpy()
+            refused = np.where(there, rows["refused"].to_numpy(dtype=float), np.nan)
             clusters = frames.independent([frames.cluster(q) for q in own])
             share = stats.estimate(refused, clusters=clusters, bounds=(0.0, 1.0), **asdict(sureness))
             made.append(NamedEstimate(system, "refusals", share, {"group": group}))
@@ -132,15 +134,15 @@ def refusals(answered: Answered, asked: Sequence[Question], sureness: Sureness) 
 def cut(answered: Answered) -> dict[str, dict[str, int]]:
     """By system: answers written from less than there was, contexts shortened or left out, characters lost."""
     table = answered.table[answered.table["repeat"] == 0]
-    found: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[str, int]] = {}
     for system in answered.generators:
         own = table[table["system"] == system]
-        found[system] = {
+        counts[system] = {
             "answers": int((own["contexts_cut"] > 0).sum()),
             "contexts": int(own["contexts_cut"].sum()),
             "characters": int(own["characters_cut"].sum()),
         }
-    return found
+    return counts
 
 
 def empty(answered: Answered) -> dict[str, int]:

@@ -111,14 +111,14 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
     Raises BenchError, DatasetError or ValueError, before anything is paid for, each with what is legal.
     """
     known = configuration.load()
-    found = find_answers(request.answers, request.dataset, known, request.language).of(parted(request.systems))
-    found = found if request.limit is None else found.drawn(request.limit)
-    samples = tuple(found.samples)
+    answers = find_answers(request.answers, request.dataset, known, request.language).of(parted(request.systems))
+    answers = answers if request.limit is None else answers.drawn(request.limit)
+    samples = tuple(answers.samples)
     metrics = scoring.applicable(samples, parted(request.metrics) or None)
     _ = leading(request.primary, metrics)
-    if request.baseline and request.baseline not in found.systems:
+    if request.baseline and request.baseline not in answers.systems:
         raise BenchError(
-            f"baseline = {request.baseline!r} is not among the systems of the table: {', '.join(found.systems)}"
+            f"baseline = {request.baseline!r} is not among the systems of the table: {', '.join(answers.systems)}"
         )
     metrics, judging = request.take(judged_metrics.Judging).on(metrics)
     embedder = request.embedder or known.metric_embedder
@@ -143,7 +143,7 @@ def rag_metrics(request: RagMetricsRequest) -> Measurement:
             **asdict(request.take(Sureness)),
         )
         scores = llm.run(scoring.measure(samples, metrics, asked))
-    return measurement_of(scores, found, Made(names, rule, parted(embedder)), request.notebook)
+    return measurement_of(scores, answers, Made(names, rule, parted(embedder)), request.notebook)
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def measured_scores(scores: Scores, answers: AnswerTable, language: str, judges:
 
 def measurement_of(
     scores: Scores,
-    found: AnswerTable,
+    answers: AnswerTable,
     made: Made,
     notebook: str = NOTEBOOK,
 ) -> Measurement:
@@ -196,7 +196,7 @@ def measurement_of(
     judgements = judged_metrics.judgements(scores, made.judges, told)
     judgements["system"] = judgements["system"].fillna(SYSTEM)
     answered: list[Sample] = []
-    questions = _questions(_taken(_firsts(found.samples), answered, told))
+    questions = _questions(_taken(_firsts(answers.samples), answered, told))
     labelled = _labelled(answered)
     questions["relevant"] = [
         _relevant(labelled[sample]) if sample in labelled else own
@@ -206,7 +206,7 @@ def measurement_of(
         questions["listed"] = questions["sample"].map(listed.why)
     pairs = zip(questions["sample"], questions["cluster"], strict=True)
     clusters = {sample: cluster if cluster and isinstance(cluster, str) else sample for sample, cluster in pairs}
-    facts = _facts(scores, found, made, len(questions))
+    facts = _facts(scores, answers, made, len(questions))
     judged = judged_metrics.judged_labels(scores.metrics)
     facts |= other_judges.facts(judgements, scores.differences, judged, clusters, scores.level)
     return Measurement(
@@ -224,7 +224,7 @@ def measurement_of(
             **_repeated(scores),
         },
         placed=(
-            *correlations(table, found.people, clusters, _sureness(scores)),
+            *correlations(table, answers.people, clusters, _sureness(scores)),
             *side_by_side(judgements, scores.singles, clusters, _sureness(scores)),
         ),
     )
@@ -259,12 +259,12 @@ def _repeated(scores: Scores) -> dict[str, pd.DataFrame]:
     return {"repeated": table, "variance": repeats.variance(table, means, scores.differences, clusters)}
 
 
-def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, Any]:
+def _facts(scores: Scores, answers: AnswerTable, made: Made, n: int) -> dict[str, Any]:
     known = configuration.load()
     judging = any("judge" in metric.needs for metric in scores.metrics)
     embedding = any("embedder" in metric.needs for metric in scores.metrics)
     return {
-        **found.facts,
+        **answers.facts,
         "level": scores.level,
         "resamples": scores.resamples,
         "seed": scores.seed,
@@ -276,11 +276,15 @@ def _facts(scores: Scores, found: AnswerTable, made: Made, n: int) -> dict[str, 
         "key_metrics": list(dict.fromkeys([scores.leading, *(metric.label for metric in scores.metrics)]))[:4],
         "judges": judged_metrics.listed(known, made.judges, scores, made.rule) if judging else [],
         **(judged_metrics.of_panel(made.judges, made.rule, scores) if judging else {"aggregate": None}),
-        **({"sets": [one.fact for one in scores.sets.scores]} if scores.sets.scores else {}),
+        **({"sets": [score.fact for score in scores.sets.scores]} if scores.sets.scores else {}),
         "judged": judged_metrics.judged_labels(scores.metrics),
         "listeners": progress_events.facts(scores.listeners),
         "embedder": ", ".join(made.embedders) if embedding else None,
-        "stand_ins": [one.fact for one in scores.stand_ins if one.part not in ("people", "order", "panel", "sample")],
+        "stand_ins": [
+            stand_in.fact
+            for stand_in in scores.stand_ins
+            if stand_in.part not in ("people", "order", "panel", "sample")
+        ],
         "commit": commit(),
         "versions": versions(),
     }
@@ -310,9 +314,9 @@ def correlations(
     how = asdict(replace(sureness, resamples=min(sureness.resamples, CORRELATION_RESAMPLES)))
     return tuple(
         NamedEstimate(
-            "", "spearman", stats.spearman(first, second, clusters=labels, **how), {"one": one, "other": other}
+            "", "spearman", stats.spearman(first, second, clusters=labels, **how), {"one": metric, "other": other}
         )
-        for (one, first), (other, second) in combinations(columns.items(), 2)
+        for (metric, first), (other, second) in combinations(columns.items(), 2)
     )
 
 
@@ -333,8 +337,8 @@ def side_by_side(
     for (system, label, kind, name), values in columns.items():
         if sum(other[:3] == (system, label, kind) for other in columns) > 1:
             groups = frames.independent([clusters[sample] for sample in values])
-            one = stats.estimate(list(values.values()), clusters=groups, bounds=scales.get(label), **asdict(sureness))
-            rows.append(NamedEstimate(system, label, one, {kind: name}))
+            mean = stats.estimate(list(values.values()), clusters=groups, bounds=scales.get(label), **asdict(sureness))
+            rows.append(NamedEstimate(system, label, mean, {kind: name}))
     return tuple(rows)
 
 
@@ -375,13 +379,15 @@ def _labelled(samples: Sequence[Sample]) -> dict[str, list[Chunk]]:
         for chunk in sample.reference_contexts or ():
             known = texts.get((sample.id, chunk.id), set())
             own[chunk.id] = replace(chunk, text=next(iter(known))) if len(known) == 1 else chunk
-    found: dict[str, list[Chunk]] = {}
+    by_question: dict[str, list[Chunk]] = {}
     for question, own in labels.items():
-        every = found[question] = []
-        for chunk in sorted(own.values(), key=lambda one: one.is_nameless):  # an id serves those without texts, too
+        every = by_question[question] = []
+        for chunk in sorted(
+            own.values(), key=lambda passage: passage.is_nameless
+        ):  # an id serves those without texts, too
             if not chunk.is_among(every):
                 every.append(chunk)
-    return found
+    return by_question
 
 
 def _once(chunks: Iterable[Chunk]) -> Iterable[Chunk]:
@@ -397,9 +403,9 @@ def _retrieved(samples: Sequence[Sample], labelled: Mapping[str, Sequence[Chunk]
     for sample in samples:
         wanted, chunks = labelled[sample.id], sample.contexts or ()
         own = sample.reference_contexts or wanted
-        found = {chunk.id: gains[chunk.is_among(own) if own else None] for chunk in _once(chunks)}
-        told.append((system_name(sample), sample.id, map(Hit, chunks), found))
-        passages += [next((one.id for one in wanted if chunk.is_same(one)), chunk.id) for chunk in chunks]
+        by_chunk = {chunk.id: gains[chunk.is_among(own) if own else None] for chunk in _once(chunks)}
+        told.append((system_name(sample), sample.id, map(Hit, chunks), by_chunk))
+        passages += [next((passage.id for passage in wanted if chunk.is_same(passage)), chunk.id) for chunk in chunks]
     table = frames.retrieved(told).astype({"rank": int, "similarity": float, "gain": float})
     return table if passages == table["chunk"].tolist() else table.assign(passage=passages)
 

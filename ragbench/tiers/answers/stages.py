@@ -35,19 +35,19 @@ def calls(
     name: str,
     system: System,
     asked: Sequence[Question],
-    found: Retrieval,
+    retrieval: Retrieval,
     data_hash: str,
     clock: timing.Clock,
 ) -> pd.DataFrame:
     """Milliseconds of a user's own function, question by question, as they were when these inputs were first asked."""
     import pandas as pd
 
-    assert found.search_ms is not None, "a function's calls are timed"
+    assert retrieval.search_ms is not None, "a function's calls are timed"
     about = {
         "what": "latency of a call", "system": dict(system.description), "source": timing.source(system),
         "data": data_hash, "questions": [question.id for question in asked],
     }  # fmt: skip
-    milliseconds = found.search_ms
+    milliseconds = retrieval.search_ms
     read = store.readings(about, lambda: {"call": milliseconds}, fresh=clock.fresh_timings)["call"]
     rows = [(name, question.id, "call", float(ms)) for question, ms in zip(asked, read, strict=True) if ms == ms]
     return pd.DataFrame(rows, columns=list(timing.LATENCIES))

@@ -124,7 +124,7 @@ def tier2_generation(request: Tier2Request) -> Measurement:
     asked = [*scored, *apart]
     writers = _writers(session, asked)
     given = {q.id: ideal[q.id] if request.context == "ideal" and q in scored else () for q in asked}
-    found = answered(
+    answers = answered(
         session,
         asked,
         dict.fromkeys(writers.systems, given),
@@ -132,12 +132,12 @@ def tier2_generation(request: Tier2Request) -> Measurement:
         length_limit=request.length_limit,
         own=writers.own,
     )
-    found, refusing = profiles.decided(session, asked, found, request.refusals, request.take(Judging))
-    worth = answer_scores.measured(session, scored, found, request.chosen, request.take(Judging))
+    answers, refusing = profiles.decided(session, asked, answers, request.refusals, request.take(Judging))
+    worth = answer_scores.measured(session, scored, answers, request.chosen, request.take(Judging))
     estimates, comparisons = answer_scores.find(
         session,
         worth,
-        found,
+        answers,
         scored,
         request.chosen,
         request.take(Sureness),
@@ -164,34 +164,34 @@ def tier2_generation(request: Tier2Request) -> Measurement:
             "length_limit": request.length_limit,
             "repeats": request.repeats,
             "slices_left_out": slices.left_out(scored, slices.chosen(request.slice_by)),
-            "generators": {name: dict(one) for name, one in found.generators.items()},
-            "cut": profiles.cut(found),
-            "failed": profiles.failed(found),
-            "empty": profiles.empty(found),
+            "generators": {name: dict(generator) for name, generator in answers.generators.items()},
+            "cut": profiles.cut(answers),
+            "failed": profiles.failed(answers),
+            "empty": profiles.empty(answers),
             "refusals": refusing,
             "shared": writers.shared,
             "left_out_systems": writers.left_out,
-            "systems": described_writers(session, writers.systems, found),
+            "systems": described_writers(session, writers.systems, answers),
             "stand_ins": embedding_stand_ins(session, request.chosen, worth.facts),
         },
         scores=worth.scores,
         questions=frames.questions(asked, "source"),
         retrieved=frames.retrieved(
-            (name, q.id, map(Hit, found.shown[name, q.id].contexts), q.relevant)
-            for name in found.generators
+            (name, q.id, map(Hit, answers.shown[name, q.id].contexts), q.relevant)
+            for name in answers.generators
             for q in scored
         ),
         estimates=estimates,
         comparisons=comparisons,
         extra={
-            "answers": found.table,
+            "answers": answers.table,
             "judgements": worth.judgements,
-            **answer_scores.counted(found, scored, request.chosen, writers.systems),
+            **answer_scores.counted(answers, scored, request.chosen, writers.systems),
             **worth.variance((estimates, comparisons), scored),
         },
         placed=(
-            *profiles.lengths(found, scored, request.take(Sureness).level),
-            *profiles.refusals(found, asked, request.take(Sureness)),
+            *profiles.lengths(answers, scored, request.take(Sureness).level),
+            *profiles.refusals(answers, asked, request.take(Sureness)),
             *sliced(worth, request.chosen, request.leading, writers.systems, scored, slices.chosen(request.slice_by),
                     request.take(Sureness)),
         ),
@@ -202,45 +202,47 @@ def _writers(session: Session, asked: Sequence[Question]) -> _Writers:
     """Systems by who writes for them: each generator once, logged answers as they are."""
     from ragbench.systems import make
 
-    found = _Writers()
+    writers = _Writers()
     by_generator: dict[str, str] = {}
     with session.store() as store:
         for name in session.systems:
-            one = session.settings.systems[name]
-            if one.generator is None and one.url is not None and one.answer is not None:
-                found.left_out[name] = "answers by itself"
+            system = session.settings.systems[name]
+            if system.generator is None and system.url is not None and system.answer is not None:
+                writers.left_out[name] = "answers by itself"
                 continue
-            if one.generator is None and session.settings.retriever(name) is None and one.url is None:
-                probe = asked if one.results is not None else asked[:1]
+            if system.generator is None and session.settings.retriever(name) is None and system.url is None:
+                probe = asked if system.results is not None else asked[:1]
                 answers = make(name, session.settings, store, session.dataset).retrieve(probe, 1).answers
-                if answers and one.results is not None:
-                    found.own[name] = answers
-                    found.systems.append(name)
+                if answers and system.results is not None:
+                    writers.own[name] = answers
+                    writers.systems.append(name)
                     continue
                 if answers:
-                    found.left_out[name] = "answers by itself"
+                    writers.left_out[name] = "answers by itself"
                     continue
             generator = generator_name(session, name)
             if generator in by_generator:
-                found.shared.setdefault(by_generator[generator], []).append(name)
+                writers.shared.setdefault(by_generator[generator], []).append(name)
                 continue
             by_generator[generator] = name
-            found.systems.append(name)
-    if not found.systems:
+            writers.systems.append(name)
+    if not writers.systems:
         raise BenchError(
             f"{', '.join(session.systems)} answer by themselves and cannot be given the ideal context; name a "
             "`generator` in their tables, or measure them end to end (tier3_end_to_end)"
         )
-    return found
+    return writers
 
 
 def described_writers(
-    session: Session, systems: Sequence[str], found: Answered, more: Mapping[str, Mapping[str, Any]] | None = None
+    session: Session, systems: Sequence[str], answers: Answered, more: Mapping[str, Mapping[str, Any]] | None = None
 ) -> list[dict[str, Any]]:
     """The systems as a page's facts list them, each with its generator and what else was found out about it."""
     known: dict[str, dict[str, Any]] = {}
-    for name, one in found.generators.items():
-        generator = {key: value for key, value in one.items() if value not in (None, False) and key != "stand_in"}
+    for name, description in answers.generators.items():
+        generator = {
+            key: value for key, value in description.items() if value not in (None, False) and key != "stand_in"
+        }
         known[name] = {**({} if more is None else more.get(name, {})), "generator": generator}
     return described(session.settings, systems, known)
 

@@ -151,17 +151,17 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
         raise BenchError(f"every question of {session.dataset.label} is labelled as unanswerable: nothing to rate")
     decomposition.check(request.blaming, session)
     profiles.check(request.refusals, session.settings)
-    found = _retrieve(session, asked, request)
-    turns = [_contexts(asked, found, number, request.contexts) for number in range(request.repeats)]
+    retrievals = _retrieve(session, asked, request)
+    turns = [_contexts(asked, retrievals, number, request.contexts) for number in range(request.repeats)]
     answers = answered(
         session,
         asked,
         turns[0],
         repeats=request.repeats,
         length_limit=request.length_limit,
-        own=found.own,
+        own=retrievals.own,
         again=turns[1:],
-        unable=found.unable,
+        unable=retrievals.unable,
     )
     answers, refusing = profiles.decided(session, asked, answers, request.refusals, request.take(Judging))
     worth = answer_scores.measured(session, scored, answers, request.chosen, request.take(Judging))
@@ -175,23 +175,23 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
         session.systems,
         request.leading.label,
     )
-    assert found.readings is not None, "the clock was read while retrieving"
-    times = stages.readings(session, found.readings, answers, worth)
-    firsts = {name: runs[0] for name, runs in found.runs.items()}
-    rankings_found = {name: one.hits for name, one in firsts.items()}
+    assert retrievals.readings is not None, "the clock was read while retrieving"
+    times = stages.readings(session, retrievals.readings, answers, worth)
+    firsts = {name: runs[0] for name, runs in retrievals.runs.items()}
+    rankings_found = {name: run.hits for name, run in firsts.items()}
     clusters = frames.clusters(scored)
     labelled = LabelledText(session.dataset.chunks, request.found_from)
     retrieved = frames.retrieved(
         (name, q.id, hits, ranking_arrays.gains(q, hits, labelled))
-        for name, one in firsts.items()
-        for q, hits in zip(asked, one.hits, strict=True)
+        for name, run in firsts.items()
+        for q, hits in zip(asked, run.hits, strict=True)
     )
-    everything = (hit.chunk for one in firsts.values() for hits in one.hits for hit in hits)
+    everything = (hit.chunk for run in firsts.values() for hits in run.hits for hit in hits)
     failures = decomposition.decomposed(
         session,
         asked,
         answers,
-        Seen(retrieved, labelled, {one.id: one for one in everything if isinstance(one, Piece)}),
+        Seen(retrieved, labelled, {chunk.id: chunk for chunk in everything if isinstance(chunk, Piece)}),
         worth,
         request.blaming,
         request.take(Judging),
@@ -223,7 +223,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
             "repeats": request.repeats,
             "timed_questions": len(timing.chosen(asked, request.take(Clock))),
             "slices_left_out": slices.left_out(scored, slices.chosen(request.slice_by)),
-            "generators": {name: dict(one) for name, one in answers.generators.items()},
+            "generators": {name: dict(generator) for name, generator in answers.generators.items()},
             "cut": profiles.cut(answers),
             "failed": profiles.failed(answers),
             "empty": profiles.empty(answers),
@@ -231,7 +231,7 @@ def tier3_end_to_end(request: Tier3Request) -> Measurement:
             "blame": failures.facts,
             "systems": described_writers(session, session.systems, answers, {n: r.facts for n, r in firsts.items()}),
             "stand_ins": [
-                *stand_ins.facts("retrieval", [name for name, one in firsts.items() if one.is_stand_in], own=True),
+                *stand_ins.facts("retrieval", [name for name, run in firsts.items() if run.is_stand_in], own=True),
                 *embedding_stand_ins(session, request.chosen, worth.facts),
                 *stand_ins.facts("judge", filter(asks_nobody, [request.blaming.production_judge])),
             ],
@@ -270,7 +270,7 @@ def _retrieve(session: Session, asked: Sequence[Question], request: Tier3Request
     """Every system's rankings, once for each repeat, nothing that is stored of a question read again."""
     from ragbench.systems import make, once, steps
 
-    found = _Found()
+    retrievals = _Found()
     made: dict[str, System] = {}
     with session.store() as store:
         opened = once(store)
@@ -280,16 +280,16 @@ def _retrieve(session: Session, asked: Sequence[Question], request: Tier3Request
             with session.progress(name, total) as progress:
                 first = made[name].retrieve(asked, request.k, progress=progress)
                 runs = consistency.repeated(made[name], first, asked, request.k, request.repeats, progress)
-            found.runs[name] = runs
-            found.unable[name] = {
+            retrievals.runs[name] = runs
+            retrievals.unable[name] = {
                 identifier: reason for identifier, reason in runs[0].errors.items() if identifier not in runs[0].answers
             }
             if runs[0].answers:
-                found.own[name] = {
+                retrievals.own[name] = {
                     q.id: [answer for run in runs for answer in run.answers.get(q.id, ())] for q in asked
                 }
-        found.readings = _read_clocks(session, store, made, asked, found, request)
-    return found
+        retrievals.readings = _read_clocks(session, store, made, asked, retrievals, request)
+    return retrievals
 
 
 def _read_clocks(
@@ -297,28 +297,28 @@ def _read_clocks(
     store: Store,
     made: Mapping[str, System],
     asked: Sequence[Question],
-    found: _Found,
+    retrievals: _Found,
     request: Tier3Request,
 ) -> pd.DataFrame:
     """Milliseconds of embedding and searching, one by one; of the whole call for functions, as they were called."""
     import pandas as pd
 
-    configured = {name: one for name, one in made.items() if one.description["kind"] == "configured"}
+    configured = {name: system for name, system in made.items() if system.description["kind"] == "configured"}
     data = session.dataset.content_hash
     parts = [timing.latencies(configured, store, asked, request.k, data, request.take(Clock), session.progress)]
     parts += [
-        stages.calls(store, name, one, asked, found.runs[name][0], data, request.take(Clock))
-        for name, one in made.items()
-        if one.description["kind"] == "callable"
+        stages.calls(store, name, system, asked, retrievals.runs[name][0], data, request.take(Clock))
+        for name, system in made.items()
+        if system.description["kind"] == "callable"
     ]
-    parts += [timing.noted(name, asked, runs[0]) for name, runs in found.runs.items() if runs[0].logged_ms]
+    parts += [timing.noted(name, asked, runs[0]) for name, runs in retrievals.runs.items() if runs[0].logged_ms]
     return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 
-def _contexts(asked: Sequence[Question], found: _Found, number: int, first: int) -> dict[str, Contexts]:
+def _contexts(asked: Sequence[Question], retrievals: _Found, number: int, first: int) -> dict[str, Contexts]:
     """What each system's generator is shown in one repeat; what was logged is the same in all."""
     shown: dict[str, Contexts] = {}
-    for name, runs in found.runs.items():
+    for name, runs in retrievals.runs.items():
         hits = runs[min(number, len(runs) - 1)].hits
         shown[name] = {q.id: tuple(hit.chunk for hit in each[:first]) for q, each in zip(asked, hits, strict=True)}
     return shown

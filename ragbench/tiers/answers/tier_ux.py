@@ -141,7 +141,7 @@ class Stored:
         if not own:
             return {}
         made = self._made(own[:CHECKED], "query")
-        near = [cosine(one, self.logged[text]) for text, one in zip(own, made, strict=False)]
+        near = [cosine(vector, self.logged[text]) for text, vector in zip(own, made, strict=False)]
         number = sum(past.question in self.logged for past in cache)
         return {"log": {"cached": number, "asking": asking, "checked": len(near), "cosine": float(np.mean(near))}}
 
@@ -152,19 +152,19 @@ class Stored:
         """
         from ragbench.store import StoreError
 
-        found = embedded(self.embed, texts, kind, (StoreError,))
-        if found.dead:
-            raise EmbeddingError(found.dead, dead=True)
-        return found.vectors
+        outcome = embedded(self.embed, texts, kind, (StoreError,))
+        if outcome.dead:
+            raise EmbeddingError(outcome.dead, dead=True)
+        return outcome.vectors
 
 
 def talks(dataset: Dataset, sessions: Sessions) -> tuple[str, list[Talk]]:
     """The kind of sessions that is used, and the sessions."""
     if sessions == "dialogues" or (sessions == "auto" and dataset.dialogues):
         return "dialogues", [
-            Talk(one.id, tuple(Sample(f"{one.id}.{n}", user_input=turn.question, response=turn.answer)
-                               for n, turn in enumerate(one.turns, 1)), one.id)
-            for one in dataset.dialogues
+            Talk(dialogue.id, tuple(Sample(f"{dialogue.id}.{n}", user_input=turn.question, response=turn.answer)
+                               for n, turn in enumerate(dialogue.turns, 1)), dialogue.id)
+            for dialogue in dataset.dialogues
         ]  # fmt: skip
     return "history", of_history(dataset.history)
 
@@ -176,12 +176,12 @@ def of_history(history: Sequence[PastQuestion]) -> list[Talk]:
         at, _ = when(past.asked_at)
         if past.user is not None and at is not None:
             groups.setdefault((past.user, at.date().isoformat()), []).append(past)
-    found = []
+    sessions = []
     for number, ((user, _day), asked) in enumerate(sorted(groups.items()), 1):
         ordered = sorted(asked, key=lambda past: (past.asked_at or "", past.id))
         turns = tuple(Sample(past.id, user_input=past.question, response=past.answer or None) for past in ordered)
-        found.append(Talk(f"s{number:04d}", turns, user))
-    return found
+        sessions.append(Talk(f"s{number:04d}", turns, user))
+    return sessions
 
 
 @tier(TierUxRequest)
@@ -203,23 +203,24 @@ def tier_ux(request: TierUxRequest) -> Measurement:
     shown: Callable[[Any], Any] = masker.text if request.mask else lambda text: text
     names = chosen_embedders(request.embedders, request.systems, session.settings) if sessions or asked else []
     with session.store() as store, session.progress("tier_ux", len(names)) as progress:
-        found = []
+        outcomes = []
         for name in names:
-            found.append(_one(store, name, session, kind, sessions, cache, asked, request, shown))
+            outcomes.append(_one(store, name, session, kind, sessions, cache, asked, request, shown))
             progress(1)
-    keys = list(found[0].tables) if found else []
-    tables = {key: pd.concat([one.tables[key] for one in found], ignore_index=True) for key in keys}
+    keys = list(outcomes[0].tables) if outcomes else []
+    tables = {key: pd.concat([outcome.tables[key] for outcome in outcomes], ignore_index=True) for key in keys}
     return Measurement(
         notebook=session.notebook,
-        facts=_facts(session, request, found, kind, sessions, cache, asked),
-        scores=pd.DataFrame([row for one in found for row in one.scores], columns=list(SCORE_COLUMNS)),
+        facts=_facts(session, request, outcomes, kind, sessions, cache, asked),
+        scores=pd.DataFrame([row for outcome in outcomes for row in outcome.scores], columns=list(SCORE_COLUMNS)),
         questions=frames.questions(
-            Question(one.id, shown(one.turns[0].user_input), kind=kind, language=dataset.language) for one in sessions
+            Question(talk.id, shown(talk.turns[0].user_input), kind=kind, language=dataset.language)
+            for talk in sessions
         ),
         retrieved=frames.retrieved(),
-        estimates=tuple(each for one in found for each in one.estimates),
+        estimates=tuple(each for outcome in outcomes for each in outcome.estimates),
         extra={**tables, "turns": _turns(sessions, shown)},
-        placed=tuple(each for one in found for each in one.placed),
+        placed=tuple(each for outcome in outcomes for each in outcome.placed),
     )
 
 
@@ -241,7 +242,7 @@ def _one(
     settings = session.settings.embedders[name]
     model = make(name, settings, [chunk.text for chunk in session.dataset.chunks], store.arrays)
     embedder = Stored(store, model, settings.batch)
-    several = [one for one in sessions if len(one.turns) > 1]  # a single question has no neighbour to be near to
+    several = [talk for talk in sessions if len(talk.turns) > 1]  # a single question has no neighbour to be near to
     scores = _dialogue_scores(several, embedder)
     estimates, placed = _over_dialogues(name, several, scores, request.take(Sureness))
     known = embedder.known([past.question for past in cache], "query")
@@ -252,14 +253,14 @@ def _one(
     for which, questions in asked.items():
         if not there:
             break
-        one = caching.asked_of(
+        lookup = caching.asked_of(
             questions, embedder.known([each.text for each in questions], "query"), cache, there, entries
         )
-        [rate] = caching.rates(one, np.array([request.threshold]), request.take(Sureness))
+        [rate] = caching.rates(lookup, np.array([request.threshold]), request.take(Sureness))
         placed += caching.named(name, rate, asked=which)
-        placed += caching.curve(name, which, one, request.take(Sureness))
-        caches.append(caching.summary(name, which, one, request.threshold))
-        nearest += caching.listed(name, which, one, there, shown)
+        placed += caching.curve(name, which, lookup, request.take(Sureness))
+        caches.append(caching.summary(name, which, lookup, request.threshold))
+        nearest += caching.listed(name, which, lookup, there, shown)
         if which == kind:
             served = caching.named(name, rate)
     missing = len(cache) - len(there)
@@ -282,9 +283,9 @@ def _dialogue_scores(sessions: Sequence[Talk], embedder: Embedder) -> dict[str, 
 
     batch = Batch(embedder, fatal=(StoreError,))
     works = [
-        lambda turns=one.turns, metric=metric: metric(turns, embedder=batch)
+        lambda turns=talk.turns, metric=metric: metric(turns, embedder=batch)
         for metric in DIALOGUE_METRICS
-        for one in sessions
+        for talk in sessions
     ]
     scores = llm.run(batch.gather(works))
     number = len(sessions)
@@ -298,12 +299,12 @@ def _over_dialogues(
 ) -> tuple[list[NamedEstimate], list[NamedEstimate]]:
     """Means over sessions, and over all pairs of neighbours, which the session draws together."""
     how: dict[str, Any] = asdict(sureness)
-    groups = frames.independent([one.cluster for one in sessions])
+    groups = frames.independent([talk.cluster for talk in sessions])
     estimates, over_pairs = [], []
-    for label, found in scores.items():
-        mean = stats.estimate([score.value for score in found], clusters=groups, bounds=COSINE, **how)
+    for label, own_scores in scores.items():
+        mean = stats.estimate([score.value for score in own_scores], clusters=groups, bounds=COSINE, **how)
         estimates.append(NamedEstimate(name, label, mean))
-        pairs = [(value, one.cluster) for one, score in zip(sessions, found, strict=True)
+        pairs = [(value, talk.cluster) for talk, score in zip(sessions, own_scores, strict=True)
                  for value in score.detail.get("similarities", ())]  # fmt: skip
         pooled: Estimate = stats.estimate(
             [value for value, _ in pairs], clusters=[cluster for _, cluster in pairs] or None, bounds=COSINE, **how
@@ -314,9 +315,9 @@ def _over_dialogues(
 
 def _rows(name: str, sessions: Sequence[Talk], scores: Mapping[str, Sequence[Score]]) -> list[tuple[Any, ...]]:
     return [
-        (name, label, one.id, score.value, score.status.value, kept(score.reason), None)
-        for label, found in scores.items()
-        for one, score in zip(sessions, found, strict=True)
+        (name, label, talk.id, score.value, score.status.value, kept(score.reason), None)
+        for label, own_scores in scores.items()
+        for talk, score in zip(sessions, own_scores, strict=True)
     ]
 
 
@@ -328,9 +329,9 @@ def _similarities(name: str, sessions: Sequence[Talk], embedder: Stored) -> pd.D
     rows = []
     for what, kind in EMBEDDED:
         texts = [
-            (one.id, number, text)
-            for one in sessions
-            for number, turn in enumerate(one.turns, 1)
+            (talk.id, number, text)
+            for talk in sessions
+            for number, turn in enumerate(talk.turns, 1)
             if (text := turn.user_input if what == "question" else turn.response) and text.strip()
         ]
         known = embedder.known([text for _, _, text in texts], kind)
@@ -339,9 +340,9 @@ def _similarities(name: str, sessions: Sequence[Talk], embedder: Stored) -> pd.D
             if text in known:
                 by_session.setdefault(sample, []).append((number, known[text]))
         rows += [
-            (name, sample, what, i, j, cosine(one, other))
+            (name, sample, what, i, j, cosine(vector, other))
             for sample, turns in by_session.items()
-            for place, (i, one) in enumerate(turns)
+            for place, (i, vector) in enumerate(turns)
             for j, other in turns[place + 1 :]
         ]
     return pd.DataFrame(rows, columns=list(SIMILARITIES))
@@ -351,9 +352,9 @@ def _turns(sessions: Sequence[Talk], shown: Callable[[Any], Any]) -> pd.DataFram
     import pandas as pd
 
     rows = [
-        (one.id, number, shown(turn.user_input), shown(turn.response))
-        for one in sessions
-        for number, turn in enumerate(one.turns, 1)
+        (talk.id, number, shown(turn.user_input), shown(turn.response))
+        for talk in sessions
+        for number, turn in enumerate(talk.turns, 1)
     ]
     return pd.DataFrame(rows, columns=["sample", "turn", "question", "answer"])
 
@@ -361,7 +362,7 @@ def _turns(sessions: Sequence[Talk], shown: Callable[[Any], Any]) -> pd.DataFram
 def _facts(
     session: Session,
     request: TierUxRequest,
-    found: Sequence[_Found],
+    outcomes: Sequence[_Found],
     kind: str,
     sessions: Sequence[Talk],
     cache: Sequence[PastQuestion],
@@ -377,17 +378,26 @@ def _facts(
         "key_metrics": [cache_hit_rate.label, wrong_hit_rate.label, context_preservation.label],
         "sessions": kind,
         "n_sessions": len(sessions),
-        "n_one_question": sum(len(one.turns) == 1 for one in sessions),
-        "n_questions": sum(len(one.turns) for one in sessions),
+        "n_one_question": sum(len(talk.turns) == 1 for talk in sessions),
+        "n_questions": sum(len(talk.turns) for talk in sessions),
         "n_cached": len(cache),
         "cached_score": request.cached_score,
         "threshold": request.threshold,
         "masked": request.mask,
         "asked": {which: len(questions) for which, questions in asked.items()},
         "systems": [
-            {"name": one.name, **{key: each for key, each in one.facts.items() if key not in ("stand_in", "log")}}
-            for one in found
+            {
+                "name": outcome.name,
+                **{key: each for key, each in outcome.facts.items() if key not in ("stand_in", "log")},
+            }
+            for outcome in outcomes
         ],
-        **({"logs": logs} if (logs := {one.name: one.facts["log"] for one in found if "log" in one.facts}) else {}),
-        "stand_ins": stand_ins.facts("embedder", [one.name for one in found if one.facts["stand_in"]], own=True),
+        **(
+            {"logs": logs}
+            if (logs := {outcome.name: outcome.facts["log"] for outcome in outcomes if "log" in outcome.facts})
+            else {}
+        ),
+        "stand_ins": stand_ins.facts(
+            "embedder", [outcome.name for outcome in outcomes if outcome.facts["stand_in"]], own=True
+        ),
     }

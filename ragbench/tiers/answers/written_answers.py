@@ -64,13 +64,13 @@ class Answered:
         Questions that nobody answered are not among them; `unanswered` has those.
         """
         questions = {question.id: question for question in asked}
-        found = []
+        samples = []
         for row in self._rows(repeat, ok=True):
             if (question := questions.get(row["sample"])) is not None:
                 place = (row["system"], question.id)
                 contexts = self.later.get((*place, repeat), self.shown[place]).contexts
-                found.append(sample(question, row["system"], row["response"], contexts))
-        return found
+                samples.append(sample(question, row["system"], row["response"], contexts))
+        return samples
 
     def unanswered(self, repeat: int = 0) -> dict[tuple[str, str], tuple[str, str]]:
         """(system, question id) → (status, reason) of every answer that failed."""
@@ -100,11 +100,11 @@ def sample(question: Question, system: str, response: str | None, contexts: Sequ
 def ideal_contexts(session: Session, asked: Sequence[Question]) -> dict[str, tuple[Chunk, ...]]:
     """Question id → all of its relevant chunks, highest grade first, equal grades by id; empty where none is known."""
     chunks = {chunk.id: chunk for chunk in session.dataset.chunks}
-    found = {}
+    by_question = {}
     for question in asked:
         ranked = sorted(question.relevant.items(), key=lambda each: (-each[1], each[0]))
-        found[question.id] = tuple(chunks[name] for name, gain in ranked if gain > 0)
-    return found
+        by_question[question.id] = tuple(chunks[name] for name, gain in ranked if gain > 0)
+    return by_question
 
 
 def generator_name(session: Session, system: str) -> str:
@@ -155,15 +155,20 @@ def answered(
                 answers = {q.id: list(taken[name].get(q.id) or [_not_given(why.get(q.id))])[:repeats] for q in asked}
                 seen = {(q.id, repeat): Shown(tuple(by_question[q.id])) for q in asked for repeat in range(repeats)}
             else:
-                one = made[name]
-                generators[name] = {"name": one.name, "stand_in": one.is_stand_in, "own": False, **one.description}
+                generator = made[name]
+                generators[name] = {
+                    "name": generator.name,
+                    "stand_in": generator.is_stand_in,
+                    "own": False,
+                    **generator.description,
+                }
                 answers, seen = written[name]
             unsent = Counter(word for some in answers.values() for each in some for word in each.unsent.split())
             generators[name] |= {"unsent": dict(sorted(unsent.items()))} if unsent else {}
             names = Counter(each.answered_by for some in answers.values() for each in some if each.answered_by)
             generators[name] |= {"answered_by": dict(sorted(names.items()))} if names else {}
             shown |= {(name, q.id): seen[q.id, 0] for q in asked}
-            later |= {(name, *place): one for place, one in seen.items() if place[1] and again}
+            later |= {(name, *place): view for place, view in seen.items() if place[1] and again}
             rows += [
                 _row(name, question, repeat, answer, seen[question.id, repeat])
                 for question in asked
@@ -210,10 +215,10 @@ def opened_generator(session: Session, store: Store, name: str, budget: Budget) 
 
 
 def _written(session: Session, store: Store, wanted: _Wanted, made: Mapping[str, Generator]) -> dict[str, _Written]:
-    found: dict[str, _Written] = {}
+    written: dict[str, _Written] = {}
     with session.progress("answering", len(made) * len(wanted.asked) * len(wanted.turns)) as progress:
         for name, generator in made.items():
-            limits = [one for one in (wanted.length_limit, generator.max_context_characters) if one is not None]
+            limits = [bound for bound in (wanted.length_limit, generator.max_context_characters) if bound is not None]
             limit, unable = min(limits, default=None), wanted.unable.get(name, {})
             seen = {
                 (q.id, repeat): within(turn[name][q.id], limit)
@@ -237,8 +242,8 @@ def _written(session: Session, store: Store, wanted: _Wanted, made: Mapping[str,
                 answers[task.question.id].append(generation)
             for identifier, reason in unable.items():
                 answers[identifier] = [Generation.failed(Status.MISSING_FIELD, reason)] * len(wanted.turns)
-            found[name] = answers, seen
-    return found
+            written[name] = answers, seen
+    return written
 
 
 def with_kept_seconds(
@@ -248,11 +253,11 @@ def with_kept_seconds(
     import numpy as np
 
     about = {"what": "seconds of answers", "generator": dict(generator.description), "tasks": _digest(tasks)}
-    seconds = np.array([np.nan if one.seconds is None else one.seconds for one in done])
+    seconds = np.array([np.nan if generation.seconds is None else generation.seconds for generation in done])
     kept = store.readings(about, lambda: {"seconds": seconds})["seconds"]
     return [
-        replace(one, seconds=float(taken) if np.isfinite(taken) else None)
-        for one, taken in zip(done, kept, strict=True)
+        replace(generation, seconds=float(taken) if np.isfinite(taken) else None)
+        for generation, taken in zip(done, kept, strict=True)
     ]
 
 
@@ -265,11 +270,11 @@ def _not_given(why: str | None) -> Generation:
     return Generation.failed(Status.MISSING_FIELD, why or "the system gave no answer to this question")
 
 
-def _row(name: str, question: Question, repeat: int, one: Generation, shown: Shown) -> tuple[Any, ...]:
+def _row(name: str, question: Question, repeat: int, generation: Generation, shown: Shown) -> tuple[Any, ...]:
     return (
-        name, question.id, repeat, one.answer, one.status.value, kept(one.reason),
-        one.answer is not None and is_refusal(one.answer), one.seconds, one.input_tokens, one.output_tokens,
-        [chunk.id for chunk in shown.contexts], shown.cut, shown.characters_cut, one.shown,
+        name, question.id, repeat, generation.answer, generation.status.value, kept(generation.reason),
+        generation.answer is not None and is_refusal(generation.answer), generation.seconds, generation.input_tokens, generation.output_tokens,
+        [chunk.id for chunk in shown.contexts], shown.cut, shown.characters_cut, generation.shown,
     )  # fmt: skip
 
 

@@ -33,8 +33,8 @@ def band_for(known: Mapping[str, Band], label: str) -> Band | None:
 def told(labels: Iterable[str], settings: Settings) -> dict[str, Any]:
     """What a page says of the thresholds that it is held to: `set`, and `bands` by label; empty where it has none."""
     known = thresholds.bands(settings)
-    found = {label: band for label in dict.fromkeys(labels) if (band := band_for(known, label)) is not None}
-    bands = {label: band.model_dump(mode="json", exclude={"scale"}) for label, band in found.items()}
+    by_label = {label: band for label in dict.fromkeys(labels) if (band := band_for(known, label)) is not None}
+    bands = {label: band.model_dump(mode="json", exclude={"scale"}) for label, band in by_label.items()}
     return {"set": settings.threshold_set, "bands": bands} if bands else {}
 
 
@@ -63,22 +63,22 @@ def unearned(metric: Metric | None, made: Iterable[StandIn]) -> bool:
     needs = () if metric is None else metric.needs
     given = metric is not None and metric.name in GIVEN
     return any(
-        one.part in needs or (bool(one.systems) if one.part == "embedder" else given)
-        for one in made
-        if one.part in ("embedder", "judge")
+        stand_in.part in needs or (bool(stand_in.systems) if stand_in.part == "embedder" else given)
+        for stand_in in made
+        if stand_in.part in ("embedder", "judge")
     )
 
 
-def said(found: Met, _: Translator) -> str:
+def said(reached: Met, _: Translator) -> str:
     """The band's word where the whole interval lies in it; else the bands that it spans; empty where it meets none."""
-    if not found.stretches:
+    if not reached.stretches:
         return ""
-    first, last = _(found.stretches[0].word), _(found.stretches[-1].word)
-    if found.whole:
+    first, last = _(reached.stretches[0].word), _(reached.stretches[-1].word)
+    if reached.whole:
         return first
     return (
         _("{low} … {high}", low=first, high=last)
-        if len(found.stretches) > 1
+        if len(reached.stretches) > 1
         else _("partly in the band “{word}”", word=first)
     )
 
@@ -92,6 +92,6 @@ def banded(
     return [
         ""
         if unearned(declaration(label), made)
-        else said(met(stretches(declaration(label), band_for(known, label)), one), _)
-        for label, one in named
+        else said(met(stretches(declaration(label), band_for(known, label)), estimate), _)
+        for label, estimate in named
     ]

@@ -87,15 +87,15 @@ def check_baseline(baseline: str, systems: Iterable[str], whose: str = "the answ
 def named(asked: str, known: Mapping[str, Better | None] | Mapping[str, Better]) -> str:
     """The label that is asked for as primary, of labels with the way that is good. Raises BenchError; see `leading`."""
     name = asked.strip()
-    found = going_by(name, known)
+    matches = going_by(name, known)
     legal = [label for label, better in known.items() if better is not None]
-    why = "" if len(found) == 1 else f"may be {', '.join(found)}" if found else "is not measured"
-    if not why and found[0] not in legal:
+    why = "" if len(matches) == 1 else f"may be {', '.join(matches)}" if matches else "is not measured"
+    if not why and matches[0] not in legal:
         why = "only describes: no value of it is better than another"
     if why:
-        near = "" if found else meant(name, legal)
+        near = "" if matches else meant(name, legal)
         raise BenchError(f"primary = {asked!r}: it {why}{near}; legal: {', '.join(legal) or 'none'}")
-    return found[0]
+    return matches[0]
 
 
 def compared(
@@ -112,8 +112,11 @@ def compared(
     no values of, or no defined one, is not compared there.
     """
     made = {name: _hypotheses(group, clusters, sureness) for name, group in groups.items()} | dict(more or {})
-    found = in_families(made, clusters, sureness, primary)
-    return {name: [one for one in group if not math.isnan(one.p)] for name, group in found.items()}
+    comparisons = in_families(made, clusters, sureness, primary)
+    return {
+        name: [comparison for comparison in group if not math.isnan(comparison.p)]
+        for name, group in comparisons.items()
+    }
 
 
 def in_families(
@@ -138,14 +141,18 @@ def corrected(made: Mapping[str, Sequence[Comparison]], primary: str = "") -> di
 def _by_family(
     made: Mapping[str, Sequence[T]], primary: str, together: Callable[[Sequence[T]], Sequence[Comparison]]
 ) -> dict[str, list[Comparison]]:
-    found: dict[str, list[Comparison]] = {name: [] for name in made}
+    comparisons: dict[str, list[Comparison]] = {name: [] for name in made}
     first = [name for name in made if name == primary and made[name]]
     rest = [name for name in made if name not in first]
     for title, names in ((PRIMARY, first), (SECONDARY, rest)):
-        every = [(name, one) for name in names for one in made[name]]
-        for (name, _one), one in zip(every, together([one for _name, one in every]), strict=True):
-            found[name].append(replace(one, family=f"{title}: {one.family}") if primary and one.family else one)
-    return found
+        every = [(name, hypothesis) for name in names for hypothesis in made[name]]
+        for (name, _one), comparison in zip(every, together([hypothesis for _name, hypothesis in every]), strict=True):
+            comparisons[name].append(
+                replace(comparison, family=f"{title}: {comparison.family}")
+                if primary and comparison.family
+                else comparison
+            )
+    return comparisons
 
 
 def _hypotheses(group: Group, clusters: Sequence[str] | None, sureness: Sureness) -> list[Hypothesis]:
@@ -159,22 +166,22 @@ def _hypotheses(group: Group, clusters: Sequence[str] | None, sureness: Sureness
         if np.isnan(values[baseline]).all() or np.isnan(values[name]).all():
             continue
         void = [group.void[each][places] for each in (baseline, name) if each in group.void]
-        one = stats.hypotheses(
+        hypothesis = stats.hypotheses(
             {"": values[baseline]}, {"": values[name]}, clusters=own, better=group.better, names=(baseline, name),
             bounds=group.bounds, void={"": void[0] & void[1]} if len(void) == 2 else None, **asdict(sureness),
         )[""]  # fmt: skip
-        made.append(placed(one, places, len(group.values[name])))
+        made.append(placed(hypothesis, places, len(group.values[name])))
     return made
 
 
-def placed(one: Hypothesis, places: Sequence[int] | NDArray[np.int64], number: int) -> Hypothesis:
+def placed(hypothesis: Hypothesis, places: Sequence[int] | NDArray[np.int64], number: int) -> Hypothesis:
     """The hypothesis about some questions as one of a family of so many, of which they stand at these places."""
     columns = []
-    for own in (one.column, *one.completions):
+    for own in (hypothesis.column, *hypothesis.completions):
         column = np.full(number, np.nan)
         column[places] = own
         columns.append(column)
-    return replace(one, column=columns[0], completions=tuple(columns[1:]))
+    return replace(hypothesis, column=columns[0], completions=tuple(columns[1:]))
 
 
 def said(family: str, _: Translator) -> str:
@@ -198,7 +205,7 @@ def said(family: str, _: Translator) -> str:
 
 def merged(comparisons: Iterable[Comparison], _: Translator) -> str:
     """Why a family counts fewer comparisons than are printed; empty where none does."""
-    counts = Counter(one.family for one in comparisons if one.family)
+    counts = Counter(comparison.family for comparison in comparisons if comparison.family)
     different = {family: family.rpartition(": ")[2].partition(", ")[0] for family in counts}
     if not any(number.isdigit() and int(number) < counts[family] for family, number in different.items()):
         return ""

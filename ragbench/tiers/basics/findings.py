@@ -84,8 +84,8 @@ def compare(
     }
     by_metric = compared(groups, clusters, sureness, primary, more)
     order = {name: place for place, name in enumerate(values)}
-    found = [NamedComparison(label, one) for label, group in by_metric.items() for one in group]
-    return tuple(sorted(found, key=lambda each: order[each.comparison.challenger]))
+    comparisons = [NamedComparison(label, comparison) for label, group in by_metric.items() for comparison in group]
+    return tuple(sorted(comparisons, key=lambda each: order[each.comparison.challenger]))
 
 
 def columns(
@@ -109,7 +109,7 @@ def void(
     own = scores[(scores["system"] == system) & scores["value"].isna() & scores["status"].isin(NOTHING)]
     by_metric = {label: set(part["sample"]) for label, part in own.groupby("metric", sort=False)}
     empty: set[str] = set()
-    return {each.label: np.array([one in by_metric.get(each.label, empty) for one in asked]) for each in metrics}
+    return {each.label: np.array([sample in by_metric.get(each.label, empty) for sample in asked]) for each in metrics}
 
 
 def bounds(metric: Metric, top: float | None = None) -> Bounds | None:

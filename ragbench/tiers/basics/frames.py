@@ -65,31 +65,31 @@ def with_references(table: pd.DataFrame, references: Sequence[Sequence[str]]) ->
     return table.assign(references=pd.Series([list(each) for each in references], index=table.index, dtype=object))
 
 
-def retrieved(found: Iterable[tuple[str, str, Iterable[Hit], Mapping[str, float]]] = ()) -> pd.DataFrame:
+def retrieved(rankings: Iterable[tuple[str, str, Iterable[Hit], Mapping[str, float]]] = ()) -> pd.DataFrame:
     """One row a passage or piece (RETRIEVED_COLUMNS). found: system, sample, what it found in rank order, and gains by
     chunk. Where pieces are among it, `passage` says of what each is one: itself, for a passage."""
     import pandas as pd
 
     rows, passages, cut = [], [], False
-    for system, sample, hits, gains in found:
+    for system, sample, hits, gains in rankings:
         for rank, hit in enumerate(hits, 1):
-            one = hit.chunk
-            gain = float(gains.get(one.id, 0.0))
-            rows.append((system, sample, rank, one.id, one.url, hit.similarity, gain, one.text))
-            passages.append(one.passage)
-            cut = cut or isinstance(one, Piece)
+            chunk = hit.chunk
+            gain = float(gains.get(chunk.id, 0.0))
+            rows.append((system, sample, rank, chunk.id, chunk.url, hit.similarity, gain, chunk.text))
+            passages.append(chunk.passage)
+            cut = cut or isinstance(chunk, Piece)
     made = pd.DataFrame(rows, columns=list(RETRIEVED_COLUMNS))
     return made.assign(passage=passages) if cut else made
 
 
-def cluster(one: Question | Sample) -> str:
+def cluster(member: Question | Sample) -> str:
     """The group whose members are not independent; one of its own for what names none."""
-    return one.cluster or f"\0{one.id}"
+    return member.cluster or f"\0{member.id}"
 
 
 def clusters(asked: Iterable[Question | Sample]) -> dict[str, str] | None:
     """Sample → cluster; None where every one stands alone."""
-    labels = {one.id: cluster(one) for one in asked}
+    labels = {member.id: cluster(member) for member in asked}
     return None if independent(list(labels.values())) is None else labels
 
 

@@ -46,14 +46,14 @@ def told(
 
     Estimates stay as they are. reachable: see `of_interest`.
     """
-    found = tuple(named)
-    compared = (one.metric for one in found if isinstance(one, NamedComparison))
+    findings = tuple(named)
+    compared = (finding.metric for finding in findings if isinstance(finding, NamedComparison))
     margins = {label: of_interest(label, chosen, reachable) for label in dict.fromkeys(compared)}
     return tuple(
-        replace(one, comparison=stats.with_margin(one.comparison, margins[one.metric]))
-        if isinstance(one, NamedComparison)
-        else one
-        for one in found
+        replace(finding, comparison=stats.with_margin(finding.comparison, margins[finding.metric]))
+        if isinstance(finding, NamedComparison)
+        else finding
+        for finding in findings
     )
 
 
@@ -65,7 +65,7 @@ def check(chosen: DifferenceSettings) -> None:
     for name, size in chosen.metrics.items():
         place, declared = f"smallest_difference.metrics.{name} = {size:g}", declaration(name)
         if declared is None:
-            known = [one for each in catalogue().values() for one in each.names]
+            known = [label for each in catalogue().values() for label in each.names]
             raise ConfigurationError(
                 f"{place}: there is no such metric{meant(name, known)}; `ragbench metrics` lists all"
             )

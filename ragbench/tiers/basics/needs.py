@@ -37,13 +37,13 @@ def number(need: Need, data: Dataset) -> int:
         case Need.QUESTIONS:
             return len(asked)
         case Need.ANSWERABLE:
-            return sum(one.answerable is not False for one in asked)
+            return sum(question.answerable is not False for question in asked)
         case Need.RELEVANT:
-            return sum(bool(one.relevant) for one in asked)
+            return sum(bool(question.relevant) for question in asked)
         case Need.PAGES:
-            return sum(bool(one.relevant or one.relevant_urls) for one in asked)
+            return sum(bool(question.relevant or question.relevant_urls) for question in asked)
         case Need.REFERENCES:
-            return sum(bool(one.reference) for one in asked)
+            return sum(bool(question.reference) for question in asked)
         case Need.RATINGS:
             return len(data.ratings)
         case Need.DECISIONS:
@@ -89,7 +89,7 @@ class Needed:
 
     def lack(self, page: str, data: Dataset | None, name: str) -> Lack | None:
         """What is missing of it; None where it is there. data: None where there is no data set of that name."""
-        has = 0 if data is None else max(number(one, data) for one in self.any_of)
+        has = 0 if data is None else max(number(need, data) for need in self.any_of)
         if has >= self.least:
             return None
         return Lack(page, self, has, "" if self.any_of == (Need.EMBEDDED,) else name, data is None)
@@ -111,12 +111,12 @@ class Lack:
     @property
     def fact(self) -> dict[str, Any]:
         """As plain values."""
-        needed = {"any_of": [str(one) for one in self.needed.any_of], "least": self.needed.least}
+        needed = {"any_of": [str(need) for need in self.needed.any_of], "least": self.needed.least}
         return {"name": self.page, **needed, "has": self.has, "dataset": self.dataset, "absent": self.absent}
 
     def sentence(self, _: Translator) -> str:
         """`needs questions with relevant passages; small:en has none`."""
-        what = _(" or ").join(named(one, _) for one in self.needed.any_of)
+        what = _(" or ").join(named(need, _) for need in self.needed.any_of)
         if self.absent:
             return _(
                 "needs {what}; there is no data set {dataset}: `ragbench load` brings one",
@@ -137,11 +137,11 @@ def read(facts: Iterable[Mapping[str, Any]]) -> list[Lack]:
     """What a run's manifest says of the pages that it did not make. Raises ValueError for needs that there are not."""
     return [
         Lack(
-            str(one["name"]),
-            Needed(tuple(Need(str(each)) for each in one["any_of"]), int(one["least"])),
-            int(one["has"]),
-            str(one["dataset"]),
-            bool(one["absent"]),
+            str(fact["name"]),
+            Needed(tuple(Need(str(each)) for each in fact["any_of"]), int(fact["least"])),
+            int(fact["has"]),
+            str(fact["dataset"]),
+            bool(fact["absent"]),
         )
-        for one in facts
+        for fact in facts
     ]

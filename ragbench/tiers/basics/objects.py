@@ -75,12 +75,12 @@ def _is_held(value: Any) -> bool:
     if isinstance(value, str):
         return False
     if isinstance(value, list | tuple):
-        return any(_is_held(one) for one in value)
+        return any(_is_held(part) for part in value)
     ways = ("columns", "invoke", "query", "retrieve", "walk", "embed", *EMBED)
     return (
         isinstance(value, Mapping | Path | Dataset | Sample | Question)
         or callable(value)
-        or any(hasattr(value, one) for one in ways)
+        or any(hasattr(value, way) for way in ways)
     )
 
 
@@ -101,7 +101,7 @@ class _Made:
         its tables was asked for by name, what they would run, open or send is left out."""
         doubted: set[str] = set()
         if not self.uses_names:
-            doubted = {one.name.partition(".")[0] for one in trust.doubts(*trust.named())} - {"data_folder"}
+            doubted = {doubt.name.partition(".")[0] for doubt in trust.doubts(*trust.named())} - {"data_folder"}
             if "providers" in doubted:
                 doubted |= {"judges", "generators"}
             doubted -= {table for key, tables in ASKED.items() if self.given.get(key) for table in tables}
@@ -133,122 +133,128 @@ class _Made:
         if self.reads == "embedders":
             self.take_embedders(systems, "systems")
             return
-        tables = {name: one for name, one in systems.items() if self.reads == "answers" and _is_table(one)}
+        tables = {name: system for name, system in systems.items() if self.reads == "answers" and _is_table(system)}
         if tables:
             if tables.keys() != systems.keys():
                 raise BenchError("systems: tables of answers, and systems that are asked, do not go together")
             self.take_answers(tables)
             self.given.pop("systems")
             return
-        self.systems = {name: self._system(name, one) for name, one in systems.items()}
+        self.systems = {name: self._system(name, system) for name, system in systems.items()}
         self.given["systems"] = list(self.systems)
         self.given["baseline"] = self.given.get("baseline") or next(iter(self.systems))
 
     def take_embedders(self, given: Any, key: str) -> None:
         embedders = _by_name(given)
-        for name, one in embedders.items():
-            if isinstance(one, str):
-                if one not in self.known.embedders:
-                    raise BenchError(f"{key}: {name} = {one!r}: embedders are {', '.join(self.known.embedders)}")
-                self.embedders[name] = self.known.embedders[one]
+        for name, embedder in embedders.items():
+            if isinstance(embedder, str):
+                if embedder not in self.known.embedders:
+                    raise BenchError(f"{key}: {name} = {embedder!r}: embedders are {', '.join(self.known.embedders)}")
+                self.embedders[name] = self.known.embedders[embedder]
                 continue
-            ObjectEmbedder(name, one, 64)  # refused before anything is read
-            plain = EmbedderSettings.model_construct(kind="object", model=callables.named(one))
-            self.embedders[name] = plain.standing_for(one)
+            ObjectEmbedder(name, embedder, 64)  # refused before anything is read
+            plain = EmbedderSettings.model_construct(kind="object", model=callables.named(embedder))
+            self.embedders[name] = plain.standing_for(embedder)
         if key == "systems":
             del self.given["systems"]
         self.given["embedders"] = list(embedders)
 
     def take_answers(self, tables: Mapping[str, Any]) -> None:
         """Tables of answers, by the system that gave them; "" where the rows name theirs."""
-        found: list[Sample] = []
+        samples: list[Sample] = []
         for name, table in tables.items():
             if isinstance(table, str | Path):
                 own = read_samples(configuration.project_folder() / Path(table).expanduser())
             else:
                 own = samples_of(table, name or "answers")
-            found += [_named(one, name) for one in own]
-        self.answers = tuple(found)
+            samples += [_named(sample, name) for sample in own]
+        self.answers = tuple(samples)
         self.given["answers"] = in_memory.NAME
 
-    def _system(self, name: str, one: Any) -> SystemSettings:
-        if isinstance(one, str | Path):
-            return self._of_text(name, one)
-        if isinstance(one, Mapping) and one.keys() <= {"retriever", "generator"} and "retriever" in one:
-            made = self._system(name, one["retriever"])
-            return made.model_copy(update={"generator": self._writer(name, one["generator"])}).standing_for(made.given)
-        if isinstance(one, list) or hasattr(one, "columns"):
-            rows = list(logged(one, name, {q.text: q.id for q in self.data.questions} if self.data else {}))
-            return SystemSettings(results=Path(type(one).__name__)).standing_for(rows)
+    def _system(self, name: str, given: Any) -> SystemSettings:
+        if isinstance(given, str | Path):
+            return self._of_text(name, given)
+        if isinstance(given, Mapping) and given.keys() <= {"retriever", "generator"} and "retriever" in given:
+            made = self._system(name, given["retriever"])
+            return made.model_copy(update={"generator": self._writer(name, given["generator"])}).standing_for(
+                made.given
+            )
+        if isinstance(given, list) or hasattr(given, "columns"):
+            rows = list(logged(given, name, {q.text: q.id for q in self.data.questions} if self.data else {}))
+            return SystemSettings(results=Path(type(given).__name__)).standing_for(rows)
         if self.reads == "writers":
-            return SystemSettings(callable=callables.named(one), generator=self._writer(name, one)).standing_for(one)
-        path = callables.named(one)
+            return SystemSettings(callable=callables.named(given), generator=self._writer(name, given)).standing_for(
+                given
+            )
+        path = callables.named(given)
         try:
-            callables.limited(one, "(question, k)", 1, "", callables.asked)
+            callables.limited(given, "(question, k)", 1, "", callables.asked)
         except ValueError as error:
             raise BenchError(f"systems: {name}: {error}") from None
-        return SystemSettings(callable=path).standing_for(one)
+        return SystemSettings(callable=path).standing_for(given)
 
-    def _of_text(self, name: str, one: str | Path) -> SystemSettings:
+    def _of_text(self, name: str, given: str | Path) -> SystemSettings:
         """A name of the project's, one of ragbench's own retrievers or embedders, or a file of results."""
-        if str(one) in self.known.systems:
+        if str(given) in self.known.systems:
             self.uses_names = True
-            return self.known.systems[str(one)]
-        if str(one) in self.known.retrievers:
-            self.uses_names = str(one) not in Settings.model_fields["retrievers"].get_default()
-            return SystemSettings(retriever=str(one))
-        path = Path(one).expanduser()
+            return self.known.systems[str(given)]
+        if str(given) in self.known.retrievers:
+            self.uses_names = str(given) not in Settings.model_fields["retrievers"].get_default()
+            return SystemSettings(retriever=str(given))
+        path = Path(given).expanduser()
         path = path if path.is_absolute() or path.is_file() else configuration.project_folder() / path
         if path.is_file():
             return SystemSettings(results=path.resolve()).standing_for(None)
         legal = dict.fromkeys((*self.known.systems, *self.known.retrievers))
         raise BenchError(
-            f"systems: {name} = {str(one)!r}: that is neither a file of results nor one of {', '.join(legal)}"
-            f"{names.meant(str(one), legal)}"
+            f"systems: {name} = {str(given)!r}: that is neither a file of results nor one of {', '.join(legal)}"
+            f"{names.meant(str(given), legal)}"
         )
 
-    def _writer(self, name: str, one: Any) -> str:
-        if isinstance(one, str):
+    def _writer(self, name: str, given: Any) -> str:
+        if isinstance(given, str):
             self.uses_names = True
-            return one
-        plain = GeneratorSettings(kind="callable", callable=callables.named(one))
-        self.generators[name] = plain.standing_for(one)
+            return given
+        plain = GeneratorSettings(kind="callable", callable=callables.named(given))
+        self.generators[name] = plain.standing_for(given)
         return name
 
 
-def _named(one: Sample, system: str) -> Sample:
-    return replace(one, system=system) if system else one
+def _named(sample: Sample, system: str) -> Sample:
+    return replace(sample, system=system) if system else sample
 
 
 def _by_name(given: Any) -> dict[str, Any]:
     """Objects by their names: of a mapping its keys, of one object or a list of them what they are called."""
     if isinstance(given, Mapping):
-        found = {str(name): one for name, one in given.items()}
+        by_name = {str(name): member for name, member in given.items()}
     else:
         several = given if isinstance(given, list | tuple) and not _is_table(given) else [given]
-        found = {}
-        for one in several:
-            name = one if isinstance(one, str) else callables.named(one).rpartition(":")[2].rpartition(".")[2]
-            found[name if name not in found else f"{name} {len(found) + 1}"] = one
-    if not found:
+        by_name = {}
+        for held in several:
+            name = held if isinstance(held, str) else callables.named(held).rpartition(":")[2].rpartition(".")[2]
+            by_name[name if name not in by_name else f"{name} {len(by_name) + 1}"] = held
+    if not by_name:
         raise BenchError("systems: nothing is given; {name: object} is expected")
-    for name in found:
+    for name in by_name:
         if why := names.fault(name) or ("holds a comma" if "," in name else ""):
             raise BenchError(f"systems: the name {name[:40]!r} {why}")
-    return found
+    return by_name
 
 
-def _is_table(one: Any) -> bool:
-    if isinstance(one, str | Path):
-        return str(one).lower().endswith((".jsonl", ".json", ".csv", ".tsv", ".parquet", ".gz"))
-    return hasattr(one, "columns") or (isinstance(one, list) and bool(one) and isinstance(one[0], Mapping | Sample))
+def _is_table(given: Any) -> bool:
+    if isinstance(given, str | Path):
+        return str(given).lower().endswith((".jsonl", ".json", ".csv", ".tsv", ".parquet", ".gz"))
+    return hasattr(given, "columns") or (
+        isinstance(given, list) and bool(given) and isinstance(given[0], Mapping | Sample)
+    )
 
 
 def _documents(given: Any) -> Any:
     """Documents of a framework as mappings; everything else as it is."""
     if hasattr(given, "columns") or isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         return given
-    return [one if isinstance(one, str) else frameworks.passage(one) for one in given]
+    return [document if isinstance(document, str) else frameworks.passage(document) for document in given]
 
 
 def logged(given: Any, name: str, asked: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -280,12 +286,16 @@ def logged(given: Any, name: str, asked: Mapping[str, str]) -> Iterator[dict[str
         if answer is not None:
             more["answers" if isinstance(answer, list) else "answer"] = answer
         yield {"id": identifier, **more}
-    for identifier, found in lists.items():
-        yield {"id": identifier, "retrieved": [one for _, one in sorted(found, key=lambda pair: pair[0])]}
+    for identifier, ordered in lists.items():
+        yield {"id": identifier, "retrieved": [passage for _, passage in sorted(ordered, key=lambda pair: pair[0])]}
 
 
 def _listed(given: Any) -> Any:
     if isinstance(given, str):
         read = cells.held(given)
         return [given] if read is None else read[0]
-    return [str(one) if isinstance(one, int) else one for one in given] if isinstance(given, list | tuple) else given
+    return (
+        [str(passage) if isinstance(passage, int) else passage for passage in given]
+        if isinstance(given, list | tuple)
+        else given
+    )

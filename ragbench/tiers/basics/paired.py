@@ -33,10 +33,10 @@ def compared(made: Measurement, baseline: str, system: str, metric: str) -> Comp
         name: getattr(pair, name) for name in ("clusters", "level", "resamples", "seed", "names", "better", "bounds")
     }
     void = None if pair.void is None else {metric: pair.void}
-    found = stats.compare_metrics({metric: pair.baseline}, {metric: pair.challenger}, void=void, **how)
-    one = _widened(found[metric], metric)
+    comparisons = stats.compare_metrics({metric: pair.baseline}, {metric: pair.challenger}, void=void, **how)
+    comparison = _widened(comparisons[metric], metric)
     other = known is not None and known.withheld and not stats.withheld_by_gaps(known)
-    return stats.withheld(one, known.withheld) if known is not None and other else one
+    return stats.withheld(comparison, known.withheld) if known is not None and other else comparison
 
 
 def values(made: Measurement, baseline: str, system: str, metric: str) -> Paired | None:
@@ -64,7 +64,7 @@ def _void(made: Measurement, system: str, metric: str) -> Flags:
 
 def direction(made: Measurement, metric: str) -> Better | None:
     """Which values are better: as the measurement compared them, else as declared; None for a metric that describes."""
-    known = next((one.comparison.better for one in made.comparisons if one.metric == metric), None)
+    known = next((finding.comparison.better for finding in made.comparisons if finding.metric == metric), None)
     if known is not None:
         return known
     declared = declaration(metric)
@@ -75,18 +75,18 @@ def _better(made: Measurement, metric: str) -> Better:
     return direction(made, metric) or "higher"
 
 
-def _widened(one: Comparison, metric: str) -> Comparison:
+def _widened(comparison: Comparison, metric: str) -> Comparison:
     """Where no pair moved there is no spread to tell from: the interval is that of two pairs that moved by the scale.
 
     Bonett and Price's added pairs (2012), on as many pairs as there are independent groups.
     """
     declared = declaration(metric)
     scale = None if declared is None else bounds(declared)
-    number, width = one.clusters or one.n, width_of(scale)
-    if not math.isnan(one.low) or one.difference != 0 or width is None or number < 2:
-        return one
-    low, high = bonett_price(0.0, 2 * width**2, number, number - 1, one.level)
-    return on_scale(replace(one, low=low, high=high, method="bonett_price", note="no_spread"))
+    number, width = comparison.clusters or comparison.n, width_of(scale)
+    if not math.isnan(comparison.low) or comparison.difference != 0 or width is None or number < 2:
+        return comparison
+    low, high = bonett_price(0.0, 2 * width**2, number, number - 1, comparison.level)
+    return on_scale(replace(comparison, low=low, high=high, method="bonett_price", note="no_spread"))
 
 
 def column_of(made: Measurement, system: str, metric: str) -> Array | None:
@@ -95,8 +95,8 @@ def column_of(made: Measurement, system: str, metric: str) -> Array | None:
     if not len(own):
         return None
     values = own.drop_duplicates("sample").set_index("sample")["value"]
-    found: Array = values.reindex(samples_of(made)).to_numpy(dtype=float)
-    return found
+    column: Array = values.reindex(samples_of(made)).to_numpy(dtype=float)
+    return column
 
 
 def samples_of(made: Measurement) -> list[str]:
@@ -106,7 +106,7 @@ def samples_of(made: Measurement) -> list[str]:
 
 def clusters_of(made: Measurement, samples: Sequence[str]) -> tuple[str, ...] | None:
     """The group of each question where estimates were made over groups; a question without one is its own."""
-    if not any(one.estimate.clusters for one in made.estimates) or "cluster" not in made.questions:
+    if not any(finding.estimate.clusters for finding in made.estimates) or "cluster" not in made.questions:
         return None
     named = dict(zip(made.questions["sample"].astype(str), made.questions["cluster"], strict=True))
     return tuple(str(named.get(name)) if isinstance(named.get(name), str) else f"\x1f{name}" for name in samples)

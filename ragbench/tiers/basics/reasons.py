@@ -26,7 +26,7 @@ def frequent(of: Iterable[object]) -> dict[str, int]:
     of: the reason of each value. Those that are met as often stand in the order of the alphabet.
     """
     mask = masker()
-    ordered = sorted(Counter(_masked(str(each), mask) for each in of).items(), key=lambda one: (-one[1], one[0]))
+    ordered = sorted(Counter(_masked(str(each), mask) for each in of).items(), key=lambda pair: (-pair[1], pair[0]))
     rest = sum(number for _, number in ordered[MOST:])
     return dict(ordered[:MOST]) | ({OTHERS: rest} if rest else {})
 
@@ -54,15 +54,15 @@ def statuses(_: Translator) -> dict[str, str]:
     }
 
 
-def told(found: Mapping[str, int], _: Translator) -> str:
+def told(counts: Mapping[str, int], _: Translator) -> str:
     """`not measured 12: no reply in time (8); refused (4)`, as `frequent` has them; empty for none."""
-    if not found:
+    if not counts:
         return ""
     named = [
         f"{_cut(reason_in(reason, _))} ({_.integer(n)})" if reason != OTHERS else _("others ({n})", n=_.integer(n))
-        for reason, n in found.items()
+        for reason, n in counts.items()
     ]
-    return _("not measured") + f" {_.integer(sum(found.values()))}: {'; '.join(named)}"
+    return _("not measured") + f" {_.integer(sum(counts.values()))}: {'; '.join(named)}"
 
 
 def _cut(text: str) -> str:

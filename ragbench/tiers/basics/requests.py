@@ -278,7 +278,7 @@ def _public(value: Any) -> Any:
     if isinstance(value, str):
         parts = [_without_folder(part) for part in parted(value)]
         return secrets.masker()(value if parts == list(parted(value)) else ", ".join(parts))
-    return [_public(one) for one in value] if isinstance(value, list) else value
+    return [_public(entry) for entry in value] if isinstance(value, list) else value
 
 
 def _without_folder(name: str) -> str:
@@ -309,9 +309,9 @@ def tier(asked: Callable[P, R]) -> Callable[[Callable[[R], Measurement]], Callab
             from ragbench.tiers.basics.session import kept, part
 
             def asked_for() -> Measurement:
-                found = measure(request)
+                measurement = measure(request)
                 more = {"request": request.told(), "project_systems": load().systems_in_order}
-                return replace(found, facts={**found.facts, **more, **spending.of_all(found, load())})
+                return replace(measurement, facts={**measurement.facts, **more, **spending.of_all(measurement, load())})
 
             try:
                 return kept(request.notebook, asked_for)

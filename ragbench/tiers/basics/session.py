@@ -66,12 +66,14 @@ class Session:
         Raises BenchError for names that are not configured, DatasetError for a data set that is not there,
         UntrustedError for a project that nobody has answered for, where it would run, open or send something.
         """
-        found, ordered = chosen(systems, baseline)
-        name = dataset or found.dataset
-        data = dataset_of(name, found, language) if read is None else read(name, found)
+        settings, ordered = chosen(systems, baseline)
+        name = dataset or settings.dataset
+        data = dataset_of(name, settings, language) if read is None else read(name, settings)
         data = data if sampled is None else sampled(data)
         planning.stand_for(data.taken())
-        return cls(notebook, wheels.settled(found, data.language), data, ordered, ordered[0], part(notebook), language)
+        return cls(
+            notebook, wheels.settled(settings, data.language), data, ordered, ordered[0], part(notebook), language
+        )
 
     @classmethod
     def of(cls, request: Any, systems: str | Sequence[str] = "", baseline: str = "") -> Session:
@@ -93,7 +95,7 @@ class Session:
 
     def facts(self) -> dict[str, Any]:
         """Provenance that every page shows."""
-        drafted = sum(one.kind == KNOWN_ITEM for one in self.dataset.questions)
+        drafted = sum(question.kind == KNOWN_ITEM for question in self.dataset.questions)
         return {
             "dataset": self.dataset.label,
             "dataset_title": self.dataset.title,
@@ -133,26 +135,26 @@ def dataset_of(name: str, settings: Settings, language: str = "") -> Dataset:
 
 def chosen(systems: str | Sequence[str] = "", baseline: str = "") -> tuple[Settings, tuple[str, ...]]:
     """The settings, and the systems that are meant, the baseline first. Raises BenchError, UntrustedError."""
-    found = configuration.load()
-    interest.check(found.smallest_difference)
+    settings = configuration.load()
+    interest.check(settings.smallest_difference)
     if not trust.only_planned():  # what a plan uses of them asks by itself
         trust.require(*trust.named())
-    names = parted(systems) or tuple(found.systems)
+    names = parted(systems) or tuple(settings.systems)
     if systems and not parted(systems):
-        raise BenchError(f"systems = {systems!r} names none; there are {', '.join(found.systems)}")
+        raise BenchError(f"systems = {systems!r} names none; there are {', '.join(settings.systems)}")
     for name in names:
-        if name not in found.systems:
+        if name not in settings.systems:
             raise BenchError(
-                f"there is no system {name!r} in {configuration.config_path().name}{meant(name, found.systems)}; "
-                f"there are {', '.join(found.systems)}"
+                f"there is no system {name!r} in {configuration.config_path().name}{meant(name, settings.systems)}; "
+                f"there are {', '.join(settings.systems)}"
             )
-    first = baseline or (found.baseline if found.baseline in names else "") or names[0]
+    first = baseline or (settings.baseline if settings.baseline in names else "") or names[0]
     if first not in names:
         raise BenchError(
             f"baseline = {first!r} is not among the systems measured{meant(first, names)}: {', '.join(names)}"
         )
     ordered = (first, *(name for name in names if name != first))
-    return found, ordered
+    return settings, ordered
 
 
 def part(notebook: str) -> Path | None:
@@ -183,8 +185,12 @@ def told(made: Measurement) -> Measurement:
     declared = {label: declaration(label) for label in labels}
     more = {
         "thresholds": bands.told(labels, known),
-        "own_metrics": {label: records.told(one) for label, one in declared.items() if one is not None and one.own},
-        "signatures": {label: one.signature for label, one in declared.items() if one is not None and one.signature},
+        "own_metrics": {
+            label: records.told(metric) for label, metric in declared.items() if metric is not None and metric.own
+        },
+        "signatures": {
+            label: metric.signature for label, metric in declared.items() if metric is not None and metric.signature
+        },
     }
     return replace(
         made,
@@ -198,8 +204,8 @@ def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
     """Versions of ragbench, of Python, and of packages, by default those that numbers depend on."""
     import platform
 
-    found = {"ragbench": _version("ragbench"), "python": platform.python_version()}
-    return found | {name: there for name in packages if (there := _version(name))}
+    own = {"ragbench": _version("ragbench"), "python": platform.python_version()}
+    return own | {name: there for name in packages if (there := _version(name))}
 
 
 @functools.cache
@@ -230,4 +236,4 @@ def _git(folder: Path, *words: str) -> str:
 def described(settings: Settings, names: Sequence[str], more: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The systems as a page's facts list them: name, configuration, and what was found out while measuring."""
     known = {name: settings.systems[name].model_dump(mode="json", exclude_defaults=True) for name in names}
-    return [{"name": name, **one, **more.get(name, {})} for name, one in known.items()]
+    return [{"name": name, **table, **more.get(name, {})} for name, table in known.items()]

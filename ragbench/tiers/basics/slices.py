@@ -60,7 +60,7 @@ def findings(
     for part, places in parts.items():
         groups[part] = Group(values, metric.better or "higher", places, bounds(metric), nothing)
     large = {part: group for part, group in groups.items() if len(parts[part]) >= FEWEST and metric.better}
-    found = compared(large, labels, sureness)
+    comparisons = compared(large, labels, sureness)
     made: list[Finding] = []
     for part in groups:
         where = {"slice": part}
@@ -70,7 +70,7 @@ def findings(
             NamedEstimate(name, metric.label, stats.estimate(values[name][parts[part]], **how), where)
             for name in systems
         ]
-        made += [NamedComparison(metric.label, one, where) for one in found.get(part, ())]
+        made += [NamedComparison(metric.label, comparison, where) for comparison in comparisons.get(part, ())]
     return tuple(made)
 
 
@@ -82,7 +82,7 @@ def left_out(asked: Sequence[Question], dimensions: Sequence[str]) -> dict[str, 
 
 def _parts(asked: Sequence[Question], dimensions: Sequence[str]) -> dict[str, np.ndarray]:
     """Slice → places of its questions, the largest of a dimension first; the dimension alone: value not given."""
-    found: dict[str, np.ndarray] = {}
+    parts: dict[str, np.ndarray] = {}
     for dimension in dimensions:
         places: dict[str | None, list[int]] = {}
         for place, question in enumerate(asked):
@@ -91,8 +91,8 @@ def _parts(asked: Sequence[Question], dimensions: Sequence[str]) -> dict[str, np
             continue
         ordered = sorted(places, key=lambda value: (-len(places[value]), value is None, value or ""))
         for value in ordered[:MOST]:
-            found[dimension if value is None else f"{dimension}:{value}"] = np.array(places[value])
-    return found
+            parts[dimension if value is None else f"{dimension}:{value}"] = np.array(places[value])
+    return parts
 
 
 def _value(question: Question, dimension: str) -> str | None:

@@ -15,21 +15,21 @@ def spent(made: Measurement, known: Settings) -> dict[str, float]:
 
     Answers of a generator are priced as ragbench.toml prices it. unpriced: how many have no price, and no money here.
     """
-    judges = [one for one in made.facts.get("judges") or () if isinstance(one, Mapping)]
-    used = [one["usage"] for one in judges if one.get("usage")]
-    calls, money = sum(int(one["replies"]) for one in used), sum(float(one["cost"]) for one in used)
-    unpriced = sum(int(one.get("unpriced") or 0) for one in used)
+    judges = [judge for judge in made.facts.get("judges") or () if isinstance(judge, Mapping)]
+    used = [judge["usage"] for judge in judges if judge.get("usage")]
+    calls, money = sum(int(usage["replies"]) for usage in used), sum(float(usage["cost"]) for usage in used)
+    unpriced = sum(int(usage.get("unpriced") or 0) for usage in used)
     answers = made.extra.get("answers")
     generators = made.facts.get("generators") or {}
     if answers is not None and "input_tokens" in answers:
         written = answers.dropna(subset=["input_tokens", "output_tokens"])
         for system, own in written.groupby("system"):
-            one = known.generators.get(str(generators.get(system, {}).get("name")))
+            generator = known.generators.get(str(generators.get(system, {}).get("name")))
             calls += len(own)
-            if one is None or not one.is_priced:
+            if generator is None or not generator.is_priced:
                 unpriced += len(own)
             else:
-                price = Price(one.input_price, one.output_price)
+                price = Price(generator.input_price, generator.output_price)
                 money += price.of(float(own["input_tokens"].sum()), float(own["output_tokens"].sum()))
     return {"calls": calls, "money": round(money, 9), "unpriced": unpriced} if calls else {}
 

@@ -31,10 +31,10 @@ def _reasons(_: Translator) -> dict[str, str]:
     }
 
 
-def interval(one: Estimate, _: Translator) -> str:
+def interval(estimate: Estimate, _: Translator) -> str:
     """The interval in a line, or why there is none."""
-    why = _why(one, _reasons(_), _)
-    return f"— ({why})" if why and one.low is None else _.interval(one.low, one.high)
+    why = _why(estimate, _reasons(_), _)
+    return f"— ({why})" if why and estimate.low is None else _.interval(estimate.low, estimate.high)
 
 
 def estimates(
@@ -50,15 +50,15 @@ def estimates(
     columns = [*map(Column, titles), Column(_("value"), "number"), Column(_("interval"), "interval")]
     columns += [Column(_("method")), Column("n", "count"), Column(_("unmeasured"), "count")]
     rows: list[tuple[Any, ...]] = [
-        (*names, one.value, Value(None, one.low, one.high, why=_why(one, reasons, _)),
-         None if one.method == "none" else interval_name(one.method, _), one.n, missing(one, _, digits))
-        for names, one in pairs
+        (*names, estimate.value, Value(None, estimate.low, estimate.high, why=_why(estimate, reasons, _)),
+         None if estimate.method == "none" else interval_name(estimate.method, _), estimate.n, missing(estimate, _, digits))
+        for names, estimate in pairs
     ]  # fmt: skip
-    if any(one.clusters is not None for _names, one in pairs):
+    if any(estimate.clusters is not None for _names, estimate in pairs):
         columns.append(Column(_("groups"), "count"))
-        rows = [(*row, one.clusters) for row, (_names, one) in zip(rows, pairs, strict=True)]
-    noted = [brackets((one for _names, one in pairs), _)]
-    noted += [f"{' '.join(names)}: {text}" for names, one in pairs if (text := verdicts.doubted(one, _))]
+        rows = [(*row, estimate.clusters) for row, (_names, estimate) in zip(rows, pairs, strict=True)]
+    noted = [brackets((estimate for _names, estimate in pairs), _)]
+    noted += [f"{' '.join(names)}: {text}" for names, estimate in pairs if (text := verdicts.doubted(estimate, _))]
     if any(banded):
         after = len(titles) + 2  # the interval, which decides it
         columns.insert(after, Column(_("band")))
@@ -89,31 +89,37 @@ def comparisons(named: Iterable[tuple[str, Comparison]], _: Translator, digits: 
         Column(_("verdict"), "verdict"),
     ]  # fmt: skip
     rows: list[tuple[Any, ...]] = [
-        (metric, one.difference, Value(None, one.low, one.high, why=_why(one, reasons, _)), one.p, one.p_adjusted,
-         one.minimum_detectable, one.n, one.n_dropped, _verdict(one, _))
-        for metric, one in pairs
+        (metric, comparison.difference, Value(None, comparison.low, comparison.high, why=_why(comparison, reasons, _)), comparison.p, comparison.p_adjusted,
+         comparison.minimum_detectable, comparison.n, comparison.n_dropped, _verdict(comparison, _))
+        for metric, comparison in pairs
     ]  # fmt: skip
-    planned = [(metric, one) for metric, one in pairs if one.verdict.unshown and one.questions_needed is not None]
+    planned = [
+        (metric, comparison)
+        for metric, comparison in pairs
+        if comparison.verdict.unshown and comparison.questions_needed is not None
+    ]
     if planned:
         columns.insert(6, Column(_("needed"), "count"))
-        rows = [(*row[:6], _needed(one, _), *row[6:]) for row, (_metric, one) in zip(rows, pairs, strict=True)]
-    compared = [f"{one.challenger} − {one.baseline}" for _metric, one in pairs]
+        rows = [
+            (*row[:6], _needed(comparison, _), *row[6:]) for row, (_metric, comparison) in zip(rows, pairs, strict=True)
+        ]
+    compared = [f"{comparison.challenger} − {comparison.baseline}" for _metric, comparison in pairs]
     if len(set(compared)) > 1:
         columns = [Column(_("compared")), *columns]
         rows = [(who, *row) for who, row in zip(compared, rows, strict=True)]
-    families = dict.fromkeys(family_said(one.family, _) for _metric, one in pairs if one.family)
+    families = dict.fromkeys(family_said(comparison.family, _) for _metric, comparison in pairs if comparison.family)
     notes = [_("corrected p and interval: {family}", family=family) for family in families if family]
-    notes += filter(None, [merged((one for _metric, one in pairs), _)])
-    if any(one.minimum_detectable is not None for _metric, one in pairs):
+    notes += filter(None, [merged((comparison for _metric, comparison in pairs), _)])
+    if any(comparison.minimum_detectable is not None for _metric, comparison in pairs):
         notes.append(_("detectable: a difference of this size or more would be shown, in 80 of 100 such studies"))
     if planned:
         sizes = _interest(planned, _)
         notes.append(
             _("needed: about so many questions show a difference of {sizes}, the smallest of interest", sizes=sizes)
         )
-    notes += filter(None, dict.fromkeys(verdicts.needed(one, _) for _metric, one in pairs))
-    for metric, one in pairs:
-        told = [verdicts.lacking(one, _, digits), verdicts.beyond(one, _), verdicts.doubted(one, _)]
+    notes += filter(None, dict.fromkeys(verdicts.needed(comparison, _) for _metric, comparison in pairs))
+    for metric, against in pairs:
+        told = [verdicts.lacking(against, _, digits), verdicts.beyond(against, _), verdicts.doubted(against, _)]
         notes += [f"{metric}: {text}" for text in told if text]
     title = compared[0] if len(set(compared)) == 1 else ""
     return Table(tuple(columns), tuple(rows), title, tuple(notes), digits, _.language)
@@ -126,10 +132,12 @@ DRAWN = ("bca", "percentile", "studentized", "studentized_and_t", "bayesian")
 def interval_names(methods: Iterable[str], resamples: int, _: Translator) -> str:
     """What the intervals are called, with the number of resamples beside those that are made of them."""
     given = dict.fromkeys(methods)
-    drawn, found = ([interval_name(one, _) for one in given if (one in DRAWN) is kind] for kind in (True, False))
+    drawn, computed = (
+        [interval_name(method, _) for method in given if (method in DRAWN) is kind] for kind in (True, False)
+    )
     if drawn and resamples:
         drawn = [_("{names}, {resamples} resamples", names=_.enumeration(drawn), resamples=_.integer(resamples))]
-    return "; ".join(filter(None, (_.enumeration(drawn), _.enumeration(found))))
+    return "; ".join(filter(None, (_.enumeration(drawn), _.enumeration(computed))))
 
 
 def interval_name(method: str, _: Translator) -> str:
@@ -160,35 +168,39 @@ def interval_name(method: str, _: Translator) -> str:
     return names.get(method, method)
 
 
-def _needed(one: Comparison, _: Translator) -> int | str | None:
+def _needed(comparison: Comparison, _: Translator) -> int | str | None:
     """The questions that are needed where no difference is shown, with the groups that they make up."""
-    groups = verdicts.groups_planned(one)
-    if not one.verdict.unshown or groups is None:
-        return one.questions_needed if one.verdict.unshown else None
-    return _("{questions} in {groups} groups", questions=_.integer(one.questions_needed or 0), groups=_.integer(groups))
+    groups = verdicts.groups_planned(comparison)
+    if not comparison.verdict.unshown or groups is None:
+        return comparison.questions_needed if comparison.verdict.unshown else None
+    return _(
+        "{questions} in {groups} groups",
+        questions=_.integer(comparison.questions_needed or 0),
+        groups=_.integer(groups),
+    )
 
 
 def _interest(named: Sequence[tuple[str, Comparison]], _: Translator) -> str:
     """`0.05`, or where metrics differ `0.05 (mrr), 0.2 (rating)`."""
     by_size: dict[str, list[str]] = {}
-    for metric, one in named:
-        by_size.setdefault(_.exact(one.margin), []).append(metric)
+    for metric, comparison in named:
+        by_size.setdefault(_.exact(comparison.margin), []).append(metric)
     if len(by_size) == 1:
         return next(iter(by_size))
     return ", ".join(f"{size} ({', '.join(dict.fromkeys(metrics))})" for size, metrics in by_size.items())
 
 
-def _verdict(one: Comparison, _: Translator) -> str:
+def _verdict(comparison: Comparison, _: Translator) -> str:
     """The word, with the groups or the margin that it rests on."""
-    verdict = verdicts.said(one, _)
-    if one.verdict is Verdict.SAME:
-        return _("{verdict} within ±{margin}", verdict=verdict, margin=_.exact(one.margin))
-    if one.p_equivalence is None:
+    verdict = verdicts.said(comparison, _)
+    if comparison.verdict is Verdict.SAME:
+        return _("{verdict} within ±{margin}", verdict=verdict, margin=_.exact(comparison.margin))
+    if comparison.p_equivalence is None:
         return verdict
-    places = {"verdict": verdict, "margin": _.exact(one.margin), "p": _.number(one.p_equivalence, 4)}
+    places = {"verdict": verdict, "margin": _.exact(comparison.margin), "p": _.number(comparison.p_equivalence, 4)}
     return _("{verdict}; p of equivalence within ±{margin}: {p}", **places)
 
 
-def _why(one: Estimate | Comparison, reasons: Mapping[str, str], _: Translator) -> str:
+def _why(figure: Estimate | Comparison, reasons: Mapping[str, str], _: Translator) -> str:
     """Why there is no interval; a single group has no spread, whatever is in it."""
-    return _("a single group") if one.clusters == 1 else reasons.get(one.note, one.note)
+    return _("a single group") if figure.clusters == 1 else reasons.get(figure.note, figure.note)

@@ -26,10 +26,10 @@ def word(verdict: Verdict, _: Translator) -> str:
     return words[verdict]
 
 
-def said(one: Comparison, _: Translator) -> str:
+def said(comparison: Comparison, _: Translator) -> str:
     """The verdict of a comparison; where nothing can be shown, with how many groups, or questions, that is so; where it
     is withheld, with the reason."""
-    return said_of(one.verdict, one.n, one.clusters, _, one.withheld)
+    return said_of(comparison.verdict, comparison.n, comparison.clusters, _, comparison.withheld)
 
 
 def said_of(verdict: Verdict, n: int, clusters: int | None, _: Translator, withheld: str = "") -> str:
@@ -43,160 +43,168 @@ def said_of(verdict: Verdict, n: int, clusters: int | None, _: Translator, withh
     return _.plural("cannot be shown with {n} group", "cannot be shown with {n} groups", clusters)
 
 
-def exact(one: Estimate, _: Translator) -> str:
+def exact(estimate: Estimate, _: Translator) -> str:
     """That a number could not have been otherwise, where its interval would stand; else empty."""
-    return _("by construction") if one.note == BY_CONSTRUCTION else ""
+    return _("by construction") if estimate.note == BY_CONSTRUCTION else ""
 
 
-def is_equal(one: Comparison) -> bool:
+def is_equal(comparison: Comparison) -> bool:
     """Whether both sides have the same value at every question that both measured, of one or more."""
-    corrected = one.method in ("prediction_powered", "people")
-    return one.difference == 0 and one.note == "no_spread" and not corrected and not one.withheld
+    corrected = comparison.method in ("prediction_powered", "people")
+    return comparison.difference == 0 and comparison.note == "no_spread" and not corrected and not comparison.withheld
 
 
 def equal(known: Iterable[Comparison], _: Translator) -> str:
     """That all of these are equal, and on how many questions; empty where one is not, and where there is none."""
-    found = list(known)
-    if not found or not all(map(is_equal, found)):
+    comparisons = list(known)
+    if not comparisons or not all(map(is_equal, comparisons)):
         return ""
-    counts = [one.n for one in found]
-    metrics = _.plural("{n} metric is equal", "all {n} metrics are equal", len(found))
+    counts = [comparison.n for comparison in comparisons]
+    metrics = _.plural("{n} metric is equal", "all {n} metrics are equal", len(comparisons))
     if min(counts) == max(counts):
         return _.plural("{metrics} on {n} question", "{metrics} on all {n} questions", counts[0], metrics=metrics)
     few, many = _.integer(min(counts)), _.integer(max(counts))
     return _("{metrics} on every question that both measured, {few} to {many}", metrics=metrics, few=few, many=many)
 
 
-def needed(one: Comparison, _: Translator) -> str:
+def needed(comparison: Comparison, _: Translator) -> str:
     """How many groups, or questions, the family of a comparison needs before anything can be shown; empty if it can."""
-    if one.groups_needed is None:
+    if comparison.groups_needed is None:
         return ""
-    if one.clusters is None:
+    if comparison.clusters is None:
         return _.plural(
             "{n} question or more is needed before a difference can be shown",
             "{n} questions or more are needed before a difference can be shown",
-            one.groups_needed,
+            comparison.groups_needed,
         )
     return _.plural(
         "{n} independent group or more is needed before a difference can be shown",
         "{n} independent groups or more are needed before a difference can be shown",
-        one.groups_needed,
+        comparison.groups_needed,
     )
 
 
-def beside(one: Comparison, _: Translator, digits: int) -> list[str]:
+def beside(comparison: Comparison, _: Translator, digits: int) -> list[str]:
     """What is said beside the verdict of a comparison; empty where the word says it all.
 
     Of a verdict that leaves it open: what could have been shown, and how many questions show a difference that matters;
     of `same`: within which margin; of one that says something, why its test may err more often than it says; of any,
     what unmeasured pairs leave open. digits: decimals of the metric's numbers.
     """
-    found = [text for text in [doubted(one, _), lacking(one, _, digits), needed(one, _)] if text]
-    if one.verdict is Verdict.SAME and one.margin is not None:
-        return [_("the same within ±{margin}", margin=_.number(one.margin, digits)), *found]
-    if not one.verdict.unshown:
-        return found
-    found += [text for text in [beyond(one, _)] if text]
-    if one.minimum_detectable is not None and one.method in ("prediction_powered", "people"):
-        found.append(
+    notes = [text for text in [doubted(comparison, _), lacking(comparison, _, digits), needed(comparison, _)] if text]
+    if comparison.verdict is Verdict.SAME and comparison.margin is not None:
+        return [_("the same within ±{margin}", margin=_.number(comparison.margin, digits)), *notes]
+    if not comparison.verdict.unshown:
+        return notes
+    notes += [text for text in [beyond(comparison, _)] if text]
+    if comparison.minimum_detectable is not None and comparison.method in ("prediction_powered", "people"):
+        notes.append(
             _.plural(
                 "with {n} labelled question, a difference of {difference} or more would have been shown",
                 "with {n} labelled questions, a difference of {difference} or more would have been shown",
-                one.n,
-                difference=_.number(one.minimum_detectable, digits),
+                comparison.n,
+                difference=_.number(comparison.minimum_detectable, digits),
             )
         )
-    elif one.minimum_detectable is not None:
-        found.append(
+    elif comparison.minimum_detectable is not None:
+        notes.append(
             _.plural(
                 "with {n} question, a difference of {difference} or more would have been shown",
                 "with {n} questions, a difference of {difference} or more would have been shown",
-                one.n,
-                difference=_.number(one.minimum_detectable, digits),
+                comparison.n,
+                difference=_.number(comparison.minimum_detectable, digits),
             )
         )
-    return found + [text for text in [planned(one, _)] if text]
+    return notes + [text for text in [planned(comparison, _)] if text]
 
 
-def doubted(one: Comparison | Estimate, _: Translator) -> str:
+def doubted(figure: Comparison | Estimate, _: Translator) -> str:
     """Why a word that says something, or an interval, may be wrong more often than its level says; empty where nothing
     tells so."""
-    if not one.doubt or (isinstance(one, Comparison) and one.verdict.unshown):
+    if not figure.doubt or (isinstance(figure, Comparison) and figure.verdict.unshown):
         return ""
-    reasons = _.enumeration([reason_in(reason, _) for reason in parts(one.doubt)])
-    if isinstance(one, Estimate):
+    reasons = _.enumeration([reason_in(reason, _) for reason in parts(figure.doubt)])
+    if isinstance(figure, Estimate):
         return _("{reasons}: the interval may miss the true value twice as often as it says", reasons=reasons)
     return _("{reasons}: the test may err twice as often as it says", reasons=reasons)
 
 
-def beyond(one: Comparison, _: Translator) -> str:
+def beyond(comparison: Comparison, _: Translator) -> str:
     """That no difference which the scale has room for would have been shown; empty where one would."""
-    if not one.beyond_scale:
+    if not comparison.beyond_scale:
         return ""
-    if one.clusters is None:
+    if comparison.clusters is None:
         return _.plural(
             "a difference that would have been shown is more than this scale can show with {n} question",
             "a difference that would have been shown is more than this scale can show with {n} questions",
-            one.n,
+            comparison.n,
         )
     return _.plural(
         "a difference that would have been shown is more than this scale can show with {n} group",
         "a difference that would have been shown is more than this scale can show with {n} groups",
-        one.clusters,
+        comparison.clusters,
     )
 
 
-def lacking(one: Comparison, _: Translator, digits: int) -> str:
+def lacking(comparison: Comparison, _: Translator, digits: int) -> str:
     """Between which ends the difference lies over all pairs, where some are unmeasured, or beyond which one where its
     scale is open; that they are in no number where no end speaks against the word. Empty where nothing is missing."""
-    if not one.n_dropped or not one.n:
+    if not comparison.n_dropped or not comparison.n:
         return ""
-    if one.least is not None and one.most is not None:
-        ends = {"least": _.number(one.least, digits, signed=True), "most": _.number(one.most, digits, signed=True)}
-        if one.verdict is Verdict.CANNOT_BE_TOLD and one.least * one.most > 0 and one.p_worst is not None:
+    if comparison.least is not None and comparison.most is not None:
+        ends = {
+            "least": _.number(comparison.least, digits, signed=True),
+            "most": _.number(comparison.most, digits, signed=True),
+        }
+        if (
+            comparison.verdict is Verdict.CANNOT_BE_TOLD
+            and comparison.least * comparison.most > 0
+            and comparison.p_worst is not None
+        ):
             return _(
                 "with what is unmeasured, the difference lies between {least} and {most}; at the end nearer to 0 it is "
                 "not shown ({p})",
-                p=_.p_value(one.p_worst, relation=True),
+                p=_.p_value(comparison.p_worst, relation=True),
                 **ends,
             )
         return _("with what is unmeasured, the difference lies between {least} and {most}", **ends)
-    if one.p_worst is not None and one.least is not None:
+    if comparison.p_worst is not None and comparison.least is not None:
         return _(
             "with what is unmeasured, the difference is at least {least}",
-            least=_.number(one.least, digits, signed=True),
+            least=_.number(comparison.least, digits, signed=True),
         )
-    if one.p_worst is not None and one.most is not None:
+    if comparison.p_worst is not None and comparison.most is not None:
         return _(
-            "with what is unmeasured, the difference is at most {most}", most=_.number(one.most, digits, signed=True)
+            "with what is unmeasured, the difference is at most {most}",
+            most=_.number(comparison.most, digits, signed=True),
         )
-    if one.width is not None or one.verdict.unshown:
+    if comparison.width is not None or comparison.verdict.unshown:
         return ""
     return _.plural(
         "{n} unmeasured pair, on a scale without ends, could say otherwise",
         "{n} unmeasured pairs, on a scale without ends, could say otherwise",
-        one.n_dropped,
+        comparison.n_dropped,
     )
 
 
-def planned(one: Comparison, _: Translator) -> str:
+def planned(comparison: Comparison, _: Translator) -> str:
     """How many questions, or groups, the smallest difference of interest needs; empty where that is not known."""
-    groups = groups_planned(one)
+    groups = groups_planned(comparison)
     if groups is None:
-        return planned_of(one.margin, one.questions_needed, one.n, _)
-    assert one.questions_needed is not None, "groups were planned"
-    assert one.clusters is not None, "groups were planned"
-    if groups <= one.clusters:
-        return planned_of(one.margin, one.questions_needed, one.n, _)
+        return planned_of(comparison.margin, comparison.questions_needed, comparison.n, _)
+    assert comparison.questions_needed is not None, "groups were planned"
+    assert comparison.clusters is not None, "groups were planned"
+    if groups <= comparison.clusters:
+        return planned_of(comparison.margin, comparison.questions_needed, comparison.n, _)
     return _.plural(
         "to show the smallest difference of interest, {margin}, about {n} independent group is needed ({questions}); "
         "there were {present}",
         "to show the smallest difference of interest, {margin}, about {n} independent groups are needed ({questions}); "
         "there were {present}",
         groups,
-        margin=_.exact(one.margin),
-        questions=_.plural("{n} question", "{n} questions", one.questions_needed),
-        present=_.integer(one.clusters),
+        margin=_.exact(comparison.margin),
+        questions=_.plural("{n} question", "{n} questions", comparison.questions_needed),
+        present=_.integer(comparison.clusters),
     )
 
 
@@ -235,8 +243,8 @@ def decision(distance: float | None, needed: int | None, n: int, _: Translator) 
     )
 
 
-def groups_planned(one: Comparison) -> int | None:
+def groups_planned(comparison: Comparison) -> int | None:
     """How many independent groups the questions that are needed make up, as large as now; None without groups."""
-    if one.questions_needed is None or one.clusters is None:
+    if comparison.questions_needed is None or comparison.clusters is None:
         return None
-    return math.floor(one.questions_needed * one.clusters / one.n + 1e-6)
+    return math.floor(comparison.questions_needed * comparison.clusters / comparison.n + 1e-6)

@@ -33,11 +33,11 @@ class Known:
         """Whether it is one of them, or a piece of one."""
         return chunk.passage in self._ids or chunk.url in self._urls or chunk.id in self._urls
 
-    def told(self, found: Rankings, k: int) -> dict[str, dict[str, list[int]]]:
+    def told(self, rankings: Rankings, k: int) -> dict[str, dict[str, list[int]]]:
         """The fact of `ragbench.core.unidentified`: of the first k of every ranking, pages once, how many are not
         known. A base without passages knows none, and nothing is strange to it: what is returned is the base."""
         counts: dict[str, list[int]] = {}
-        for name, rows in found.items() if self._ids else ():
+        for name, rows in rankings.items() if self._ids else ():
             firsts = [self._first(row, k) for row in rows]
             unknown = sum(not self.knows(chunk) for row in firsts for chunk in row)
             if unknown:
@@ -55,8 +55,8 @@ def why(facts: Mapping[str, Any], systems: Iterable[str], metric: str, where: Ma
     counts = unidentified.of(facts)
     if not counts or not _is_of_rankings(metric, where or {}):
         return ""
-    found = [counts[name] for name in systems if name in counts and counts[name].too_many]
-    return max(found, key=lambda one: one.n / one.of).reason if found else ""
+    unknown = [counts[name] for name in systems if name in counts and counts[name].too_many]
+    return max(unknown, key=lambda count: count.n / count.of).reason if unknown else ""
 
 
 def applied(made: Measurement) -> Measurement:
@@ -66,18 +66,22 @@ def applied(made: Measurement) -> Measurement:
     return replace(made, comparisons=_each(made.comparisons, made.facts), placed=_each(made.placed, made.facts))
 
 
-def withheld(one: Comparison, reason: str) -> Comparison:
+def withheld(comparison: Comparison, reason: str) -> Comparison:
     """The comparison without its verdict, where there is a reason."""
-    return stats.withheld(one, reason) if reason else one
+    return stats.withheld(comparison, reason) if reason else comparison
 
 
-def _each(found: Iterable[AnyFinding], facts: Mapping[str, Any]) -> tuple[AnyFinding, ...]:
+def _each(findings: Iterable[AnyFinding], facts: Mapping[str, Any]) -> tuple[AnyFinding, ...]:
     return tuple(
-        replace(one, comparison=withheld(one.comparison, reason))
-        if isinstance(one, NamedComparison)
-        and (reason := why(facts, (one.comparison.baseline, one.comparison.challenger), one.metric, one.where))
-        else one
-        for one in found
+        replace(finding, comparison=withheld(finding.comparison, reason))
+        if isinstance(finding, NamedComparison)
+        and (
+            reason := why(
+                facts, (finding.comparison.baseline, finding.comparison.challenger), finding.metric, finding.where
+            )
+        )
+        else finding
+        for finding in findings
     )
 
 

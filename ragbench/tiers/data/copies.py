@@ -36,21 +36,21 @@ def groups(texts: Sequence[str], *, by_digits: bool = False) -> list[int]:
     What is near to what is near is of the same group. by_digits: texts whose numbers differ are never of one group.
     """
     first: dict[str, int] = {}
-    found = [first.setdefault(_written(text), place) for place, text in enumerate(texts)]
-    different = sorted(set(found))
+    leaders = [first.setdefault(_written(text), place) for place, text in enumerate(texts)]
+    different = sorted(set(leaders))
 
     def root(place: int) -> int:
-        while found[place] != place:
-            place = found[place]
+        while leaders[place] != place:
+            place = leaders[place]
         return place
 
-    for one, other, _ in near_copies([texts[place] for place in different]):
-        a, b = different[one], different[other]
+    for left, other, _ in near_copies([texts[place] for place in different]):
+        a, b = different[left], different[other]
         if by_digits and _DIGITS.findall(texts[a]) != _DIGITS.findall(texts[b]):
             continue
         low, high = sorted((root(a), root(b)))
-        found[high] = low
-    return [root(place) for place in found]
+        leaders[high] = low
+    return [root(place) for place in leaders]
 
 
 def _written(text: str) -> str:
@@ -77,12 +77,12 @@ def near_copies(texts: Sequence[str], threshold: float = NEAR) -> list[tuple[int
     for start in range(0, len(pairs), AT_ONCE):
         places, own = np.unique(pairs[start : start + AT_ONCE], return_inverse=True)
         vectors = embedder.embed([texts[place][: ngrams.max_characters] for place in places])
-        one, other = own.reshape(-1, 2).T
-        cosines = np.einsum("ij,ij->i", vectors[one], vectors[other]).astype(float)
+        left, other = own.reshape(-1, 2).T
+        cosines = np.einsum("ij,ij->i", vectors[left], vectors[other]).astype(float)
         far[start : start + AT_ONCE] = np.clip(1 - cosines, 0, None)
     near = np.flatnonzero(far <= threshold)
     order = near[np.lexsort((pairs[near, 1], pairs[near, 0], far[near].round(6)))][:MOST_PAIRS]
-    return [(int(pairs[one, 0]), int(pairs[one, 1]), float(far[one])) for one in order]
+    return [(int(pairs[row, 0]), int(pairs[row, 1]), float(far[row])) for row in order]
 
 
 def candidates(texts: Sequence[str]) -> set[tuple[int, int]]:
@@ -95,7 +95,7 @@ def candidates(texts: Sequence[str]) -> set[tuple[int, int]]:
 
     codes: defaultdict[str, int] = defaultdict(count().__next__)
     words = [np.array([codes[word] for word in set(plain(text).split())], dtype=np.int64) for text in texts]
-    sizes = np.array([len(one) for one in words], dtype=np.int64)
+    sizes = np.array([len(word_codes) for word_codes in words], dtype=np.int64)
     held = np.concatenate([*words, np.empty(0, dtype=np.int64)])
     spread, named = np.bincount(held, minlength=len(codes)).tolist(), list(codes)
     rank = np.empty(len(codes), dtype=np.int64)
@@ -109,26 +109,26 @@ def candidates(texts: Sequence[str]) -> set[tuple[int, int]]:
     owners, ranks = owners[kept], ranks[kept]
     order = np.lexsort((owners, ranks))
     owners, ranks = owners[order], ranks[order]
-    found: set[tuple[int, int]] = set()
+    pairs: set[tuple[int, int]] = set()
     for step in range(1, min(MOST_WITH_A_WORD, len(owners) - 1) + 1):
         same = ranks[step:] == ranks[:-step]
-        one, other = owners[:-step][same], owners[step:][same]
-        least, most = np.minimum(sizes[one], sizes[other]), np.maximum(sizes[one], sizes[other])
+        left, other = owners[:-step][same], owners[step:][same]
+        least, most = np.minimum(sizes[left], sizes[other]), np.maximum(sizes[left], sizes[other])
         fits = least >= SHARED * most - 1e-9
-        one, other = one[fits], other[fits]
-        may_differ = (1 - SHARED) / (1 + SHARED) * (sizes[one] + sizes[other]) + 1e-9
-        differ = np.zeros(len(one), dtype=np.int64)
+        left, other = left[fits], other[fits]
+        may_differ = (1 - SHARED) / (1 + SHARED) * (sizes[left] + sizes[other]) + 1e-9
+        differ = np.zeros(len(left), dtype=np.int64)
         for column in bitmaps:
-            differ += np.bitwise_count(column[one] ^ column[other])
+            differ += np.bitwise_count(column[left] ^ column[other])
             near = differ <= may_differ
-            one, other, differ, may_differ = one[near], other[near], differ[near], may_differ[near]
-        found.update(zip(one.tolist(), other.tolist(), strict=True))
+            left, other, differ, may_differ = left[near], other[near], differ[near], may_differ[near]
+        pairs.update(zip(left.tolist(), other.tolist(), strict=True))
 
-    def alike(one: int, other: int) -> bool:
-        both = len(np.intersect1d(words[one], words[other], assume_unique=True))
-        return bool(both >= SHARED * (sizes[one] + sizes[other] - both))
+    def alike(left: int, other: int) -> bool:
+        both = len(np.intersect1d(words[left], words[other], assume_unique=True))
+        return bool(both >= SHARED * (sizes[left] + sizes[other] - both))
 
-    return {pair for pair in found if alike(*pair)}
+    return {pair for pair in pairs if alike(*pair)}
 
 
 def _bitmaps(owners: NDArray[np.int64], ranks: NDArray[np.int64], texts: int) -> NDArray[np.uint64]:

@@ -54,7 +54,7 @@ def dataset(request: DatasetRequest) -> Measurement:
     `odd_texts`, `lengths` (words) and `tongues`. Raises DatasetError for a data set that is not there.
     """
     data = dataset_of(request.dataset or configuration.load().dataset, configuration.load(), request.language)
-    found = examine(data, data.language, listed=request.listed, sampled=request.sampled, seed=request.seed)
+    examined = examine(data, data.language, listed=request.listed, sampled=request.sampled, seed=request.seed)
     return Measurement(
         notebook=request.notebook,
         facts={
@@ -68,7 +68,9 @@ def dataset(request: DatasetRequest) -> Measurement:
             "describes": "dataset",
             "data_language": data.language,
             "consequences": [
-                {"kind": one.kind, "table": one.table, **one.numbers} for one in found.oddities if one.numbers
+                {"kind": oddity.kind, "table": oddity.table, **oddity.numbers}
+                for oddity in examined.oddities
+                if oddity.numbers
             ],
             "sampled": request.sampled,
             "told": MOST_TOLD,
@@ -78,7 +80,7 @@ def dataset(request: DatasetRequest) -> Measurement:
             "versions": versions(),
             "commit": commit(),
         },
-        extra=_frames(found, _masker(data) if request.mask else None),
+        extra=_frames(examined, _masker(data) if request.mask else None),
     )
 
 
@@ -87,21 +89,21 @@ def _masker(data: Dataset) -> Masker:
     return Masker(users, names=persons.finds_names())
 
 
-def _frames(found: Examination, masker: Masker | None) -> Mapping[str, pd.DataFrame]:
+def _frames(examined: Examination, masker: Masker | None) -> Mapping[str, pd.DataFrame]:
     import pandas as pd
 
     def shown(text: str) -> str:
         return text if masker is None else masker.text(text) or ""
 
     def texts() -> Iterable[tuple[Any, ...]]:
-        for one in found.oddities:
-            for each in one.examples:
-                yield one.kind, one.table, each.id, shown(each.text), each.other, shown(each.other_text)
+        for oddity in examined.oddities:
+            for each in oddity.examples:
+                yield oddity.kind, oddity.table, each.id, shown(each.text), each.other, shown(each.other_text)
 
-    rows = [(one.kind, one.table, one.found, one.of) for one in found.oddities]
+    rows = [(oddity.kind, oddity.table, oddity.found, oddity.of) for oddity in examined.oddities]
     return {
         "oddities": pd.DataFrame(rows, columns=list(ODDITIES)).astype({"found": "Int64", "of": "Int64"}),
         "odd_texts": pd.DataFrame(list(texts()), columns=list(ODD_TEXTS)),
-        "lengths": pd.DataFrame(list(found.lengths), columns=["table", "words", "texts"]),
-        "tongues": pd.DataFrame(list(found.languages), columns=["table", "language", "texts"]),
+        "lengths": pd.DataFrame(list(examined.lengths), columns=["table", "words", "texts"]),
+        "tongues": pd.DataFrame(list(examined.languages), columns=["table", "language", "texts"]),
     }

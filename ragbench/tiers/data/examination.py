@@ -82,7 +82,7 @@ class Examination:
     @property
     def found(self) -> list[Oddity]:
         """What is there to be told."""
-        return [one for one in self.oddities if one.found]
+        return [oddity for oddity in self.oddities if oddity.found]
 
 
 def examine(data: Looked, language: str, *, listed: int = 100, sampled: int = 300, seed: int = 0) -> Examination:
@@ -143,33 +143,38 @@ class _Drawing:
 
 def _tables(data: Looked) -> dict[str, list[tuple[str, str]]]:
     """Every text with the name of what it belongs to, by table; without those that hold none."""
-    found: dict[str, list[tuple[str, str | None]]] = {
-        "questions": [(one.id, one.text) for one in data.questions],
-        "references": [(one.id, one.reference) for one in data.questions],
-        "passages": [(one.id, one.text) for one in data.chunks],
-        "dialogues": [(one.id, text) for one in data.dialogues for t in one.turns for text in (t.question, t.answer)],
-        "log": [(one.id, one.question) for one in data.history],
-        "logged_answers": [(one.id, one.answer) for one in data.history],
+    by_table: dict[str, list[tuple[str, str | None]]] = {
+        "questions": [(question.id, question.text) for question in data.questions],
+        "references": [(question.id, question.reference) for question in data.questions],
+        "passages": [(chunk.id, chunk.text) for chunk in data.chunks],
+        "dialogues": [
+            (dialogue.id, text)
+            for dialogue in data.dialogues
+            for t in dialogue.turns
+            for text in (t.question, t.answer)
+        ],
+        "log": [(past.id, past.question) for past in data.history],
+        "logged_answers": [(past.id, past.answer) for past in data.history],
     }
-    told = {table: [(name, text) for name, text in rows if text and text.strip()] for table, rows in found.items()}
+    told = {table: [(name, text) for name, text in rows if text and text.strip()] for table, rows in by_table.items()}
     return {table: rows for table, rows in told.items() if rows}
 
 
 def _oddity(
-    kind: str, table: str, of: int | None, found: Iterable[Example], numbers: Mapping[str, float] | None = None
+    kind: str, table: str, of: int | None, examples: Iterable[Example], numbers: Mapping[str, float] | None = None
 ) -> Oddity:
-    every = tuple(found)
-    return Oddity(kind, table, len({one.id for one in every}), of, every, numbers or {})
+    every = tuple(examples)
+    return Oddity(kind, table, len({example.id for example in every}), of, every, numbers or {})
 
 
 def _leaks(data: Looked, drawing: _Drawing) -> Iterator[Oddity]:
-    asked, texts = list(labelled(data.questions)), {one.id: one.text for one in data.questions}
-    found = [
-        (one.kind, Example(one.question, texts[one.question], one.other, one.text))
-        for one in doubts(data.chunks, data.questions)
+    asked, texts = list(labelled(data.questions)), {question.id: question.text for question in data.questions}
+    doubted = [
+        (doubt.kind, Example(doubt.question, texts[doubt.question], doubt.other, doubt.text))
+        for doubt in doubts(data.chunks, data.questions)
     ]
-    of = {kind: [example for each, example in found if each == kind] for kind in leaks.KINDS}
-    leaked = {one.id for kind in leaks.LEAKED for one in of[kind]}
+    of = {kind: [example for each, example in doubted if each == kind] for kind in leaks.KINDS}
+    leaked = {example.id for kind in leaks.LEAKED for example in of[kind]}
     numbers = {
         "leaked": leaks.searched(
             data.chunks, [q for q in asked if q.id in leaked], [q for q in asked if q.id not in leaked], drawing
@@ -181,8 +186,8 @@ def _leaks(data: Looked, drawing: _Drawing) -> Iterator[Oddity]:
         yield _oddity(kind, "questions", len(asked), of[kind], numbers.get(kind) if of[kind] else None)
         if leaked and kind == leaks.LEAKED[-1]:
             yield Oddity("leaked", "questions", len(leaked), len(asked), (), numbers["leaked"])
-    referred = [one for one in data.questions if one.reference]
-    held = (one for one in referred if _holds(one.text, one.reference))
+    referred = [question for question in data.questions if question.reference]
+    held = (question for question in referred if _holds(question.text, question.reference))
     yield _oddity(
         "answer_in_question", "questions", len(referred), (Example(q.id, q.text, "", q.reference) for q in held)
     )
@@ -195,20 +200,20 @@ def _holds(question: str, reference: str) -> bool:
 
 def _alike(data: Looked) -> Iterator[Oddity]:
     for table, rows in (("questions", data.questions), ("passages", data.chunks)):
-        first = groups([one.text for one in rows], by_digits=table == "questions")
-        again = [place for place, one in enumerate(first) if one != place]
+        first = groups([row.text for row in rows], by_digits=table == "questions")
+        again = [place for place, leader in enumerate(first) if leader != place]
         numbers = {"different": float(len(rows) - len(again))}
         if again and table == "questions":
             numbers |= leaks.contradicting(rows, first)
-        found = (Example(rows[p].id, rows[p].text, rows[first[p]].id, rows[first[p]].text) for p in again)
-        yield _oddity("alike", table, len(rows), found, numbers)
+        examples = (Example(rows[p].id, rows[p].text, rows[first[p]].id, rows[first[p]].text) for p in again)
+        yield _oddity("alike", table, len(rows), examples, numbers)
 
 
 def _forms(data: Looked) -> Iterator[Oddity]:
     rows = data.questions
-    found = forms([one.text for one in rows])
-    examples = [Example(rows[place].id, rows[place].text, "", one.text) for one in found for place in one.places]
-    numbers = {"forms": len(found), "largest": len(found[0].places)} if found else {}
+    shared = forms([question.text for question in rows])
+    examples = [Example(rows[place].id, rows[place].text, "", form.text) for form in shared for place in form.places]
+    numbers = {"forms": len(shared), "largest": len(shared[0].places)} if shared else {}
     yield _oddity("form", "questions", len(rows), examples, numbers)
 
 
@@ -227,9 +232,9 @@ def _sizes(tables: Mapping[str, Sequence[tuple[str, str]]]) -> Iterator[Oddity]:
 
 def _people(tables: Mapping[str, Sequence[tuple[str, str]]], language: str, drawing: _Drawing) -> Iterator[Oddity]:
     for name, rows in tables.items():
-        found = [(row, {one.kind for one in persons.places(row[1][:READ], language)}) for row in rows]
+        marked = [(row, {place.kind for place in persons.places(row[1][:READ], language)}) for row in rows]
         for kind in ("mail", "telephone"):
-            yield _oddity(kind, name, len(rows), (Example(*row) for row, kinds in found if kind in kinds))
+            yield _oddity(kind, name, len(rows), (Example(*row) for row, kinds in marked if kind in kinds))
         written = [row for row in rows if _CYRILLIC.search(row[1])]
         if not written or not persons.finds_names():
             yield Oddity("name", name, 0, None, (), {"russian": float(bool(written))})
@@ -240,13 +245,13 @@ def _people(tables: Mapping[str, Sequence[tuple[str, str]]], language: str, draw
             "name",
             name,
             len(some),
-            (Example(*r) for r, there in zip(some, named, strict=True) if any(one.whole for one in there)),
+            (Example(*r) for r, there in zip(some, named, strict=True) if any(mention.whole for mention in there)),
         )
 
 
 def _pleasantries(data: Looked) -> Iterator[Oddity]:
-    said = [(one, pleasantry(one.question)) for one in data.history]
+    said = [(past, pleasantry(past.question)) for past in data.history]
     for kind in ("greeting", "noise"):
-        own = [one for one, what in said if what == kind]
-        paged = {"with_page": float(sum(one.url is not None for one in own))}
-        yield _oddity(kind, "log", len(said), (Example(one.id, one.question) for one in own), paged)
+        own = [past for past, what in said if what == kind]
+        paged = {"with_page": float(sum(past.url is not None for past in own))}
+        yield _oddity(kind, "log", len(said), (Example(past.id, past.question) for past in own), paged)

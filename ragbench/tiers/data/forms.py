@@ -43,9 +43,9 @@ def forms(texts: Sequence[str]) -> list[Form]:
             merged = [word for at, word in enumerate(fixed) if word != GAP or at == 0 or fixed[at - 1] != GAP]
             members[" ".join(merged)].append(place)
     least = max(FEWEST_QUESTIONS, SHARE_OF_QUESTIONS * len(different))
-    found = [
+    shared = [
         Form(text, tuple(places))
         for text, places in members.items()
         if len({tuple(split[place]) for place in places}) >= least
     ]
-    return sorted(found, key=lambda one: (-len(one.places), one.text))
+    return sorted(shared, key=lambda form: (-len(form.places), form.text))

@@ -24,22 +24,22 @@ def searched(
     """
     if not leaked:
         return {}
-    one, other = drawing(leaked), drawing(others)
-    first = found_first(chunks, [*one, *other])
+    leaking, other = drawing(leaked), drawing(others)
+    first = found_first(chunks, [*leaking, *other])
     return {
-        "leaked": len(one),
-        "leaked_first": sum(first[: len(one)]),
+        "leaked": len(leaking),
+        "leaked_first": sum(first[: len(leaking)]),
         "others": len(other),
-        "others_first": sum(first[len(one) :]),
+        "others_first": sum(first[len(leaking) :]),
     }
 
 
 def reachable(chunks: Sequence[Any], asked: Sequence[Any]) -> Mapping[str, float]:
     """labels: of all questions. lost: questions none of whose labels is in the base. recall: the highest mean recall
     that is left, over all depths: the mean share of a question's labels that are in the base."""
-    there = {one.id for one in chunks} | {one.url for one in chunks}
-    shares = [np.mean([name in there for name in (*one.relevant, *one.relevant_urls)]) for one in asked]
-    labels = sum(len(one.relevant) + len(one.relevant_urls) for one in asked)
+    there = {chunk.id for chunk in chunks} | {chunk.url for chunk in chunks}
+    shares = [np.mean([name in there for name in (*question.relevant, *question.relevant_urls)]) for question in asked]
+    labels = sum(len(question.relevant) + len(question.relevant_urls) for question in asked)
     return {
         "labels": labels,
         "lost": sum(bool(share == 0) for share in shares),
@@ -50,11 +50,11 @@ def reachable(chunks: Sequence[Any], asked: Sequence[Any]) -> Mapping[str, float
 def copied(chunks: Sequence[Any], asked: Sequence[Any]) -> Mapping[str, float]:
     """hit: the highest mean hit rate at 1 of a search that cannot tell equal texts apart, and puts one of them first by
     chance: of each question's best text the share of its copies that is marked. n: questions with such labels."""
-    texts = {one.id: plain(one.text) for one in chunks}
+    texts = {chunk.id: plain(chunk.text) for chunk in chunks}
     copies = Counter(texts.values())
     best = []
-    for one in asked:
-        marked = Counter(texts[name] for name in one.relevant if name in texts)
+    for question in asked:
+        marked = Counter(texts[name] for name in question.relevant if name in texts)
         if marked:
             best.append(max(count / copies[text] for text, count in marked.items()))
     return {"hit": float(np.mean(best)) if best else float("nan"), "n": len(best)}
@@ -64,9 +64,9 @@ def contradicting(questions: Sequence[Any], first: Sequence[int]) -> Mapping[str
     """contradicting: questions of a group that are alike and share no label. hit: the highest hit rate at 1 of all
     labelled ones that one list for each group leaves. first: for each question the place of the first of its group."""
     members: dict[int, list[Any]] = defaultdict(list)
-    for one, place in zip(questions, first, strict=True):
-        if one.relevant or one.relevant_urls:
-            members[place].append({*one.relevant, *one.relevant_urls})
+    for question, place in zip(questions, first, strict=True):
+        if question.relevant or question.relevant_urls:
+            members[place].append({*question.relevant, *question.relevant_urls})
     most = [max(Counter(name for labels in group for name in labels).values()) for group in members.values()]
     apart = [len(group) for group in members.values() if len(group) > 1 and not set.intersection(*group)]
     asked = sum(map(len, members.values()))

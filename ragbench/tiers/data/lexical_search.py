@@ -23,13 +23,13 @@ def found_first(chunks: Sequence[Chunk | ChunkRecord], questions: Sequence[Quest
     index: Any = bm25s.BM25()
     index.index([plain(chunk.text).split() for chunk in chunks], show_progress=False)
     known = set(index.vocab_dict)
-    found = []
-    for one in questions:
-        words = [word for word in plain(one.text).split() if word in known]
+    flags = []
+    for question in questions:
+        words = [word for word in plain(question.text).split() if word in known]
         scores = index.get_scores(words) if words else None
         if scores is None or not scores.max() > 0:
-            found.append(False)
+            flags.append(False)
             continue
         first = chunks[int(scores.argmax())]
-        found.append(first.id in one.relevant or (first.url is not None and first.url in one.relevant_urls))
-    return found
+        flags.append(first.id in question.relevant or (first.url is not None and first.url in question.relevant_urls))
+    return flags

@@ -49,8 +49,8 @@ def places(text: str, language: str) -> Iterator[Place]:
     A telephone is a number that phonenumbers holds valid and rightly grouped, written with a plus sign or parted into
     groups: a bare row of digits can be anything.
     """
-    for found in _MAIL.finditer(text):
-        yield Place("mail", *found.span())
+    for mail in _MAIL.finditer(text):
+        yield Place("mail", *mail.span())
     if not _DIGITS.search(text):
         return
     from phonenumbers import Leniency, PhoneNumberMatcher
@@ -74,14 +74,14 @@ def names(texts: Iterable[str]) -> Iterator[list[Place]]:
 
     Raises ModuleNotFoundError, with what to install, where the models are not there.
     """
-    found = _finder()
+    finder = _finder()
     for text in texts:
-        yield list(_named(text, found)) if _NAMED.search(text) else []
+        yield list(_named(text, finder)) if _NAMED.search(text) else []
 
 
-def _named(text: str, found: NER) -> Iterator[Place]:
+def _named(text: str, finder: NER) -> Iterator[Place]:
     for part in _CUT.finditer(text):
-        for span in found(part[0]).spans:
+        for span in finder(part[0]).spans:
             name = part[0][span.start : span.stop]
             if span.type == "PER" and name != name.lower():
                 whole = " " in name or "." in name

@@ -93,7 +93,7 @@ def asked(given: str | Sequence[str], session: Session) -> list[str]:
         if not (name in CONSTANTS or is_log(name) or ":" in name):
             Judging(judges=name).names(session)
     titles = [title(name) for name in names]
-    for twice in {one for one in titles if titles.count(one) > 1}:
+    for twice in {heading for heading in titles if titles.count(heading) > 1}:
         raise BenchError(f"judges: two of them are called {twice!r} on the page; rename a file or a function")
     return names
 
@@ -126,11 +126,11 @@ def is_log(name: str) -> bool:
 
 def _judged(name: str, cases: Sequence[Case], session: Session, language: str, fresh: bool) -> Decider:
     samples = [
-        Sample(one.id, one.question, one.answer, contexts=one.contexts, language=one.language, system=name)
-        for one in cases
+        Sample(case.id, case.question, case.answer, contexts=case.contexts, language=case.language, system=name)
+        for case in cases
     ]
-    found = judged(session, samples, [show_decision], Judging(judges=name, prompts=language))
-    details = {row["sample"]: row for row in found.judgements.to_dict("records")}
+    verdicts = judged(session, samples, [show_decision], Judging(judges=name, prompts=language))
+    details = {row["sample"]: row for row in verdicts.judgements.to_dict("records")}
     rows = [details[case.id] for case in cases]
     # a call that brought no reply took 0 seconds of the model, which is no latency
     ms = np.array([1000 * row["seconds"] if row["seconds"] else math.nan for row in rows])
@@ -146,10 +146,10 @@ def _judged(name: str, cases: Sequence[Case], session: Session, language: str, f
     if facts["stand_in"]:  # its time is no reply's, so it is not in the journal
         ms = _kept_clock(session, name, cases, ms, fresh)
         return Decider(name, decided, ms, facts, Expense(unknown="offline"))
-    usage = Usage(**found.facts["judges"][0].get("usage", {}))  # none while a run is only planned
+    usage = Usage(**verdicts.facts["judges"][0].get("usage", {}))  # none while a run is only planned
     if usage.answered_by:
         facts["answered_by"] = usage.answered_by
-    texts = [(one.question, one.answer, tuple(each.text for each in one.contexts), one.language) for one in cases]
+    texts = [(case.question, case.answer, tuple(each.text for each in case.contexts), case.language) for case in cases]
     asked = [(key, row["status"], bool(row["seconds"])) for key, row in zip(texts, rows, strict=True)]
     return Decider(name, decided, ms, facts, expense(usage, asked, _price(session.settings.judge(name))))
 
@@ -174,7 +174,7 @@ def _called(path: str, cases: Sequence[Case], session: Session, fresh: bool) -> 
             except Exception as error:
                 decided.append(Decided(None, None, told(error), Status.JUDGE_ERROR))
             progress(1)
-    if cases and all(one.status is Status.JUDGE_ERROR for one in decided):
+    if cases and all(decision.status is Status.JUDGE_ERROR for decision in decided):
         raise BenchError(f"judges: {path} failed for all {len(cases)} cases: {decided[0].reason}")
     ms = _kept_clock(session, path, cases, ms, fresh)
     return Decider(path, decided, ms, {"kind": "callable", "callable": path}, Expense(unknown="function"))
@@ -227,7 +227,7 @@ def _logged(name: str, cases: Sequence[Case]) -> Decider:
     decided = [read(rows[case.id]) if case.id in rows else nothing for case in cases]
     ms = [_number(rows.get(case.id, {}).get("ms")) for case in cases]
     facts = {"kind": "logged", "decisions": path.name, "unknown_cases": len(set(rows) - {case.id for case in cases})}
-    known = np.array([math.nan if one is None else one for one in ms], float)
+    known = np.array([math.nan if latency is None else latency for latency in ms], float)
     return Decider(title(name), decided, known, facts, Expense(unknown="log"))
 
 

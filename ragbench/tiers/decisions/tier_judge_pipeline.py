@@ -141,8 +141,8 @@ def tier_judge_pipeline(request: PipelineRequest) -> Measurement:
         )
     names = sorted(dict.fromkeys([*names, *CONSTANTS]), key=lambda name: first not in (name, deciders.title(name)))
     names = names if cases else []
-    found = [deciders.decide(name, cases, session, request.prompts, fresh=request.fresh_timings) for name in names]
-    return measurement(session, cases, found, request)
+    decided = [deciders.decide(name, cases, session, request.prompts, fresh=request.fresh_timings) for name in names]
+    return measurement(session, cases, decided, request)
 
 
 @dataclass(frozen=True)
@@ -191,15 +191,15 @@ def cases_of(dataset: Dataset) -> list[Case]:
     """The labelled decisions of a data set with the texts of their contexts."""
     chunks = {chunk.id: chunk for chunk in dataset.chunks}
     return [
-        Case(one.id, one.question, one.answer,
-             tuple(Chunk(name, one.passages[name]) if name in one.passages else chunks[name] for name in one.context),
-             one.show, one.rationale, dataset.language)
-        for one in dataset.decisions
+        Case(decision.id, decision.question, decision.answer,
+             tuple(Chunk(name, decision.passages[name]) if name in decision.passages else chunks[name] for name in decision.context),
+             decision.show, decision.rationale, dataset.language)
+        for decision in dataset.decisions
     ]  # fmt: skip
 
 
 def measurement(
-    session: Session, cases: Sequence[Case], found: Sequence[Decider], request: PipelineRequest
+    session: Session, cases: Sequence[Case], decided: Sequence[Decider], request: PipelineRequest
 ) -> Measurement:
     """What the decisions of several judges come to, the first of them the baseline."""
     import pandas as pd
@@ -207,16 +207,16 @@ def measurement(
     truth = np.array([case.show for case in cases], dtype=bool)
     groups = [_plain(case.question) for case in cases]
     clusters = frames.independent(groups) if request.cluster_by == "question" else None
-    judged = [_judged(one, truth) for one in found]
+    judged = [_judged(decider, truth) for decider in decided]
     comparisons, constants = _comparisons(judged, clusters, request)
-    chosen = [made for one in judged if (made := _threshold(one, truth, groups, request)) is not None]
+    chosen = [made for judge in judged if (made := _threshold(judge, truth, groups, request)) is not None]
     return Measurement(
         notebook=session.notebook,
         facts=_facts(session, request, cases, judged, clusters),
         scores=_scores(cases, judged),
         questions=_questions(cases, clusters),
         retrieved=frames.retrieved(),
-        estimates=tuple(each for one in judged for each in _estimates(one, clusters, request)),
+        estimates=tuple(each for judge in judged for each in _estimates(judge, clusters, request)),
         comparisons=tuple(comparisons),
         placed=(*constants, *(each for made in chosen for each in made.findings)),
         extra={
@@ -229,37 +229,37 @@ def measurement(
 
 
 def _threshold(
-    one: _Judged, truth: NDArray[np.bool_], groups: Sequence[str], request: PipelineRequest
+    judge: _Judged, truth: NDArray[np.bool_], groups: Sequence[str], request: PipelineRequest
 ) -> thresholds.Chosen | None:
     """The threshold of a judge, of the cases that it had something to decide by."""
-    there = one.measured
-    own = np.isin(one.cells[there], (Cell.TRUE_POSITIVE, Cell.FALSE_POSITIVE))
+    there = judge.measured
+    own = np.isin(judge.cells[there], (Cell.TRUE_POSITIVE, Cell.FALSE_POSITIVE))
     labels = [group for group, inside in zip(groups, there, strict=True) if inside]
     how = request.costs, request.take(Sureness)
-    return thresholds.chosen_and_scored(one.name, one.scores[there], own, truth[there], labels, *how)
+    return thresholds.chosen_and_scored(judge.name, judge.scores[there], own, truth[there], labels, *how)
 
 
-def _judged(one: Decider, truth: NDArray[np.bool_]) -> _Judged:
-    nothing = not any(each.show is not None for each in one.decided)
+def _judged(decider: Decider, truth: NDArray[np.bool_]) -> _Judged:
+    nothing = not any(each.show is not None for each in decider.decided)
     cells = np.array([
         UNMEASURED if nothing or each.status is Status.EMPTY_INPUT else cell(bool(label), each.show)
-        for label, each in zip(truth, one.decided, strict=True)
+        for label, each in zip(truth, decider.decided, strict=True)
     ])  # fmt: skip
-    scores = [np.nan if each.show is None or each.score is None else each.score for each in one.decided]
-    return _Judged(one, cells, np.array(scores, dtype=float), truth)
+    scores = [np.nan if each.show is None or each.score is None else each.score for each in decider.decided]
+    return _Judged(decider, cells, np.array(scores, dtype=float), truth)
 
 
-def _estimates(one: _Judged, clusters: list[str] | None, request: PipelineRequest) -> list[NamedEstimate]:
+def _estimates(judge: _Judged, clusters: list[str] | None, request: PipelineRequest) -> list[NamedEstimate]:
     how: dict[str, Any] = {**asdict(request.take(Sureness)), "clusters": clusters}
-    found = [NamedEstimate(one.name, each.label, guarded(each, one.cells, **how)) for each in METRICS]
+    estimates = [NamedEstimate(judge.name, each.label, guarded(each, judge.cells, **how)) for each in METRICS]
     if request.priced:
         bounds = (0.0, max(request.costs.shown, request.costs.hidden))
-        cost = stats.estimate(one.costs(request.costs), bounds=bounds, **how)
-        found.insert(0, NamedEstimate(one.name, decision_cost.label, cost))
-    if not np.isnan(one.decider.ms).all():
-        latency = stats.estimate(one.decider.ms, bounds=(0.0, math.inf), **how)
-        found.append(NamedEstimate(one.name, LATENCY, latency))
-    return found
+        cost = stats.estimate(judge.costs(request.costs), bounds=bounds, **how)
+        estimates.insert(0, NamedEstimate(judge.name, decision_cost.label, cost))
+    if not np.isnan(judge.decider.ms).all():
+        latency = stats.estimate(judge.decider.ms, bounds=(0.0, math.inf), **how)
+        estimates.append(NamedEstimate(judge.name, LATENCY, latency))
+    return estimates
 
 
 def _comparisons(
@@ -269,8 +269,8 @@ def _comparisons(
     measure that heads the page, in the family of that measure."""
     if not judged:
         return [], []
-    by_name = {one.name: one for one in judged}
-    looking = [one.name for one in judged if one.name not in CONSTANTS]
+    by_name = {judge.name: judge for judge in judged}
+    looking = [judge.name for judge in judged if judge.name not in CONSTANTS]
     primary, first = request.leading, judged[0].name
     measures = [primary, *(each for each in request.measures if each is not primary)]
     wanted = [(each, first, name) for name in looking if name != first for each in measures]
@@ -282,32 +282,41 @@ def _comparisons(
         if (by_name[each[1]].measured & by_name[each[2]].measured).any():
             asked[each[0].label].append(each)
     made = {
-        label: [_hypothesis(measure, by_name[one], by_name[other], clusters, request) for measure, one, other in own]
+        label: [
+            _hypothesis(measure, by_name[baseline], by_name[other], clusters, request)
+            for measure, baseline, other in own
+        ]
         for label, own in asked.items()
     }
     done = in_families(made, clusters, request.take(Sureness), primary.label)
-    found = {key: one for label, own in asked.items() for key, one in zip(own, done[label], strict=True)}
+    comparisons = {
+        key: comparison for label, own in asked.items() for key, comparison in zip(own, done[label], strict=True)
+    }
     return (
-        [NamedComparison(each[0].label, found[each]) for each in wanted if each in found],
-        [NamedComparison(each[0].label, found[each], {"constant": each[1]}) for each in nothing if each in found],
+        [NamedComparison(each[0].label, comparisons[each]) for each in wanted if each in comparisons],
+        [
+            NamedComparison(each[0].label, comparisons[each], {"constant": each[1]})
+            for each in nothing
+            if each in comparisons
+        ],
     )
 
 
 def _hypothesis(
-    measure: Metric, first: _Judged, one: _Judged, clusters: Sequence[str] | None, request: PipelineRequest
+    measure: Metric, first: _Judged, second: _Judged, clusters: Sequence[str] | None, request: PipelineRequest
 ) -> Hypothesis:
-    how: dict[str, Any] = {**asdict(request.take(Sureness)), "clusters": clusters, "names": (first.name, one.name)}
+    how: dict[str, Any] = {**asdict(request.take(Sureness)), "clusters": clusters, "names": (first.name, second.name)}
     single = {decision_cost.label: lambda each: each.costs(request.costs), accuracy.label: lambda each: each.right}
     if (values := single.get(measure.label)) is not None:
-        sides = ({"": values(each)} for each in (first, one))
+        sides = ({"": values(each)} for each in (first, second))
         most = max(request.costs.shown, request.costs.hidden)
         scale = (0.0, most) if measure.label == decision_cost.label and most > 0 else (0.0, 1.0)
         return stats.hypotheses(*sides, better=measure.better or "higher", bounds=scale, **how)[""]
     return stats.statistic_hypothesis(
-        measure, first.table, one.table, better="higher", bounds=(0.0, 1.0),
+        measure, first.table, second.table, better="higher", bounds=(0.0, 1.0),
         completed=(
-            (first.completed(right=True), one.completed(right=False)),
-            (first.completed(right=False), one.completed(right=True)),
+            (first.completed(right=True), second.completed(right=False)),
+            (first.completed(right=False), second.completed(right=True)),
         ),
         **how,
     )  # fmt: skip
@@ -319,16 +328,16 @@ def _pairs(judged: Sequence[_Judged], sureness: Sureness) -> pd.DataFrame:
 
     rows: list[tuple[Any, ...]] = []
     made: list[Hypothesis] = []
-    for one, other in combinations(judged, 2):
-        if one.name in CONSTANTS and other.name in CONSTANTS:
+    for judge, other in combinations(judged, 2):
+        if judge.name in CONSTANTS and other.name in CONSTANTS:
             continue
-        made += stats.hypotheses({"": one.right}, {"": other.right}, **asdict(sureness)).values()
-        both = one.measured & other.measured
-        a, b = one.right[both] == 1, other.right[both] == 1
+        made += stats.hypotheses({"": judge.right}, {"": other.right}, **asdict(sureness)).values()
+        both = judge.measured & other.measured
+        a, b = judge.right[both] == 1, other.right[both] == 1
         only, alone = int((a & ~b).sum()), int((~a & b).sum())
-        rows.append((one.name, other.name, len(a), int((a & b).sum()), only, alone, int((~a & ~b).sum())))
+        rows.append((judge.name, other.name, len(a), int((a & b).sum()), only, alone, int((~a & ~b).sum())))
     done = stats.jointly(made, resamples=sureness.resamples, seed=sureness.seed)
-    p = [(one.p, one.p_adjusted) for one in done]
+    p = [(comparison.p, comparison.p_adjusted) for comparison in done]
     table = pd.DataFrame([(*row, *each) for row, each in zip(rows, p, strict=True)], columns=list(PAIRS))
     return table.astype({"p": float, "p_adjusted": float})
 
@@ -338,12 +347,12 @@ def _decisions(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame
 
     rows = [
         (
-            one.name, case.id, case.question, case.answer, [chunk.text for chunk in case.contexts], case.show,
+            judge.name, case.id, case.question, case.answer, [chunk.text for chunk in case.contexts], case.show,
             case.rationale, each.show, each.score, "" if place == UNMEASURED else Cell(place).name.lower(),
             each.status.value, kept(each.reason), ms,
         )
-        for one in judged
-        for case, each, place, ms in zip(cases, one.decider.decided, one.cells, one.decider.ms, strict=True)
+        for judge in judged
+        for case, each, place, ms in zip(cases, judge.decider.decided, judge.cells, judge.decider.ms, strict=True)
     ]  # fmt: skip
     table = pd.DataFrame(rows, columns=list(DECISIONS))
     return table.astype({"label": bool, "decision": "boolean", "score": float, "ms": float})
@@ -355,12 +364,12 @@ def _scores(cases: Sequence[Case], judged: Sequence[_Judged]) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
-    for one in judged:
-        for case, each, right in zip(cases, one.decider.decided, one.right, strict=True):
+    for judge in judged:
+        for case, each, right in zip(cases, judge.decider.decided, judge.right, strict=True):
             decided = np.nan if each.show is None else float(each.show)
             status = each.status if np.isnan(right) else Status.OK
             for metric, value, why in ((show_decision, decided, each.status), (accuracy, float(right), status)):
-                rows.append((one.name, metric.label, case.id, value, why.value, kept(each.reason), one.name))
+                rows.append((judge.name, metric.label, case.id, value, why.value, kept(each.reason), judge.name))
     return pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
 
 
@@ -395,23 +404,23 @@ def _facts(
         "cost_hidden": request.costs.hidden,
         "systems": [
             {
-                "name": one.name,
-                **{k: v for k, v in one.decider.facts.items() if k not in ("name", "answered_by")},
+                "name": judge.name,
+                **{k: v for k, v in judge.decider.facts.items() if k not in ("name", "answered_by")},
                 **(
                     {}
-                    if one.measured.any()
-                    else {"undecided": Counter(each.status.value for each in one.decider.decided)}
+                    if judge.measured.any()
+                    else {"undecided": Counter(each.status.value for each in judge.decider.decided)}
                 ),
             }
-            for one in judged
+            for judge in judged
         ],
         "judges": [
-            {"name": one.name, **one.decider.facts, **({"expense": asdict(expense)} if expense else {})}
-            for one in judged
-            for expense in [one.decider.expense]
+            {"name": judge.name, **judge.decider.facts, **({"expense": asdict(expense)} if expense else {})}
+            for judge in judged
+            for expense in [judge.decider.expense]
         ],
         "stand_ins": stand_ins.facts(
-            "judge", [one.name for one in judged if one.decider.facts.get("stand_in")], own=True
+            "judge", [judge.name for judge in judged if judge.decider.facts.get("stand_in")], own=True
         ),
     }
 

@@ -119,7 +119,7 @@ async def answered(
     """
     asker = _Asker(judge, metric, advance)
     return await gather([
-        asker.score(one.sample, one.by(judge)) if one.pair is None else asker.choice(*one.pair) for one in asked
+        asker.score(assignment.sample, assignment.by(judge)) if assignment.pair is None else asker.choice(*assignment.pair) for assignment in asked
     ])  # fmt: skip
 
 
@@ -127,7 +127,7 @@ async def hear(
     judge: Judge, trial: Trial, advance: Callable[[int], None] | None = None, speaker: Speaker = ENGLISH
 ) -> Heard:
     """Ask one judge everything, all at once; reasons are said in the speaker's language. Raises as `answered`."""
-    everything = [one for group in assignments(trial) for one in group]
+    everything = [assignment for group in assignments(trial) for assignment in group]
     said = await answered(judge, trial.metric, everything, advance)
     return together(judge.name, trial, said, speaker, stand_in=asks_nobody(judge))
 
@@ -176,18 +176,18 @@ class _Asker:
     async def score(self, sample: Sample | None, judge: Judge) -> Score:
         if sample is None:
             return Score.unmeasured(Status.MISSING_FIELD, "there is no such answer")
-        found = await self._guarded(lambda: self.metric(sample, judge=judge))
-        if not isinstance(found, Score):
+        scored = await self._guarded(lambda: self.metric(sample, judge=judge))
+        if not isinstance(scored, Score):
             return Score.unmeasured(Status.JUDGE_ERROR, reason_of(self.out) if self.out else "")
-        if found.detail.get("unasked"):  # an empty answer has its value by rule, which says nothing of the judge
-            return Score.unmeasured(Status.EMPTY_INPUT, found.reason)
-        return found
+        if scored.detail.get("unasked"):  # an empty answer has its value by rule, which says nothing of the judge
+            return Score.unmeasured(Status.EMPTY_INPUT, scored.reason)
+        return scored
 
     async def choice(self, first: Sample, second: Sample) -> Duel:
         texts = (first.user_input or "", first.response or "", second.response or "")
         more = {"reference": first.reference or "", "language": first.language}
-        found = await self._guarded(lambda: compare(self.judge, *texts, **more))  # type: ignore[arg-type]
-        return found if isinstance(found, Duel) else Duel(None, None, None, Status.JUDGE_ERROR, str(self.out))
+        duel = await self._guarded(lambda: compare(self.judge, *texts, **more))  # type: ignore[arg-type]
+        return duel if isinstance(duel, Duel) else Duel(None, None, None, Status.JUDGE_ERROR, str(self.out))
 
     async def _guarded(self, work: Callable[[], Any]) -> Any:
         if self.out is not None:

@@ -67,17 +67,17 @@ def probes(effects: Mapping[str, Mapping[str, Effect]], limits: Limits, sure: Su
     }
     tested = sum(own[name].tested for own in known.values() for name in PROBES)
     joint = replace(sure, level=shared_level(sure.level, tested))
-    found = [probed(judge, name, own[name], limits.of(name), joint) for judge, own in known.items() for name in PROBES]
-    return judged(found, sure.level)
+    made = [probed(judge, name, own[name], limits.of(name), joint) for judge, own in known.items() for name in PROBES]
+    return judged(made, sure.level)
 
 
-def effects(one: Heard, tried: Tried) -> dict[str, Effect]:
+def effects(heard: Heard, tried: Tried) -> dict[str, Effect]:
     """What each probe saw of the judge, in shares of the scale; those over all answers together, and the shares of
     changes, tell of no single answer."""
     answers, temptations, scale, good = tried.answers, tried.temptations, tried.scale, tried.good
-    given = numbers.single(one, scale)
+    given = numbers.single(heard, scale)
     of_answers, of_questions = independent(answers.clusters), independent(temptations.clusters)
-    tempted = {name: scale.share(values) for name, values in one.variants.items()}
+    tempted = {name: scale.share(values) for name, values in heard.variants.items()}
     rated = tuple((ANSWER, sample.id) for sample in answers.samples)
 
     def made(variant: str) -> tuple[tuple[str, str], ...]:
@@ -102,32 +102,32 @@ def effects(one: Heard, tried: Tried) -> dict[str, Effect]:
         return Effect(after - given, of_answers, "shift", "", rated, given, after)
 
     def repeats() -> Effect:
-        if one.answers.scores.shape[1] < 2:
+        if heard.answers.scores.shape[1] < 2:
             return _nothing("one_repeat")
-        shares, values = scale.share(one.answers.scores), numbers.flips(one.answers.scores, scale, good)
+        shares, values = scale.share(heard.answers.scores), numbers.flips(heard.answers.scores, scale, good)
         ends = np.fmin.reduce(shares, axis=1), np.fmax.reduce(shares, axis=1)
         return Effect(values, of_answers, "share", "", rated, *ends)
 
     def prompted() -> Effect:
-        if one.prompted is None:
+        if heard.prompted is None:
             return _nothing("one_prompt")
-        english, russian = scale.share(one.prompted).T
+        english, russian = scale.share(heard.prompted).T
         return Effect(russian - english, of_answers, "shift", "", rated, english, russian)
 
     made_of_it = {
         "repeats": repeats(),
-        "scale_order": against(one.turned, "no_scale"),
-        "language": against(one.twins, "one_language"),
+        "scale_order": against(heard.turned, "no_scale"),
+        "language": against(heard.twins, "one_language"),
         "prompt_language": prompted(),
         **{name: shifted(*variants) for name, variants in SHIFTS.items()},
         "blank": taken_in("blank"),
         "key": taken_in("key"),
         "ladder": Effect(in_order(tempted), of_questions, "share") if tempted else _nothing("no_texts"),
-        "place": _places(one, temptations, answers),
-        "own_family": own_family(one, answers, given),
-        "disguise": disguise(one, given, tried),
+        "place": _places(heard, temptations, answers),
+        "own_family": own_family(heard, answers, given),
+        "disguise": disguise(heard, given, tried),
     }
-    if not one.stand_in:
+    if not heard.stand_in:
         return made_of_it
     return {
         name: replace(effect, constructed=name in UNMOVED and not np.any(np.nan_to_num(effect.values)))
@@ -146,15 +146,15 @@ def changes(probe: str, effect: Effect, limits: Limits) -> Effect:
     return Effect(moved, effect.clusters, "share", constructed=effect.constructed)
 
 
-def _places(one: Heard, temptations: Temptations, answers: Answers) -> Effect:
+def _places(heard: Heard, temptations: Temptations, answers: Answers) -> Effect:
     """+1 for each choice of the first place, −1 for the second, mean of both orders; made pairs belong to questions,
     logged ones to the answers."""
-    if one.choices is None or not len(one.choices):
+    if heard.choices is None or not len(heard.choices):
         return _nothing("no_pairs")
     made = tuple((PAIR, f"{first.id}.{PAIR}") for first, _second in temptations.pairs)
     clusters = temptations.clusters if made else answers.clusters
     rated = tuple((ANSWER, sample.id) for sample in answers.samples)
-    return Effect(one.choices.mean(axis=1), independent(clusters), "shift", "", made or rated, *one.choices.T)
+    return Effect(heard.choices.mean(axis=1), independent(clusters), "shift", "", made or rated, *heard.choices.T)
 
 
 def _nothing(why: str) -> Effect:
@@ -168,11 +168,11 @@ def stands(tempted: Mapping[str, Array]) -> dict[tuple[str, str], Array]:
     The better answer has to have the higher score; a reference and its paraphrase are as good as each other, an answer
     off topic is as bad as a contradiction, so these may tie.
     """
-    found = {}
+    by_pair = {}
     for pair in combinations(LADDER, 2):
         drop = tempted[pair[0]] - tempted[pair[1]]
-        found[pair] = np.where(np.isnan(drop), np.nan, drop > -1e-9 if pair in EQUALS else drop > 1e-9)
-    return found
+        by_pair[pair] = np.where(np.isnan(drop), np.nan, drop > -1e-9 if pair in EQUALS else drop > 1e-9)
+    return by_pair
 
 
 def in_order(tempted: Mapping[str, Array]) -> Array:
@@ -180,19 +180,19 @@ def in_order(tempted: Mapping[str, Array]) -> Array:
     return np.asarray(np.mean(list(stands(tempted).values()), axis=0))
 
 
-def own_family(one: Heard, answers: Answers, given: Array) -> Effect:
+def own_family(heard: Heard, answers: Answers, given: Array) -> Effect:
     """Score above people's mean: of answers by the judge's own family, less the same of the others, by cluster.
 
     Clusters without both kinds say nothing. Where nothing can be said, the effect tells which of the two sides names no
     family, or what is missing.
     """
-    if one.stand_in:
+    if heard.stand_in:
         return _nothing("no_model")
-    if one.family is None:
+    if heard.family is None:
         return _nothing("no_judge_family")
     if not any(sample.system for sample in answers.samples):
         return _nothing("no_systems")
-    own = np.array([of_family(sample.system, one.family) for sample in answers.samples])
+    own = np.array([of_family(sample.system, heard.family) for sample in answers.samples])
     other = np.array([bool(sample.system) for sample in answers.samples]) & ~own
     if not own.any():
         return _nothing("no_own_family")
@@ -248,12 +248,12 @@ FAMILIES = {
 }
 
 
-def disguise(one: Heard, given: Array, tried: Tried) -> Effect:
+def disguise(heard: Heard, given: Array, tried: Tried) -> Effect:
     """The judge's errors beside the baseline's: what each gives above the mean of its scores at people's rating."""
     baseline = tried.baseline
     if baseline is None:
         return _nothing("no_baseline")
-    if one.name == tried.rival:
+    if heard.name == tried.rival:
         return _nothing("is_baseline")
     truth = tried.answers.mean_people
     known = ~(np.isnan(given) | np.isnan(baseline) | np.isnan(truth))
@@ -285,23 +285,23 @@ def trial_table(heard: Sequence[Heard], tried: Tried) -> pd.DataFrame:
     orders (+1 the pair's first answer, −1 its second, 0 a tie; NaN without a choice)."""
     import pandas as pd
 
-    rows = [row for one in heard for row in _trials(one, tried)]
+    rows = [row for judge in heard for row in _trials(judge, tried)]
     return pd.DataFrame(rows, columns=list(TRIALS)).astype(dict.fromkeys(("score", "first", "second"), float))
 
 
-def _trials(one: Heard, tried: Tried) -> Iterator[tuple[Any, ...]]:
+def _trials(heard: Heard, tried: Tried) -> Iterator[tuple[Any, ...]]:
     def row(sample: Sample, variant: str, other: str | None = None, kind: str = MADE) -> tuple[Any, ...]:
         name = f"{sample.id}.{variant}"
-        return one.name, kind, name, variant, sample.user_input, sample.response, other, sample.reference
+        return heard.name, kind, name, variant, sample.user_input, sample.response, other, sample.reference
 
-    for variant, scores in one.variants.items():
-        reasons = one.variant_reasons.get(variant) or [""] * len(scores)
+    for variant, scores in heard.variants.items():
+        reasons = heard.variant_reasons.get(variant) or [""] * len(scores)
         samples = tried.temptations.variants[variant]
         for sample, score, reason in zip(samples, tried.scale.share(scores).tolist(), reasons, strict=True):
             yield *row(sample, variant), score, math.nan, math.nan, reason
     pairs = tried.temptations.pairs
-    if one.choices is not None and len(one.choices) == len(pairs):
-        for (first, second), (forward, backward) in zip(pairs, one.choices.tolist(), strict=True):
+    if heard.choices is not None and len(heard.choices) == len(pairs):
+        for (first, second), (forward, backward) in zip(pairs, heard.choices.tolist(), strict=True):
             yield *row(first, PAIR, second.response, PAIR), math.nan, forward, -backward, ""
 
 
@@ -317,8 +317,8 @@ def effect_table(
     """
     import pandas as pd
 
-    rows = [row for one in heard for name, effect in seen[one.name].items() for row in (
-        _rungs(one, tried) if name == "ladder" else _answers(one.name, name, effect, limits)
+    rows = [row for judge in heard for name, effect in seen[judge.name].items() for row in (
+        _rungs(judge, tried) if name == "ladder" else _answers(judge.name, name, effect, limits)
     )]  # fmt: skip
     numbers = dict.fromkeys(("before", "after", "value"), float)
     return pd.DataFrame(rows, columns=list(EFFECTS)).astype({**numbers, "failed": bool})
@@ -333,13 +333,13 @@ def _answers(judge: str, probe: str, effect: Effect, limits: Limits) -> Iterator
             yield judge, probe, *answer, *compared, value, fell
 
 
-def _rungs(one: Heard, tried: Tried) -> Iterator[tuple[Any, ...]]:
+def _rungs(heard: Heard, tried: Tried) -> Iterator[tuple[Any, ...]]:
     """Each rung of the ladder: the share of its pairs with the other rungs that stand in order."""
-    if not one.variants:
+    if not heard.variants:
         return
-    pairs = stands({name: tried.scale.share(values) for name, values in one.variants.items()})
+    pairs = stands({name: tried.scale.share(values) for name, values in heard.variants.items()})
     for rung in LADDER:
         own = np.mean([stood for pair, stood in pairs.items() if rung in pair], axis=0)
         for question, share in zip(tried.temptations.questions, own.tolist(), strict=True):
             if not math.isnan(share):
-                yield one.name, "ladder", MADE, f"{question.id}.{rung}", math.nan, math.nan, share, share < 1 - 1e-9
+                yield heard.name, "ladder", MADE, f"{question.id}.{rung}", math.nan, math.nan, share, share < 1 - 1e-9

@@ -64,15 +64,15 @@ def classes_of(answers: Answers, scale: Scale, names: Sequence[str]) -> Classes 
     """
     used = np.unique(answers.people[~np.isnan(answers.people)])
     if names:
-        found = Classes(tuple(names), tuple(np.linspace(0, 1, len(names)).tolist()))
-        if (beside := used[np.isnan(found.of(used))]).size:
+        classes = Classes(tuple(names), tuple(np.linspace(0, 1, len(names)).tolist()))
+        if (beside := used[np.isnan(classes.of(used))]).size:
             value = scale.low + beside[0] * (scale.high - scale.low)
-            levels = ", ".join(f"{scale.low + level * (scale.high - scale.low):g}" for level in found.levels)
+            levels = ", ".join(f"{scale.low + level * (scale.high - scale.low):g}" for level in classes.levels)
             raise BenchError(
                 f"people rated an answer {value:g}, which is none of the {len(names)} classes ({', '.join(names)}); on "
                 f"the scale from {scale.low:g} to {scale.high:g} they are {levels}"
             )
-        return found if len(names) >= FEWEST_CLASSES and used.size else None
+        return classes if len(names) >= FEWEST_CLASSES and used.size else None
     if used.size < 2:
         return None
     values: Array = scale.low + used * (scale.high - scale.low)
@@ -193,8 +193,10 @@ def _laid(
 def _ceiling(people: Array, labels: Sequence[str], classes: Classes, sure: Sureness) -> Numbers:
     truth, other, drawn = _laid(list(permutations(people.T, 2)), labels)
     both = ~np.isnan(other)
-    found = _overall(truth[both], other[both], numbers.kept(drawn, both), classes, sure)
-    return {name: replace(one, n=one.n // 2) for name, one in found.items()}  # a pair both ways round is one
+    agreement = _overall(truth[both], other[both], numbers.kept(drawn, both), classes, sure)
+    return {
+        name: replace(estimate, n=estimate.n // 2) for name, estimate in agreement.items()
+    }  # a pair both ways round is one
 
 
 def _counts(judge: str, truth: Array, said: Array, classes: Classes) -> list[tuple[Any, ...]]:
@@ -210,22 +212,22 @@ def _overall(truth: Array, said: Array, drawn: Sequence[str] | None, classes: Cl
     if (~np.isnan(said)).sum() < numbers.FEWEST_PAIRS:
         return {}
     places = list(range(len(classes.names)))
-    found = stats.agreement(truth, said, scale="ordinal", categories=places, clusters=drawn, **asdict(sure))
-    return {name: found[name] for name in OVERALL}
+    agreement = stats.agreement(truth, said, scale="ordinal", categories=places, clusters=drawn, **asdict(sure))
+    return {name: agreement[name] for name in OVERALL}
 
 
 def _each(
     truth: Array, said: Array, drawn: Sequence[str] | None, classes: Classes, sure: Sureness
 ) -> dict[str, Numbers]:
     """Precision, recall and F₁ of every class: shares of the answers that the judge, people, or either put there."""
-    found = {}
+    by_class = {}
     for place, name in enumerate(classes.names):
         theirs, own = truth == place, said == place
         hit = np.where(np.isnan(said), np.nan, theirs & own)
         of = {"precision": own, "recall": theirs, "f1": own | theirs}
-        found[name] = {measure: numbers.share(hit, drawn, sure, part) for measure, part in of.items()}
-        found[name]["f1"] = _doubled(found[name]["f1"])
-    return found
+        by_class[name] = {measure: numbers.share(hit, drawn, sure, part) for measure, part in of.items()}
+        by_class[name]["f1"] = _doubled(by_class[name]["f1"])
+    return by_class
 
 
 def _doubled(share: Estimate) -> Estimate:

@@ -52,7 +52,7 @@ def said_by_workers(
 
     advance: told of the first trial alone. Raises ClusterError besides what `asking.hear` raises.
     """
-    everything = [[one for group in assignments(trial) for one in group] for trial in trials]
+    everything = [[assignment for group in assignments(trial) for assignment in group] for trial in trials]
     with pool.opened(known) as workers:
         assert workers is not None, "the settings name a cluster"
         whole = len(names) * sum(map(len, everything))
@@ -65,10 +65,10 @@ def said_by_workers(
         ]
         together = Together(advance, on_change)
         common = _Common(language, tuple(trial.metric for trial in trials))
-        found = workers.map(_said, common, parts, together.heard)
+        outcomes = workers.map(_said, common, parts, together.heard)
     said: list[dict[str, list[Said]]] = [{name: [] for name in names} for _ in trials]
     used: dict[str, Replies] = {}
-    for number, (part, (told, replies, state)) in enumerate(zip(parts, found, strict=True)):
+    for number, (part, (told, replies, state)) in enumerate(zip(parts, outcomes, strict=True)):
         together.heard(number, state)
         said[part.metric][part.judge] += told
         for name, own in replies.items():

@@ -68,21 +68,21 @@ class Answers:
 def rated(dataset: Dataset, scale: Scale) -> Answers:
     """The data set's rated answers; none where it has no ratings."""
     samples = rated_samples(dataset)
-    raters = tuple(sorted({name for one in dataset.ratings for name in one.ratings}))
-    given = [[one.ratings.get(name) for name in raters] for one in dataset.ratings]
+    raters = tuple(sorted({name for answer in dataset.ratings for name in answer.ratings}))
+    given = [[answer.ratings.get(name) for name in raters] for answer in dataset.ratings]
     people = np.array(given, dtype=np.float64).reshape(len(samples), len(raters))
-    return Answers(samples, tuple(one.cluster or one.id for one in samples), raters, scale.share(people))
+    return Answers(samples, tuple(sample.cluster or sample.id for sample in samples), raters, scale.share(people))
 
 
 def rated_samples(dataset: Dataset) -> tuple[Sample, ...]:
     """The rated answers as judges get them."""
     questions = {question.id: question for question in dataset.questions}
     chunks = {chunk.id: chunk for chunk in dataset.chunks}
-    found = []
-    for one in dataset.ratings:
-        asked = sample_of(questions[one.question_id], tuple(chunks[name] for name in one.context))
-        found.append(replace(asked, id=one.id, response=one.answer, system=one.system))
-    return tuple(found)
+    samples = []
+    for answer in dataset.ratings:
+        asked = sample_of(questions[answer.question_id], tuple(chunks[name] for name in answer.context))
+        samples.append(replace(asked, id=answer.id, response=answer.answer, system=answer.system))
+    return tuple(samples)
 
 
 def sample_of(question: Question, contexts: tuple[Chunk, ...]) -> Sample:
@@ -148,13 +148,13 @@ def _pairs(variants: dict[str, tuple[Sample, ...]]) -> tuple[tuple[Sample, Sampl
 
 def _praised(dataset: Dataset) -> dict[str, str]:
     """Answers that every person gave the highest rating that is there, by question."""
-    highest = max((r for one in dataset.ratings for r in one.ratings.values() if r is not None), default=None)
-    found: dict[str, str] = {}
-    for one in dataset.ratings:
-        given = [rating for rating in one.ratings.values() if rating is not None]
+    highest = max((r for rated in dataset.ratings for r in rated.ratings.values() if r is not None), default=None)
+    praised: dict[str, str] = {}
+    for answer in dataset.ratings:
+        given = [rating for rating in answer.ratings.values() if rating is not None]
         if given and min(given) == highest:
-            found.setdefault(one.question_id, one.answer)
-    return found
+            praised.setdefault(answer.question_id, answer.answer)
+    return praised
 
 
 def _stranger(question: Question, place: int, chosen: Sequence[Question]) -> str:

@@ -27,10 +27,10 @@ from ragbench.tiers.judges.items import Answers, Scale, Temptations
 from ragbench.tiers.scoring import measure, replies
 
 
-def bounds(found: Metric) -> Scale:
-    low, high = found.bounds
+def bounds(metric: Metric) -> Scale:
+    low, high = metric.bounds
     if low is None or high is None:
-        raise BenchError(f"metric = {found.label!r}: its scale has no ends, so nothing can be said in shares of it")
+        raise BenchError(f"metric = {metric.label!r}: its scale has no ends, so nothing can be said in shares of it")
     return Scale(low, high)
 
 
@@ -64,8 +64,8 @@ def twins(session: Session, answers: Answers) -> tuple[Sample | None, ...]:
         there = dataset_of(f"{dataset.name}:{other}", session.settings)
     except DatasetError:
         return ()
-    known = {one.id: one for one in items.rated_samples(there)}
-    return tuple(known.get(one.id) for one in answers.samples)
+    known = {sample.id: sample for sample in items.rated_samples(there)}
+    return tuple(known.get(sample.id) for sample in answers.samples)
 
 
 def prompts(session: Session, answers: Answers) -> tuple[str, ...]:
@@ -104,10 +104,10 @@ def all_heard(
                 known, names, (trial, bare), session.dataset.language, advance=progress, on_change=line
             )
             by_judge, ratings = (
-                [asking.together(name, one, said[name], speaker, stand_in=asks_nobody(name)) for name in names]
-                for one, said in zip((trial, bare), told, strict=True)
+                [asking.together(name, attempt, said[name], speaker, stand_in=asks_nobody(name)) for name in names]
+                for attempt, said in zip((trial, bare), told, strict=True)
             )
-            sittings = {one.name: one.answers for one in ratings}
+            sittings = {rating.name: rating.answers for rating in ratings}
             return by_judge, sittings, {name: replies.usage for name, replies in used.items()}
 
         async def everything() -> tuple[list[Heard], dict[str, Sitting], Mapping[str, llm.Usage]]:
@@ -117,7 +117,7 @@ def all_heard(
                 rated = await gather([asking.hear(each, bare) for each in opened.judges])
                 if isinstance(opened, Rehearsed):
                     planning.keep(await opened.outlooks())
-            return heard, {one.name: one.answers for one in rated}, opened.usage()
+            return heard, {rating.name: rating.answers for rating in rated}, opened.usage()
 
         return llm.run(everything())
 
@@ -125,7 +125,8 @@ def all_heard(
 def with_families(heard: Sequence[Heard], judges: Mapping[str, JudgeSettings]) -> list[Heard]:
     """The same with the model family of each configured judge: as settings name it, else as its model's name tells."""
     return [
-        replace(one, family=biases.family_of_judge(judges[one.name])) if one.name in judges else one for one in heard
+        replace(judge, family=biases.family_of_judge(judges[judge.name])) if judge.name in judges else judge
+        for judge in heard
     ]
 
 
@@ -152,12 +153,14 @@ def timed(
     }
 
     def read() -> dict[str, Any]:
-        nothing = {one.name: np.full(one.answers.scores.size, np.nan) for one in heard}
-        return nothing | {one.name: one.answers.seconds.ravel() for one in heard if one.answers.seconds is not None}
+        nothing = {judge.name: np.full(judge.answers.scores.size, np.nan) for judge in heard}
+        return nothing | {
+            judge.name: judge.answers.seconds.ravel() for judge in heard if judge.answers.seconds is not None
+        }
 
     with session.store() as store:
-        found = store.readings(about, read, fresh=fresh)
+        readings = store.readings(about, read, fresh=fresh)
     return [
-        replace(one, answers=replace(one.answers, seconds=found[one.name].reshape(one.answers.scores.shape)))
-        for one in heard
+        replace(judge, answers=replace(judge.answers, seconds=readings[judge.name].reshape(judge.answers.scores.shape)))
+        for judge in heard
     ]

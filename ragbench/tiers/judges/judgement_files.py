@@ -53,7 +53,7 @@ def _picks(value: Any) -> Any:
     """Both choices out of a cell: "A; B", "A; null" or a JSON list."""
     if not isinstance(value, str):
         return value
-    return [None if isinstance(one, str) and one.casefold() in NOTHING else one for one in listed(value)]
+    return [None if isinstance(choice, str) and choice.casefold() in NOTHING else choice for choice in listed(value)]
 
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -102,38 +102,38 @@ def judgements(path: Path, people: Scale, judges: Scale, classes: Sequence[str] 
     classes: their names from the worst to the best, evenly over the scales.
     Raises BenchError naming file, row, field, and what was expected.
     """
-    found: dict[str, Judgement] = {}
+    by_id: dict[str, Judgement] = {}
     tabular = not {".jsonl", ".json"} & {ending.lower() for ending in path.suffixes}
     try:
         for place, row in read_rows(path):
-            one = checked(Judgement, _unfolded(row, place, tabular), place)
-            if one.id in found:
-                raise BenchError(f"{place}: the id {one.id!r} stands there twice")
-            if PEOPLE in one.judges or PEOPLE in one.choices:
+            judgement = checked(Judgement, _unfolded(row, place, tabular), place)
+            if judgement.id in by_id:
+                raise BenchError(f"{place}: the id {judgement.id!r} stands there twice")
+            if PEOPLE in judgement.judges or PEOPLE in judgement.choices:
                 raise BenchError(
-                    f"{place}: {one.id}: no judge can be called {PEOPLE!r}; that is what people are called"
+                    f"{place}: {judgement.id}: no judge can be called {PEOPLE!r}; that is what people are called"
                 )
-            found[one.id] = _on_scales(one, place, people, judges, classes)
+            by_id[judgement.id] = _on_scales(judgement, place, people, judges, classes)
     except DatasetError as error:
         raise BenchError(str(error)) from None
-    if not found:
+    if not by_id:
         raise BenchError(f"{path.name}: holds no judgements; at least one line is expected")
-    return [found[name] for name in sorted(found)]
+    return [by_id[name] for name in sorted(by_id)]
 
 
 def _unfolded(row: Mapping[str, Any], place: str, tabular: bool) -> dict[str, Any]:
     """The row with columns such as `people.ann` gathered under `people`; empty places of a table left out."""
-    found: dict[str, Any] = {}
+    unfolded: dict[str, Any] = {}
     for name, value in row.items():
         field, dot, who = name.partition(".")
         if field not in NAMED:
-            found[name] = value
+            unfolded[name] = value
             continue
         given = {who.strip(): value} if dot else _mapping(value, place, field)
         if not isinstance(given, Mapping):
-            found[field] = given
+            unfolded[field] = given
             continue
-        known = found.setdefault(field, {})
+        known = unfolded.setdefault(field, {})
         if not isinstance(known, dict):
             raise DatasetError(f"{place}: {field} = {cut(known)}: an object is expected, or columns {field}.NAME alone")
         for each, content in given.items():
@@ -143,7 +143,7 @@ def _unfolded(row: Mapping[str, Any], place: str, tabular: bool) -> dict[str, An
                 what = f"{each!r} stands there twice" if each else "nobody is named"
                 raise DatasetError(f"{place}: {name}: {what}; one column is expected for each {field}.NAME")
             known[each] = content
-    return found
+    return unfolded
 
 
 def _mapping(value: Any, place: str, field: str) -> Any:
@@ -155,7 +155,7 @@ def _mapping(value: Any, place: str, field: str) -> Any:
     return value
 
 
-def _on_scales(one: Judgement, place: str, people: Scale, judges: Scale, classes: Sequence[str]) -> Judgement:
+def _on_scales(judgement: Judgement, place: str, people: Scale, judges: Scale, classes: Sequence[str]) -> Judgement:
     def number(value: Any, field: str, scale: Scale) -> float | None:
         if isinstance(value, str):
             names = [name.casefold() for name in classes]
@@ -173,10 +173,10 @@ def _on_scales(one: Judgement, place: str, people: Scale, judges: Scale, classes
             return [number(each, field, judges) for each in value]
         return number(value, field, judges)
 
-    return one.model_copy(
+    return judgement.model_copy(
         update={
-            "people": {name: number(value, f"people.{name}", people) for name, value in one.people.items()},
-            "judges": {name: numbers(value, f"judges.{name}") for name, value in one.judges.items()},
+            "people": {name: number(value, f"people.{name}", people) for name, value in judgement.people.items()},
+            "judges": {name: numbers(value, f"judges.{name}") for name, value in judgement.judges.items()},
         }
     )
 
@@ -199,30 +199,36 @@ def read(path: Path, people: Scale, judges: Scale, classes: Sequence[str] = ()) 
     """
     items = judgements(path, people, judges, classes)
     digest = hashlib.sha256(
-        "\n".join(json.dumps(one.model_dump(mode="json"), sort_keys=True) for one in items).encode()
+        "\n".join(json.dumps(judgement.model_dump(mode="json"), sort_keys=True) for judgement in items).encode()
     )
-    names = sorted({name for one in items for name in (*one.judges, *one.choices)})
+    names = sorted({name for judgement in items for name in (*judgement.judges, *judgement.choices)})
     return Logged(
         _answers(items, people),
         tuple(_heard(name, items, judges) for name in names),
-        np.array([SIGNS[one.label] for one in items]),
+        np.array([SIGNS[judgement.label] for judgement in items]),
         digest.hexdigest(),
     )
 
 
 def _answers(items: list[Judgement], scale: Scale) -> Answers:
-    raters = tuple(sorted({name for one in items for name in one.people}))
-    people = np.array([[one.people.get(name) for name in raters] for one in items], dtype=np.float64)
+    raters = tuple(sorted({name for judgement in items for name in judgement.people}))
+    people = np.array([[judgement.people.get(name) for name in raters] for judgement in items], dtype=np.float64)
     samples = tuple(
-        Sample(one.id, one.question or "", response=one.answer or "", system=one.system, cluster=one.cluster)
-        for one in items
+        Sample(
+            judgement.id,
+            judgement.question or "",
+            response=judgement.answer or "",
+            system=judgement.system,
+            cluster=judgement.cluster,
+        )
+        for judgement in items
     )
-    clusters = tuple(one.cluster or one.id for one in items)
+    clusters = tuple(judgement.cluster or judgement.id for judgement in items)
     return Answers(samples, clusters, raters, scale.share(people.reshape(len(items), len(raters))))
 
 
 def _heard(name: str, items: list[Judgement], scale: Scale) -> Heard:
-    given = [one.judges.get(name, ...) for one in items]
+    given = [judgement.judges.get(name, ...) for judgement in items]
     rows = [value if isinstance(value, list) else [value] for value in given]
     repeats = max((len(row) for row in rows), default=1) or 1
     scores, asked = np.full((len(items), repeats), np.nan), np.zeros((len(items), repeats), dtype=bool)
@@ -233,7 +239,7 @@ def _heard(name: str, items: list[Judgement], scale: Scale) -> Heard:
                 scores[place, repeat] = value
     scale.share(scores)
     statuses = np.where(asked, np.where(np.isnan(scores), Status.PARSE_ERROR, Status.OK), Status.MISSING_FIELD)
-    picks = [one.choices.get(name) for one in items]
+    picks = [judgement.choices.get(name) for judgement in items]
     choices = np.array([[SIGNS[each] for each in pick or (None, None)] for pick in picks]) if any(picks) else None
     return Heard(
         name,

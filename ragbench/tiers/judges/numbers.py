@@ -44,9 +44,9 @@ FINEST = 1.959963984540054 * math.sqrt(2)
 Numbers = dict[str, Estimate]
 
 
-def placed(judge: str, found: Mapping[str, Estimate], **where: str | float) -> list[NamedEstimate]:
+def placed(judge: str, estimates: Mapping[str, Estimate], **where: str | float) -> list[NamedEstimate]:
     """Numbers of a judge at their place."""
-    return [NamedEstimate(judge, name, estimate, where) for name, estimate in found.items()]
+    return [NamedEstimate(judge, name, estimate, where) for name, estimate in estimates.items()]
 
 
 def share(
@@ -65,41 +65,41 @@ def kept(labels: Sequence[str] | None, inside: NDArray[np.bool_]) -> list[str] |
     return None if labels is None else [label for label, keep in zip(labels, inside, strict=True) if keep]
 
 
-def specified(one: Heard, clusters: Sequence[str], delta: float, sure: Sureness) -> Numbers:
+def specified(heard: Heard, clusters: Sequence[str], delta: float, sure: Sureness) -> Numbers:
     """consistency_score, error_rate and avg_latency_ms with their intervals over answers."""
-    sitting = one.answers
+    sitting = heard.answers
     failed = np.isnan(sitting.scores) & sitting.asked
-    found = {
+    estimates = {
         "consistency_score": share(judging.pairs_within(sitting.scores, delta), clusters, sure),
         "error_rate": share(_of_asked(failed, sitting.asked), clusters, sure),
     }
     if sitting.seconds is not None and not np.isnan(sitting.seconds).all():
         times = judging.item_latencies(sitting.seconds)
         scale = bounds(judging.avg_latency_ms)
-        found["avg_latency_ms"] = stats.estimate(times, clusters=clusters, bounds=scale, **asdict(sure))
-    names = ["error_rate"] * _never_fails(one) + ["consistency_score"] * _repeats_itself(one)
-    return constructed(found, names)
+        estimates["avg_latency_ms"] = stats.estimate(times, clusters=clusters, bounds=scale, **asdict(sure))
+    names = ["error_rate"] * _never_fails(heard) + ["consistency_score"] * _repeats_itself(heard)
+    return constructed(estimates, names)
 
 
-def _repeats_itself(one: Heard) -> bool:
+def _repeats_itself(heard: Heard) -> bool:
     """Whether it is a judge that asks no model, which reckons the same from the same texts."""
-    scores = one.answers.scores
-    return one.stand_in and bool(np.all(np.isnan(scores) | (scores == scores[:, :1])))
+    scores = heard.answers.scores
+    return heard.stand_in and bool(np.all(np.isnan(scores) | (scores == scores[:, :1])))
 
 
-def _never_fails(one: Heard) -> bool:
+def _never_fails(heard: Heard) -> bool:
     """Whether it is a judge that asks no model, so that no reply can be lost or unreadable."""
-    return one.stand_in and bool(np.all(np.isin(one.statuses, OUTCOMES["valid"]) | ~one.answers.asked))
+    return heard.stand_in and bool(np.all(np.isin(heard.statuses, OUTCOMES["valid"]) | ~heard.answers.asked))
 
 
-def constructed(found: Numbers, names: Iterable[str]) -> Numbers:
+def constructed(estimates: Numbers, names: Iterable[str]) -> Numbers:
     """The same, those of these names without an interval: they could not have been otherwise."""
     fixed = {
-        name: replace(one, low=None, high=None, method="none", intervals={}, note=BY_CONSTRUCTION)
-        for name, one in found.items()
-        if name in set(names) and one.n
+        name: replace(estimate, low=None, high=None, method="none", intervals={}, note=BY_CONSTRUCTION)
+        for name, estimate in estimates.items()
+        if name in set(names) and estimate.n
     }
-    return {**found, **fixed}
+    return {**estimates, **fixed}
 
 
 def _of_asked(hit: NDArray[np.bool_], asked: NDArray[np.bool_]) -> Array:
@@ -108,33 +108,33 @@ def _of_asked(hit: NDArray[np.bool_], asked: NDArray[np.bool_]) -> Array:
     return np.where(counts > 0, hit.sum(axis=1) / np.maximum(counts, 1), np.nan)
 
 
-def outcomes(one: Heard) -> dict[str, NDArray[np.bool_]]:
+def outcomes(heard: Heard) -> dict[str, NDArray[np.bool_]]:
     """(answers, repeats) which of the questions to the judge ended so, by outcome."""
     return {
-        outcome: np.isin(one.statuses, [status.value for status in statuses]) & one.answers.asked
+        outcome: np.isin(heard.statuses, [status.value for status in statuses]) & heard.answers.asked
         for outcome, statuses in OUTCOMES.items()
     }
 
 
-def coverage(one: Heard, clusters: Sequence[str], sure: Sureness) -> Numbers:
+def coverage(heard: Heard, clusters: Sequence[str], sure: Sureness) -> Numbers:
     """The share of the questions to the judge that ended so, by outcome."""
-    found = {name: share(_of_asked(hit, one.answers.asked), clusters, sure) for name, hit in outcomes(one).items()}
-    return constructed(found, found) if _never_fails(one) else found
+    shares = {name: share(_of_asked(hit, heard.answers.asked), clusters, sure) for name, hit in outcomes(heard).items()}
+    return constructed(shares, shares) if _never_fails(heard) else shares
 
 
 def repeatability(
-    one: Heard, clusters: Sequence[str], scale: Scale, good: float, sure: Sureness, levels: Sequence[float] = ()
+    heard: Heard, clusters: Sequence[str], scale: Scale, good: float, sure: Sureness, levels: Sequence[float] = ()
 ) -> Numbers:
     """Agreement of a judge with itself over its repeats; nothing of a single repeat, which measures nothing.
     levels: the grades that its scores are, if they are grades.
 
     flip_rate: share of the pairs of repeats that call an answer good once and not good once.
     """
-    scores = one.answers.scores
+    scores = heard.answers.scores
     if scores.shape[1] < 2:
         return {}
     options: dict[str, Any] = {"clusters": clusters, **asdict(sure)}
-    found = {
+    estimates = {
         "exact_agreement": share(judging.pairs_within(scores, 0.0), clusters, sure),
         "flip_rate": share(flips(scores, scale, good), clusters, sure),
         "krippendorff_alpha": alpha(scores, levels, options),
@@ -142,7 +142,7 @@ def repeatability(
         "within_item_deviation": within(scores, 1.0, options),
         "smallest_difference": within(scores, FINEST, options),
     }
-    return constructed(found, found) if _repeats_itself(one) else found
+    return constructed(estimates, estimates) if _repeats_itself(heard) else estimates
 
 
 def alpha(ratings: Array, levels: Sequence[float], options: Mapping[str, Any]) -> Estimate:
@@ -167,19 +167,19 @@ def graded(values: ArrayLike, levels: Sequence[float]) -> bool:
     return bool(levels) and not np.isnan(grade(known, levels)).any()
 
 
-def prompted(one: Heard, clusters: Sequence[str], sure: Sureness, levels: Sequence[float] = ()) -> Numbers:
+def prompted(heard: Heard, clusters: Sequence[str], sure: Sureness, levels: Sequence[float] = ()) -> Numbers:
     """Agreement of a judge's scores of the same answers with the prompt in either language; nothing where it was asked
     in one. How far they differ is the effect of the probe `prompt_language`."""
-    if one.prompted is None:
+    if heard.prompted is None:
         return {}
     options: dict[str, Any] = {"clusters": clusters, **asdict(sure)}
-    found = {
-        "exact_agreement": share(judging.pairs_within(one.prompted, 0.0), clusters, sure),
-        "krippendorff_alpha": alpha(one.prompted, levels, options),
-        "icc": stats.icc(one.prompted, **options),
+    estimates = {
+        "exact_agreement": share(judging.pairs_within(heard.prompted, 0.0), clusters, sure),
+        "krippendorff_alpha": alpha(heard.prompted, levels, options),
+        "icc": stats.icc(heard.prompted, **options),
     }
-    same = np.isnan(one.prompted).any(axis=1) | (np.ptp(one.prompted, axis=1) == 0)
-    return constructed(found, found) if one.stand_in and same.all() else found
+    same = np.isnan(heard.prompted).any(axis=1) | (np.ptp(heard.prompted, axis=1) == 0)
+    return constructed(estimates, estimates) if heard.stand_in and same.all() else estimates
 
 
 def within(scores: Array, times: float, options: dict[str, Any]) -> Estimate:
@@ -204,9 +204,9 @@ def called_good(shares: Array, good: float) -> Array:
     return np.where(np.isnan(shares), np.nan, shares >= good - 1e-9)
 
 
-def single(one: Heard, scale: Scale) -> Array:
+def single(heard: Heard, scale: Scale) -> Array:
     """(items,) the judge's first scores as shares of the scale."""
-    return scale.share(one.answers.scores[:, 0]) if one.answers.scores.size else np.zeros(0)
+    return scale.share(heard.answers.scores[:, 0]) if heard.answers.scores.size else np.zeros(0)
 
 
 def agreement(
@@ -219,13 +219,13 @@ def agreement(
     with which people meet each other: their agreement is the ceiling. What people rated and the judge gave no score
     for is unmeasured.
     """
-    found = {}
+    agreements = {}
     for against, ratings in (("person", list(answers.people.T)), ("mean", [answers.mean_people])):
         own = levels if against == "person" else ()
         numbers = _compared([(each, given) for each in ratings], answers.clusters, good, sure, own)
         missing = sum(int((~np.isnan(each) & np.isnan(given)).sum()) for each in ratings)
-        found[against] = {name: replace(one, n_unmeasured=missing) for name, one in numbers.items()}
-    return found
+        agreements[against] = {name: replace(estimate, n_unmeasured=missing) for name, estimate in numbers.items()}
+    return agreements
 
 
 def ceiling(answers: Answers, good: float, sure: Sureness, levels: Sequence[float] = ()) -> Numbers:
@@ -233,13 +233,13 @@ def ceiling(answers: Answers, good: float, sure: Sureness, levels: Sequence[floa
 
     Neither of two people is the first: they are laid beside each other both ways round, and n counts each pair once.
     """
-    found = _compared(list(permutations(answers.people.T, 2)), answers.clusters, good, sure, levels)
-    found = {name: replace(one, n=one.n // 2) for name, one in found.items()}
-    if found:
-        del found["bias"]
+    estimates = _compared(list(permutations(answers.people.T, 2)), answers.clusters, good, sure, levels)
+    estimates = {name: replace(estimate, n=estimate.n // 2) for name, estimate in estimates.items()}
+    if estimates:
+        del estimates["bias"]
         options: dict[str, Any] = {"clusters": list(answers.clusters), **asdict(sure)}
-        found["krippendorff_alpha"] = alpha(answers.people, levels, options)
-    return found
+        estimates["krippendorff_alpha"] = alpha(answers.people, levels, options)
+    return estimates
 
 
 def _compared(
@@ -276,7 +276,7 @@ def calibration(
     truth, score, labels = is_good[known].astype(np.float64), given[known], kept(whole, known)
     place = np.minimum((score * BINS + 1e-9).astype(int), BINS - 1)
     error = expected_calibration_error(score, truth, place, {"clusters": labels, **asdict(sure)})
-    found = {
+    estimates = {
         "sensitivity": share(said, whole, sure, rated & is_good),
         "specificity": share(1 - said, whole, sure, rated & ~is_good),
         "expected_calibration_error": replace(error, n_unmeasured=int((rated & ~known).sum())),
@@ -286,7 +286,7 @@ def calibration(
         number: (float(score[place == number].mean()), share(truth, labels, sure, place == number))
         for number in sorted(set(place.tolist()))
     }
-    return found, bins
+    return estimates, bins
 
 
 def expected_calibration_error(score: Array, truth: Array, place: Any, options: dict[str, Any]) -> Estimate:
@@ -320,7 +320,7 @@ def rivalries(
 ) -> list[Rivalry]:
     """Every judge but the baseline against it, on the answers that both scored and people rated, tested together."""
     truth = answers.mean_people
-    found, made = [], []
+    rivals, made = [], []
     groups = independent(answers.clusters)
     codes = as_codes(groups, len(truth))
     for name, scores in given.items():
@@ -328,28 +328,28 @@ def rivalries(
             continue
         both = ~(np.isnan(scores) | np.isnan(lexical) | np.isnan(truth))
         labels = kept(answers.clusters, both) or []
-        one, other = (concordances(each[both], truth[both]) for each in (scores, lexical))
-        own, theirs = (_projected(each, labels, sure, chance=0.5)[0] for each in (one, other))
-        alone = _difference(baseline, name, one - other, labels, sure)
+        concordant, other = (concordances(each[both], truth[both]) for each in (scores, lexical))
+        own, theirs = (_projected(each, labels, sure, chance=0.5)[0] for each in (concordant, other))
+        alone = _difference(baseline, name, concordant - other, labels, sure)
         column = np.full(len(truth), np.nan)
-        column[both] = 2 * (one - other) - alone.difference  # a pair has two answers: see `_projected`
-        found.append(Rivalry(name, own, theirs, alone))
+        column[both] = 2 * (concordant - other) - alone.difference  # a pair has two answers: see `_projected`
+        rivals.append(Rivalry(name, own, theirs, alone))
         freedom = None if codes is None else units_of(column[both, None], codes[both]).freedom
         made.append(stats.Hypothesis(alone, column, freedom))
     done = stats.jointly(made, groups, resamples=sure.resamples, seed=sure.seed)
-    return [replace(each, difference=difference) for each, difference in zip(found, done, strict=True)]
+    return [replace(each, difference=difference) for each, difference in zip(rivals, done, strict=True)]
 
 
 def concordances(scores: Array, truth: Array) -> Array:
     """(answers,) share of the answers with another true value that a score orders rightly against this one, ties half;
     NaN where all true values are the same."""
-    found = np.full(len(scores), np.nan)
+    shares = np.full(len(scores), np.nan)
     for place in range(len(scores)):
         order = np.sign(truth - truth[place])
         other = order != 0
         if other.any():
-            found[place] = (np.mean(np.sign(scores - scores[place])[other] * order[other]) + 1) / 2
-    return found
+            shares[place] = (np.mean(np.sign(scores - scores[place])[other] * order[other]) + 1) / 2
+    return shares
 
 
 def _difference(baseline: str, judge: str, values: Array, labels: Sequence[str], sure: Sureness) -> Comparison:
@@ -382,8 +382,8 @@ def _projected(values: Array, clusters: Sequence[str], sure: Sureness, chance: f
     if chance:
         low, high = max(0.0, low), min(1.0, high)
     clustered = units.number if labels is not None else None
-    found = replace(empty, value=mean, low=low, high=high, method="u_statistic", note="", clusters=clustered)
-    return found, float(2 * stdtr(freedom, -abs(mean - chance) / error))
+    estimate = replace(empty, value=mean, low=low, high=high, method="u_statistic", note="", clusters=clustered)
+    return estimate, float(2 * stdtr(freedom, -abs(mean - chance) / error))
 
 
 def influences(heard: Sequence[Heard], rule: Rule) -> list[Influence]:
@@ -391,16 +391,16 @@ def influences(heard: Sequence[Heard], rule: Rule) -> list[Influence]:
     if len(heard) < 2:
         return []
 
-    def first(one: Heard, place: int) -> Score:
-        value, status = float(one.answers.scores[place, 0]), Status(one.statuses[place, 0])
+    def first(judge: Heard, place: int) -> Score:
+        value, status = float(judge.answers.scores[place, 0]), Status(judge.statuses[place, 0])
         return Score(value) if status is Status.OK else Score.unmeasured(status, "")
 
     number = len(heard[0].answers.scores)
-    return leave_one_out([rule({one.name: first(one, place) for one in heard}) for place in range(number)], rule)
+    return leave_one_out([rule({judge.name: first(judge, place) for judge in heard}) for place in range(number)], rule)
 
 
 def panel_scores(heard: Sequence[Heard], without: str | None = None) -> Array:
     """(answers,) mean of the judges' first scores, those that are there."""
-    columns = np.column_stack([one.answers.scores[:, 0] for one in heard if one.name != without])
+    columns = np.column_stack([judge.answers.scores[:, 0] for judge in heard if judge.name != without])
     known = ~np.isnan(columns)
     return np.where(known.any(axis=1), np.nansum(columns, axis=1) / np.maximum(known.sum(axis=1), 1), np.nan)

@@ -139,12 +139,12 @@ def _mean(effect: Effect, sure: Sureness) -> Estimate:
     options: dict[str, Any] = {"clusters": effect.clusters, **asdict(sure)}
     if effect.kind == "share":
         return stats.estimate(effect.values, bounds=(0.0, 1.0), **options)
-    found = stats.compare(np.zeros(len(effect.values)), effect.values, **options)
+    comparison = stats.compare(np.zeros(len(effect.values)), effect.values, **options)
     made = Estimate(
-        found.difference, found.low, found.high, sure.level, found.method, found.n, found.n_dropped,
-        clusters=found.clusters, note=found.note,
+        comparison.difference, comparison.low, comparison.high, sure.level, comparison.method, comparison.n, comparison.n_dropped,
+        clusters=comparison.clusters, note=comparison.note,
     )  # fmt: skip
-    if found.note != "no_spread":
+    if comparison.note != "no_spread":
         return stats.kept_within(made, (-1.0, 1.0))  # differences of shares of the scale
     unseen = stats.estimate(np.where(np.isnan(effect.values), np.nan, 0.0), bounds=(0.0, 1.0), **options)
     ends = (max(-1.0, made.value - (unseen.high or 1.0)), min(1.0, made.value + (unseen.high or 1.0)))
@@ -165,8 +165,8 @@ def _correlated(judge: str, name: str, effect: Effect, limits: tuple[float, floa
     error = 1 / math.sqrt(number - 3)
     half = NormalDist().inv_cdf((1 + sure.level) / 2) * error
     low, high = math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
-    found = Estimate(r, low, high, sure.level, "fisher", len(pairs), clusters=number)
-    return Probe(judge, name, found, limits, float(ndtr(-(math.atanh(r) - math.atanh(limits[1])) / error)))
+    estimate = Estimate(r, low, high, sure.level, "fisher", len(pairs), clusters=number)
+    return Probe(judge, name, estimate, limits, float(ndtr(-(math.atanh(r) - math.atanh(limits[1])) / error)))
 
 
 def _unknown(sure: Sureness, n: int) -> Estimate:
@@ -183,19 +183,19 @@ def shared_level(level: float, tested: int) -> float:
     return level if tested < 1 else 1 - 2 * (1 - level) / max(tested, 2)
 
 
-def judged(found: Sequence[Probe], level: float) -> list[Probe]:
+def judged(probes: Sequence[Probe], level: float) -> list[Probe]:
     """The probes with p corrected over those that were tested, and their verdicts."""
-    tested = sum(not math.isnan(one.p) for one in found)
+    tested = sum(not math.isnan(candidate.p) for candidate in probes)
 
-    def verdict(one: Probe, p: float) -> str:
-        (low, high), e = one.limits, one.effect
+    def verdict(subject: Probe, p: float) -> str:
+        (low, high), e = subject.limits, subject.effect
         inside = e.low is not None and e.high is not None and e.low >= low and e.high <= high
-        return "unmeasured" if one.why else "found" if p < 1 - level else "passed" if inside else "open"
+        return "unmeasured" if subject.why else "found" if p < 1 - level else "passed" if inside else "open"
 
     done = []
-    for one in found:
-        p = min(1.0, tested * one.p) if not math.isnan(one.p) else math.nan
+    for probe in probes:
+        p = min(1.0, tested * probe.p) if not math.isnan(probe.p) else math.nan
         done.append(
-            replace(one, p_adjusted=p, verdict=one.verdict if one.verdict == "constructed" else verdict(one, p))
+            replace(probe, p_adjusted=p, verdict=probe.verdict if probe.verdict == "constructed" else verdict(probe, p))
         )
     return done

@@ -52,7 +52,7 @@ class Settled:
     def on_grades(self, heard: Sequence[Heard], tried: Tried) -> Settled:
         """The same with the scales that these judges' scores turn out to be on: ranks, or numbers."""
         known = grades(tried.scale.low, tried.scale.high)
-        scores = [one.answers.scores.ravel() for one in heard]
+        scores = [judge.answers.scores.ravel() for judge in heard]
         own = known if all(numbers.graded(each, known) for each in scores) else ()
         levels = () if self.classes is None else self.classes.levels
         alike = all(numbers.graded(tried.scale.share(each), levels) for each in scores)
@@ -74,13 +74,13 @@ def found(
     `class` ("" for all of them together), `bin` with its mean `score`, `probe`. "people" as a judge: one person beside
     another, which is the ceiling. labels: (pairs,) which answer of each pair is better, if known.
     """
-    given = {one.name: numbers.single(one, tried.scale) for one in heard}
+    given = {judge.name: numbers.single(judge, tried.scale) for judge in heard}
     tried = replace(tried, baseline=None if baseline is None else numbers.single(baseline, tried.scale))
-    seen = {one.name: biases.effects(one, tried) for one in heard}
+    seen = {judge.name: biases.effects(judge, tried) for judge in heard}
     probes = biases.probes(seen, how.limits, how.sure)
     of_classes, counted = classes.found(given, tried.answers, how.classes, tried.scale, how.sure)
     findings = [
-        *(each for one in heard for each in _of_judge(one, tried, labels, how)),
+        *(each for judge in heard for each in _of_judge(judge, tried, labels, how)),
         *(NamedEstimate(each.judge, "effect", each.effect, {"probe": each.probe}) for each in probes),
         *_rivals(numbers.rivalries(given, tried.rival, tried.baseline, tried.answers, how.sure)),
         *placed("people", numbers.ceiling(tried.answers, tried.good, how.sure, how.levels), against="person"),
@@ -99,17 +99,17 @@ def found(
     }
 
 
-def _of_judge(one: Heard, tried: Tried, labels: Array | None, how: Settled) -> Iterator[NamedEstimate]:
+def _of_judge(heard: Heard, tried: Tried, labels: Array | None, how: Settled) -> Iterator[NamedEstimate]:
     clusters = list(tried.answers.clusters)
     by_trial = {
-        "coverage": numbers.coverage(one, clusters, how.sure),
-        "repeatability": numbers.repeatability(one, clusters, tried.scale, tried.good, how.sure, how.grades),
-        "prompts": numbers.prompted(one, clusters, how.sure, how.grades),
-        "pairwise": _pairwise(one, labels, tried, how.sure),
-        "ladder": _ladder(one, tried, how.sure),
+        "coverage": numbers.coverage(heard, clusters, how.sure),
+        "repeatability": numbers.repeatability(heard, clusters, tried.scale, tried.good, how.sure, how.grades),
+        "prompts": numbers.prompted(heard, clusters, how.sure, how.grades),
+        "pairwise": _pairwise(heard, labels, tried, how.sure),
+        "ladder": _ladder(heard, tried, how.sure),
     }
     for trial, own in by_trial.items():
-        yield from placed(one.name, own, trial=trial)
+        yield from placed(heard.name, own, trial=trial)
 
 
 def _with_people(name: str, scores: Array, tried: Tried, how: Settled) -> Iterator[NamedEstimate]:
@@ -122,38 +122,38 @@ def _with_people(name: str, scores: Array, tried: Tried, how: Settled) -> Iterat
         yield NamedEstimate(name, "good", good, {"bin": number, "score": score})
 
 
-def _pairwise(one: Heard, labels: Array | None, tried: Tried, sure: Sureness) -> Numbers:
+def _pairwise(heard: Heard, labels: Array | None, tried: Tried, sure: Sureness) -> Numbers:
     """Shares over pairs: the same answer wins in both orders; the first place wins; ties; the better answer wins."""
-    choices, made = one.choices, tried.temptations.clusters
+    choices, made = heard.choices, tried.temptations.clusters
     if choices is None or not len(choices):
         return {}
     clusters = independent(made if len(made) == len(choices) else tried.answers.clusters)
     forward, backward = choices[:, 0], -choices[:, 1]  # both as votes for the pair's first answer
     both = ~(np.isnan(forward) | np.isnan(backward))
     won = {"first_place": 1, "second_place": -1, "tie": 0}
-    found = {"consistent": share(np.where(both, forward == backward, np.nan), clusters, sure)}
-    if one.stand_in and bool(np.all(forward[both] == backward[both])):
-        found = numbers.constructed(found, found)
+    shares = {"consistent": share(np.where(both, forward == backward, np.nan), clusters, sure)}
+    if heard.stand_in and bool(np.all(forward[both] == backward[both])):
+        shares = numbers.constructed(shares, shares)
     for name, place in won.items():
-        found[name] = share(np.where(np.isnan(choices), np.nan, choices == place).mean(axis=1), clusters, sure)
+        shares[name] = share(np.where(np.isnan(choices), np.nan, choices == place).mean(axis=1), clusters, sure)
     if labels is not None and np.isfinite(labels).any():
         right = np.array([forward == labels, backward == labels])
         of = np.isfinite(labels) & (labels != 0)
-        found["better_wins"] = share(np.where(both, right.mean(axis=0), np.nan), clusters, sure, of)
+        shares["better_wins"] = share(np.where(both, right.mean(axis=0), np.nan), clusters, sure, of)
         # JudgeBench (arXiv:2410.12784): wins less losses over both orders; an order without a choice is neither
         balance = np.where(np.isnan([forward, backward]), 0, [forward, backward]).sum(axis=0) * np.sign(labels)
         there = ~np.isnan(choices).all(axis=1)
-        found["right_over_both_orders"] = share(np.where(there, balance > 0, np.nan), clusters, sure, of)
-        found["right_in_both_orders"] = share(np.where(there, right.all(axis=0), np.nan), clusters, sure, of)
-        found["right_in_first_order"] = share(np.where(there, right[0], np.nan), clusters, sure, of)
-    return found
+        shares["right_over_both_orders"] = share(np.where(there, balance > 0, np.nan), clusters, sure, of)
+        shares["right_in_both_orders"] = share(np.where(there, right.all(axis=0), np.nan), clusters, sure, of)
+        shares["right_in_first_order"] = share(np.where(there, right[0], np.nan), clusters, sure, of)
+    return shares
 
 
-def _ladder(one: Heard, tried: Tried, sure: Sureness) -> Numbers:
+def _ladder(heard: Heard, tried: Tried, sure: Sureness) -> Numbers:
     """Mean score by rung as a share of the scale, and how often all rungs stand in order."""
-    if not one.variants:
+    if not heard.variants:
         return {}
-    shares = {name: tried.scale.share(values) for name, values in one.variants.items() if name in LADDER}
+    shares = {name: tried.scale.share(values) for name, values in heard.variants.items() if name in LADDER}
     pairs = biases.in_order(shares)
     whole = np.where(np.isnan(pairs), np.nan, pairs > 1 - 1e-9)
     values = {**shares, "in_order": whole, "pairs_in_order": pairs}
@@ -161,8 +161,8 @@ def _ladder(one: Heard, tried: Tried, sure: Sureness) -> Numbers:
     return {name: share(each, clusters, sure) for name, each in values.items()}
 
 
-def _rivals(found: Sequence[numbers.Rivalry]) -> Iterator[Finding]:
-    for each in found:
+def _rivals(rivalries: Sequence[numbers.Rivalry]) -> Iterator[Finding]:
+    for each in rivalries:
         own = {"concordance": each.concordance, "baseline": each.baseline}
         yield from placed(each.judge, own, trial="rivals")
         yield NamedComparison("concordance", each.difference, {"trial": "rivals"})
@@ -173,20 +173,20 @@ def _coverage(heard: Sequence[Heard]) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        (one.name, outcome, int(hit.sum()), int(one.answers.asked.sum()))
-        for one in heard
-        for outcome, hit in numbers.outcomes(one).items()
+        (judge.name, outcome, int(hit.sum()), int(judge.answers.asked.sum()))
+        for judge in heard
+        for outcome, hit in numbers.outcomes(judge).items()
     ]
     return pd.DataFrame(rows, columns=["judge", "outcome", "count", "asked"])
 
 
-def _probes(found: Sequence[Probe]) -> pd.DataFrame:
+def _probes(probes: Sequence[Probe]) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
         (each.judge, each.probe, *(None if math.isinf(end) else end for end in each.limits), each.p, each.p_adjusted,
          each.verdict, each.why)
-        for each in found
+        for each in probes
     ]  # fmt: skip
     floats = ("limit_low", "limit_high", "p", "p_adjusted")
     table = pd.DataFrame(rows, columns=["judge", "probe", *floats, "verdict", "why"])
@@ -224,10 +224,10 @@ def _answers(heard: Sequence[Heard], tried: Tried, given: dict[str, Array]) -> p
         for own in answers.people.tolist()
     ]
     rows: list[tuple[Any, ...]] = [
-        (one.name, sample.id, sample.user_input, sample.response, sample.reference, answers.mean_people[place],
-         named[place], given[one.name][place], str(one.statuses[place, 0]), one.reasons[place] if one.reasons else "",
+        (judge.name, sample.id, sample.user_input, sample.response, sample.reference, answers.mean_people[place],
+         named[place], given[judge.name][place], str(judge.statuses[place, 0]), judge.reasons[place] if judge.reasons else "",
          sample.system, [chunk.text for chunk in sample.contexts or ()])
-        for one in heard
+        for judge in heard
         for place, sample in enumerate(answers.samples)
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=list(ANSWER_COLUMNS)).astype({"people": float, "score": float})

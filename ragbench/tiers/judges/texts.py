@@ -84,7 +84,7 @@ def partial(text: str) -> str:
 def contradiction(text: str, language: str) -> str:
     """The text with every number changed; a text without numbers is denied."""
     if _NUMBER.search(text):
-        return _NUMBER.sub(lambda found: _other(found.group()), text)
+        return _NUMBER.sub(lambda match: _other(match.group()), text)
     return _DENIAL[language].format(text)
 
 

@@ -152,15 +152,15 @@ def _live(session: Session, request: TierJudgeRequest) -> Measurement:
     trial = Trial(measured, answers, temptations, *others, request.repeats)
     heard, faithfulness, usage = judge_session.all_heard(session, known, names, trial, faithfulness_rating)
     heard = judge_session.with_families(heard, known.judges)
-    baseline = next((one for one in heard if one.name == OFFLINE), None)
+    baseline = next((judge for judge in heard if judge.name == OFFLINE), None)
     if baseline is None and names:
         baseline = llm.run(asking.hear(OFFLINE_JUDGES[OFFLINE](), replace(trial, repeats=1, temptations=NOTHING)))
     heard = judge_session.timed(session, known, names, trial, heard, request.fresh_timings)
     tried = Tried(answers, temptations, judge_session.bounds(measured), request.good, OFFLINE)
     facts = {
         "judges": [
-            {**one, **({"answered_by": usage[one["name"]].answered_by} if one["name"] in usage else {})}
-            for one in described(replace(session, settings=known), names)
+            {**judge, **({"answered_by": usage[judge["name"]].answered_by} if judge["name"] in usage else {})}
+            for judge in described(replace(session, settings=known), names)
         ],
         "metric": measured.label,
         "faithfulness": faithfulness_rating.label,
@@ -168,7 +168,9 @@ def _live(session: Session, request: TierJudgeRequest) -> Measurement:
         "calls": trial.calls,
         "n_tempted": len(temptations.questions),
         "constructed": not session.dataset.ratings,
-        "languages": sorted({one.language for one in (*answers.samples, *filter(None, trial.twins)) if one.language}),
+        "languages": sorted(
+            {sample.language for sample in (*answers.samples, *filter(None, trial.twins)) if sample.language}
+        ),
     }
     labels = judge_session.made_labels(temptations)
     return _measurement(session, request, heard, tried, baseline, labels, facts, faithfulness)
@@ -176,42 +178,42 @@ def _live(session: Session, request: TierJudgeRequest) -> Measurement:
 
 def _logged(session: Session, request: TierJudgeRequest) -> Measurement:
     path = _inside(request.ratings)
-    found = judgement_files.read(path, *request.scales, judge_classes.names_of(request.classes))
-    names = [one.name for one in found.heard]
+    logged = judgement_files.read(path, *request.scales, judge_classes.names_of(request.classes))
+    names = [judge.name for judge in logged.heard]
     chosen = parted(request.judges)
     if wrong := [name for name in chosen if name not in names]:
         raise BenchError(f"{path.name} has no judge {wrong[0]!r}; it has {', '.join(names)}")
     heard = judge_session.with_families(
-        [one for one in found.heard if not chosen or one.name in chosen], session.settings.judges
+        [judge for judge in logged.heard if not chosen or judge.name in chosen], session.settings.judges
     )
-    baseline = next((one for one in found.heard if one.name == request.rival), None)
-    tried = Tried(found.answers, NOTHING, request.scales[1], request.good, request.rival)
+    baseline = next((judge for judge in logged.heard if judge.name == request.rival), None)
+    tried = Tried(logged.answers, NOTHING, request.scales[1], request.good, request.rival)
     facts = {
         "dataset": path.name,
         "dataset_title": path.name,
         "licence": None,
-        "data_hash": found.content_hash,
-        "judges": [{"name": one.name, "stand_in": one.stand_in} for one in heard],
+        "data_hash": logged.content_hash,
+        "judges": [{"name": judge.name, "stand_in": judge.stand_in} for judge in heard],
         "metric": None,
         "faithfulness": None,
         "logged": True,
         "n_tempted": 0,
         "constructed": False,
     }
-    return _measurement(session, request, heard, tried, baseline, found.labels, facts, {})
+    return _measurement(session, request, heard, tried, baseline, logged.labels, facts, {})
 
 
 def _metric(label: str) -> Metric:
     own_metrics.check()
     catalogue()
     try:
-        found = parse(label)
+        metric = parse(label)
     except ValueError as error:
         raise BenchError(str(error)) from None
-    judge_session.bounds(found)
-    if found.grain != "sample" or set(found.needs) != {"judge"}:
+    judge_session.bounds(metric)
+    if metric.grain != "sample" or set(metric.needs) != {"judge"}:
         raise BenchError(f"metric = {label!r}: one is needed that asks a judge, and nothing else, about single answers")
-    return found
+    return metric
 
 
 def _inside(name: str) -> Path:
@@ -239,12 +241,12 @@ def _measurement(
     placed, tables = judge_tables.found(heard, tried, baseline, labels, how)
     label, judged = facts["metric"] or "score", tables["answers"]
     scores = judged[["judge", "sample", "status", "reason"]].rename(columns={"judge": "system"})
-    given = [value for one in heard for value in one.answers.scores[:, 0]]
+    given = [value for judge in heard for value in judge.answers.scores[:, 0]]
     scores = scores.assign(metric=label, value=given, judge=scores["system"])[list(SCORE_COLUMNS)]
-    scored = {one.name for one in heard if one.answers.asked.any()}  # others were asked for choices alone
+    scored = {judge.name for judge in heard if judge.answers.asked.any()}  # others were asked for choices alone
     questions = [
-        Question(one.id, one.user_input or "", one.reference, language=one.language, cluster=cluster)
-        for one, cluster in zip(answers.samples, answers.clusters, strict=True)
+        Question(sample.id, sample.user_input or "", sample.reference, language=sample.language, cluster=cluster)
+        for sample, cluster in zip(answers.samples, answers.clusters, strict=True)
     ]
     return Measurement(
         notebook=session.notebook,
@@ -255,13 +257,13 @@ def _measurement(
             "describes": "judges",
             "primary": "consistency_score",
             "key_metrics": ["consistency_score", "error_rate", "avg_latency_ms", "avg_faithfulness"],
-            "systems": [{"name": one.name} for one in heard],
+            "systems": [{"name": judge.name} for judge in heard],
             "stand_ins": stand_ins.facts(
-                "judge", [one["name"] for one in facts["judges"] if one["stand_in"]], own=True
+                "judge", [judge["name"] for judge in facts["judges"] if judge["stand_in"]], own=True
             ),
             "n_questions": len(answers.samples),
             "raters": list(answers.raters),
-            "repeats": max((one.answers.scores.shape[1] for one in heard), default=0),
+            "repeats": max((judge.answers.scores.shape[1] for judge in heard), default=0),
             "delta": request.delta,
             "good": request.good,
             "judge_scale": list(asdict(tried.scale).values()),
@@ -276,18 +278,18 @@ def _measurement(
         scores=scores[scores["system"].isin(scored)].reset_index(drop=True),
         questions=frames.questions(questions),
         retrieved=frames.retrieved(),
-        estimates=tuple(each for one in heard for each in _four(one, answers, how, faithfulness)),
+        estimates=tuple(each for judge in heard for each in _four(judge, answers, how, faithfulness)),
         placed=placed,
         extra=tables,
     )
 
 
-def _four(one: Heard, answers: Answers, how: Settled, faithfulness: Mapping[str, Sitting]) -> list[NamedEstimate]:
+def _four(heard: Heard, answers: Answers, how: Settled, faithfulness: Mapping[str, Sitting]) -> list[NamedEstimate]:
     from ragbench import stats
 
-    found = numbers.specified(one, answers.clusters, how.delta, how.sure)
-    if one.name in faithfulness:
-        given, scale = faithfulness[one.name].scores[:, 0], bounds(faithfulness_rating)
+    estimates = numbers.specified(heard, answers.clusters, how.delta, how.sure)
+    if heard.name in faithfulness:
+        given, scale = faithfulness[heard.name].scores[:, 0], bounds(faithfulness_rating)
         options = {"clusters": answers.clusters, "bounds": scale, **asdict(how.sure)}
-        found["avg_faithfulness"] = stats.estimate(given, **options)
-    return numbers.placed(one.name, found)
+        estimates["avg_faithfulness"] = stats.estimate(given, **options)
+    return numbers.placed(heard.name, estimates)

@@ -31,15 +31,15 @@ def check(asked: Sequence[Request], settings: Settings, read: Read | None = None
     Raises BenchError that names all faults at once.
     """
     used, read = parts.of_requests(asked, settings), read or reader(settings)
-    found = [*parts.faults(used, settings), *searches.faults(asked, settings, read)]
-    if asking and settings.database_url is not None and (used.systems or used.embedders) and not found:
-        found = _database(settings)
-    if asking and settings.ask_first and not found:
-        found = [*endpoints.faults(used, settings), *searches.failing(asked, settings, read)]
-    if len(found) == 1:
-        raise BenchError(f"{found[0]}. Nothing was measured")
-    if found:
-        lines = "\n".join(f"- {one}" for one in found)
+    faults = [*parts.faults(used, settings), *searches.faults(asked, settings, read)]
+    if asking and settings.database_url is not None and (used.systems or used.embedders) and not faults:
+        faults = _database(settings)
+    if asking and settings.ask_first and not faults:
+        faults = [*endpoints.faults(used, settings), *searches.failing(asked, settings, read)]
+    if len(faults) == 1:
+        raise BenchError(f"{faults[0]}. Nothing was measured")
+    if faults:
+        lines = "\n".join(f"- {fault}" for fault in faults)
         raise BenchError(
-            f"{len(found)} faults, and nothing was measured; `ragbench doctor` looks at everything\n{lines}"
+            f"{len(faults)} faults, and nothing was measured; `ragbench doctor` looks at everything\n{lines}"
         )

@@ -72,7 +72,7 @@ def faults(parts: Parts, settings: Settings) -> list[str]:
     if not asked:
         return []
     known = _answered_before(settings)
-    unknown = [one for one in asked if not known(*one[:3])]
+    unknown = [probe for probe in asked if not known(*probe[:3])]
     with ThreadPoolExecutor(max_workers=AT_ONCE, thread_name_prefix="probe") as pool:
         return [said for said in pool.map(_fault, unknown) if said]
 
@@ -123,11 +123,11 @@ def _answered_before(settings: Settings) -> Callable[[str, str, str], bool]:
 def _has_vectors(store: Store, name: str, settings: Settings) -> bool:
     from ragbench.embed.endpoint import EndpointEmbedder
 
-    one = settings.embedders[name]
-    if one.kind != "openai":
+    embedder = settings.embedders[name]
+    if embedder.kind != "openai":
         return False
     try:
-        return store.width(EndpointEmbedder(name, one)) is not None
+        return store.width(EndpointEmbedder(name, embedder)) is not None
     except EmbeddingError:  # its key is not there
         return False
 
@@ -136,9 +136,11 @@ def _has_scores(store: Store, name: str, settings: Settings) -> bool:
     from ragbench.systems import RetrievalError
     from ragbench.systems.parts.reranking import EndpointReranker
 
-    one = settings.rerankers[name]
+    reranker = settings.rerankers[name]
     try:
-        return one.kind == "endpoint" and store.has_readings({"reranker": EndpointReranker(name, one).identity})
+        return reranker.kind == "endpoint" and store.has_readings(
+            {"reranker": EndpointReranker(name, reranker).identity}
+        )
     except RetrievalError:  # its key is not there
         return False
 
@@ -178,15 +180,15 @@ def _judge(name: str, settings: JudgeSettings) -> str | None:
         finally:
             await client.close()
 
-    found = llm.run(ask())
-    if found.calls == 0:
-        raise NoReplyError(found.reason)
-    if found.status is not Status.OK:
+    completion = llm.run(ask())
+    if completion.calls == 0:
+        raise NoReplyError(completion.reason)
+    if completion.status is not Status.OK:
         raise UnusableReplyError(
             f"judge {name!r} ({settings.model} at {settings.address}) answers, but not in a shape that can be read: "
-            f'{found.reason}; set replies = "text" in [judges.{name}], or name another model'
+            f'{completion.reason}; set replies = "text" in [judges.{name}], or name another model'
         )
-    return found.answered_by
+    return completion.answered_by
 
 
 def _generator(name: str, settings: GeneratorSettings) -> str | None:
@@ -194,10 +196,12 @@ def _generator(name: str, settings: GeneratorSettings) -> str | None:
     from ragbench.systems.chat import ChatGenerator
     from ragbench.systems.generation import Task
 
-    (found,) = ChatGenerator(name, settings.model_copy(update=SHORT)).generate([Task(Question("probe", QUESTION), ())])
-    if found.answer is None:
-        raise NoReplyError(found.reason)
-    return found.answered_by
+    (generation,) = ChatGenerator(name, settings.model_copy(update=SHORT)).generate(
+        [Task(Question("probe", QUESTION), ())]
+    )
+    if generation.answer is None:
+        raise NoReplyError(generation.reason)
+    return generation.answered_by
 
 
 def _embedder(name: str, settings: EmbedderSettings) -> str | None:

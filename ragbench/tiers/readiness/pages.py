@@ -30,7 +30,7 @@ def lacking(
         return read(name, language) if is_there(name, settings) else None
 
     data(dataset or settings.dataset)
-    found: dict[str, Lack] = {}
+    lacks: dict[str, Lack] = {}
     for page, requests in asked.items():
         for request in requests:
             name, language = request.place(dataset or settings.dataset)
@@ -38,8 +38,8 @@ def lacking(
                 own = data(name, language)
                 lack = needed.lack(page, own, name if own is None else own.label)
                 if lack is not None:
-                    found.setdefault(page, lack)
-    return tuple(found.values())
+                    lacks.setdefault(page, lack)
+    return tuple(lacks.values())
 
 
 def reader(settings: Settings) -> Read:

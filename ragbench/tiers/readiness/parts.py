@@ -65,7 +65,7 @@ def of_requests(asked: Iterable[Request], settings: Settings) -> Parts:
         if request.asks_judges:
             made |= _of_judges(parted(given["judges"] or ""), settings)
     known = [settings.embedders[name] for name in made.embedders if name in settings.embedders]
-    return made | Parts(embedders=tuple(one.queries for one in known if one.queries))
+    return made | Parts(embedders=tuple(embedder.queries for embedder in known if embedder.queries))
 
 
 def _of_systems(names: Sequence[str], request: Request, settings: Settings) -> Parts:
@@ -74,8 +74,8 @@ def _of_systems(names: Sequence[str], request: Request, settings: Settings) -> P
         settings.systems[name].generator or (DEFAULT_GENERATOR if settings.retriever(name) else "")
         for name in (names if request.writes else ())
     ]
-    embedders = dict.fromkeys(one for name in names for one in settings.embedders_of(name))
-    writers += [settings.rewriters[one].generator or "" for one in used("rewriter", names, settings)]
+    embedders = dict.fromkeys(embedder for name in names for embedder in settings.embedders_of(name))
+    writers += [settings.rewriters[rewriter].generator or "" for rewriter in used("rewriter", names, settings)]
     return Parts(tuple(names), tuple(embedders), tuple(dict.fromkeys(filter(None, writers))))
 
 
@@ -87,7 +87,7 @@ def used(part: str, systems: Sequence[str], settings: Settings) -> list[str]:
 def _of_judges(named: Sequence[str], settings: Settings) -> Parts:
     """Tables and functions, those of single metrics among them; a file of what was logged is no part."""
     common, own = judge_assignment.parted(named)
-    whom = (*(common or (settings.judge_names() if own else ())), *(one for each in own.values() for one in each))
+    whom = (*(common or (settings.judge_names() if own else ())), *(judge for each in own.values() for judge in each))
     named = tuple(dict.fromkeys(map(str, whom)))
     functions = tuple(name for name in named if ":" in name and not is_log(name))
     tables = tuple(name for name in named if not (":" in name or is_log(name) or name in CONSTANTS))
@@ -154,23 +154,23 @@ def _results(name: str, system: SystemSettings) -> str:
 def _headers(name: str, system: SystemSettings) -> str:
     from ragbench.llm.transport import key_in
 
-    return _refused(lambda: [key_in(f"systems.{name}.headers", one) for one in system.header_variables])
+    return _refused(lambda: [key_in(f"systems.{name}.headers", variable) for variable in system.header_variables])
 
 
 def _embedder(name: str, settings: Settings) -> str:
-    one = settings.embedders[name]
-    if one.kind == "openai":
-        return _refused(lambda: _key(f"embedders.{name}", one))
-    if one.kind in ("minilm", "navec") and wheels.lacking(one.kind):
-        return wheels.missing(name, one.kind)
-    if one.kind == "database":
-        variable = settings.databases[str(one.database)].url_variable
+    embedder = settings.embedders[name]
+    if embedder.kind == "openai":
+        return _refused(lambda: _key(f"embedders.{name}", embedder))
+    if embedder.kind in ("minilm", "navec") and wheels.lacking(embedder.kind):
+        return wheels.missing(name, embedder.kind)
+    if embedder.kind == "database":
+        variable = settings.databases[str(embedder.database)].url_variable
         if variable and not os.environ.get(variable):
-            return f"databases.{one.database}: the variable {variable} is not set: export {variable}=…"
+            return f"databases.{embedder.database}: the variable {variable} is not set: export {variable}=…"
         return _queries(name, settings)
-    if one.kind != "sentence_transformers":
+    if embedder.kind != "sentence_transformers":
         return ""
-    return _model(f"embedders.{name}.model", str(one.model), "embedder")
+    return _model(f"embedders.{name}.model", str(embedder.model), "embedder")
 
 
 def _queries(name: str, settings: Settings) -> str:
@@ -178,22 +178,30 @@ def _queries(name: str, settings: Settings) -> str:
     from ragbench.embed import query_encoder
     from ragbench.store import Source, StoreError
 
-    one = settings.embedders[name]
-    if one.queries is None or settings.embedders[one.queries].kind == "openai" or _embedder(one.queries, settings):
+    embedder = settings.embedders[name]
+    if (
+        embedder.queries is None
+        or settings.embedders[embedder.queries].kind == "openai"
+        or _embedder(embedder.queries, settings)
+    ):
         return ""
     try:
-        with Source.open(str(one.database), settings) as source:
-            query_encoder(name, one.queries, source, settings=settings)
+        with Source.open(str(embedder.database), settings) as source:
+            query_encoder(name, embedder.queries, source, settings=settings)
     except (EmbeddingError, StoreError) as error:
         return str(error)
     return ""
 
 
 def _reranker(name: str, settings: Settings) -> str:
-    one = settings.rerankers[name]
-    if one.kind == "endpoint":
-        return _refused(lambda: _key(f"rerankers.{name}", one))
-    return _model(f"rerankers.{name}.model", str(one.model), "cross_encoder") if one.kind == "cross_encoder" else ""
+    reranker = settings.rerankers[name]
+    if reranker.kind == "endpoint":
+        return _refused(lambda: _key(f"rerankers.{name}", reranker))
+    return (
+        _model(f"rerankers.{name}.model", str(reranker.model), "cross_encoder")
+        if reranker.kind == "cross_encoder"
+        else ""
+    )
 
 
 def _model(key: str, model: str, wanted: Purpose) -> str:
@@ -219,12 +227,12 @@ def _model(key: str, model: str, wanted: Purpose) -> str:
     return ""
 
 
-def _unfit(place: str, found: Purpose | None, wanted: Purpose) -> str:
-    if found is None:
+def _unfit(place: str, purpose: Purpose | None, wanted: Purpose) -> str:
+    if purpose is None:
         return f"{place}: this folder holds no model: neither modules.json nor config.json is in it"
-    if wanted == "embedder" and found == "cross_encoder":
+    if wanted == "embedder" and purpose == "cross_encoder":
         return f"{place}: this model scores pairs of texts and gives no vectors: it is a reranker, [rerankers.NAME]"
-    if wanted == "cross_encoder" and found != "cross_encoder":
+    if wanted == "cross_encoder" and purpose != "cross_encoder":
         return (
             f"{place}: this model gives vectors of texts, and its scores of pairs would be random numbers; name a "
             "CrossEncoder of sentence-transformers, or use it as an embedder, [embedders.NAME]"
@@ -235,14 +243,14 @@ def _unfit(place: str, found: Purpose | None, wanted: Purpose) -> str:
 def _generator(name: str, settings: Settings) -> str:
     from ragbench.systems import GenerationError, make_generator
 
-    one = settings.generator(name)
-    if one.kind != "openai":
+    generator = settings.generator(name)
+    if generator.kind != "openai":
         return ""
     try:
         make_generator(name, settings)
     except (GenerationError, ConfigurationError) as error:
         return str(error)
-    return _refused(lambda: _key(f"generator {name!r}", one))
+    return _refused(lambda: _key(f"generator {name!r}", generator))
 
 
 def _judge(name: str, settings: Settings) -> str:

@@ -20,12 +20,12 @@ _TRIALS = "from ragbench.systems.parts.trials import tell_failing; tell_failing(
 
 def _places(asked: Iterable[Request], settings: Settings) -> dict[tuple[str, str], list[str]]:
     """By data set and language the systems that search it."""
-    found: dict[tuple[str, str], list[str]] = {}
+    by_place: dict[tuple[str, str], list[str]] = {}
     for request in asked:
         if hasattr(request, "k") and hasattr(request, "systems"):
             place = request.place(settings.dataset)
-            found.setdefault(place, []).extend(parted(request.systems) or settings.systems)
-    return {place: list(dict.fromkeys(names)) for place, names in found.items()}
+            by_place.setdefault(place, []).extend(parted(request.systems) or settings.systems)
+    return {place: list(dict.fromkeys(names)) for place, names in by_place.items()}
 
 
 def faults(asked: Sequence[Request], settings: Settings, read: Read) -> list[str]:
@@ -33,7 +33,7 @@ def faults(asked: Sequence[Request], settings: Settings, read: Read) -> list[str
     said: list[str] = []
     for place, names in _places(asked, settings).items():
         for name in names:
-            if any(one.index == "ivfflat" for one in _retrievers(name, settings)):
+            if any(retriever.index == "ivfflat" for retriever in _retrievers(name, settings)):
                 said += _too_few(name, read(*place), settings)
     return list(dict.fromkeys(said))
 
@@ -54,11 +54,11 @@ def _too_few(name: str, data: Dataset, settings: Settings) -> Iterator[str]:
     if chunker is not None and settings.chunkers[chunker].callable:
         return  # how many pieces a function makes is not known before
     rows = len((chunking.cut(chunker, settings.chunkers[chunker], data).dataset if chunker else data).chunks)
-    for one in _retrievers(name, settings):
-        if one.index == "own":
+    for retriever in _retrievers(name, settings):
+        if retriever.index == "own":
             continue
         try:
-            Index.of(one.index, rows, one.m, one.ef_construction, one.lists)
+            Index.of(retriever.index, rows, retriever.m, retriever.ef_construction, retriever.lists)
         except StoreError as error:
             yield f"systems.{name}: {error}"
 
@@ -71,7 +71,11 @@ def failing(asked: Sequence[Request], settings: Settings, read: Read) -> list[st
         tables: dict[str, str] = {}
         for part in PARTS:
             table: Mapping[str, Any] = getattr(settings, f"{part}s")
-            tables |= {f"{part}s.{one}": path for one in used(part, own, settings) if (path := table[one].callable)}
+            tables |= {
+                f"{part}s.{part_name}": path
+                for part_name in used(part, own, settings)
+                if (path := table[part_name].callable)
+            }
         if not tables:
             continue
         data = read(*place)
@@ -81,8 +85,8 @@ def failing(asked: Sequence[Request], settings: Settings, read: Read) -> list[st
             "texts": [chunk.text for chunk in data.chunks[:TRIED]],
         }
         try:
-            found = processes.told(_TRIALS, given)
+            reasons = processes.told(_TRIALS, given)
         except processes.ProcessError as error:
-            found = dict.fromkeys(tables, f"called at the first questions, it, or another function, {error}")
-        said += [f"{one}.callable = {tables[one]!r}: {why}" for one, why in found.items()]
+            reasons = dict.fromkeys(tables, f"called at the first questions, it, or another function, {error}")
+        said += [f"{key}.callable = {tables[key]!r}: {why}" for key, why in reasons.items()]
     return list(dict.fromkeys(said))

@@ -73,14 +73,14 @@ def _found(
             data = read(*place)
             estimate = Estimate(wheels.settled(settings, data.language), store, data)
             own = [estimate.of_system(name, demand) for name, demand in demands.get(place, {}).items()]
-            of_embedders = [estimate.of_embedder(*one) for one in dict.fromkeys(alone.get(place, ()))]
-            made += own + [one for one in of_embedders if not _is_part_of(one, own)]
-    return tuple(one for one in made if one.tasks or one.anew)
+            of_embedders = [estimate.of_embedder(*wanted) for wanted in dict.fromkeys(alone.get(place, ()))]
+            made += own + [work for work in of_embedders if not _is_part_of(work, own)]
+    return tuple(work for work in made if work.tasks or work.anew)
 
 
-def _is_part_of(one: Work, others: Iterable[Work]) -> bool:
+def _is_part_of(work: Work, others: Iterable[Work]) -> bool:
     """Whether these do all of it, too."""
     texts: dict[tuple[str, ...], frozenset[str]] = {}
     for task in (task for other in others for task in other.tasks):
         texts[task.key] = texts.get(task.key, frozenset()) | task.texts
-    return all(task.key in texts and task.texts <= texts[task.key] for task in one.tasks)
+    return all(task.key in texts and task.texts <= texts[task.key] for task in work.tasks)

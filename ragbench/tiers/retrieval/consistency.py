@@ -49,7 +49,7 @@ def rows(
     """
     from ragbench.systems.retrieval import UNTOLD
 
-    found = []
+    scored = []
     for place, question in enumerate(asked):
         turns = [_turn(question, run.hits[place], run.errors.keys() | run.untold, unit, k) for run in runs]
         score = metric(turns)
@@ -58,8 +58,8 @@ def rows(
             reason = ONCE if repeats < 2 else LOGGED
         elif question.id in runs[0].untold:
             reason = UNTOLD
-        found.append((system, metric.label, question.id, score.value, score.status.value, kept(reason), None))
-    return found
+        scored.append((system, metric.label, question.id, score.value, score.status.value, kept(reason), None))
+    return scored
 
 
 def _turn(question: Question, hits: Sequence[Hit], without: Set[str], unit: ranking_arrays.Unit, k: int) -> Sample:
@@ -71,7 +71,7 @@ def _turn(question: Question, hits: Sequence[Hit], without: Set[str], unit: rank
 
 def first(hits: Sequence[Hit], unit: ranking_arrays.Unit) -> list[tuple[str, Hit]]:
     """Documents of a ranking in order, each with its first hit: chunks by id, or pages by URL."""
-    found: dict[str, Hit] = {}
+    documents: dict[str, Hit] = {}
     for hit in hits:
-        found.setdefault((hit.chunk.url if unit == "url" else None) or hit.chunk.id, hit)
-    return list(found.items())
+        documents.setdefault((hit.chunk.url if unit == "url" else None) or hit.chunk.id, hit)
+    return list(documents.items())

@@ -19,13 +19,13 @@ MOST_DEPTHS = 25
 
 
 def findings(
-    found: Mapping[str, Ranking], k: int, clusters: Sequence[str] | None, sureness: Sureness
+    rankings: Mapping[str, Ranking], k: int, clusters: Sequence[str] | None, sureness: Sureness
 ) -> tuple[NamedEstimate, ...]:
     """An estimate for each system, metric and depth `k`. Every interval is of its own depth: no statement about a
     whole curve. None for k = 1, where there is no curve."""
     labels = {f"{name}@{depth}": (name, depth) for name in METRICS for depth in depths(k)} if k > 1 else {}
     rows = []
-    for system, ranking in found.items():
+    for system, ranking in rankings.items():
         values = evaluate(ranking, [parse(label) for label in labels])
         made = stats.estimate_many(values, clusters=clusters, bounds=(0.0, 1.0), **asdict(sureness)) if labels else {}
         for label, e in made.items():

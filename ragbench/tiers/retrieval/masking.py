@@ -73,32 +73,32 @@ class Masker:
     @property
     def counted(self) -> Mapping[str, int]:
         """How many `names` were masked so far, in how many different `texts`."""
-        found = [places for places in self._read.values() if places]
-        return {"names": sum(map(len, found)), "texts": len(found)}
+        masked = [places for places in self._read.values() if places]
+        return {"names": sum(map(len, masked)), "texts": len(masked)}
 
     def _nameless(self, text: str) -> str:
         """A text without the names of people that are found in it; one that comes again is not read again."""
         if text not in self._read:
-            [found] = persons.names([text])
-            self._read[text] = tuple(found)
-        for one in reversed(self._read[text]):
-            text = f"{text[: one.start]}{MASK}{text[one.end :]}"
+            [places] = persons.names([text])
+            self._read[text] = tuple(places)
+        for place in reversed(self._read[text]):
+            text = f"{text[: place.start]}{MASK}{text[place.end :]}"
         return text
 
 
-def _address(found: re.Match[str]) -> str:
+def _address(match: re.Match[str]) -> str:
     """The mask for an address, any other run of letters as it is."""
-    return found[0] if found["at"] is None else f"{MASK}@{MASK}"
+    return match[0] if match["at"] is None else f"{MASK}@{MASK}"
 
 
-def _dotted(found: re.Match[str]) -> str:
+def _dotted(match: re.Match[str]) -> str:
     """The mask for as many digits as a telephone has; versions and dates have fewer."""
-    return MASK if sum(letter.isdigit() for letter in found[0]) >= FEWEST_OF_A_TELEPHONE else found[0]
+    return MASK if sum(letter.isdigit() for letter in match[0]) >= FEWEST_OF_A_TELEPHONE else match[0]
 
 
-def _number(found: re.Match[str]) -> str:
+def _number(match: re.Match[str]) -> str:
     """The mask, unless it is a date, a span of years, or a sum of money."""
-    text = found[0]
+    text = match[0]
     digits = re.sub(r"\D", "", text)
     if _DATE.fullmatch(text) or (_AMOUNT.fullmatch(text) and len(digits) <= LONGEST_AMOUNT):
         return text

@@ -42,11 +42,15 @@ def read(name: str, settings: Settings) -> Dataset:
             for identifier, text, row in _kept(source.chunks(), "chunk", embedded, left_out)
         )
         asked = tables.questions
-        found = _kept(source.questions(), "question", None, left_out)
-        history = tuple(_past(identifier, text, row, left_out) for identifier, text, row in found)
-        stored = [one for one in settings.embedders.values() if one.database == name and one.queries is None]
+        rows = _kept(source.questions(), "question", None, left_out)
+        history = tuple(_past(identifier, text, row, left_out) for identifier, text, row in rows)
+        stored = [
+            embedder
+            for embedder in settings.embedders.values()
+            if embedder.database == name and embedder.queries is None
+        ]
         embedded = _embedded(source, asked, asked.question) if asked is not None and stored else None
-    unasked = frozenset(one.id for one in history if embedded is not None and one.question not in embedded)
+    unasked = frozenset(past.id for past in history if embedded is not None and past.question not in embedded)
     if unasked:
         left_out["question without a vector (it stays in the history)"] = len(unasked)
     if not chunks:
@@ -57,7 +61,7 @@ def read(name: str, settings: Settings) -> Dataset:
         title=tables.title or name,
         licence=tables.licence,
         chunks=chunks,
-        questions=tuple(_question(one, tables.language) for one in history if one.url and one.id not in unasked),
+        questions=tuple(_question(past, tables.language) for past in history if past.url and past.id not in unasked),
         dialogues=(),
         decisions=(),
         history=history,
@@ -115,12 +119,12 @@ def _past(identifier: str, question: str, row: tuple[Any, ...], left_out: Counte
     )
 
 
-def _question(one: PastQuestion, language: str) -> Question:
+def _question(past: PastQuestion, language: str) -> Question:
     return Question(
-        id=one.id,
-        text=one.question,
-        reference=one.answer,
-        relevant_urls={one.url: 1.0} if one.url else {},
+        id=past.id,
+        text=past.question,
+        reference=past.answer,
+        relevant_urls={past.url: 1.0} if past.url else {},
         language=language,
         source=REAL,
     )
@@ -135,6 +139,6 @@ def _hash(dataset: Dataset) -> str:
     digest = hashlib.sha256(dataset.language.encode())
     for chunk in dataset.chunks:
         digest.update(json.dumps(["chunk", chunk.id, chunk.text, chunk.url, chunk.title], ensure_ascii=False).encode())
-    for one in dataset.history:
-        digest.update(json.dumps(["question", *one.model_dump().values()], ensure_ascii=False).encode())
+    for past in dataset.history:
+        digest.update(json.dumps(["question", *past.model_dump().values()], ensure_ascii=False).encode())
     return digest.hexdigest()

@@ -47,10 +47,10 @@ def _kept(vectors: Vectors, dimensions: int, distance: Distance, seed: int) -> A
             known = np.empty(0)
         if known.shape == (len(vectors), dimensions):
             return np.asarray(known, dtype=float)
-    found = _umap(vectors, dimensions, distance, seed)
+    coordinates = _umap(vectors, dimensions, distance, seed)
     with suppress(OSError):  # a cache that cannot be written costs time, nothing else
-        _write(place, found)
-    return found
+        _write(place, coordinates)
+    return coordinates
 
 
 def _umap(vectors: Vectors, dimensions: int, distance: Distance, seed: int) -> Array:
@@ -68,8 +68,8 @@ def _umap(vectors: Vectors, dimensions: int, distance: Distance, seed: int) -> A
             n_jobs=1,
             init="spectral" if len(vectors) > 10 * dimensions else "random",
         )
-        found = np.asarray(made.fit_transform(vectors), dtype=float)
-    return np.round(found - found.mean(axis=0), DIGITS) + 0.0
+        coordinates = np.asarray(made.fit_transform(vectors), dtype=float)
+    return np.round(coordinates - coordinates.mean(axis=0), DIGITS) + 0.0
 
 
 def _place(vectors: Vectors, dimensions: int, distance: Distance, seed: int) -> Path:
@@ -81,8 +81,8 @@ def _place(vectors: Vectors, dimensions: int, distance: Distance, seed: int) -> 
     return user_cache_path("ragbench") / "projections" / f"{key.hexdigest()[:40]}.npy"
 
 
-def _write(place: Path, found: Array) -> None:
+def _write(place: Path, coordinates: Array) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     content = io.BytesIO()
-    np.save(content, found, allow_pickle=False)
+    np.save(content, coordinates, allow_pickle=False)
     write(place, content.getvalue())

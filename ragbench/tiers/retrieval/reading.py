@@ -29,35 +29,35 @@ METRIC, WORDS = "recall", "words"
 POINTS = 16  # of a curve, beside those at which systems are compared
 
 
-def cuttings(settings: Settings, found: Rankings) -> dict[str, str | None]:
+def cuttings(settings: Settings, rankings: Rankings) -> dict[str, str | None]:
     """System → the chunker that cuts its passages, empty where it cut them itself, None for passages as they are."""
-    cut = {name: any(isinstance(hit.chunk, Piece) for hits in rows for hit in hits) for name, rows in found.items()}
-    return {name: settings.systems[name].chunker or ("" if cut[name] else None) for name in found}
+    cut = {name: any(isinstance(hit.chunk, Piece) for hits in rows for hit in hits) for name, rows in rankings.items()}
+    return {name: settings.systems[name].chunker or ("" if cut[name] else None) for name in rankings}
 
 
-def told(settings: Settings, found: Rankings, asked: Iterable[Question], labelled: LabelledText) -> dict[str, Any]:
+def told(settings: Settings, rankings: Rankings, asked: Iterable[Question], labelled: LabelledText) -> dict[str, Any]:
     """What facts say of passages that are cut into pieces before they are searched: nothing where none are."""
-    chunkers = {name: one for name, one in cuttings(settings, found).items() if one is not None}
+    chunkers = {name: chunker for name, chunker in cuttings(settings, rankings).items() if chunker is not None}
     spans = sum(bool(question.spans) for question in asked)
     known = {"chunkers": chunkers, "found_from": labelled.enough, "n_with_spans": spans}
     return {"labelled_text": known} if chunkers else {}
 
 
-def differ(settings: Settings, found: Rankings) -> bool:
+def differ(settings: Settings, rankings: Rankings) -> bool:
     """Whether the systems cut passages in more than one way, so that the same k is not the same to read."""
-    return len(set(cuttings(settings, found).values())) > 1
+    return len(set(cuttings(settings, rankings).values())) > 1
 
 
 def depth(searched: Sequence[Chunk], words: int) -> int:
     """How many of what is searched hold so many words, whichever are found; at most MOST_RETRIEVED."""
-    sizes = accumulate(sorted(len(one.text.split()) for one in searched))
+    sizes = accumulate(sorted(len(chunk.text.split()) for chunk in searched))
     needed = 1 + sum(1 for _ in (size for size in sizes if size < words))
     return min(needed, len(searched), MOST_RETRIEVED)
 
 
 def limits(words: Sequence[int]) -> list[int]:
     """The numbers of words at which a curve is drawn, those asked for among them."""
-    return sorted({*words, *(round(one) for one in np.geomspace(max(1, min(words) / 2), max(words), POINTS))})
+    return sorted({*words, *(round(number) for number in np.geomspace(max(1, min(words) / 2), max(words), POINTS))})
 
 
 def shown(
@@ -85,7 +85,7 @@ def shown(
 
 
 def findings(
-    found: Mapping[str, Array],
+    recalls: Mapping[str, Array],
     at: Sequence[int],
     words: Sequence[int],
     clusters: Sequence[str] | None,
@@ -95,16 +95,16 @@ def findings(
     which are one family. found: system → (questions, limits)."""
     made: list[Finding] = []
     groups: dict[str, Group] = {}
-    for name, rows in found.items():
+    for name, rows in recalls.items():
         columns = {str(limit): rows[:, place] for place, limit in enumerate(at)}
         means = stats.estimate_many(columns, clusters=clusters, bounds=(0.0, 1.0), **asdict(sureness))
-        made += [NamedEstimate(name, METRIC, one, {"words": int(limit)}) for limit, one in means.items()]
+        made += [NamedEstimate(name, METRIC, mean, {"words": int(limit)}) for limit, mean in means.items()]
     for place, limit in enumerate(at):
         if limit in words:
-            values = {name: rows[:, place] for name, rows in found.items()}
+            values = {name: rows[:, place] for name, rows in recalls.items()}
             groups[str(limit)] = Group(values, "higher", bounds=(0.0, 1.0))
     for name, own in compared(groups, clusters, sureness).items():
-        made += [NamedComparison(METRIC, one, {"words": int(name)}) for one in own]
+        made += [NamedComparison(METRIC, comparison, {"words": int(name)}) for comparison in own]
     return made
 
 

@@ -114,22 +114,25 @@ def sources(request: SourcesRequest) -> Measurement:
         raise BenchError(f"{data.label} has no questions{of_log}: nothing can be retrieved")
     if request.n_topics > len(data.questions):
         raise BenchError(f"n_topics = {request.n_topics}: {data.label} has only {len(data.questions)} questions")
-    found: dict[str, Retrieval] = {}
+    retrievals: dict[str, Retrieval] = {}
     with session.store() as store:
         opened = once(store)
         for name in session.systems:
             system = make(name, session.settings, store, data, opened)
             with session.progress(name, steps(len(data.chunks), len(data.questions))) as progress:
-                found[name] = system.retrieve(data.questions, request.k, progress=progress)
+                retrievals[name] = system.retrieve(data.questions, request.k, progress=progress)
         chosen = _embedder(session, request.embedder)
         vectors = _question_vectors(store, replace(session, dataset=data), chosen)
     read = _masked(data) if request.mask else data
-    rows = {name: [[hit.chunk for hit in hits[: request.k]] for hits in one.hits] for name, one in found.items()}
+    rows = {
+        name: [[hit.chunk for hit in hits[: request.k]] for hits in retrieval.hits]
+        for name, retrieval in retrievals.items()
+    }
     covered: dict[str, TopicCoverage] = {}
     for name in session.systems:  # all have the topics of the first
-        number = next((one.n_topics for one in covered.values()), request.n_topics)
+        number = next((coverage.n_topics for coverage in covered.values()), request.n_topics)
         covered[name] = _covered(vectors, rows[name], request, number)
-    known, labelled = told(session, found), LabelledText(data.chunks)
+    known, labelled = told(session, retrievals), LabelledText(data.chunks)
     topics_stand_in = [chosen] if session.settings.is_stand_in(chosen) else []
     return Measurement(
         notebook=session.notebook,
@@ -155,8 +158,8 @@ def sources(request: SourcesRequest) -> Measurement:
         questions=frames.questions(read.questions),
         retrieved=frames.retrieved(
             (name, question.id, hits[: request.k], ranking_arrays.gains(question, hits[: request.k], labelled))
-            for name, one in found.items()
-            for question, hits in zip(data.questions, one.hits, strict=True)
+            for name, retrieval in retrievals.items()
+            for question, hits in zip(data.questions, retrieval.hits, strict=True)
         ),
         estimates=tuple(
             each for name in session.systems for each in _estimates(name, data, rows[name], covered[name], request)
@@ -182,11 +185,14 @@ def _masked(data: Dataset) -> Dataset:
     masker = Masker(dict.fromkeys(past.user for past in data.history if past.user is not None))
     shown = [
         replace(
-            one, text=str(masker.text(one.text)), reference=masker.text(one.reference), cluster=masker.user(one.cluster)
+            question,
+            text=str(masker.text(question.text)),
+            reference=masker.text(question.reference),
+            cluster=masker.user(question.cluster),
         )
-        if one.source == REAL
-        else one
-        for one in data.questions
+        if question.source == REAL
+        else question
+        for question in data.questions
     ]
     return replace(data, questions=tuple(shown))
 
@@ -196,7 +202,7 @@ def _embedder(session: Session, named: str) -> str:
     known = session.settings.embedders
     if named and named not in known:
         raise BenchError(f"there is no embedder {named!r}; there are {', '.join(known)}")
-    of_systems = (one for name in session.systems for one in session.settings.embedders_of(name))
+    of_systems = (embedder for name in session.systems for embedder in session.settings.embedders_of(name))
     return named or next(of_systems, next(iter(known)))
 
 
@@ -242,7 +248,7 @@ def _estimates(
     def bare(value: float, note: str) -> Estimate:
         return Estimate(float(value), None, None, request.level, "none", len(retrieved), note=note)
 
-    found = {
+    estimates = {
         "utilization_rate": _scaled(used, lambda x: x / total),
         "total_chunks": bare(values["total_chunks"], "count"),
         "used_chunks": used,
@@ -252,7 +258,8 @@ def _estimates(
         "avg_chunks_per_topic": bare(covered.avg_chunks_per_topic, "topics"),
     }
     return [
-        NamedEstimate(name, metric, replace(one, value=values.get(metric, one.value))) for metric, one in found.items()
+        NamedEstimate(name, metric, replace(estimate, value=values.get(metric, estimate.value)))
+        for metric, estimate in estimates.items()
     ]
 
 
@@ -287,13 +294,13 @@ def _tables(
     coverage = [
         (name, topic.topic_id + 1, ", ".join(words[topic.topic_id]), topic.question_count, topic.unique_chunks,
          topic.unique_urls, topic in thin)
-        for name, one in covered.items()
-        for thin in [one.thin(share)]
-        for topic in one.topics
+        for name, cover in covered.items()
+        for thin in [cover.thin(share)]
+        for topic in cover.topics
     ]  # fmt: skip
     needed = Counter(chunk for question in data.questions for chunk in question.relevant)
     counts = {
-        name: Counter(i for row in rows for i in {one.passage for one in row}) for name, rows in retrieved.items()
+        name: Counter(i for row in rows for i in {chunk.passage for chunk in row}) for name, rows in retrieved.items()
     }
     return {
         "topics": pd.DataFrame(

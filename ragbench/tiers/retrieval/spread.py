@@ -29,7 +29,7 @@ def estimates(name: str, geometry: Geometry, sureness: Sureness) -> list[NamedEs
     values = {each.name: each(geometry) for each in space.MEASURES}
     near = geometry.nn_distances.mean(axis=1)
     means = stats.estimate_many({"near": near, "spread": geometry.spread}, **asdict(sureness))
-    found = {
+    by_metric = {
         "total_samples": _bare(values["total_samples"], geometry, sureness, "count"),
         "avg_nn_distance": means["near"],
         "std_nn_distance": _deviation(geometry.nn_distances, sureness),
@@ -47,7 +47,7 @@ def estimates(name: str, geometry: Geometry, sureness: Sureness) -> list[NamedEs
     }
     scales = {each.name: bounds(each) for each in space.MEASURES}
     return [
-        NamedEstimate(name, metric, stats.kept_within(replace(found[metric], value=value), scales[metric]))
+        NamedEstimate(name, metric, stats.kept_within(replace(by_metric[metric], value=value), scales[metric]))
         for metric, value in values.items()
     ]
 

@@ -105,7 +105,7 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
     drawn = projection.sampled(len(items), request.projected, request.seed)
     with session.store() as store, session.progress("tier0", len(names) * len(items)) as progress:
         spaces = [_space(store, name, session, items, drawn, request, progress) for name in names]
-    tables = {key: pd.concat([one.tables[key] for one in spaces], ignore_index=True) for key in spaces[0].tables}
+    tables = {key: pd.concat([space.tables[key] for space in spaces], ignore_index=True) for key in spaces[0].tables}
     return Measurement(
         notebook=session.notebook,
         facts={
@@ -118,11 +118,11 @@ def tier0_embeddings(request: Tier0Request) -> Measurement:
             "n_texts": len(items),
             **{name: getattr(request, name) for name in ("texts", "distance", "neighbors", "near", "listed")},
             "projected": len(drawn) if request.projected else 0,
-            "systems": [{"name": one.name, **one.facts} for one in spaces],
-            "stand_ins": stand_ins.facts("embedder", [one.name for one in spaces if one.is_stand_in], own=True),
+            "systems": [{"name": space.name, **space.facts} for space in spaces],
+            "stand_ins": stand_ins.facts("embedder", [space.name for space in spaces if space.is_stand_in], own=True),
         },
-        scores=pd.concat([one.scores for one in spaces], ignore_index=True),
-        estimates=tuple(each for one in spaces for each in one.estimates),
+        scores=pd.concat([space.scores for space in spaces], ignore_index=True),
+        estimates=tuple(each for space in spaces for each in space.estimates),
         extra={**tables, "texts": _texts(items, tables)},
     )
 
@@ -138,7 +138,7 @@ def chosen_embedders(given: requests.Names, systems: requests.Names, settings: S
 
     Raises BenchError for one that is not there, and for systems of which none has one.
     """
-    used = [one for name in parted(systems) or settings.systems for one in settings.embedders_of(name)]
+    used = [embedder for name in parted(systems) or settings.systems for embedder in settings.embedders_of(name)]
     if needed_embedders(given, systems, settings):
         raise BenchError(f"systems = {systems!r}: none of them has an embedder; name some: embedders")
     names = list(parted(given)) or list(dict.fromkeys(used)) or list(parted(settings.metric_embedder))
@@ -254,14 +254,14 @@ def _pictured(
 
     seed = request.seed
     chosen = vectors[drawn]
-    found = projection.project(chosen, distance=request.distance, seed=seed) if len(drawn) else {}
+    projected = projection.project(chosen, distance=request.distance, seed=seed) if len(drawn) else {}
     columns = ["system", "text", "cluster", "x2", "y2", "x3", "y3", "z3"]
-    if not found:
+    if not projected:
         empty = {column: pd.Series(dtype=object if column in ("system", "text") else float) for column in columns}
         return {"projection": pd.DataFrame(empty), "clusters": pd.DataFrame(columns=["system", "cluster", "words"])}
     groups = topics.clusters(chosen, seed)
     words = topics.typical_words([items[row].text for row in drawn], groups, 3)
-    places = np.column_stack([found[2], found[3]])
+    places = np.column_stack([projected[2], projected[3]])
     made = pd.DataFrame({"system": name, "text": [items[row].id for row in drawn], "cluster": groups + 1})
     return {
         "projection": made.assign(**{column: places[:, number] for number, column in enumerate(columns[3:])}),

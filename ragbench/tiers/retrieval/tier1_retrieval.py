@@ -166,13 +166,13 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
     ranked = {
         name: ranking_arrays.from_questions(
             asked,
-            dict(zip(ids, one.hits, strict=True)),
+            dict(zip(ids, retrieval.hits, strict=True)),
             unit=unit,
             pages=pages,
             depth=request.k,
             labelled=labelled,
         )
-        for name, one in firsts.items()
+        for name, retrieval in firsts.items()
     }
     rows = [row for name, own in runs.items() for row in _scores(name, asked, own, ranked[name], request)]
     scores = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
@@ -182,7 +182,7 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
         scores, request.chosen, session.systems, clusters, sureness, request.leading.label,
         tops=tops,
     )  # fmt: skip
-    rankings_found = {name: one.hits for name, one in firsts.items()}
+    rankings_found = {name: retrieval.hits for name, retrieval in firsts.items()}
     made = Measurement(
         notebook=session.notebook,
         facts={
@@ -223,20 +223,20 @@ def measured(session: Session, request: Tier1Request) -> Measurement:
     return withholding.applied(made)
 
 
-def told(session: Session, found: Mapping[str, Retrieval]) -> dict[str, Any]:
+def told(session: Session, retrievals: Mapping[str, Retrieval]) -> dict[str, Any]:
     """What facts say of the systems of a page: how each is made, who stands in, how many questions found nothing."""
-    known = {name: dict(one.facts) for name, one in found.items()}
-    stands = [name for name, one in found.items() if one.is_stand_in]
+    known = {name: dict(retrieval.facts) for name, retrieval in retrievals.items()}
+    stands = [name for name, retrieval in retrievals.items() if retrieval.is_stand_in]
     return {
         "systems": described(session.settings, session.systems, known),
         "stand_ins": stand_ins.facts("retrieval", stands, own=True),
-        "unanswered": {name: sum(not hits for hits in one.hits) for name, one in found.items()},
+        "unanswered": {name: sum(not hits for hits in retrieval.hits) for name, retrieval in retrievals.items()},
     }
 
 
 def _reading(
     asked: Sequence[Question],
-    found: Mapping[str, Retrieval],
+    retrievals: Mapping[str, Retrieval],
     further: Mapping[str, tuple[int, Retrieval]],
     labelled: LabelledText,
     request: Tier1Request,
@@ -246,11 +246,14 @@ def _reading(
     """Recall by words read, and how many words the first k hold."""
     at = reading.limits(request.words)
     values: dict[str, Array] = {
-        name: reading.shown(labelled, asked, one.hits, at, depth, one.untold) for name, (depth, one) in further.items()
+        name: reading.shown(labelled, asked, retrieval.hits, at, depth, retrieval.untold)
+        for name, (depth, retrieval) in further.items()
     }
     return [
         *reading.findings(values, at, request.words, labels, sureness),
-        *reading.lengths(labelled, {name: one.hits for name, one in found.items()}, request.k, labels, sureness),
+        *reading.lengths(
+            labelled, {name: retrieval.hits for name, retrieval in retrievals.items()}, request.k, labels, sureness
+        ),
     ]
 
 
@@ -269,14 +272,14 @@ def _retrieve(
     with session.store() as store:
         opened = once(store)
         made: dict[str, System] = {name: make(name, session.settings, store, data, opened) for name in session.systems}
-        searched = {name: getattr(one, "searched", data.chunks) for name, one in made.items()}
+        searched = {name: getattr(system, "searched", data.chunks) for name, system in made.items()}
         depth = max(hits_for(chunks, request.k, request.unit) for chunks in searched.values())
         for name in made:
             with session.progress(name, steps(len(data.chunks), len(asked), request.repeats)) as progress:
                 first = made[name].retrieve(asked, depth, progress=progress)
                 runs[name] = consistency.repeated(made[name], first, asked, depth, request.repeats, progress)
-        found = {name: own[0].hits for name, own in runs.items()}
-        by_words = request.unit == "chunk" and request.words and reading.differ(session.settings, found)
+        rankings = {name: own[0].hits for name, own in runs.items()}
+        by_words = request.unit == "chunk" and request.words and reading.differ(session.settings, rankings)
         for name in made if by_words else ():
             if made[name].description["kind"] == "configured":
                 deep = reading.depth(searched[name], max(request.words))
@@ -334,7 +337,7 @@ def _failed(value: float, own: tuple[Any, str] | None) -> str:
 
 def _retrieved(
     asked: Sequence[Question],
-    found: Mapping[str, Retrieval],
+    retrievals: Mapping[str, Retrieval],
     unit: Unit,
     pages: Mapping[str, str | None],
     k: int,
@@ -342,8 +345,8 @@ def _retrieved(
 ) -> pd.DataFrame:
     """The first k documents of every ranking with their gains; a page stands with the first of its chunks."""
     rows = []
-    for name, one in found.items():
-        for question, hits, gains in zip(asked, one.hits, ranked[name].gains, strict=True):
+    for name, retrieval in retrievals.items():
+        for question, hits, gains in zip(asked, retrieval.hits, ranked[name].gains, strict=True):
             documents = [hit for _document, hit in first(hits, unit)[:k]]
             by_chunk = {hit.chunk.id: float(gain) for hit, gain in zip(documents, gains, strict=False)}
             rows.append((name, question.id, documents, by_chunk))

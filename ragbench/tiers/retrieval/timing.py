@@ -88,13 +88,13 @@ def latencies(
             continue
         about, once = _about(system, timed, depth, data_hash)
         kept = partial(store.readings, once, fresh=clock.fresh_timings)
-        found = store.readings(
+        readings = store.readings(
             about, partial(_one_by_one, name, system, timed, depth, watch, kept), fresh=clock.fresh_timings
         )
         rows += [
             (name, question.id, part, float(ms))
-            for part in sorted(found)
-            for question, ms in zip(timed, found[part], strict=True)
+            for part in sorted(readings)
+            for question, ms in zip(timed, readings[part], strict=True)
         ]
     return pd.DataFrame(rows, columns=list(LATENCIES))
 
@@ -130,13 +130,13 @@ def unread(
     return None if store.found(hung_on) else json.dumps(hung_on[-1], sort_keys=True)
 
 
-def noted(name: str, asked: Sequence[Question], found: Retrieval) -> pd.DataFrame:
+def noted(name: str, asked: Sequence[Question], retrieval: Retrieval) -> pd.DataFrame:
     """Milliseconds of the stages that a log knows, or that were read when a service was asked."""
     import pandas as pd
 
     rows = [
         (name, question.id, part, float(ms))
-        for part, taken in found.logged_ms.items()
+        for part, taken in retrieval.logged_ms.items()
         for question, ms in zip(asked, taken, strict=True)
         if ms == ms
     ]
@@ -200,19 +200,19 @@ def indexes(
             "data": dense.dataset.content_hash, "k": depth, "questions": [question.id for question in timed],
             **_building(dense),
         }  # fmt: skip
-        found = store.readings(
+        readings = store.readings(
             about,
             partial(_in_turns, name, store, dense, queries, depth, ways, watch),
             fresh=clock.fresh_timings,
         )
         for way, how in ways.items():
-            read = found[f"{way} ms"]
+            read = readings[f"{way} ms"]
             median = stats.quantile(read[~np.isnan(read)], 0.5, level=sureness.level)
             place = {**how, "part": part} if part else how
             made.append(NamedEstimate(name, "median_latency", median, place))
             if how["index"] == "exact":
                 continue
-            recalls = found[f"{way} recall"]
+            recalls = readings[f"{way} recall"]
             recall = stats.estimate(recalls, clusters=labels, bounds=(0.0, 1.0), **asdict(sureness))
             made.append(NamedEstimate(name, "recall_against_exact", recall, place))
             short = ((question.id, recall) for question, recall in zip(timed, recalls, strict=True) if recall < 1)
@@ -239,10 +239,12 @@ def _each_timed(system: Any, timed: Sequence[Question], depth: int, progress: Pr
     dense, read = system.dense, list[str]()
     embed = kept(partial(_embedding, dense, timed, read, progress))["embed"]
     progress(len(timed) - len(read))
-    queries = dense.store.vectors(dense.embedder, [one.text for one in timed], kind="query", batch=dense.batch)
+    queries = dense.store.vectors(
+        dense.embedder, [question.text for question in timed], kind="query", batch=dense.batch
+    )
     dense.nearest(queries[:WARMING], depth, dense.how, alone=True)
-    found = dense.nearest(queries, depth, dense.how, alone=True, progress=progress)
-    return {"embed": embed, "search": found.milliseconds}
+    hits = dense.nearest(queries, depth, dense.how, alone=True, progress=progress)
+    return {"embed": embed, "search": hits.milliseconds}
 
 
 def _through_all_parts(system: Any, timed: Sequence[Question], depth: int, progress: Progress) -> dict[str, Array]:
@@ -258,12 +260,12 @@ def _through_all_parts(system: Any, timed: Sequence[Question], depth: int, progr
     system.prepare()
     for question in timed[:WARMING]:
         taken(question)
-    found = []
+    readings = []
     for question in timed:
-        found.append(taken(question))
+        readings.append(taken(question))
         progress(2)
-    parts = dict.fromkeys(part for one in found for part in one)
-    return {part: np.array([one.get(part, np.nan) for one in found]) for part in parts}
+    parts = dict.fromkeys(part for reading in readings for part in reading)
+    return {part: np.array([reading.get(part, np.nan) for reading in readings]) for part in parts}
 
 
 def _embedding(dense: Any, timed: Sequence[Question], read: list[str], progress: Progress) -> dict[str, Array]:
@@ -315,14 +317,14 @@ def _in_turns(
             progress.say(lambda: "searching in turns")
             for way in list(ways)[:: 1 if turn % 2 else -1]:
                 places = parts[way][turn]
-                found = search(queries[places], how=ways[way], progress=progress)
+                hits = search(queries[places], how=ways[way], progress=progress)
                 nearest = replace(
                     exact,
                     ids=[exact.ids[place] for place in places],
                     similarities=[exact.similarities[place] for place in places],
                 )
-                readings[f"{way} ms"][places] = found.milliseconds
-                readings[f"{way} recall"][places] = recalls_against_exact(found, nearest)
+                readings[f"{way} ms"][places] = hits.milliseconds
+                readings[f"{way} recall"][places] = recalls_against_exact(hits, nearest)
     return readings
 
 
@@ -334,15 +336,15 @@ def _evenly(number: int, least: int) -> NDArray[np.int64]:
 def _distinct(systems: Mapping[str, System]) -> dict[tuple[str, str], Any]:
     """(system, part of a hybrid or "") → what is dense: the first of every embedder, what it searches, and way of
     building an index; those that are all there is to a system before those that are not."""
-    found: dict[tuple[Any, ...], tuple[tuple[str, str], Any]] = {}
+    builds: dict[tuple[Any, ...], tuple[tuple[str, str], Any]] = {}
     for is_alone in (True, False):
         for name, system in systems.items():
             if (getattr(system, "dense", None) is not None) is not is_alone:
                 continue
             for part, dense in getattr(system, "embedding", {}).items():
                 built = (dense.settings.m, dense.settings.ef_construction, *_building(dense).values())
-                found.setdefault((dense.embedder.identity, dense.dataset.content_hash, *built), ((name, part), dense))
-    return dict(found.values())
+                builds.setdefault((dense.embedder.identity, dense.dataset.content_hash, *built), ((name, part), dense))
+    return dict(builds.values())
 
 
 def _ways(dense: Any, ef_searches: Sequence[int]) -> dict[str, dict[str, Any]]:

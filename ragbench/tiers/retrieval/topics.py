@@ -50,12 +50,12 @@ def directions(vectors: ArrayLike) -> NDArray[np.float64]:
 def central(vectors: ArrayLike, labels: Labels) -> list[list[int]]:
     """Rows of each group, those nearest to its mean first."""
     rows = np.asarray(vectors, dtype=float)
-    found = []
+    ordered = []
     for group in range(int(labels.max(initial=-1)) + 1):
         members = np.flatnonzero(labels == group)
         distances = np.linalg.norm(rows[members] - rows[members].mean(axis=0), axis=1).round(9)
-        found.append(members[np.argsort(distances, kind="stable")].tolist())
-    return found
+        ordered.append(members[np.argsort(distances, kind="stable")].tolist())
+    return ordered
 
 
 def typical_words(texts: Sequence[str], labels: Labels, most: int = 4) -> list[list[str]]:
@@ -85,5 +85,5 @@ def typical_words(texts: Sequence[str], labels: Labels, most: int = 4) -> list[l
 
 def words(text: str) -> list[str]:
     """The words of a text with three letters and more, case folded, ё as е, without those that carry no subject."""
-    found = (word.replace("ё", "е") for word in _WORD.findall(text.casefold()))
-    return [word for word in found if word not in _EMPTY]
+    spelled = (word.replace("ё", "е") for word in _WORD.findall(text.casefold()))
+    return [word for word in spelled if word not in _EMPTY]

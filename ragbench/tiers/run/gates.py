@@ -87,11 +87,11 @@ class Decision:
     def outcome(self) -> Outcome:
         """Fails if any check fails; holds if all hold. Every check is made at the level of its interval: for the
         statement that all of them hold nothing has to be corrected (Berger 1982, intersection–union)."""
-        found = {check.outcome for check in self.checks}
+        outcomes = {check.outcome for check in self.checks}
         for word in (Outcome.FAILS, Outcome.UNDECIDED):
-            if word in found:
+            if word in outcomes:
                 return word
-        return Outcome.HOLDS if found else Outcome.UNDECIDED
+        return Outcome.HOLDS if outcomes else Outcome.UNDECIDED
 
     @property
     def exit_code(self) -> Ending:
@@ -102,10 +102,10 @@ class Decision:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values: the outcome, and every check."""
-        found: dict[str, Any] = without_nan(
+        plain: dict[str, Any] = without_nan(
             {"outcome": str(self.outcome), "checks": [c.as_json() for c in self.checks]}
         )
-        return found
+        return plain
 
 
 def check_gates(settings: Settings) -> None:
@@ -113,8 +113,8 @@ def check_gates(settings: Settings) -> None:
     if not settings.gate:
         raise BenchError("there is no gate to hold the report to: write a table [gate.NAME] with `metric` and "
                          "`at_least`, `at_most`, `band` or `not_worse_by`")  # fmt: skip
-    if found := list(faults(settings)):
-        raise BenchError("\n".join(found))
+    if problems := list(faults(settings)):
+        raise BenchError("\n".join(problems))
 
 
 def faults(settings: Settings) -> Iterator[str]:
@@ -137,11 +137,11 @@ def faults(settings: Settings) -> Iterator[str]:
 
 def bound(text: str) -> tuple[str, GateSettings]:
     """A bound that a metric's interval has to keep, `faithfulness>=0.8`, as a gate named by it. Raises ValueError."""
-    found = _BOUND.fullmatch(text)
-    if found is None or not found["metric"].strip():
+    match = _BOUND.fullmatch(text)
+    if match is None or not match["metric"].strip():
         raise ValueError(f"--gate {text!r}: a gate is written METRIC>=NUMBER or METRIC<=NUMBER")
-    side = {">=": "at_least", "<=": "at_most"}[found["sign"]]
-    return text, GateSettings.model_validate({"metric": found["metric"].strip(), side: float(found["limit"])})
+    side = {">=": "at_least", "<=": "at_most"}[match["sign"]]
+    return text, GateSettings.model_validate({"metric": match["metric"].strip(), side: float(match["limit"])})
 
 
 def line(check: Check) -> str:
@@ -164,9 +164,9 @@ def decide(measurements: Mapping[str, Measurement], settings: Settings) -> Decis
     known = thresholds.bands(settings)
     checks: list[Check] = []
     for name, gate in settings.gate.items():
-        found = list(_checks(name, gate, measurements, known, settings.smallest_difference))
+        own_checks = list(_checks(name, gate, measurements, known, settings.smallest_difference))
         named = (name, gate.notebook or "", gate.system or "", gate.metric)
-        checks += found or [Check(*named, gate.metric, why=Reason("the report has no such number"))]
+        checks += own_checks or [Check(*named, gate.metric, why=Reason("the report has no such number"))]
     return Decision(tuple(checks))
 
 
@@ -181,23 +181,23 @@ def _checks(
         if gate.notebook not in (None, notebook):
             continue
         panels = judge_overlap.of_facts(made.facts)
-        wanted = meant(gate.metric, (one.metric for one in made.estimates))
-        for one in made.estimates:
-            if one.metric not in wanted or gate.system not in (None, one.system):
+        wanted = meant(gate.metric, (known_estimate.metric for known_estimate in made.estimates))
+        for estimate in made.estimates:
+            if estimate.metric not in wanted or gate.system not in (None, estimate.system):
                 continue
-            place = (name, notebook, one.system, one.metric)
-            few = judge_overlap.incomplete(panels.get((one.system, one.metric)))
-            alone = made.alone(one)
-            judged = alone.estimate if isinstance(alone, NamedEstimate) else one.estimate
-            strange = withholding.why(made.facts, [one.system], one.metric, one.where)
-            for sign, limit, strict, text in _limits(gate, one.metric, known):
-                check = Check(*place, text, distance=of_interest(one.metric, matters, made.facts.get(REACHABLE)))
-                found = _bound(check, one.estimate, judged, sign, limit, strict, gate)
-                yield _marked(_unknown(found, strange), few)
+            place = (name, notebook, estimate.system, estimate.metric)
+            few = judge_overlap.incomplete(panels.get((estimate.system, estimate.metric)))
+            alone = made.alone(estimate)
+            judged = alone.estimate if isinstance(alone, NamedEstimate) else estimate.estimate
+            strange = withholding.why(made.facts, [estimate.system], estimate.metric, estimate.where)
+            for sign, limit, strict, text in _limits(gate, estimate.metric, known):
+                check = Check(*place, text, distance=of_interest(estimate.metric, matters, made.facts.get(REACHABLE)))
+                verdict = _bound(check, estimate.estimate, judged, sign, limit, strict, gate)
+                yield _marked(_unknown(verdict, strange), few)
             baseline = gate.baseline or made.facts.get("baseline")
-            if gate.not_worse_by is not None and one.system != baseline:
-                few = joined(few, judge_overlap.incomplete(panels.get((str(baseline), one.metric))))
-                strange = withholding.why(made.facts, [str(baseline), one.system], one.metric, one.where)
+            if gate.not_worse_by is not None and estimate.system != baseline:
+                few = joined(few, judge_overlap.incomplete(panels.get((str(baseline), estimate.metric))))
+                strange = withholding.why(made.facts, [str(baseline), estimate.system], estimate.metric, estimate.where)
                 yield _marked(_unknown(_not_worse(place, made, str(baseline), judged, gate), strange), few)
 
 
@@ -207,8 +207,8 @@ def _limits(gate: GateSettings, metric: str, known: Mapping[str, Band]) -> Itera
         yield 1, gate.at_least, False, f"{metric} >= {gate.at_least:g}"
     if gate.at_most is not None:
         yield -1, gate.at_most, False, f"{metric} <= {gate.at_most:g}"
-    if gate.band is not None and (found := _band(known, metric, gate.band)) is not None:
-        limit, lower = found
+    if gate.band is not None and (edge := _band(known, metric, gate.band)) is not None:
+        limit, lower = edge
         strict = gate.band == "excellent"
         sign = ("<" if lower else ">") + ("" if strict else "=")
         bound = f"{metric} {sign} {limit:g}"
@@ -224,31 +224,38 @@ def _band(known: Mapping[str, Band], metric: str, word: str) -> tuple[float, boo
 
 
 def _bound(
-    made: Check, one: Estimate, judged: Estimate, sign: int, limit: float, strict: bool, gate: GateSettings
+    made: Check, estimate: Estimate, judged: Estimate, sign: int, limit: float, strict: bool, gate: GateSettings
 ) -> Check:
     """An interval against a limit; of what could not have been otherwise the number itself, which nobody sampled.
 
     judged: the same before people's labels corrected it, which counts all answers."""
-    made = replace(made, value=one.value, low=one.low, high=one.high, n=one.n, n_unmeasured=one.n_unmeasured)
+    made = replace(
+        made,
+        value=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        n=estimate.n,
+        n_unmeasured=estimate.n_unmeasured,
+    )
     if (why := _unmeasured(judged.n, judged.n_unmeasured, gate)) is not None:
         return replace(made, outcome=Outcome.FAILS, why=why)
-    if one.note == BY_CONSTRUCTION:
-        held = sign * one.value >= sign * limit and not (strict and one.value == limit)
+    if estimate.note == BY_CONSTRUCTION:
+        held = sign * estimate.value >= sign * limit and not (strict and estimate.value == limit)
         exact = Reason("by construction: it could not have been otherwise")
         return replace(made, outcome=Outcome.HOLDS if held else Outcome.FAILS, why=exact)
-    if one.low is None or one.high is None:
+    if estimate.low is None or estimate.high is None:
         return replace(made, why=Reason("there is no interval"))
-    near, far = sorted((sign * one.low, sign * one.high))
+    near, far = sorted((sign * estimate.low, sign * estimate.high))
     edge = sign * limit
-    first = parts(one.doubt)[0] if one.doubt else ""
+    first = parts(estimate.doubt)[0] if estimate.doubt else ""
     unsure = Reason("{said}: the interval may miss the true value twice as often as it says", said=first)
     if near > edge or (near == edge and not strict):
-        why = unsure if one.doubt else Reason("the whole interval keeps the condition")
+        why = unsure if estimate.doubt else Reason("the whole interval keeps the condition")
         return replace(made, outcome=Outcome.HOLDS, why=why)
     if far < edge or (far == edge and strict):
-        why = unsure if one.doubt else Reason("the whole interval breaks the condition")
+        why = unsure if estimate.doubt else Reason("the whole interval breaks the condition")
         return replace(made, outcome=Outcome.FAILS, why=why)
-    needed = _needed(made.distance, one.low, one.high, one.n, one.clusters, one.level)
+    needed = _needed(made.distance, estimate.low, estimate.high, estimate.n, estimate.clusters, estimate.level)
     return replace(made, why=Reason("the interval reaches across the limit"), needed=needed)
 
 
@@ -278,22 +285,22 @@ def _unmeasured(n: int, missing: int, gate: GateSettings) -> str | None:
 
 
 def _not_worse(
-    place: tuple[str, str, str, str], made: Measurement, baseline: str, one: Estimate, gate: GateSettings
+    place: tuple[str, str, str, str], made: Measurement, baseline: str, estimate: Estimate, gate: GateSettings
 ) -> Check:
     """Non-inferiority: the whole interval of the difference lies on the right side of the margin."""
     margin = gate.not_worse_by
     assert margin is not None, "asked for"
     text = Reason("{name} not worse than {who} by more than {share}", name=place[3], who=baseline, share=short(margin))
     made_of = compared(made, baseline, place[2], place[3])
-    check = Check(*place, text, n=one.n, n_unmeasured=one.n_unmeasured, distance=margin, is_difference=True)
+    check = Check(*place, text, n=estimate.n, n_unmeasured=estimate.n_unmeasured, distance=margin, is_difference=True)
     if made_of is None:
         told = Reason("{name} was not compared with {who} question by question", name=place[2], who=baseline)
         return replace(check, why=told)
-    missing = max(made_of.n_dropped, one.n_unmeasured)
+    missing = max(made_of.n_dropped, estimate.n_unmeasured)
     low, high = (None, None) if math.isnan(made_of.low) else (made_of.low, made_of.high)
     check = replace(check, value=made_of.difference, low=low, high=high, n=made_of.n, n_unmeasured=missing)
     corrected = place[3] in (made.facts.get("corrected") or ())
-    if (why := _unmeasured(one.n if corrected else made_of.n, missing, gate)) is not None:
+    if (why := _unmeasured(estimate.n if corrected else made_of.n, missing, gate)) is not None:
         return replace(check, outcome=Outcome.FAILS, why=why)
     if low is None or high is None:
         return replace(check, why=Reason("there is no interval of the difference"))

@@ -53,27 +53,29 @@ def overview(request: OverviewRequest) -> Measurement:
 def keep(run: Path, threshold_set: str = "") -> None:
     """Keep the overview of a run that did not execute its notebook, for its index."""
     folder = run / "parts" / NAME
-    if not (folder / "findings.json").is_file() and (found := _below(run / "parts", NAME)):
-        over(found, threshold_set).save(folder)
+    if not (folder / "findings.json").is_file() and (measurements := _below(run / "parts", NAME)):
+        over(measurements, threshold_set).save(folder)
 
 
 def over(
-    found: Mapping[str, Measurement], threshold_set: str = "", *, seed: int | None = None, notebook: str = NAME
+    measurements: Mapping[str, Measurement], threshold_set: str = "", *, seed: int | None = None, notebook: str = NAME
 ) -> Measurement:
     """The overview of measurements by name: tiers first, by number, then the other pages."""
     known = configuration.load()
     chosen = known.model_copy(update={"threshold_set": threshold_set or known.threshold_set})
-    named = {name: found[name] for name in sorted(found, key=lambda name: (not name.startswith("tier"), name))}
+    named = {
+        name: measurements[name] for name in sorted(measurements, key=lambda name: (not name.startswith("tier"), name))
+    }
     pages = [_page(name, made, known) for name, made in named.items()]
     placed: list[Finding] = []
     for name, made in named.items():
         own: list[Finding] = [*made.estimates, *made.comparisons, *made.estimates_by("part")]
-        placed += [replace(one, where={"page": name, **one.where}) for one in own]
+        placed += [replace(finding, where={"page": name, **finding.where}) for finding in own]
     facts = {
         "pages": pages,
-        "stand_ins": [one for page in pages for one in page["stand_ins"]],
+        "stand_ins": [stand_in for page in pages for stand_in in page["stand_ins"]],
         "threshold_set": chosen.threshold_set,
-        "thresholds": bands.told([one.metric for one in placed], chosen),
+        "thresholds": bands.told([finding.metric for finding in placed], chosen),
         **({} if seed is None else {"seed": seed}),
         "systems": [],
         "versions": versions(),
@@ -86,10 +88,10 @@ def _parts(notebook: str) -> dict[str, Measurement]:
     own = part(notebook)
     newest = configuration.project_folder() / configuration.load().reports_folder / "latest" / "parts"
     folder = newest if own is None else own.parent
-    found = _below(folder, notebook)
-    if not found:
+    measurements = _below(folder, notebook)
+    if not measurements:
         raise BenchError("an overview needs pages that were measured before it: `ragbench run` executes it last")
-    return found
+    return measurements
 
 
 def _below(folder: Path, without: str) -> dict[str, Measurement]:
@@ -108,13 +110,13 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
         "unmeasured": missing,
         "wanted": wanted,
         "why": reasons.frequent(made.scores["reason"][made.scores["value"].isna()]),
-        "incomplete": sum(one.incomplete for one in judge_overlap.of_facts(made.facts).values()),
+        "incomplete": sum(attendance.incomplete for attendance in judge_overlap.of_facts(made.facts).values()),
         "systems": _systems(made),
         "milliseconds": _latency(made),
         "judging_seconds": _judging(made),
         "spent": spending.spent(made, known),
-        "stand_ins": [one.fact for one in stand_ins.of(made.facts)],
-        "raised": [one.fact for one in raised.of(made.facts)],
+        "stand_ins": [stand_in.fact for stand_in in stand_ins.of(made.facts)],
+        "raised": [failure.fact for failure in raised.of(made.facts)],
         **({"judged_alone": judged} if (judged := stand_ins.judged_alone(made.facts)) else {}),
         **facts,
     }
@@ -123,7 +125,11 @@ def _page(name: str, made: Measurement, known: configuration.Settings) -> dict[s
 def _systems(made: Measurement) -> list[str]:
     """The systems measured: the baseline first, the others as the facts list them."""
     measured = list(dict.fromkeys(e.system for e in made.estimates))
-    named = [str(one["name"]) for one in made.facts.get("systems", ()) if isinstance(one, Mapping) and "name" in one]
+    named = [
+        str(system["name"])
+        for system in made.facts.get("systems", ())
+        if isinstance(system, Mapping) and "name" in system
+    ]
     ordered = list(dict.fromkeys([*(name for name in named if name in measured), *measured]))
     return sorted(ordered, key=lambda name: name != made.facts.get("baseline"))
 
@@ -139,11 +145,11 @@ def _heading(path: Path | None) -> str:
 
 def _latency(made: Measurement) -> dict[str, float]:
     """Median milliseconds of an answer by system, as the page measured them."""
-    found: dict[str, dict[str, float]] = {}
-    for one in made.estimates_by("step", "probability"):
-        if one.where["probability"] == 0.5:
-            found.setdefault(one.system, {})[str(one.where["step"])] = one.estimate.value
-    return {system: own.get("both", math.fsum(own.values())) for system, own in found.items()}
+    medians: dict[str, dict[str, float]] = {}
+    for estimate in made.estimates_by("step", "probability"):
+        if estimate.where["probability"] == 0.5:
+            medians.setdefault(estimate.system, {})[str(estimate.where["step"])] = estimate.estimate.value
+    return {system: own.get("both", math.fsum(own.values())) for system, own in medians.items()}
 
 
 def _judging(made: Measurement) -> float | None:
@@ -155,7 +161,7 @@ def _judging(made: Measurement) -> float | None:
     table = made.extra.get("judgements")
     if table is None or not len(table):
         return None
-    judges = [one for one in made.facts.get("judges") or () if isinstance(one, Mapping)]
-    stand_ins = {one.get("name") for one in judges if one.get("stand_in")}
+    judges = [judge for judge in made.facts.get("judges") or () if isinstance(judge, Mapping)]
+    stand_ins = {judge.get("name") for judge in judges if judge.get("stand_in")}
     timed = table["seconds"][~table["judge"].isin(stand_ins)].dropna()
     return round(float(timed.sum()), 1) if len(timed) else None

@@ -60,7 +60,7 @@ def recorded(
 
 
 def _parts(manifest: Mapping[str, Any], measurements: Mapping[str, Measurement]) -> Iterable[RunPart]:
-    described = {one["name"]: one for one in manifest.get("notebooks", ())}
+    described = {notebook["name"]: notebook for notebook in manifest.get("notebooks", ())}
     for name in dict.fromkeys((*described, *measurements)):
         facts = measurements[name].facts if name in measurements else {}
         yield RunPart(
@@ -80,11 +80,11 @@ def values(made: Measurement) -> tuple[RunValue, ...]:
     """The estimates of a measurement as the numbers of a run."""
     return tuple(
         RunValue(
-            made.notebook, one.system, one.metric, e.value, e.low, e.high, e.level, e.method, e.n, e.n_unmeasured,
-            unit=made.facts.get("unit"), **told(declaration(one.metric)),
+            made.notebook, estimate.system, estimate.metric, e.value, e.low, e.high, e.level, e.method, e.n, e.n_unmeasured,
+            unit=made.facts.get("unit"), **told(declaration(estimate.metric)),
         )
-        for one in made.estimates
-        for e in [one.estimate]
+        for estimate in made.estimates
+        for e in [estimate.estimate]
     )  # fmt: skip
 
 
@@ -95,9 +95,11 @@ def told(declared: Metric | None) -> dict[str, Any]:
 
 def _comparisons(measurements: Mapping[str, Measurement]) -> Iterable[Mapping[str, Any]]:
     for name, made in measurements.items():
-        for one in made.comparisons:
-            plain = {key: value for key, value in asdict(one.comparison).items() if key != "intervals"}
-            yield without_nan({"notebook": name, "metric": one.metric, **plain, "verdict": str(plain["verdict"])})
+        for comparison in made.comparisons:
+            plain = {key: value for key, value in asdict(comparison.comparison).items() if key != "intervals"}
+            yield without_nan(
+                {"notebook": name, "metric": comparison.metric, **plain, "verdict": str(plain["verdict"])}
+            )
 
 
 def with_depths(record: RunRecord) -> RunRecord:
@@ -108,15 +110,17 @@ def with_depths(record: RunRecord) -> RunRecord:
     depths = {part.notebook: part.facts["k"] for part in record.parts if part.unit and part.facts.get("k")}
 
     def deep(notebook: str, label: str) -> str:
-        one = declaration(label) if notebook in depths else None
-        if one is None or one.grain != "ranking" or one.cutoffs or one.cutoff is not None:
+        metric = declaration(label) if notebook in depths else None
+        if metric is None or metric.grain != "ranking" or metric.cutoffs or metric.cutoff is not None:
             return label
-        return (one @ int(depths[notebook])).label
+        return (metric @ int(depths[notebook])).label
 
     numbers = tuple(replace(value, metric=deep(value.notebook, value.metric)) for value in record.values)
     columns = tuple(
-        replace(one, values={(name, deep(one.notebook, label)): own for (name, label), own in one.values.items()})
-        for one in record.scores
+        replace(
+            column, values={(name, deep(column.notebook, label)): own for (name, label), own in column.values.items()}
+        )
+        for column in record.scores
     )
     return replace(record, values=numbers, scores=columns)
 
@@ -143,23 +147,23 @@ VOID = "void"
 def void(made: Measurement) -> list[tuple[str, str, list[str]]]:
     """What stands at VOID: also the questions that a page lists and has no row of, as those that nobody can answer."""
     listed = set(map(str, made.questions["sample"])) if len(made.questions) else set()
-    found = []
+    unmeasured = []
     for (system, metric), part in made.scores.groupby(["system", "metric"], sort=False):
         empty = part["sample"][part["value"].isna() & part["status"].isin(NOTHING)]
         ids = set(map(str, empty)) | (listed - set(map(str, part["sample"])))
         if ids:
-            found.append((str(system), str(metric), sorted(ids)))
-    return found
+            unmeasured.append((str(system), str(metric), sorted(ids)))
+    return unmeasured
 
 
 def fingerprints(questions: pd.DataFrame) -> dict[str, str]:
     """sample → a hash of what was asked: its text, its reference, and what is relevant to it."""
     columns = [name for name in ASKED if name in questions]
-    found = {}
+    hashes = {}
     for row in questions[["sample", *columns]].to_dict("records") if len(questions) else ():
         text = json.dumps([_told(row[name]) for name in columns], ensure_ascii=True, sort_keys=True)
-        found[str(row["sample"])] = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return found
+        hashes[str(row["sample"])] = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashes
 
 
 def _told(value: Any) -> Any:
@@ -177,9 +181,9 @@ def identities(
     facts = {name: made.facts for name, made in measurements.items()}
     commit = manifest.get("commit") or next((known["commit"] for known in facts.values() if known.get("commit")), None)
     chosen = {
-        f"{one['name']}.{key}": _flat(value)
-        for one in manifest.get("notebooks", ())
-        for key, value in one.get("parameters", {}).items()
+        f"{notebook['name']}.{key}": _flat(value)
+        for notebook in manifest.get("notebooks", ())
+        for key, value in notebook.get("parameters", {}).items()
         if key not in UNTOLD
     }
     bands = thresholds.bands(settings)
@@ -202,23 +206,23 @@ def identities(
 
 def _models(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """Systems, judges and generators, with everything that their pages say of them, an entry a setting."""
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     for known in facts.values():
         for kind in ("systems", "judges", "generators"):
-            for one in known.get(kind) or ():
-                if isinstance(one, Mapping) and "name" in one:
-                    for key, value in one.items():
+            for component in known.get(kind) or ():
+                if isinstance(component, Mapping) and "name" in component:
+                    for key, value in component.items():
                         if key not in ("name", "description"):
-                            found.setdefault(f"{one['name']}.{key}", _flat(value))
-    return found
+                            entries.setdefault(f"{component['name']}.{key}", _flat(value))
+    return entries
 
 
 def _prompts(measurements: Mapping[str, Measurement]) -> dict[str, str]:
     """The prompts of the metrics that asked a judge: name, version, and a hash of its words."""
     import sys
 
-    found: dict[str, str] = {}
-    labels = {one.metric for made in measurements.values() for one in made.estimates}
+    versions: dict[str, str] = {}
+    labels = {estimate.metric for made in measurements.values() for estimate in made.estimates}
     for metric in filter(None, map(declaration, sorted(labels))):
         if "judge" in metric.needs:
             module = vars(sys.modules[metric.function.__module__])
@@ -226,8 +230,8 @@ def _prompts(measurements: Mapping[str, Measurement]) -> dict[str, str]:
                 if isinstance(prompt, Prompt):
                     words = json.dumps([dict(prompt.texts), prompt.shape.model_json_schema()], sort_keys=True)
                     digest = hashlib.sha256(words.encode()).hexdigest()[:8]
-                    found[prompt.name] = f"version {prompt.version}, {digest}"
-    return dict(sorted(found.items()))
+                    versions[prompt.name] = f"version {prompt.version}, {digest}"
+    return dict(sorted(versions.items()))
 
 
 def _flat(value: Any) -> str:

@@ -89,7 +89,7 @@ class _Part:
     @cached_property
     def systems(self) -> tuple[str, ...]:
         """The systems, the baseline first."""
-        known = dict.fromkeys(one.system for one in self.made.estimates)
+        known = dict.fromkeys(estimate.system for estimate in self.made.estimates)
         return tuple(self.given) or tuple(sorted(known, key=lambda name: name != self.made.facts.get("baseline")))
 
     @cached_property
@@ -121,8 +121,8 @@ class _Part:
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics that were measured and are known here, in their order."""
-        named = dict.fromkeys(one.metric for one in self.made.estimates)
-        return tuple(found for label in named if (found := declaration(label)) is not None)
+        named = dict.fromkeys(estimate.metric for estimate in self.made.estimates)
+        return tuple(metric for label in named if (metric := declaration(label)) is not None)
 
     @cached_property
     def sureness(self) -> Sureness:
@@ -138,8 +138,8 @@ class _Part:
     @property
     def dimensions(self) -> tuple[str, ...]:
         """What the questions were sliced by."""
-        asked = {one["name"]: one["value"] for one in self.made.facts.get("request") or ()}
-        told = [str(one.where["slice"]).partition(":")[0] for one in self.made.estimates_by("slice")]
+        asked = {parameter["name"]: parameter["value"] for parameter in self.made.facts.get("request") or ()}
+        told = [str(estimate.where["slice"]).partition(":")[0] for estimate in self.made.estimates_by("slice")]
         return slices.chosen(asked["slice_by"]) if "slice_by" in asked else tuple(dict.fromkeys(told))
 
     def rows(self, table: pd.DataFrame) -> pd.DataFrame:
@@ -157,16 +157,20 @@ class _Part:
         if not self.asked:
             raise BenchError(f"{made.notebook}: none of these questions has a value to make statistics of")
         estimates, comparisons, placed = way(self)
-        told = {name: one for one in (*made.placed, *made.comparisons) if (name := _margin_of(one)) is not None}
-        comparisons = [_with_margin(one, told) for one in comparisons]
-        placed = [_with_margin(one, told) if isinstance(one, NamedComparison) else one for one in placed]
+        told = {
+            name: finding for finding in (*made.placed, *made.comparisons) if (name := _margin_of(finding)) is not None
+        }
+        comparisons = [_with_margin(comparison, told) for comparison in comparisons]
+        placed = [
+            _with_margin(finding, told) if isinstance(finding, NamedComparison) else finding for finding in placed
+        ]
         kept = self._kept(placed)
         extra = {name: self.rows(table) for name, table in made.extra.items() if self._is_kept(name)}
         if "repeated" in extra:
             extra["variance"] = repeats.variance(extra["repeated"], estimates, comparisons, frames.clusters(self.asked))
         return replace(
             made,
-            facts=self._facts([*kept, *placed], {one.metric for one in estimates}),
+            facts=self._facts([*kept, *placed], {estimate.metric for estimate in estimates}),
             scores=self.scores,
             questions=self.questions,
             retrieved=self.rows(made.retrieved),
@@ -183,14 +187,14 @@ class _Part:
         """Of two systems on all questions: what is said of each of them stays as it is, with what they share."""
         if self.samples is not None:
             return []
-        anew = {_place(one) for one in placed}
+        anew = {_place(finding) for finding in placed}
         return [
-            one
-            for one in self.made.placed
-            if isinstance(one, NamedEstimate)
-            and one.system in ("", *self.systems)
-            and "mean" not in one.where
-            and _place(one) not in anew
+            finding
+            for finding in self.made.placed
+            if isinstance(finding, NamedEstimate)
+            and finding.system in ("", *self.systems)
+            and "mean" not in finding.where
+            and _place(finding) not in anew
         ]
 
     def _facts(self, placed: Sequence[Finding], measured: Container[str]) -> dict[str, Any]:
@@ -198,15 +202,15 @@ class _Part:
         before = facts.get("part") or {}
         if self.samples is not None:
             facts = {key: value for key, value in facts.items() if key not in COUNTED_ON_ALL} | self._counts()
-        every = {one.system for one in made.estimates}
+        every = {estimate.system for estimate in made.estimates}
         for key, value in facts.items():
             if isinstance(value, Mapping) and every.issuperset(value):  # by system
                 facts[key] = {name: value[name] for name in self.systems if name in value}
-        facts["systems"] = [one for one in facts.get("systems", ()) if one.get("name") in self.systems]
+        facts["systems"] = [system for system in facts.get("systems", ()) if system.get("name") in self.systems]
         facts["baseline"] = self.systems[0] if len(self.systems) > 1 else None
-        there = {_kind(one) for one in placed}
-        lost = {_kind(one): None for one in made.placed if _kind(one) not in there}
-        unknown = [one.metric for one in made.estimates if one.metric not in measured]
+        there = {_kind(finding) for finding in placed}
+        lost = {_kind(finding): None for finding in made.placed if _kind(finding) not in there}
+        unknown = [estimate.metric for estimate in made.estimates if estimate.metric not in measured]
         facts["part"] = {
             "condition": " / ".join(filter(None, (before.get("condition"), self.condition))),
             "n": len(self.asked),
@@ -226,8 +230,8 @@ class _Part:
             "timed_questions": len(self._asked_by_the_clock),
         }
         if "unanswered" in facts:
-            found = self.rows(self.made.retrieved).groupby("system")["sample"].nunique()
-            counts["unanswered"] = {name: len(self.asked) - int(found.get(name, 0)) for name in facts["unanswered"]}
+            answered = self.rows(self.made.retrieved).groupby("system")["sample"].nunique()
+            counts["unanswered"] = {name: len(self.asked) - int(answered.get(name, 0)) for name in facts["unanswered"]}
         if "answers" in self.made.extra and "cut" in facts:
             own = self.answered
             counts |= {"cut": profiles.cut(own), "failed": profiles.failed(own), "empty": profiles.empty(own)}
@@ -272,9 +276,9 @@ def _of_rankings(part: _Part) -> Found:
 
 def _rankings(part: _Part) -> dict[str, Any]:
     """The rankings of every system, as deep as they are kept."""
-    by_page, found = part.made.facts["unit"] == "url", part.rows(part.made.retrieved)
-    document = found["url"].where(found["url"].notna(), found["chunk"]) if by_page else found["chunk"]
-    ordered = found.assign(document=document).sort_values("rank", kind="stable")
+    by_page, passages = part.made.facts["unit"] == "url", part.rows(part.made.retrieved)
+    document = passages["url"].where(passages["url"].notna(), passages["chunk"]) if by_page else passages["chunk"]
+    ordered = passages.assign(document=document).sort_values("rank", kind="stable")
     lists = ordered.groupby(["system", "sample"])["document"].agg(list).to_dict()
     relevant = {
         row["sample"]: dict(zip(row["relevant"], row["gains"], strict=True))
@@ -325,7 +329,7 @@ def _of_a_table(part: _Part) -> Found:
     placed: list[Finding] = [*rag_metrics.correlations(table, {}, groups, s)]
     if judgements is not None:
         placed += rag_metrics.side_by_side(judgements, part.metrics, groups, s)
-    return [NamedEstimate(*place, one) for place, one in scores.means.items()], scores.differences, placed
+    return [NamedEstimate(*place, mean) for place, mean in scores.means.items()], scores.differences, placed
 
 
 def _primary(part: _Part) -> str:
@@ -349,24 +353,28 @@ def _given(value: Any) -> Any:
     return None if value is None or value != value else value
 
 
-def _place(one: Finding) -> tuple[Any, ...]:
-    who = one.system if isinstance(one, NamedEstimate) else (one.comparison.baseline, one.comparison.challenger)
-    return who, one.metric, *sorted(one.where.items(), key=str)
+def _place(finding: Finding) -> tuple[Any, ...]:
+    who = (
+        finding.system
+        if isinstance(finding, NamedEstimate)
+        else (finding.comparison.baseline, finding.comparison.challenger)
+    )
+    return who, finding.metric, *sorted(finding.where.items(), key=str)
 
 
-def _kind(one: Finding) -> str:
+def _kind(finding: Finding) -> str:
     """What a finding is of, in the words of LEFT_OUT."""
-    if one.where.get("one") == rag_metrics.PEOPLE:
+    if finding.where.get("one") == rag_metrics.PEOPLE:
         return "people"
-    return next((LEFT_OUT[key] for key in LEFT_OUT if key in one.where), next(iter(one.where), OTHERS))
+    return next((LEFT_OUT[key] for key in LEFT_OUT if key in finding.where), next(iter(finding.where), OTHERS))
 
 
-def _margin_of(one: Finding) -> str | None:
-    return one.metric if isinstance(one, NamedComparison) and one.comparison.margin is not None else None
+def _margin_of(finding: Finding) -> str | None:
+    return finding.metric if isinstance(finding, NamedComparison) and finding.comparison.margin is not None else None
 
 
-def _with_margin(one: NamedComparison, told: Mapping[str, Any]) -> NamedComparison:
+def _with_margin(comparison: NamedComparison, told: Mapping[str, Any]) -> NamedComparison:
     """With the smallest difference of interest that the measurement has for the metric."""
-    known = told.get(one.metric)
+    known = told.get(comparison.metric)
     margin = None if known is None else known.comparison.margin
-    return replace(one, comparison=stats.with_margin(one.comparison, margin))
+    return replace(comparison, comparison=stats.with_margin(comparison.comparison, margin))

@@ -54,7 +54,9 @@ class AnswerTable:
 
         Raises BenchError where nothing is left.
         """
-        kept = tuple(one for one in self.samples if not systems or one.system is None or one.system in systems)
+        kept = tuple(
+            sample for sample in self.samples if not systems or sample.system is None or sample.system in systems
+        )
         if not kept:
             raise BenchError(f"systems = {', '.join(systems)!r}: the answers are of {', '.join(self.systems)}")
         return replace(self, samples=kept)
@@ -70,8 +72,8 @@ class AnswerTable:
 
 def sample_of(samples: Sequence[Sample], limit: int) -> tuple[tuple[Sample, ...], dict[str, Any] | None]:
     """The answers to so many questions, in proportion by language, and what is said of that; None where it is all."""
-    kept = tuple(drawn(samples, limit, lambda one: one.id, lambda one: one.language))
-    n, whole = (len({one.id for one in rows}) for rows in (kept, samples))
+    kept = tuple(drawn(samples, limit, lambda sample: sample.id, lambda sample: sample.language))
+    n, whole = (len({sample.id for sample in rows}) for rows in (kept, samples))
     return kept, {"n": n, "of": whole, "table": "questions"} if n < whole else None
 
 
@@ -97,7 +99,7 @@ def find_answers(answers: str, dataset: str, settings: Settings, language: str =
             raise BenchError(f"answers = {answers!r}: there is no such file; give a table of answers, or {FROM_RUN}RUN")
         return _of_file(path, path.name)
     data = dataset_of(dataset or settings.dataset, settings, language)
-    if asked := [name for name, one in settings.systems.items() if one.is_given]:
+    if asked := [name for name, system in settings.systems.items() if system.is_given]:
         return _of_systems(data, asked, settings)
     return _of_log(data, logged_answers(data.name, settings)) or _of_dataset(data)
 
@@ -156,10 +158,10 @@ def _of_systems(data: Dataset, systems: Sequence[str], settings: Settings) -> An
     from ragbench.systems import make
 
     with Store.open(settings) as store:
-        found = _answered(data, [make(name, settings, store, data) for name in systems], named=True)
-    if found is None:
+        table = _answered(data, [make(name, settings, store, data) for name in systems], named=True)
+    if table is None:
         raise BenchError(f"systems: {', '.join(systems)} retrieve, and answer nothing: there is nothing to score")
-    return replace(found, facts={**found.facts, "answers": "answers of the systems"})
+    return replace(table, facts={**table.facts, "answers": "answers of the systems"})
 
 
 def _of_log(data: Dataset, files: Sequence[Path]) -> AnswerTable | None:
@@ -181,14 +183,14 @@ def _answered(data: Dataset, systems: Sequence[System], *, named: bool = False) 
     rated = {(each.question_id, each.answer): each.ratings.values() for each in data.ratings}
     samples, people = [], {}
     for system in systems:
-        name, found = system.name, system.retrieve(data.questions, MOST_RETRIEVED)
-        for question, hits in zip(data.questions, found.hits, strict=True):
-            answer = next((one.answer for one in found.answers.get(question.id, ())), None)
+        name, retrieval = system.name, system.retrieve(data.questions, MOST_RETRIEVED)
+        for question, hits in zip(data.questions, retrieval.hits, strict=True):
+            answer = next((reply.answer for reply in retrieval.answers.get(question.id, ())), None)
             if answer is None:
                 continue
             contexts = tuple(hit.chunk for hit in hits if hit.chunk.text) or None
-            one = replace(_asked(question, chunks), response=answer, contexts=contexts)
-            samples.append(replace(one, system=name) if named or len(systems) > 1 else one)
+            sample = replace(_asked(question, chunks), response=answer, contexts=contexts)
+            samples.append(replace(sample, system=name) if named or len(systems) > 1 else sample)
             given = [score for score in rated.get((question.id, answer), ()) if score is not None]
             if given:
                 people[system_name(samples[-1]), question.id] = statistics.fmean(given)
@@ -213,7 +215,7 @@ def _of_dataset(data: Dataset) -> AnswerTable:
         )
         for each in data.ratings
     )
-    given = {each.id: [one for one in each.ratings.values() if one is not None] for each in data.ratings}
+    given = {each.id: [rating for rating in each.ratings.values() if rating is not None] for each in data.ratings}
     people = {(SYSTEM, name): statistics.fmean(ratings) if ratings else math.nan for name, ratings in given.items()}
     facts = {"dataset_title": data.title, "licence": data.licence, "answers": "rated answers"}
     return AnswerTable(rated, {"dataset": data.label, "data_hash": data.content_hash, **facts}, people)
@@ -277,11 +279,11 @@ def _samples(kept: Measurement) -> list[Sample]:
             Chunk(str(row["chunk"]), str(row["text"]))
         )
     answers: Iterable[Mapping[Any, Any]] = kept.extra["answers"].to_dict("records")
-    found = []
+    samples = []
     for row in answers:
         place = (str(row["system"]), str(row["sample"]))
         question = asked.get(place[1], {})
-        found.append(
+        samples.append(
             Sample(
                 place[1],
                 user_input=_text(question.get("text")),
@@ -294,7 +296,7 @@ def _samples(kept: Measurement) -> list[Sample]:
                 system=place[0],
             )
         )
-    return found
+    return samples
 
 
 def _written_from(retrieved: Sequence[Chunk] | None, names: Any) -> tuple[Chunk, ...] | None:

@@ -59,15 +59,15 @@ def corrected(measurement: Measurement, labels: str | Path | pd.DataFrame, *, se
         return measurement
     table = read(labels) if isinstance(labels, str | Path) else labels
     judged = measurement.judged_alone()
-    found = corrections(judged, table, seed=seed)
-    others = (one for one in judged.placed if set(one.where) != {"mean"})
-    extra = {**judged.extra, "corrected": found.labels, "labels": found.people}
-    made = replace(judged, placed=(*others, *found.findings), extra=extra).with_people_first()
+    amended = corrections(judged, table, seed=seed)
+    others = (finding for finding in judged.placed if set(finding.where) != {"mean"})
+    extra = {**judged.extra, "corrected": amended.labels, "labels": amended.people}
+    made = replace(judged, placed=(*others, *amended.findings), extra=extra).with_people_first()
     if folder is not None and folder.is_dir():
         made.save_findings(folder)
         # last: with this table all that was corrected is there, also after a kill in the middle
-        write_table(folder / "extra-labels.parquet", found.people)
-        write_table(folder / "extra-corrected.parquet", found.labels)
+        write_table(folder / "extra-labels.parquet", amended.people)
+        write_table(folder / "extra-corrected.parquet", amended.labels)
     return made
 
 
@@ -95,7 +95,7 @@ def corrections(measurement: Measurement, labels: pd.DataFrame, *, seed: int | N
     ]
     differences = _differences(measurement, wide, people, level, seed)
     return Corrections(
-        (*(one for three in means for one in three), *differences),
+        (*(estimate for three in means for estimate in three), *differences),
         pd.DataFrame(about, columns=list(CORRECTED)),
         pd.DataFrame(
             [(*key, sample, value) for key, own in people.items() for sample, value in own.items()],
@@ -109,14 +109,14 @@ Column = dict[str, float]
 
 
 def _wide(measurement: Measurement) -> dict[tuple[str, str], Column]:
-    found: dict[tuple[str, str], Column] = {}
+    columns: dict[tuple[str, str], Column] = {}
     scores = measurement.scores
     for system, metric, sample, value in zip(
         *(scores[key] for key in ("system", "metric", "sample", "value")), strict=True
     ):
         if value == value:
-            found.setdefault((str(system), str(metric)), {})[str(sample)] = float(value)
-    return found
+            columns.setdefault((str(system), str(metric)), {})[str(sample)] = float(value)
+    return columns
 
 
 def _people(labels: pd.DataFrame, systems: Sequence[str], measurement: Measurement) -> dict[tuple[str, str], Column]:
@@ -194,18 +194,18 @@ def _mean(
     groups = _clusters(measurement, both, others)
     declared = _declared(metric)
     scale = None if declared is None else bounds(declared)
-    one: Estimate = stats.prediction_powered(
+    combined: Estimate = stats.prediction_powered(
         y, f, _array(judged, others), clusters=groups, bounds=scale, level=level, seed=seed
     )
     page = next((e.estimate for e in measurement.estimates if (e.system, e.metric) == (system, metric)), None)
     judge = page or Estimate(float(np.mean(list(judged.values()))), None, None, level, "none", len(judged))
-    alone = one.intervals.get("people")
+    alone = combined.intervals.get("people")
     low, high = alone or (None, None)
     own = Estimate(
-        float(y.mean()) if len(y) else math.nan, low, high, level, "people" if alone else "none", one.n,
-        clusters=one.clusters, seed=seed,
+        float(y.mean()) if len(y) else math.nan, low, high, level, "people" if alone else "none", combined.n,
+        clusters=combined.clusters, seed=seed,
     )  # fmt: skip
-    seen = {"judge": judge, "people": own, "corrected": one}
+    seen = {"judge": judge, "people": own, "corrected": combined}
     return tuple(NamedEstimate(system, metric, estimate, {"mean": by}) for by, estimate in seen.items())
 
 
@@ -251,7 +251,7 @@ def _differences(
     seed: int,
 ) -> list[NamedComparison]:
     baseline = measurement.facts.get("baseline")
-    found: list[tuple[str, Comparison]] = []
+    comparisons: list[tuple[str, Comparison]] = []
     for system, metric in people:
         if system == baseline or (baseline, metric) not in people:
             continue
@@ -259,7 +259,7 @@ def _differences(
         shared = [sample for sample in first if sample in second]
         labelled = [s for s in shared if s in people[str(baseline), metric] and s in people[system, metric]]
         rest = [sample for sample in shared if sample not in set(labelled)]
-        one = stats.prediction_powered_comparison(
+        comparison = stats.prediction_powered_comparison(
             (_array(people[str(baseline), metric], labelled), _array(people[system, metric], labelled)),
             (_array(first, labelled), _array(second, labelled)),
             (_array(first, rest), _array(second, rest)),
@@ -267,16 +267,18 @@ def _differences(
             names=(str(baseline), system), bounds=_bounds(metric),
             lacking=_lacking(measurement, (str(baseline), system), metric),
         )  # fmt: skip
-        found.append((metric, one))
+        comparisons.append((metric, comparison))
     # Holm: each has labels of its own, and no test by flips is known of a mean that is partly predicted
-    adjusted = stats.adjust([one for _, one in found])
+    adjusted = stats.adjust([comparison for _, comparison in comparisons])
     return [
         NamedComparison(
             metric,
-            one if one.p_adjusted is not None else replace(one, verdict=Verdict.NOT_SHOWN, withheld=""),
+            comparison
+            if comparison.p_adjusted is not None
+            else replace(comparison, verdict=Verdict.NOT_SHOWN, withheld=""),
             {"mean": "corrected"},
         )
-        for (metric, _), one in zip(found, adjusted, strict=True)
+        for (metric, _), comparison in zip(comparisons, adjusted, strict=True)
     ]
 
 

@@ -51,14 +51,18 @@ def declared(given: Callable[..., Any]) -> Metric:
         function, fields = given, tuple[str, ...]()
     else:
         legal = (*FIELDS, *ASKED)
-        for one in parameters:
-            if one.name not in legal and one.default is one.empty:
+        for parameter in parameters:
+            if parameter.name not in legal and parameter.default is parameter.empty:
                 raise ValueError(
-                    f"{name}: there is no field {one.name!r}; a function takes a sample, or its fields by their names: "
+                    f"{name}: there is no field {parameter.name!r}; a function takes a sample, or its fields by their names: "
                     f"{', '.join(legal)}"
                 )
-        fields = tuple(one.name for one in parameters if one.name in FIELDS and one.default is one.empty)
-        function = _by_fields(given, [one for one in parameters if one.name in FIELDS])
+        fields = tuple(
+            parameter.name
+            for parameter in parameters
+            if parameter.name in FIELDS and parameter.default is parameter.empty
+        )
+        function = _by_fields(given, [parameter for parameter in parameters if parameter.name in FIELDS])
     is_bool = inspect.signature(given).return_annotation in (bool, "bool")
     made = Metric(
         function, SOURCE, grain if grain in GRAINS else "sample", (0.0, 1.0) if is_bool else (None, None),
@@ -73,13 +77,15 @@ def _by_fields(given: Callable[..., Any], parameters: list[inspect.Parameter]) -
     """The same function of a sample; passages are given as their texts."""
 
     def arguments(sample: Sample) -> dict[str, Any]:
-        found = {}
-        for one in parameters:
-            value = getattr(sample, one.name)
-            if value is None and one.default is not one.empty:
+        values = {}
+        for parameter in parameters:
+            value = getattr(sample, parameter.name)
+            if value is None and parameter.default is not parameter.empty:
                 continue
-            found[one.name] = [chunk.text for chunk in value] if one.name.endswith("contexts") and value else value
-        return found
+            values[parameter.name] = (
+                [chunk.text for chunk in value] if parameter.name.endswith("contexts") and value else value
+            )
+        return values
 
     needs = [name for name in inspect.signature(given).parameters if name in ASKED]
     if inspect.iscoroutinefunction(given):
@@ -136,7 +142,7 @@ class Functions:
         return scored(metric, value)
 
     async def _called(self, metric: Metric, of: Any, given: Mapping[str, Any]) -> Any:
-        tools = {name: _plain(one, _named(metric)) for name, one in given.items()}
+        tools = {name: _plain(tool, _named(metric)) for name, tool in given.items()}
         if inspect.iscoroutinefunction(inspect.unwrap(metric.function)):
             here = asyncio.get_running_loop()
             return await self._aside.run(lambda clock: metric(of, **_across(tools, here, clock)))
@@ -151,18 +157,18 @@ class Functions:
                     f"not called: {late} calls before it ran out of time one after the other ({LIMIT})"
                 )
             try:
-                found = await asyncio.to_thread(lambda: Hands.shared().do(work, self.seconds, over))
+                returned = await asyncio.to_thread(lambda: Hands.shared().do(work, self.seconds, over))
             except OutOfTimeError:
                 self._late[metric.label] = late + 1
                 raise
             self._late[metric.label] = 0
-        if inspect.isawaitable(found):
-            return await self._aside.run(lambda _: _awaited(found))
-        return found
+        if inspect.isawaitable(returned):
+            return await self._aside.run(lambda _: _awaited(returned))
+        return returned
 
 
-async def _awaited(found: Awaitable[Any]) -> Any:
-    return await found
+async def _awaited(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
 
 
 def _over(seconds: float) -> str:
@@ -188,7 +194,7 @@ def _named(metric: Metric) -> str:
 def _not_there(metric: Metric, given: Mapping[str, Any]) -> Score | None:
     """Why there is nothing to call it with: an embedder that it asks for by name, and nobody else named."""
     wanted = _named(metric)
-    there = [one.name for one in _each(given.get("embedder"))]
+    there = [embedder.name for embedder in _each(given.get("embedder"))]
     if not wanted or wanted in there:
         return None
     both = ",".join([*there, wanted])
@@ -241,14 +247,14 @@ def ranked(metric: Metric, ranking: Ranking) -> tuple[Array, str]:
     import numpy as np
 
     try:
-        found = np.asarray(Hands.shared().do(lambda: metric(ranking)), dtype=float)
+        values = np.asarray(Hands.shared().do(lambda: metric(ranking)), dtype=float)
     except BaseException as error:
         return np.full(len(ranking), np.nan), failed(error).reason
-    if found.shape != (len(ranking),):
+    if values.shape != (len(ranking),):
         return np.full(
             len(ranking), np.nan
-        ), f"it returned an array of shape {found.shape} for {len(ranking)} questions"
-    return np.where(np.isfinite(found), found, np.nan), ""
+        ), f"it returned an array of shape {values.shape} for {len(ranking)} questions"
+    return np.where(np.isfinite(values), values, np.nan), ""
 
 
 @dataclass(eq=False)
@@ -379,12 +385,12 @@ def _each(tool: Any) -> list[Any]:
 def _plain(tool: Any, wanted: str) -> Any:
     """An embedder that gives its vectors at once; of several the one that is wanted by name, else the first."""
     several = _each(tool)
-    one = next((each for each in several if wanted and each.name == wanted), several[0])
-    return one.embedder if isinstance(one, Batch) else one
+    embedder = next((each for each in several if wanted and each.name == wanted), several[0])
+    return embedder.embedder if isinstance(embedder, Batch) else embedder
 
 
 def _across(tools: Mapping[str, Any], here: asyncio.AbstractEventLoop, clock: _Clock) -> dict[str, Any]:
-    return {name: _Across(one, here, clock) if name == "judge" else one for name, one in tools.items()}
+    return {name: _Across(tool, here, clock) if name == "judge" else tool for name, tool in tools.items()}
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,9 @@ def choices(goal: str) -> tuple[Choice, ...]:
     """The metrics for a goal, by name. Raises ValueError as `named` does."""
     name = named(goal)
     return tuple(
-        Choice(one if purpose.cutoff is None else one @ purpose.cutoff, purpose)
-        for one in catalogue().values()
-        for purpose in one.purposes
+        Choice(metric if purpose.cutoff is None else metric @ purpose.cutoff, purpose)
+        for metric in catalogue().values()
+        for purpose in metric.purposes
         if purpose.goal == name
     )
 

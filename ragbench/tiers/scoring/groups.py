@@ -35,11 +35,11 @@ def scored(works: Sequence[Work], embedder: Embedder, known: Settings) -> list[S
     has_workers = known.cluster is not None and planning.folder() is None
     there = [place for place, (metric, _) in enumerate(works) if has_workers and metric.is_users and not metric.needs]
     here = sorted({*range(len(works))} - {*there})
-    found = dict(zip(there, _by_workers([works[place] for place in there], known), strict=True))
+    scores = dict(zip(there, _by_workers([works[place] for place in there], known), strict=True))
     batch, functions = Batch(embedder), Functions(known.metrics.timeout_seconds)
     own = llm.run(batch.gather([partial(_score, works[place], batch, functions) for place in here]))
-    found |= zip(here, own, strict=True)
-    return [found[place] for place in range(len(works))]
+    scores |= zip(here, own, strict=True)
+    return [scores[place] for place in range(len(works))]
 
 
 def _by_workers(works: Sequence[Work], known: Settings) -> list[Score]:
@@ -63,5 +63,5 @@ async def _score(work: Work, batch: Batch, functions: Functions) -> Score:
     given = {"embedder": batch} if metric.needs else {}
     if metric.is_users:
         return await functions.score(metric, group, given)
-    found: Score | Coroutine[Any, Any, Score] = metric(group, **given)
-    return await found if inspect.isawaitable(found) else found
+    score: Score | Coroutine[Any, Any, Score] = metric(group, **given)
+    return await score if inspect.isawaitable(score) else score

@@ -26,12 +26,12 @@ def parted(judges: Sequence[AnyJudge]) -> tuple[tuple[AnyJudge, ...], dict[str, 
     legal = legal_names(settings.load())
     common: list[AnyJudge] = []
     own: dict[str, list[Any]] = {}
-    for one in judges:
-        if isinstance(one, str) and "=" in one and one not in legal:
-            metric, _, name = one.rpartition("=")
+    for judge in judges:
+        if isinstance(judge, str) and "=" in judge and judge not in legal:
+            metric, _, name = judge.rpartition("=")
             own.setdefault(metric.strip(), []).append(name.strip())
         else:
-            common.append(one)
+            common.append(judge)
     return tuple(common), own
 
 
@@ -50,24 +50,24 @@ def assigned(metrics: Sequence[Metric], judges: Named) -> tuple[list[Metric], tu
     if not own:
         return list(metrics), common
     labels, legal = [metric.label for metric in metrics], legal_names(settings.load())
-    found: dict[str, list[AnyJudge]] = {}
+    judges_of: dict[str, list[AnyJudge]] = {}
     for name, given in own.items():
         places = meant(name, labels)
         if not places:
             raise ValueError(
                 f"judges of {name!r}: it is not measured{near(name, labels)}; measured are {', '.join(labels)}"
             )
-        if strange := [one for one in given if isinstance(one, str) and one not in legal]:
+        if strange := [judge for judge in given if isinstance(judge, str) and judge not in legal]:
             raise ConfigurationError(
                 f"judges of {name!r}: there is no judge {strange[0]!r}{near(strange[0], legal)}; judges are "
                 f"{', '.join(legal)} (tables [judges.NAME])"
             )
         for label in places:
-            found.setdefault(label, []).extend(given)
-    if dumb := [each.label for each in metrics if each.label in found and "judge" not in each.needs]:
+            judges_of.setdefault(label, []).extend(given)
+    if dumb := [each.label for each in metrics if each.label in judges_of and "judge" not in each.needs]:
         raise ValueError(f"judges of {dumb[0]!r}: it asks no judge")
     return [
-        replace(each, judges=tuple(found.get(each.label, common or each.judges))) if "judge" in each.needs else each
+        replace(each, judges=tuple(judges_of.get(each.label, common or each.judges))) if "judge" in each.needs else each
         for each in metrics
     ], ()
 
@@ -82,8 +82,8 @@ def named_for(metric: Metric, named: Sequence[AnyJudge]) -> tuple[AnyJudge, ...]
 
 def asking(metrics: Iterable[Metric], named: Sequence[AnyJudge]) -> tuple[AnyJudge, ...]:
     """Everybody who judges any of the metrics, each once."""
-    found = [one for metric in metrics for one in named_for(metric, named)]
-    return tuple({one if isinstance(one, str | OwnJudge) else id(one): one for one in found}.values())
+    whom = [judge for metric in metrics for judge in named_for(metric, named)]
+    return tuple({judge if isinstance(judge, str | OwnJudge) else id(judge): judge for judge in whom}.values())
 
 
 def rule_of(aggregate: str | None, tolerance: float | None, quorum: int | None, judges: Sequence[AnyJudge]) -> Rule:

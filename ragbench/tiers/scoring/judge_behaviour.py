@@ -24,7 +24,7 @@ ANSWERED = frozenset(
 embedder, or the function that asked."""
 
 
-def conduct(found: Scores, judges: Sequence[str], rule: Rule) -> dict[str, dict[str, Any]]:
+def conduct(scores: Scores, judges: Sequence[str], rule: Rule) -> dict[str, dict[str, Any]]:
     """What is known of each judge's work, by name, as plain JSON values.
 
     asked: scores that it was to give (those of answers without a needed field are not); failed: how many of them it
@@ -32,10 +32,10 @@ def conduct(found: Scores, judges: Sequence[str], rule: Rule) -> dict[str, dict[
     text in which somebody seems to address the judge. usage: see `ragbench.llm.Usage`; only of judges with a model.
     influence: of a panel, for each metric what its mean becomes without this judge, see `ragbench.judge.Influence`.
     """
-    influence = _influence(found, rule) if len(judges) > 1 else {}
+    influence = _influence(scores, rule) if len(judges) > 1 else {}
     known = {}
     work = {judge: _Work() for judge in judges}
-    for row in found.rows if judges else ():
+    for row in scores.rows if judges else ():
         for score in row.singles:
             for judge in judges:
                 if (line := _line(row, score, judge, judges)) is not None:
@@ -48,7 +48,7 @@ def conduct(found: Scores, judges: Sequence[str], rule: Rule) -> dict[str, dict[
             "failed": sum(faults.values()),
             "statuses": faults,
             "suspected": len(work[judge].suspected),
-            **({"usage": asdict(found.usage[judge])} if judge in found.usage else {}),
+            **({"usage": asdict(scores.usage[judge])} if judge in scores.usage else {}),
             **({"influence": influence[judge]} if judge in influence else {}),
         }
     return known
@@ -77,16 +77,23 @@ def _line(row: Row, score: Score, judge: str, judges: Sequence[str]) -> tuple[st
     if panel is None:
         named = score.judge or judges[0]
         return (score.status.value, bool(suspected(score.detail)), answer) if named == judge else None
-    one = panel.get(judge)
-    return None if one is None else (str(one["status"]), bool(suspected(one["detail"])), answer)
+    ruling = panel.get(judge)
+    return None if ruling is None else (str(ruling["status"]), bool(suspected(ruling["detail"])), answer)
 
 
-def _influence(found: Scores, rule: Rule) -> dict[str, list[dict[str, Any]]]:
+def _influence(all_scores: Scores, rule: Rule) -> dict[str, list[dict[str, Any]]]:
     known: dict[str, list[dict[str, Any]]] = {}
-    for metric in found.metrics:
-        scores = [row.score for row in found.rows if row.metric.label == metric.label and "judges" in row.score.detail]
+    for metric in all_scores.metrics:
+        scores = [
+            row.score for row in all_scores.rows if row.metric.label == metric.label and "judges" in row.score.detail
+        ]
         if scores:
-            for one in leave_one_out(scores, rule.on(metric.bounds)):
-                line = {"metric": metric.label, "whole": one.whole, "without": one.without, "shift": one.shift}
-                known.setdefault(one.judge, []).append({**line, "largest": one.largest, "n": one.n})
+            for influence in leave_one_out(scores, rule.on(metric.bounds)):
+                line = {
+                    "metric": metric.label,
+                    "whole": influence.whole,
+                    "without": influence.without,
+                    "shift": influence.shift,
+                }
+                known.setdefault(influence.judge, []).append({**line, "largest": influence.largest, "n": influence.n})
     return known

@@ -17,56 +17,62 @@ Attendances = Mapping[tuple[str, str], Attendance]
 def facts(known: Attendances) -> list[dict[str, Any]]:
     """What a page keeps of the panels whose judges measured different answers, as plain JSON values."""
     return [
-        {"system": system, "metric": metric, **asdict(one)} for (system, metric), one in known.items() if not one.even
+        {"system": system, "metric": metric, **asdict(attendance)}
+        for (system, metric), attendance in known.items()
+        if not attendance.even
     ]
 
 
 def of_facts(given: Mapping[str, Any]) -> Attendances:
     """The same, out of the facts of a page."""
-    found = {}
+    attendances = {}
     for row in given.get("attendance") or ():
-        judges = tuple(Attended(**{key: _number(value) for key, value in one.items()}) for one in row["judges"])
+        judges = tuple(Attended(**{key: _number(value) for key, value in judge.items()}) for judge in row["judges"])
         counts = {key: int(row[key]) for key in ("n", "incomplete", "common")}
-        found[str(row["system"]), str(row["metric"])] = Attendance(**counts, judges=judges)
-    return found
+        attendances[str(row["system"]), str(row["metric"])] = Attendance(**counts, judges=judges)
+    return attendances
 
 
-def incomplete(one: Attendance | None) -> str:
+def incomplete(attendance: Attendance | None) -> str:
     """The words for values of fewer judges, in a check's plain English; empty where there are none."""
-    if one is None or not one.incomplete:
+    if attendance is None or not attendance.incomplete:
         return ""
-    return Reason("{part} of {whole} values are of fewer judges than the panel has", part=one.incomplete, whole=one.n)
+    return Reason(
+        "{part} of {whole} values are of fewer judges than the panel has",
+        part=attendance.incomplete,
+        whole=attendance.n,
+    )
 
 
 def said(known: Attendances, text: Translator, systems: Sequence[str]) -> list[str]:
     """A paragraph for each system and metric whose judges measured different answers."""
     _ = text
     paragraphs = []
-    for (system, metric), one in known.items():
-        if one.even:
+    for (system, metric), attendance in known.items():
+        if attendance.even:
             continue
         name = f"{system} {metric}" if len(systems) > 1 else metric
         lines = []
-        if one.incomplete:
+        if attendance.incomplete:
             lines.append(
                 _.plural(
                     "{n} of {whole} values is made of fewer judges than the panel has.",
                     "{n} of {whole} values are made of fewer judges than the panel has.",
-                    one.incomplete,
-                    whole=_.integer(one.n),
+                    attendance.incomplete,
+                    whole=_.integer(attendance.n),
                 )
             )
-        own = [f"{each.judge} {_.number(each.mean)} (n {_.integer(each.n)})" for each in one.judges]
+        own = [f"{each.judge} {_.number(each.mean)} (n {_.integer(each.n)})" for each in attendance.judges]
         lines.append(
             _("The judges measured different answers, each mean is over its own: {means}.", means="; ".join(own))
         )
-        if one.common:
-            both = [f"{each.judge} {_.number(each.common)}" for each in one.judges]
+        if attendance.common:
+            both = [f"{each.judge} {_.number(each.common)}" for each in attendance.judges]
             lines.append(
                 _.plural(
                     "On the {n} answer that all of them measured: {means}.",
                     "On the {n} answers that all of them measured: {means}.",
-                    one.common,
+                    attendance.common,
                     means="; ".join(both),
                 )
             )

@@ -52,10 +52,10 @@ class Judging:
 
         Raises BenchError."""
         try:
-            found, common = judge_assignment.assigned(metrics, parted(self.judges))
+            with_judges, common = judge_assignment.assigned(metrics, parted(self.judges))
         except ValueError as error:
             raise BenchError(str(error)) from None
-        return found, replace(self, judges=tuple(map(str, common)))
+        return with_judges, replace(self, judges=tuple(map(str, common)))
 
     def names(self, session: Session) -> tuple[str, ...]:
         """The judges' names, each of them configured: those named, else all; raises BenchError for one that is not."""
@@ -69,12 +69,12 @@ class Judging:
 
     def named(self, settings: Settings) -> tuple[str, ...]:
         """The judges that are named, each of them configured; raises BenchError for one that is not."""
-        found = parted(self.judges)
+        names = parted(self.judges)
         legal = legal_names(settings)
-        for name in found:
+        for name in names:
             if name not in legal:
                 raise BenchError(f"there is no judge {name!r}; judges are {', '.join(legal)} (tables [judges.NAME])")
-        return found
+        return names
 
     def rule(self, judges: Sequence[str]) -> Rule:
         """How these judges become one. Raises BenchError."""
@@ -135,15 +135,15 @@ def judged(session: Session, samples: Sequence[Sample], metrics: Sequence[Metric
             advance=progress,
             on_change=measure.live_line(progress),
         )
-        found = llm.run(measure.measure(samples, metrics, asked))
+        scores = llm.run(measure.measure(samples, metrics, asked))
     facts = {
-        "judges": listed(session.settings, names, found, rule),
-        **of_panel(names, rule, found),
+        "judges": listed(session.settings, names, scores, rule),
+        **of_panel(names, rule, scores),
         "judged": judged_labels(metrics),
         "embedder": embedder,
-        "listeners": progress_events.facts(found.listeners),
+        "listeners": progress_events.facts(scores.listeners),
     }
-    return Judged(score_table(found), judgements(found, names), facts, repeated(found))
+    return Judged(score_table(scores), judgements(scores, names), facts, repeated(scores))
 
 
 def judged_labels(metrics: Sequence[Metric]) -> list[str]:
@@ -167,22 +167,22 @@ def described(session: Session, names: Sequence[str]) -> list[dict[str, Any]]:
 def listed(settings: Settings, names: Sequence[str], scores: Scores, rule: Rule) -> list[dict[str, Any]]:
     """The judges with how they did their work, as the facts `judges` of a page that shows the scores."""
     work = conduct(scores, names, rule)
-    return [{**one, **work[one["name"]]} for one in _described(settings, names)]
+    return [{**judge, **work[judge["name"]]} for judge in _described(settings, names)]
 
 
 def _described(settings: Settings, names: Sequence[str]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for name in names:
         if asks_nobody(name):
-            found.append({"name": name, "stand_in": True})
+            entries.append({"name": name, "stand_in": True})
             continue
-        one = settings.judge(name)
-        own = {"set": one.own_decoding} if one.own_decoding else {}
-        found.append({"name": name, "model": one.model, "mode": one.mode, "stand_in": False, **own})
-    return found
+        judge = settings.judge(name)
+        own = {"set": judge.own_decoding} if judge.own_decoding else {}
+        entries.append({"name": name, "model": judge.model, "mode": judge.mode, "stand_in": False, **own})
+    return entries
 
 
-def score_table(found: Scores, told: Collection[str] | None = None) -> pd.DataFrame:
+def score_table(scores: Scores, told: Collection[str] | None = None) -> pd.DataFrame:
     """Scores as SCORE_COLUMNS: one row a system, metric and sample.
 
     told: ids of samples; the reason of any other's value is left out, that of an absent value never. None: all.
@@ -197,25 +197,33 @@ def score_table(found: Scores, told: Collection[str] | None = None) -> pd.DataFr
             kept(score.reason) if told is None or row.sample.id in told or score.status is not Status.OK else "",
             score.judge,
         )
-        for row in found.rows
+        for row in scores.rows
         for score in [row.score]
     )
     return frames.gathered(rows, SCORE_COLUMNS)
 
 
-def repeated(found: Scores) -> pd.DataFrame:
+def repeated(scores: Scores) -> pd.DataFrame:
     """The single scores of what was scored several times, as `ragbench.tiers.scoring.repeats.REPEATED`."""
     return repeats.table(
-        (row.sample.system, row.metric.label, row.sample.id, number, one.value, one.status.value, kept(one.reason))
-        for row in found.rows
-        for number, one in enumerate(row.repeats)
+        (
+            row.sample.system,
+            row.metric.label,
+            row.sample.id,
+            number,
+            single.value,
+            single.status.value,
+            kept(single.reason),
+        )
+        for row in scores.rows
+        for number, single in enumerate(row.repeats)
     )
 
 
-def judgements(found: Scores, judges: Sequence[str], told: Collection[str] | None = None) -> pd.DataFrame:
+def judgements(scores: Scores, judges: Sequence[str], told: Collection[str] | None = None) -> pd.DataFrame:
     """One row a system, metric, sample and judge, with the data that the score was made from as JSON; of repeats the
     first. told: ids of the only samples that are told of; None: all."""
-    rows = (row for row in found.rows if told is None or row.sample.id in told)
+    rows = (row for row in scores.rows if told is None or row.sample.id in told)
     table = frames.gathered((line for row in rows for line in _lines(row, judges)), JUDGEMENT_COLUMNS)
     return table.astype({"value": float, "seconds": float})
 
@@ -226,8 +234,16 @@ def _lines(row: Row, judges: Sequence[str]) -> list[tuple[Any, ...]]:
     panel = score.detail.get("judges")
     if panel is not None:
         return [
-            (*place, name, one["value"], one["status"], one["reason"], one.get("seconds"), _json(one.get("detail", {})))
-            for name, one in panel.items()
+            (
+                *place,
+                name,
+                ruling["value"],
+                ruling["status"],
+                ruling["reason"],
+                ruling.get("seconds"),
+                _json(ruling.get("detail", {})),
+            )
+            for name, ruling in panel.items()
         ]
     judge = (score.judge or judges[0]) if "judge" in row.metric.needs else None
     return [(*place, judge, score.value, score.status.value, kept(score.reason), score.seconds, _json(score.detail))]

@@ -66,20 +66,20 @@ def read(path: Path | str) -> pd.DataFrame:
 
     rows, seen = [], set()
     named = path.split(",") if isinstance(path, str) else [path]
-    for name in (str(one).strip() for one in named):
+    for name in (str(part).strip() for part in named):
         place = places.file(name)
         try:
             known = Columns(only=("id", "system", "metric", "rater", "value", "note"))
             for where, row in read_rows(place):
                 told = known.of(row, where)
-                one = checked(Label, {CALLED.get(name, name): value for name, value in told.items()} or row, where)
-                if one.value is None:
+                label = checked(Label, {CALLED.get(name, name): value for name, value in told.items()} or row, where)
+                if label.value is None:
                     continue
-                key = (one.id, one.system, one.metric, one.annotator)
+                key = (label.id, label.system, label.metric, label.annotator)
                 if key in seen:
-                    raise BenchError(f"{where}: {one.annotator} labels {one.id} on {one.metric} a second time")
+                    raise BenchError(f"{where}: {label.annotator} labels {label.id} on {label.metric} a second time")
                 seen.add(key)
-                rows.append((one.id, one.system, one.metric, one.annotator, one.value, one.note))
+                rows.append((label.id, label.system, label.metric, label.annotator, label.value, label.note))
         except DatasetError as error:
             raise BenchError(f"labels = {place.name!r}: {error}") from None
     if not rows:

@@ -49,7 +49,7 @@ class Row:
     @property
     def flags(self) -> dict[str, None]:
         """The texts of the sample that seem to address a judge."""
-        return {flag: None for one in self.singles for flag in rulings.suspected(one.detail)}
+        return {flag: None for score in self.singles for flag in rulings.suspected(score.detail)}
 
 
 def system_name(sample: Sample) -> str:
@@ -90,7 +90,7 @@ class Answers:
     def nothing(self, label: str, ids: Sequence[str]) -> NDArray[np.bool_]:
         """Which of these samples it was not asked, or has nothing to measure of."""
         void = self.void.get(label, set())
-        return np.array([one in void or one not in self.clusters for one in ids], dtype=bool)
+        return np.array([sample in void or sample not in self.clusters for sample in ids], dtype=bool)
 
 
 @dataclass
@@ -140,7 +140,7 @@ class Columns:
 
 def _by_fields(kind: type) -> Callable[[Any], tuple[type, tuple[Any, ...]]]:
     read = attrgetter(*(each.name for each in fields(kind)))
-    return lambda one: (kind, read(one))
+    return lambda record: (kind, read(record))
 
 
 class _Pickler(pickle.Pickler):
@@ -211,7 +211,7 @@ class Ledger(Sequence[Row]):
 
     def __getitem__(self, place: int | slice) -> Row | list[Row]:
         if isinstance(place, slice):
-            return [self[one] for one in range(*place.indices(self._number))]
+            return [self[position] for position in range(*place.indices(self._number))]
         place = range(self._number)[place]
         part = bisect_right(self._starts, place) - 1
         return self._part(part)[place - self._starts[part]]

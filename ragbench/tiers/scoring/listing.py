@@ -49,13 +49,13 @@ def chosen(scores: Scores) -> Listing | None:
     if len(ids) <= MOST:
         return None
     drawn = np.random.default_rng(scores.seed)
-    found = {ids[place]: AT_RANDOM for place in drawn.permutation(len(ids))[:DRAWN].tolist()}
-    known = [values for one in scores.columns.systems.values() for values in one.values.values()]
+    listed = {ids[place]: AT_RANDOM for place in drawn.permutation(len(ids))[:DRAWN].tolist()}
+    known = [values for answers in scores.columns.systems.values() for values in answers.values.values()]
     each = max(LEAST, ENDS // (3 * len(known)))
     for values in known:
         for place in _ends(np.array(values.values), each, drawn):
-            found.setdefault(values.ids[place], AT_ENDS)
-    return Listing(found, len(ids), each, DRAWN, scores.seed)
+            listed.setdefault(values.ids[place], AT_ENDS)
+    return Listing(listed, len(ids), each, DRAWN, scores.seed)
 
 
 def _ends(values: Array, each: int, drawn: np.random.Generator) -> Iterator[int]:

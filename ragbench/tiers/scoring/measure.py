@@ -107,19 +107,19 @@ def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str | Calla
     own_metrics.check()
     known = catalogue()
     if metrics is None:
-        found = [each for each in known.values() if _is_measured(each) and each.better is not None]
-        found = [each for each in found if each.name not in OPTIONAL]
-        found = [each for each in found if not _lacking(each, samples)]
-        if not found:
+        measurable = [each for each in known.values() if _is_measured(each) and each.better is not None]
+        measurable = [each for each in measurable if each.name not in OPTIONAL]
+        measurable = [each for each in measurable if not _lacking(each, samples)]
+        if not measurable:
             raise ValueError(f"no metric can be measured: the samples have {', '.join(_given(samples)) or 'no field'}")
         place = {name: number for number, name in enumerate(FIRST)}
-        return sorted(found, key=lambda each: (sets.is_of_sets(each), place.get(each.name, len(FIRST))))
+        return sorted(measurable, key=lambda each: (sets.is_of_sets(each), place.get(each.name, len(FIRST))))
     if isinstance(metrics, Mapping):
         raise ValueError("metrics: found a mapping; a metric, its name, or a list of them is expected")
-    found = [own_metrics.value_of(each) for each in metrics]
-    if not found:
+    measurable = [own_metrics.value_of(each) for each in metrics]
+    if not measurable:
         raise ValueError("no metric is asked for")
-    for each in found:
+    for each in measurable:
         if not _is_measured(each):
             raise ValueError(
                 f"{each.label} works on the grain {each.grain!r}, not on single samples; of others only functions "
@@ -130,7 +130,7 @@ def applicable(samples: Sequence[Sample], metrics: Sequence[Metric | str | Calla
                 f"{each.label} needs {', '.join(lacking)}, which no sample has; they have "
                 f"{', '.join(_given(samples)) or 'no field'}"
             )
-    return list({each.label: each for each in found}.values())
+    return list({each.label: each for each in measurable}.values())
 
 
 def _is_measured(metric: Metric) -> bool:
@@ -142,7 +142,7 @@ def passes(metrics: Sequence[Metric], judges: Sequence[AnyJudge], embedder: str 
     """Whether samples may be scored part by part (`in_parts`): no model is asked, which answers many at once sooner,
     and of all samples together nothing is made but what an embedder is fitted to."""
     alone = all(metric.grain == "sample" and len(named_for(metric, judges)) < 2 for metric in metrics)
-    offline = all(isinstance(one, str) and asks_nobody(one) for one in asking(metrics, judges))
+    offline = all(isinstance(judge, str) and asks_nobody(judge) for judge in asking(metrics, judges))
     known = settings.load()
     if any("embedder" in metric.needs for metric in metrics):
         named = [name for name in parted(embedder or known.metric_embedder) if name in known.embedders]
@@ -156,15 +156,15 @@ async def in_parts(
     """What `measure` finds of samples that come by in parts, in memory that hardly grows with their number; of each
     system an id stands once. corpus: all of them, which embedders are fitted to. Raises ValueError where there is no
     part."""
-    ledger, found = Ledger(), None
+    ledger, scores = Ledger(), None
     asked = replace(asked, embedder=tuple(_embedders(asked.embedder, corpus, metrics)))
     functions = Functions(settings.load().metrics.timeout_seconds)
     for part in parts:
-        found = await measure(part, metrics, asked, functions)
-        ledger.add(found.rows)
-    if found is None:
+        scores = await measure(part, metrics, asked, functions)
+        ledger.add(scores.rows)
+    if scores is None:
         raise ValueError("there are no samples")
-    return replace(found, rows=ledger)
+    return replace(scores, rows=ledger)
 
 
 async def measure(
@@ -196,7 +196,7 @@ async def measure(
         of_sets = await sets.measured(by_system(rows, asked.baseline), metrics, functions, drawn, asked.advance)
         if dry:
             scale = asked.sampled["of"] / asked.sampled["n"] if asked.sampled else 1.0
-            outlooks = [replace(one, scale=scale) for one in part.outlooks]
+            outlooks = [replace(outlook, scale=scale) for outlook in part.outlooks]
             (asked.plan or planning.keep)(outlooks)
     finally:
         heard = await asyncio.to_thread(listening.close) if listening else ()
@@ -206,42 +206,42 @@ async def measure(
         place = (row.system, row.id, metric.label)
         places.setdefault(place, (row, metric))
         singles.setdefault(place, []).append(score)
-    found = [
+    score_rows = [
         Row(*places[place], together(own, translator(spoken)), tuple(own) if len(own) > 1 else ())
         for place, own in singles.items()
     ]
     judges = asking(metrics, asked.judges)
     judged = [metric.label for metric in metrics if "judge" in metric.needs]
-    offline = [_name(one) for one in judges if not isinstance(one, OwnJudge) and asks_nobody(one)]
-    models = [name for one in judges if (name := _name(one)) not in offline]
+    offline = [_name(judge) for judge in judges if not isinstance(judge, OwnJudge) and asks_nobody(judge)]
+    models = [name for judge in judges if (name := _name(judge)) not in offline]
     return Scores(
-        tuple(found), asked.level, asked.resamples, asked.seed, spoken, asked.baseline,
+        tuple(score_rows), asked.level, asked.resamples, asked.seed, spoken, asked.baseline,
         {name: replies.usage for name, replies in part.used.items()},
         (
             *(StandIn("judge", name) for name in offline),
             *unordered(offline, judged),
             *for_people(models, judged),
-            *panel((_name(one) for one in judges), judged),
-            *(StandIn("embedder", one.name) for one in embedders if getattr(one, "is_stand_in", False)),
+            *panel((_name(judge) for judge in judges), judged),
+            *(StandIn("embedder", embedder.name) for embedder in embedders if getattr(embedder, "is_stand_in", False)),
             *([sample(_of_all(asked.sampled, part.used))] if asked.sampled else []),
         ),
         asked.primary, heard, of_sets, tuple(map(_name, judges)), asked.rule,
-        tuple(one.name for one in embedders if not isinstance(one, _NoEmbedder)), asked.sampled,
+        tuple(embedder.name for embedder in embedders if not isinstance(embedder, _NoEmbedder)), asked.sampled,
     )  # fmt: skip
 
 
 async def planned(samples: Sequence[Sample], metrics: Sequence[Metric], asked: Asked) -> tuple[Plan, ...]:
     """What models would be asked for `measure`, one plan a model; nobody is asked."""
-    found: list[Outlook] = []
-    await measure(samples, metrics, replace(asked, plan=found.extend))
-    return tuple(one.plan() for one in planning.together(found))
+    outlooks: list[Outlook] = []
+    await measure(samples, metrics, replace(asked, plan=outlooks.extend))
+    return tuple(outlook.plan() for outlook in planning.together(outlooks))
 
 
 def _of_all(taken: Mapping[str, Any], used: Mapping[str, Replies]) -> dict[str, Any]:
     """With what models would take for all."""
-    usages = [one.usage for one in used.values()]
-    calls, unpriced = sum(one.replies for one in usages), sum(one.unpriced for one in usages)
-    return spending.scaled(taken, calls, sum(one.cost for one in usages), unpriced)
+    usages = [replies.usage for replies in used.values()]
+    calls, unpriced = sum(usage.replies for usage in usages), sum(usage.unpriced for usage in usages)
+    return spending.scaled(taken, calls, sum(usage.cost for usage in usages), unpriced)
 
 
 def _name(judge: AnyJudge) -> str:
@@ -261,7 +261,7 @@ def _embedders(
         return [_NoEmbedder()]
     asked = asked or settings.load().metric_embedder
     given = [asked] if isinstance(asked, str) or not isinstance(asked, Sequence) else list(asked)
-    names = parted([name for one in given if isinstance(one, str) for name in one.split(",")])
+    names = parted([name for embedder in given if isinstance(embedder, str) for name in embedder.split(",")])
     known = settings.load().embedders
     for name in names:
         if name not in known:
@@ -269,7 +269,7 @@ def _embedders(
     trust.require(*trust.named(*{f"embedders.{name}" for name in names}))
     corpus = _corpus(samples) if names else []
     made = [embed.make(name, known[name], corpus, _fitted) for name in names]
-    return [*(one for one in given if not isinstance(one, str)), *made]
+    return [*(embedder for embedder in given if not isinstance(embedder, str)), *made]
 
 
 def _corpus(samples: Iterable[Sample]) -> list[str]:

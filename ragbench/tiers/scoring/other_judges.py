@@ -32,11 +32,11 @@ def facts(
     clusters: by question, None where each stands alone.
     """
     rows = []
-    for one in compared:
-        c = one.comparison
-        if one.metric not in judged or one.where:
+    for comparison in compared:
+        c = comparison.comparison
+        if comparison.metric not in judged or comparison.where:
             continue
-        part = judgements[judgements["metric"] == one.metric]
+        part = judgements[judgements["metric"] == comparison.metric]
         sides = [
             part[part["system"] == system].pivot_table(
                 index="sample", columns="judge", values="value", aggfunc="first", dropna=False, sort=True
@@ -49,10 +49,10 @@ def facts(
         asked = [sample for sample in sides[0].index if sample in sides[1].index]
         first, second = (side.loc[asked, judges].to_numpy(dtype=np.float64) for side in sides)
         labels = None if clusters is None else independent([clusters.get(str(each), str(each)) for each in asked])
-        found, p = stats.over_judges(second - first, clusters=labels, level=level)
-        found = stats.kept_within(found, None if c.width is None else (-c.width, c.width))
+        estimate, p = stats.over_judges(second - first, clusters=labels, level=level)
+        estimate = stats.kept_within(estimate, None if c.width is None else (-c.width, c.width))
         rows.append({
-            "metric": one.metric, "baseline": c.baseline, "challenger": c.challenger, "judges": len(judges),
-            "n": found.n, "difference": found.value, "low": found.low, "high": found.high, "p": p,
+            "metric": comparison.metric, "baseline": c.baseline, "challenger": c.challenger, "judges": len(judges),
+            "n": estimate.n, "difference": estimate.value, "low": estimate.low, "high": estimate.high, "p": p,
         })  # fmt: skip
     return {"over_judges": without_nan(rows)} if rows else {}

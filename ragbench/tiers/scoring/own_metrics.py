@@ -65,8 +65,8 @@ def declare() -> None:
         if not (known.metrics.named or known.metrics.modules):
             return
         catalogue()
-        for name, one in known.metrics.named.items():
-            _kept(_table, name, one)
+        for name, table in known.metrics.named.items():
+            _kept(_table, name, table)
         _state.untrusted = _untrusted(known)
         for module in known.metrics.modules:
             if module not in _state.untrusted:
@@ -78,8 +78,8 @@ def check() -> None:
     UntrustedError where their modules are not trusted."""
     declare()
     trust.require(*trust.named("metrics"))
-    if found := faults():
-        raise ConfigurationError("\n".join(found))
+    if problems := faults():
+        raise ConfigurationError("\n".join(problems))
 
 
 def faults() -> list[str]:
@@ -112,21 +112,21 @@ def _enter(made: Metric, before: Metric | None) -> None:
     declarations.enter(made)
 
 
-def _table(name: str, one: MetricSettings) -> None:
+def _table(name: str, table: MetricSettings) -> None:
     there = declarations.registered().get(name)
-    if one.question is None:
+    if table.question is None:
         if there is None:
             raise ValueError(
                 f"[metrics.{name}]: there is no metric {name!r}{meant(name, declarations.registered())} A criterion of "
                 "your own needs a `question`"
             )
-        _enter(_changed(there, one), there)
+        _enter(_changed(there, table), there)
         return
-    _enter(_criterion(name, one), there)
+    _enter(_criterion(name, table), there)
 
 
-def _criterion(name: str, one: MetricSettings) -> Metric:
-    assert one.question is not None
+def _criterion(name: str, table: MetricSettings) -> Metric:
+    assert table.question is not None
     there = declarations.registered().get(name)
     if there is not None and not (there.is_users or "question" in there.own):
         raise ValueError(f"[metrics.{name}] this name is a built-in metric's: choose another for your criterion")
@@ -135,12 +135,12 @@ def _criterion(name: str, one: MetricSettings) -> Metric:
             {key: value for key, value in each.model_dump(include=set(NEEDS)).items() if value is not None},
             each.verdict, each.reason,
         )
-        for each in one.examples
+        for each in table.examples
     ]  # fmt: skip
     try:
         return Criterion(
-            name, _by_language(one.question), scale(one.scale), one.higher_is_better, one.needs, tuple(examples)
-        ).metric(one.judges)
+            name, _by_language(table.question), scale(table.scale), table.higher_is_better, table.needs, tuple(examples)
+        ).metric(table.judges)
     except ValueError as error:
         raise ValueError(f"[metrics.{name}] {error}") from None
 
@@ -179,25 +179,25 @@ def criterion(
     return made
 
 
-def _changed(there: Metric, one: MetricSettings) -> Metric:
+def _changed(there: Metric, table: MetricSettings) -> Metric:
     """A built-in metric with what a project says of it. Raises ValueError."""
     try:
-        reworded = _reworded(there, one.prompt) if one.prompt is not None else {}
-        bound = there.with_options(**one.options) if one.options else there
+        reworded = _reworded(there, table.prompt) if table.prompt is not None else {}
+        bound = there.with_options(**table.options) if table.options else there
     except ValueError as error:
         raise ValueError(f"[metrics.{there.name}] {error}") from None
-    if one.judges and "judge" not in there.needs:
+    if table.judges and "judge" not in there.needs:
         raise ValueError(f"[metrics.{there.name}] judges: it asks no judge")
     prompts = tuple(
         replace(each, texts={**each.texts, **reworded[each.name]}) if each.name in reworded else each
         for each in there.prompts
     )
     own = {
-        **({"options": dict(one.options)} if one.options else {}),
+        **({"options": dict(table.options)} if table.options else {}),
         **({"prompt": reworded} if reworded else {}),
-        **({"judges": list(one.judges)} if one.judges else {}),
+        **({"judges": list(table.judges)} if table.judges else {}),
     }
-    return replace(bound, usual=dict(one.options), reworded=reworded, prompts=prompts, judges=one.judges, own=own)
+    return replace(bound, usual=dict(table.options), reworded=reworded, prompts=prompts, judges=table.judges, own=own)
 
 
 def _reworded(there: Metric, given: str | Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -213,16 +213,16 @@ def _reworded(there: Metric, given: str | Mapping[str, Any]) -> dict[str, dict[s
         by_name = {names[0]: given}
     else:
         by_name = given
-    found: dict[str, dict[str, str]] = {}
-    for name, one in by_name.items():
+    texts: dict[str, dict[str, str]] = {}
+    for name, wording in by_name.items():
         if name not in names:
             raise ValueError(
                 f"prompt.{name}: there is no such prompt{meant(name, names)}; there are {', '.join(names)}"
             )
         prompt = next(each for each in there.prompts if each.name == name)
-        spoken = dict.fromkeys(prompt.texts, one) if isinstance(one, str) else one
-        found[name] = {language: _text(prompt, language, text) for language, text in spoken.items()}
-    return found
+        spoken = dict.fromkeys(prompt.texts, wording) if isinstance(wording, str) else wording
+        texts[name] = {language: _text(prompt, language, text) for language, text in spoken.items()}
+    return texts
 
 
 def _text(prompt: Prompt[Any], language: str, given: str) -> str:
@@ -261,10 +261,10 @@ def _module(name: str) -> None:
         _state.before.setdefault(each.name, None)
 
 
-def _digest(one: Metric) -> str:
+def _digest(metric: Metric) -> str:
     """Of the function's source: which version of it gave the numbers."""
     try:
-        source = inspect.getsource(inspect.unwrap(one.function))
+        source = inspect.getsource(inspect.unwrap(metric.function))
     except (OSError, TypeError):
         return ""
     return hashlib.sha256(source.encode()).hexdigest()[:16]

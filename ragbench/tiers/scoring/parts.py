@@ -123,22 +123,22 @@ async def scored(
     provider refuses altogether, or the budget is spent.
     """
     whom = asking(terms.metrics, terms.judges)
-    to_open = [one for one in whom if isinstance(one, str | OwnJudge)]
+    to_open = [judge for judge in whom if isinstance(judge, str | OwnJudge)]
     judges: OpenJudges | None = None
     if to_open:
         judges = opened(to_open, journal, terms.language, on_change, dry)
     by_name: dict[AnyJudge, Judge] = {} if judges is None else dict(zip(to_open, judges.judges, strict=True))
     try:
-        every = [by_name[one] if isinstance(one, str | OwnJudge) else one for one in whom]
-        if twice := [name for name, times in Counter(one.name for one in every).items() if times > 1]:
+        every = [by_name[judge] if isinstance(judge, str | OwnJudge) else judge for judge in whom]
+        if twice := [name for name, times in Counter(judge.name for judge in every).items() if times > 1]:
             raise ValueError(f"judges: two of them are called {twice[0]!r}; give one another name")
         batches: list[Batch] = []
-        for one in terms.embedders:
-            batches.append(Batch(one, batches[0] if batches else None))
+        for embedder in terms.embedders:
+            batches.append(Batch(embedder, batches[0] if batches else None))
         out: dict[str, ModelError] = {}
         panels = {
             metric.label: Panel(
-                [by_name[one] if isinstance(one, str | OwnJudge) else one for one in own],
+                [by_name[judge] if isinstance(judge, str | OwnJudge) else judge for judge in own],
                 rule_on(metric, terms.rule) if len(own) > 1 else replace(terms.rule, quorum=None),
                 out,
             )
@@ -168,7 +168,7 @@ async def scored(
 
 def _is_here(terms: Terms, judges: Sequence[AnyJudge]) -> bool:
     """Whether all is made in this process, of each sample by itself: there is no call to wait for beside others."""
-    offline = all(isinstance(one, str) and asks_nobody(one) for one in judges)
+    offline = all(isinstance(judge, str) and asks_nobody(judge) for judge in judges)
     return offline and not _parted(terms)[1].metrics and not any(metric.is_users for metric in terms.metrics)
 
 
@@ -189,23 +189,23 @@ async def scored_by_workers(
     def everywhere() -> Part:
         together, run = Together(advance, on_change), listening.run if listening else ""
         slices: list[tuple[Sequence[int], _Slice]] = []
-        found: list[tuple[Part, Any]] = []
+        finished: list[tuple[Part, Any]] = []
         if there.metrics:
             with pool.opened(settings.load()) as workers:
                 assert workers is not None, "the settings name a cluster"
                 slices += _slices(rows, there, workers.count, run)
-                found += workers.map(_one_slice, there, [part for _, part in slices], together.heard)
+                finished += workers.map(_one_slice, there, [part for _, part in slices], together.heard)
         scores: dict[int, Iterator[Score]] = {}
-        for (positions, _), (made, _) in zip(slices, found, strict=True):
+        for (positions, _), (made, _) in zip(slices, finished, strict=True):
             own = iter(made.scores)
             scores |= {at: iter([next(own) for _ in there.pairs([rows[at]])]) for at in positions}
         late: Iterator[Score] = iter(())
         if here.metrics:
             whole = _Slice(tuple(rows), 0, run, _identities(terms))
-            found.append(_one_slice(here, whole, partial(together.heard, len(slices))))
-            late = iter(found[-1][0].scores)
+            finished.append(_one_slice(here, whole, partial(together.heard, len(slices))))
+            late = iter(finished[-1][0].scores)
         used: dict[str, Replies] = {}
-        for number, (made, state) in enumerate(found):
+        for number, (made, state) in enumerate(finished):
             together.heard(number, state)
             for name, replies in made.used.items():
                 used.setdefault(name, Replies(replies.model, replies.free)).by_key.update(replies.by_key)
@@ -222,7 +222,7 @@ async def scored_by_workers(
 
 def _parted(terms: Terms) -> tuple[Terms, Terms]:
     """What may be scored in parts, and what may not: a model rounds a text's vector by those it is embedded with."""
-    is_free = all(getattr(one, "is_by_text", False) for one in terms.embedders)
+    is_free = all(getattr(embedder, "is_by_text", False) for embedder in terms.embedders)
     bound = [metric for metric in terms.metrics if "embedder" in metric.needs and not is_free]
     free = tuple(metric for metric in terms.metrics if metric not in bound)
     return replace(terms, metrics=free), replace(terms, metrics=tuple(bound))
@@ -247,7 +247,7 @@ def _slices(rows: Sequence[Sample], terms: Terms, workers: int, run: str) -> Ite
     places: dict[tuple[str, str], list[int]] = {}
     for position, row in enumerate(rows):
         places.setdefault((system_name(row), row.id), []).append(position)
-    asks = any(isinstance(one, str | OwnJudge) for one in asking(terms.metrics, terms.judges))
+    asks = any(isinstance(judge, str | OwnJudge) for judge in asking(terms.metrics, terms.judges))
     most, parts = (JUDGED, JUDGED_PARTS) if asks else (SAMPLES, PARTS_A_WORKER)
     size = max(1, min(most, -(-len(places) // (parts * max(1, workers)))))
     groups, identities = list(places.values()), _identities(terms)
@@ -257,13 +257,15 @@ def _slices(rows: Sequence[Sample], terms: Terms, workers: int, run: str) -> Ite
 
 
 def _identities(terms: Terms) -> tuple[str, ...]:
-    return tuple(one.identity for one in terms.embedders)
+    return tuple(embedder.identity for embedder in terms.embedders)
 
 
 def _is_kept(name: str, terms: Terms) -> bool:
     """Whether the replies of the judge of that name are in the journal."""
     return all(
-        one.kept for one in asking(terms.metrics, terms.judges) if isinstance(one, OwnJudge) and one.name == name
+        judge.kept
+        for judge in asking(terms.metrics, terms.judges)
+        if isinstance(judge, OwnJudge) and judge.name == name
     )
 
 
@@ -288,8 +290,8 @@ def _work(
         if metric.is_users:
             score = await functions.score(metric, sample, given)
         else:
-            found: Score | Awaitable[Score] = metric(sample, **given)
-            score = await found if inspect.isawaitable(found) else found
+            outcome: Score | Awaitable[Score] = metric(sample, **given)
+            score = await outcome if inspect.isawaitable(outcome) else outcome
         if judge is not None and score.judge is None:
             score = replace(score, judge=judge.name)
         return replace(score, reason=explain(score, speaker))

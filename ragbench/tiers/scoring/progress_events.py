@@ -40,27 +40,27 @@ def opened(listeners: Sequence[Listener], known: Settings) -> Listening:
 
     Raises ValueError for what is no function of one event, and UntrustedError for one that nobody has trusted.
     """
-    for one in listeners:
-        refuse(one)
-    found = [(name_of(one), one) for one in listeners]
+    for listener in listeners:
+        refuse(listener)
+    named = [(name_of(function), function) for function in listeners]
     for path in known.metrics.listeners:
         try:
-            found.append((path, callables.find(path, "event", known.metrics.timeout_seconds, LIMIT)))
+            named.append((path, callables.find(path, "event", known.metrics.timeout_seconds, LIMIT)))
         except UntrustedError:
             raise
         except ValueError as error:
             raise ValueError(f"metrics.listeners = {path!r}: {error}") from None
-    return Listening(found, known.metrics.timeout_seconds)
+    return Listening(named, known.metrics.timeout_seconds)
 
 
 def facts(known: Sequence[Told]) -> list[dict[str, Any]]:
     """What a page keeps of those that failed or were not told everything, as plain JSON values."""
-    return [asdict(one) for one in known if one.failed or one.missed]
+    return [asdict(listener) for listener in known if listener.failed or listener.missed]
 
 
 def of_facts(given: Mapping[str, Any]) -> list[Told]:
     """The same, out of the facts of a page."""
-    return [Told(**one) for one in given.get("listeners") or ()]
+    return [Told(**listener) for listener in given.get("listeners") or ()]
 
 
 def said(known: Sequence[Told], text: Translator) -> list[str]:
@@ -69,14 +69,14 @@ def said(known: Sequence[Told], text: Translator) -> list[str]:
     return [
         _(
             "Listener {name} failed on {failed} of {told} events and missed {missed}; no score depends on it. {why}",
-            name=one.name,
-            failed=_.integer(one.failed),
-            told=_.integer(one.told),
-            missed=_.integer(one.missed),
-            why=one.why,
+            name=listener.name,
+            failed=_.integer(listener.failed),
+            told=_.integer(listener.told),
+            missed=_.integer(listener.missed),
+            why=listener.why,
         )
-        for one in known
-        if one.failed or one.missed
+        for listener in known
+        if listener.failed or listener.missed
     ]
 
 
@@ -148,18 +148,18 @@ class Narrator:
         async def told() -> Score:
             place.begin()
             began, start = time.time(), time.monotonic()
-            found = await inner()
-            value = None if math.isnan(found.value) else found.value
+            score = await inner()
+            value = None if math.isnan(score.value) else score.value
             self._tell(
-                place, "metric", identifier, place.id, began, time.monotonic() - start, judge=found.judge or "",
-                value=value, status=found.status.value, reason=found.reason, detail=plain(found.detail), **about,
+                place, "metric", identifier, place.id, began, time.monotonic() - start, judge=score.judge or "",
+                value=value, status=score.status.value, reason=score.reason, detail=plain(score.detail), **about,
             )  # fmt: skip
             place.values[metric.label] = value
             place.waiting -= 1
             if not place.waiting:
                 values = {"values": dict(place.values)}
                 self._tell(place, "sample", place.id, "", place.began, time.monotonic() - place.start, detail=values)
-            return found
+            return score
 
         return told
 
@@ -180,5 +180,5 @@ def plain(detail: Mapping[str, Any]) -> dict[str, Any]:
             return [of(item) for item in value]
         return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
-    found: dict[str, Any] = without_nan(of(detail))
-    return found
+    plain_detail: dict[str, Any] = without_nan(of(detail))
+    return plain_detail

@@ -68,8 +68,11 @@ def variance(
         .to_numpy(dtype=float)
         for (system, metric), own in repeated.groupby(["system", "metric"], sort=False)
     }
-    places = [(one.comparison.challenger, one.comparison.baseline, one.metric) for one in comparisons]
-    places += [(one.system, "", one.metric) for one in estimates]
+    places = [
+        (comparison.comparison.challenger, comparison.comparison.baseline, comparison.metric)
+        for comparison in comparisons
+    ]
+    places += [(estimate.system, "", estimate.metric) for estimate in estimates]
     rows = [
         row
         for system, baseline, metric in places
@@ -83,10 +86,10 @@ def _row(
     system: str, baseline: str, metric: str, wide: Mapping[tuple[str, str], Array], labels: Sequence[str] | None
 ) -> tuple[Any, ...] | None:
     against = wide[baseline, metric] if baseline else None
-    one = stats.variance_split(wide[system, metric], against, clusters=labels)
-    if np.isnan(one.error):
+    split = stats.variance_split(wide[system, metric], against, clusters=labels)
+    if np.isnan(split.error):
         return None
     return (
-        system, baseline, metric, one.n, one.repeats_each, one.questions, one.repeats, one.error,
-        one.error_of_questions, one.error_of_repeats, one.error_with(repeats=2), one.error_with(questions=2),
+        system, baseline, metric, split.n, split.repeats_each, split.questions, split.repeats, split.error,
+        split.error_of_questions, split.error_of_repeats, split.error_with(repeats=2), split.error_with(questions=2),
     )  # fmt: skip

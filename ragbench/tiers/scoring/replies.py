@@ -21,7 +21,8 @@ def kept_replies(judges: Sequence[AnyJudge], metrics: Sequence[Metric]) -> Itera
     """The journal in the database where a model will be asked that is no object; None where nothing is paid for."""
     whom = asking(metrics, judges)
     if not any(
-        one.kept if isinstance(one, OwnJudge) else isinstance(one, str) and not asks_nobody(one) for one in whom
+        judge.kept if isinstance(judge, OwnJudge) else isinstance(judge, str) and not asks_nobody(judge)
+        for judge in whom
     ):
         yield None
         return
@@ -44,6 +45,6 @@ def opened(
     from ragbench.judge import open_judges
 
     known = settings.load()
-    if not all(isinstance(one, OwnJudge) or asks_nobody(one) for one in names):
+    if not all(isinstance(judge, OwnJudge) or asks_nobody(judge) for judge in names):
         trust.require(*trust.named())
     return open_judges(known, names, journal=journal, language=language, on_change=on_change, rehearsed=dry)

@@ -120,11 +120,11 @@ class Scores:
     def means(self) -> Mapping[tuple[str, str], Estimate]:
         """(system, metric) → the mean, or the value of the whole set, with its interval, and how many could not be
         measured."""
-        found: dict[tuple[str, str], Estimate] = {}
-        of_sets = {(one.system, one.metric.label): one.estimate for one in self.sets.scores}
+        estimates: dict[tuple[str, str], Estimate] = {}
+        of_sets = {(set_score.system, set_score.metric.label): set_score.estimate for set_score in self.sets.scores}
         for system in by_system(self.sets.samples) if self.sets.samples else self.columns.systems:
             own = self.columns.systems.get(system, Answers())
-            clusters = [own.clusters[one] or f"\0{one}" for one in sorted(own.clusters)]
+            clusters = [own.clusters[sample] or f"\0{sample}" for sample in sorted(own.clusters)]
             values = {each.label: own.values.get(each.label, Values()).by_id() for each in self.singles}
             many = stats.estimate_many(
                 values,
@@ -135,17 +135,17 @@ class Scores:
                 seed=self.seed,
             )
             known = of_sets | {(system, label): estimate for label, estimate in many.items()}
-            found |= {place: known[place] for each in self.metrics if (place := (system, each.label)) in known}
-        return found
+            estimates |= {place: known[place] for each in self.metrics if (place := (system, each.label)) in known}
+        return estimates
 
     @cached_property
     def attendances(self) -> Attendances:
         """(system, metric) → which answers each judge of the panel measured; empty without a panel."""
-        found: dict[tuple[str, str], list[Score]] = {}
+        panel_scores: dict[tuple[str, str], list[Score]] = {}
         for row in self.rows if self.columns.panels else ():
             if "judges" in row.score.detail:
-                found.setdefault((system_name(row.sample), row.metric.label), []).append(row.score)
-        return {place: attendance(scores) for place, scores in found.items()}
+                panel_scores.setdefault((system_name(row.sample), row.metric.label), []).append(row.score)
+        return {place: attendance(scores) for place, scores in panel_scores.items()}
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
@@ -161,8 +161,8 @@ class Scores:
 
         `attrs["caveat"]` names who of those that made them only stands in for a model.
         """
-        found = (NamedEstimate(*place, one) for place, one in self.means.items())
-        return framed(found, ESTIMATE_COLUMNS, self.caveat())
+        named_means = (NamedEstimate(*place, estimate) for place, estimate in self.means.items())
+        return framed(named_means, ESTIMATE_COLUMNS, self.caveat())
 
     @property
     def comparisons(self) -> pd.DataFrame:
@@ -175,24 +175,28 @@ class Scores:
         """Every other system against the baseline, paired by sample, in its family; empty for one system."""
         if len(self.systems) < 2:
             return ()
-        clusters = {one.id: one.cluster for one in self.sets.samples} or self.columns.clusters
+        clusters = {sample.id: sample.cluster for sample in self.sets.samples} or self.columns.clusters
         ids = sorted(clusters)
         values = {
             name: {each.label: own.values[each.label].on(ids) for each in self.singles}
             for name in self.systems
             if (own := self.columns.systems.get(name, Answers()))
         }
-        labels = frames.independent([clusters[one] or f"\0{one}" for one in ids])
+        labels = frames.independent([clusters[sample_id] or f"\0{sample_id}" for sample_id in ids])
         sureness = Sureness(self.level, self.resamples, self.seed)
         nothing = {
             name: {each.label: self.columns.systems[name].nothing(each.label, ids) for each in self.singles}
             for name in self.systems
             if name in self.columns.systems
         }
-        found = compare(values, self.singles, labels, sureness, self.leading, self.sets.hypotheses, nothing)
+        findings = compare(values, self.singles, labels, sureness, self.leading, self.sets.hypotheses, nothing)
         order = {each.label: place for place, each in enumerate(self.metrics)}
-        found = tuple(sorted(found, key=lambda one: (self.systems.index(one.comparison.challenger), order[one.metric])))
-        return interest.told(found, settings.load().smallest_difference)
+        findings = tuple(
+            sorted(
+                findings, key=lambda finding: (self.systems.index(finding.comparison.challenger), order[finding.metric])
+            )
+        )
+        return interest.told(findings, settings.load().smallest_difference)
 
     def __getitem__(self, which: int | str) -> Row | list[float]:
         """A row by its place, or the values of a metric in the order of the samples, NaN where it was not measured.
@@ -201,10 +205,10 @@ class Scores:
         """
         if not isinstance(which, str):
             return self.rows[which]
-        labels = meant(which, (one.label for one in self.metrics))
+        labels = meant(which, (metric.label for metric in self.metrics))
         if len(labels) != 1:
             raise KeyError(self._unmeasured(which))
-        if labels[0] not in {one.label for one in self.singles}:
+        if labels[0] not in {metric.label for metric in self.singles}:
             raise KeyError(f"{which!r} has one value a system: look at .estimates")
         return [row.score.value for row in self.rows if row.metric.label == labels[0]]
 
@@ -240,9 +244,9 @@ class Scores:
             raise ValueError(self._unmeasured(label))
         sign = -1 if metric_of[label].better == "lower" else 1
         own = (row for row in self.rows if row.metric.label == label and row.score.status is Status.OK)
-        found = heapq.nsmallest(max(n, 0), own, key=lambda row: (sign * row.score.value, row.sample.id))
+        lowest = heapq.nsmallest(max(n, 0), own, key=lambda row: (sign * row.score.value, row.sample.id))
         columns = (Column("id"), Column(_("system")), Column(_("value"), "number"), Column(_("reason")))
-        rows = [(row.sample.id, system_name(row.sample), row.score.value, row.score.reason) for row in found]
+        rows = [(row.sample.id, system_name(row.sample), row.score.value, row.score.reason) for row in lowest]
         return Table(columns, tuple(rows), label, language=self.language)
 
     def explain(self, identifier: str, language: str | None = None) -> str:
@@ -266,9 +270,9 @@ class Scores:
             if not panel:
                 lines += [f"  {line}" for line in rulings.told(row.score.detail, speaker)]
             for judge, single in panel.items():
-                one = Score(single["value"], Status(single["status"]), read(single["reason"]), single["detail"])
-                lines.append("  " + _explained(judge, one, speaker, anew=bool(language)))
-                lines += [f"    {line}" for line in rulings.told(one.detail, speaker)]
+                score = Score(single["value"], Status(single["status"]), read(single["reason"]), single["detail"])
+                lines.append("  " + _explained(judge, score, speaker, anew=bool(language)))
+                lines += [f"    {line}" for line in rulings.told(score.detail, speaker)]
         return "\n".join(lines)
 
     def as_json(self) -> dict[str, Any]:
@@ -287,8 +291,11 @@ class Scores:
         """`as_json` whose `samples` are made as they are asked for, once: what is written needs not be held."""
         means = [NamedEstimate(*place, estimate) for place, estimate in self.means.items()]
         estimates, comparisons = (
-            [{"notebook": NOTEBOOK, **one.summary(), "published": published(one.metric)} for one in found]
-            for found in (means, self.differences)
+            [
+                {"notebook": NOTEBOOK, **finding.summary(), "published": published(finding.metric)}
+                for finding in findings
+            ]
+            for findings in (means, self.differences)
         )
         samples = ({key: value for key, value in row.items() if key != "seconds"} for row in self.lines())
         return {
@@ -301,10 +308,10 @@ class Scores:
             },
             "attendance": facts(self.attendances),
             "suspected_injections": self.suspected_injections,
-            "answered_by": {NOTEBOOK: [one.fact for one in self.answered_by]} if self.answered_by else {},
+            "answered_by": {NOTEBOOK: [model.fact for model in self.answered_by]} if self.answered_by else {},
             "samples": samples,
-            **({"sets": [one.fact for one in self.sets.scores]} if self.sets.scores else {}),
-            "stand_ins": {NOTEBOOK: [one.fact for one in self.stand_ins]} if self.stand_ins else {},
+            **({"sets": [set_score.fact for set_score in self.sets.scores]} if self.sets.scores else {}),
+            "stand_ins": {NOTEBOOK: [stand_in.fact for stand_in in self.stand_ins]} if self.stand_ins else {},
             "caveats": {NOTEBOOK: self.caveat("en")} if self.stand_ins else {},
         }
 
@@ -328,22 +335,24 @@ class Scores:
     @property
     def answered_by(self) -> tuple[AnsweredBy, ...]:
         """The judges' models, with the names that their replies gave."""
-        return answered_by.of({"judges": [{"name": name, "usage": asdict(one)} for name, one in self.usage.items()]})
+        return answered_by.of(
+            {"judges": [{"name": name, "usage": asdict(usage)} for name, usage in self.usage.items()]}
+        )
 
     def said_of_models(self, language: str = "") -> list[str]:
         """A sentence for each model that answered under another name than it was asked by, or by imported replies."""
         _ = translator(language or self.language)
-        return [text for one in self.answered_by if (text := answered_by.sentence(one, _))]
+        return [text for model in self.answered_by if (text := answered_by.sentence(model, _))]
 
     def caveat(self, language: str = "") -> str:
         """The sentence on those that only stand in for a model; empty where none does."""
         return caveat(self.stand_ins, translator(language or self.language))
 
     def _unmeasured(self, name: str) -> str:
-        return f"{name!r} was not measured; measured: {', '.join(one.label for one in self.metrics)}"
+        return f"{name!r} was not measured; measured: {', '.join(metric.label for metric in self.metrics)}"
 
     def _wide(self) -> list[dict[str, Any]]:
-        found: dict[tuple[str, str], dict[str, Any]] = {}
+        lines: dict[tuple[str, str], dict[str, Any]] = {}
         for row in self.rows:
             sample = row.sample
             texts: dict[str, Any] = {
@@ -354,10 +363,10 @@ class Scores:
             contexts = None if sample.contexts is None else [chunk.text for chunk in sample.contexts]
             name = system_name(sample)
             known = {"system": name, "id": sample.id, **texts, "contexts": contexts}
-            line = found.setdefault((name, sample.id), {**known, "suspected_injection": {}})
+            line = lines.setdefault((name, sample.id), {**known, "suspected_injection": {}})
             line[row.metric.label] = row.score.value
             line["suspected_injection"] |= row.flags
-        return [{**line, "suspected_injection": "; ".join(line["suspected_injection"])} for line in found.values()]
+        return [{**line, "suspected_injection": "; ".join(line["suspected_injection"])} for line in lines.values()]
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """The rows of `to_pandas()`, one by one, with the keys of LINE; None for a value that there is none of."""
@@ -370,14 +379,14 @@ class Scores:
             yield from ({**line, **about} for line in _lines(row))
 
     def _ids(self) -> list[str]:
-        return list(dict.fromkeys(one.id for one in self.sets.samples) or self.columns.clusters)
+        return list(dict.fromkeys(sample.id for sample in self.sets.samples) or self.columns.clusters)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def shortlist(self, most: int | None = MOST) -> tuple[str, ...]:
         """The metrics that are shown first: the primary one, then the others in their order, `most` of them."""
-        labels = [self.leading, *(one.label for one in self.metrics if one.label != self.leading)]
+        labels = [self.leading, *(metric.label for metric in self.metrics if metric.label != self.leading)]
         return tuple(labels if most is None else labels[:most])
 
     def tables(self, language: str = "", digits: int = 3, most: int | None = None) -> tuple[Table, Table]:
@@ -387,13 +396,13 @@ class Scores:
         """
         _ = translator(language or self.language)
         shown = set(self.shortlist(most))
-        estimates = {place: one for place, one in self.means.items() if place[1] in shown}
-        named = ((metric, one) for (_system, metric), one in estimates.items())
+        estimates = {place: estimate for place, estimate in self.means.items() if place[1] in shown}
+        named = ((metric, estimate) for (_system, metric), estimate in estimates.items())
         banded = bands.banded(named, settings.load(), _, self.stand_ins)
         means = tabulation.estimates((_("system"), _("metric")), estimates.items(), _, digits, banded)
         differences = ((each.metric, each.comparison) for each in self.differences if each.metric in shown)
         compared = tabulation.comparisons(differences, _, digits)
-        rest = [one.label for one in self.metrics if one.label not in shown]
+        rest = [metric.label for metric in self.metrics if metric.label not in shown]
         more = _.plural("{n} more metric: {names}", "{n} more metrics: {names}", len(rest), names=", ".join(rest))
         return means.with_notes(
             more if rest else "",
@@ -410,7 +419,7 @@ class Scores:
             missing: Iterable[str] = self.columns.missing.elements()
         else:
             missing = (explain(row.score, _) for row in self.rows if math.isnan(row.score.value))
-        of_sets = (explain(one.score, _) for one in self.sets.scores if math.isnan(one.score.value))
+        of_sets = (explain(set_score.score, _) for set_score in self.sets.scores if math.isnan(set_score.score.value))
         return reasons.told(reasons.frequent(chain(missing, of_sets)), _)
 
     def counted(self, language: str = "") -> str:
@@ -427,7 +436,7 @@ class Scores:
 
     def _by_system(self) -> list[Collection[str]]:
         if self.sets.samples:
-            return [[one.id for one in own] for own in by_system(self.sets.samples).values()]
+            return [[sample.id for sample in own] for own in by_system(self.sets.samples).values()]
         return [own.clusters for own in self.columns.systems.values()]
 
     def said(self, language: str = "") -> list[str]:
@@ -450,8 +459,8 @@ class Scores:
         labels, caveat = self.shortlist(), self.caveat()
         means = [(place, self.means[place]) for label in labels for place in self.means if place[1] == label]
         lines = [
-            f"{system} {label}: {_.number(one.value)} {tabulation.interval(one, _)}, {said_of_n(one, _)}"
-            for (system, label), one in means
+            f"{system} {label}: {_.number(estimate.value)} {tabulation.interval(estimate, _)}, {said_of_n(estimate, _)}"
+            for (system, label), estimate in means
         ]
         head = [*self.said()[:3], self.counted(), *filter(None, [self._missing(_)])]
         room = terminal.LINES - len(head) - bool(caveat)
@@ -462,7 +471,7 @@ class Scores:
 
     def _repr_html_(self) -> str:
         said = "".join(f"<p><b>{escape(line)}</b></p>" for line in self.said())
-        return said + f"<p>{escape(self.counted())}</p>" + "".join(one._repr_html_() for one in self._shown(MOST))
+        return said + f"<p>{escape(self.counted())}</p>" + "".join(table._repr_html_() for table in self._shown(MOST))
 
 
 def _explained(name: str, score: Score, speaker: Translator, *, anew: bool) -> str:
@@ -478,11 +487,11 @@ def _explained(name: str, score: Score, speaker: Translator, *, anew: bool) -> s
 
 def by_system(samples: Iterable[Sample], baseline: str = "") -> dict[str, list[Sample]]:
     """The samples of each system: the baseline's, the first's if empty, then those of the others as they come."""
-    found: dict[str, list[Sample]] = {}
-    for one in samples:
-        found.setdefault(system_name(one), []).append(one)
-    first = baseline or next(iter(found), "")
-    return dict(sorted(found.items(), key=lambda each: each[0] != first))
+    groups: dict[str, list[Sample]] = {}
+    for sample in samples:
+        groups.setdefault(system_name(sample), []).append(sample)
+    first = baseline or next(iter(groups), "")
+    return dict(sorted(groups.items(), key=lambda each: each[0] != first))
 
 
 def _lines(row: Row) -> Sequence[dict[str, Any]]:

@@ -106,9 +106,9 @@ async def measured(
     scores: list[SetScore] = []
     hypotheses: dict[str, Sequence[Hypothesis]] = {}
     for metric in filter(is_of_sets, metrics):
-        one = _Measuring(metric, answers, functions, sureness)
-        scores += await one.scores()
-        hypotheses[metric.label] = await one.hypotheses()
+        measuring = _Measuring(metric, answers, functions, sureness)
+        scores += await measuring.scores()
+        hypotheses[metric.label] = await measuring.hypotheses()
         if advance is not None:
             advance(len(samples))
     return Sets(samples, tuple(metrics), tuple(scores), hypotheses) if scores else Sets()
@@ -126,13 +126,13 @@ class _Measuring:
         self.answers: dict[str, Questions] = {}
         every = list(chain.from_iterable(answers.values()))
         self.clusters = frames.clusters(every)
-        self.ids = sorted({one.id for one in every})
+        self.ids = sorted({question.id for question in every})
         for name, own in answers.items():
-            self.asked[name] = len({one.id for one in own})
+            self.asked[name] = len({answer.id for answer in own})
             given: dict[str, list[Sample]] = {}
-            for one in sorted(own, key=lambda each: each.id):  # no number depends on the order of the rows
-                if all(getattr(one, need) is not None for need in metric.fields):
-                    given.setdefault(one.id, []).append(one)
+            for sample in sorted(own, key=lambda each: each.id):  # no number depends on the order of the rows
+                if all(getattr(sample, need) is not None for need in metric.fields):
+                    given.setdefault(sample.id, []).append(sample)
             self.answers[name] = given
         self.whole: dict[str, Score] = {}
         self._known: dict[tuple[str, tuple[str, ...]], SetValues] = {}
@@ -143,15 +143,15 @@ class _Measuring:
             self.whole[name] = await self._first(list(chain.from_iterable(own.values())))
         fitting = (count for count in (self.sureness.resamples, *RUNGS) if count <= self.sureness.resamples)
         self.number = next((count for count in fitting if count * self.seconds <= self.functions.seconds), 0)
-        found = []
+        set_scores = []
         for name, own in self.answers.items():
             values = await self._values(name, tuple(own))
             lacking = self.asked[name] - len(own)
             scale = bounds(self.metric)
             estimate = stats.set_estimate(values, lacking, level=self.sureness.level, bounds=scale)
             drawn, left = len(values.draws), len(values.left)
-            found.append(SetScore(name, self.metric, self.whole[name], estimate, drawn, left, lacking))
-        return found
+            set_scores.append(SetScore(name, self.metric, self.whole[name], estimate, drawn, left, lacking))
+        return set_scores
 
     async def hypotheses(self) -> list[Hypothesis]:
         """That each system is as the first, on the questions that both have answers to."""
@@ -160,13 +160,13 @@ class _Measuring:
             return []
         made = []
         for name in others:
-            common = tuple(one for one in self.answers[first] if one in self.answers[name])
+            common = tuple(question for question in self.answers[first] if question in self.answers[name])
             pair = [await self._values(each, common) for each in (first, name)]
-            if len({len(one.left) for one in pair}) > 1:  # one of them is moved by repeats, so the difference is
+            if len({len(side.left) for side in pair}) > 1:  # one of them is moved by repeats, so the difference is
                 pair = [await self._values(each, common, leaving=True) for each in (first, name)]
             units = self._units(common)
-            unit_of = {one: place for place, unit in enumerate(units) for one in unit}
-            places = np.array([unit_of.get(one, -1) for one in self.ids], dtype=np.int64)
+            unit_of = {question: place for place, unit in enumerate(units) for question in unit}
+            places = np.array([unit_of.get(question, -1) for question in self.ids], dtype=np.int64)
             made.append(
                 stats.set_hypothesis(
                     pair[0], pair[1], places, better=self.metric.better, level=self.sureness.level,
@@ -190,20 +190,20 @@ class _Measuring:
     def _units(self, ids: Sequence[str]) -> list[list[str]]:
         """What is drawn together: each question, or the questions of each group."""
         units: dict[str, list[str]] = {}
-        for one in ids:
-            units.setdefault(one if self.clusters is None else self.clusters[one], []).append(one)
+        for question in ids:
+            units.setdefault(question if self.clusters is None else self.clusters[question], []).append(question)
         return list(units.values())
 
     async def _values(self, name: str, ids: tuple[str, ...], *, leaving: bool = False) -> SetValues:
         """What the function gives of these questions as one system answered them."""
-        found = self._known.get((name, ids))
-        if found is None or (leaving and not len(found.left)):
-            found = self._known[name, ids] = await self._measured(name, ids, leaving)
-        return found
+        values = self._known.get((name, ids))
+        if values is None or (leaving and not len(values.left)):
+            values = self._known[name, ids] = await self._measured(name, ids, leaving)
+        return values
 
     async def _measured(self, name: str, ids: tuple[str, ...], leaving: bool) -> SetValues:
         own, units = self.answers[name], self._units(ids)
-        answers = [[sample for one in unit for sample in own[one]] for unit in units]
+        answers = [[sample for question in unit for sample in own[question]] for unit in units]
         sizes = np.array([len(unit) for unit in units], dtype=np.int64)
         how: dict[str, Any] = {"clustered": self.clusters is not None, "seed": self.sureness.seed}
         value = self.whole[name].value
@@ -216,9 +216,9 @@ class _Measuring:
             [sample for own, times in zip(answers, counts, strict=True) for sample in own * times]
             for counts in map(np.ndarray.tolist, stats.set_draws(len(units), self.number, self.sureness.seed))
         )
-        found = SetValues(value, sizes, draws, **how)
-        if (found.by_draws and not leaving) or len(units) * self.seconds > self.functions.seconds:
-            return found
+        set_values = SetValues(value, sizes, draws, **how)
+        if (set_values.by_draws and not leaving) or len(units) * self.seconds > self.functions.seconds:
+            return set_values
         left = await self._called(
             list(chain.from_iterable(own for place, own in enumerate(answers) if place != without))
             for without in range(len(units))
@@ -227,13 +227,13 @@ class _Measuring:
 
     async def _called(self, tables: Iterable[list[Sample]]) -> Array:
         """Its value of each of these sets, NaN where it gives none; of none of them where it takes far too long."""
-        rest, found = iter(tables), list[float]()
+        rest, values = iter(tables), list[float]()
         end = time.monotonic() + PATIENCE * self.functions.seconds
         while some := await self._turned(lambda: self._turn(rest)):
-            found += some
+            values += some
             if time.monotonic() > end or math.isinf(some[-1]):
                 return np.full(0, np.nan)
-        return np.array(found, dtype=np.float64)
+        return np.array(values, dtype=np.float64)
 
     async def _turned(self, work: Callable[[], list[float]]) -> list[float]:
         """What the functions' thread makes of the work; infinity where it hangs."""
@@ -244,12 +244,12 @@ class _Measuring:
 
     def _paces(self, table: list[Sample]) -> list[float]:
         """How long some calls take, one after the other."""
-        found = list[float]()
-        while len(found) < PACES and sum(found) < TURN_SECONDS:
+        paces = list[float]()
+        while len(paces) < PACES and sum(paces) < TURN_SECONDS:
             began = time.monotonic()
             self._value(table)
-            found.append(time.monotonic() - began)
-        return found
+            paces.append(time.monotonic() - began)
+        return paces
 
     def _value(self, table: list[Sample]) -> float:
         try:
@@ -258,9 +258,9 @@ class _Measuring:
             return math.nan
 
     def _turn(self, tables: Iterator[list[Sample]]) -> list[float]:
-        end, found = time.monotonic() + TURN_SECONDS, list[float]()
+        end, values = time.monotonic() + TURN_SECONDS, list[float]()
         for table in tables:
-            found.append(self._value(table))
+            values.append(self._value(table))
             if time.monotonic() > end:
                 break
-        return found
+        return values

@@ -34,7 +34,7 @@ class Survey:
     columns: Given | None = None
 
     def __contains__(self, sample: object) -> bool:
-        return any(one == sample for one in self)
+        return any(own_sample == sample for own_sample in self)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -65,7 +65,7 @@ def surveyed(path: Path, forms: Forms | None = None, columns: Given | None = Non
     ids: list[str] = []
     seen: dict[str | None, set[str]] = {}
     union = Sample("")
-    missing = {one.name for one in dataclasses.fields(Sample)} - {"id"}
+    missing = {field.name for field in dataclasses.fields(Sample)} - {"id"}
     for _, sample in streamed(path, forms, columns):
         own = seen.setdefault(sample.system, set())
         if sample.id in own:

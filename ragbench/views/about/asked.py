@@ -19,10 +19,14 @@ def parameters(material: Material) -> Content:
     Nothing of a measurement that did not keep what it was asked for.
     """
     _ = material.text
-    asked = [one for one in material.facts.get("request") or () if isinstance(one, Mapping) and one.get("name")]
+    asked = [
+        parameter
+        for parameter in material.facts.get("request") or ()
+        if isinstance(parameter, Mapping) and parameter.get("name")
+    ]
     if not asked:
         return ()
-    changed = sum(one.get("value") != one.get("default") for one in asked)
+    changed = sum(parameter.get("value") != parameter.get("default") for parameter in asked)
     summary = _("Parameters of this measurement: all at their defaults")
     if changed:
         summary = _.plural(
@@ -36,20 +40,22 @@ def parameters(material: Material) -> Content:
         (_("default"), "rb-word"),
         (_("meaning"), "rb-word"),
     ]
-    table = Table.of(_, _("Parameters of this measurement"), heads, [_row(material, one, asked) for one in asked])
+    table = Table.of(
+        _, _("Parameters of this measurement"), heads, [_row(material, parameter, asked) for parameter in asked]
+    )
     return Section([table], summary)
 
 
-def _row(material: Material, one: Mapping[str, Any], asked: Sequence[Mapping[str, Any]]) -> list[Phrase]:
+def _row(material: Material, parameter: Mapping[str, Any], asked: Sequence[Mapping[str, Any]]) -> list[Phrase]:
     _ = material.text
-    name, value, default = str(one["name"]), one.get("value"), one.get("default")
+    name, value, default = str(parameter["name"]), parameter.get("value"), parameter.get("default")
     used = _resolved(material, name, [each.get("value") for each in asked]) if value in EMPTY else None
     other = shown(_("the same")) if value == default else _written(material, name, default)
     return [
         Styled(shown(name), "code"),
         _written(material, name, value) if used is None else used,
         other,
-        shown(_(clean(one.get("help")))),
+        shown(_(clean(parameter.get("help")))),
     ]
 
 
@@ -69,8 +75,8 @@ def _resolved(material: Material, name: str, asked: Sequence[Any]) -> Phrase | N
     if isinstance(known, str) and known in asked:
         return None
     if isinstance(known, list):
-        names = [one.get("name") if isinstance(one, Mapping) else one for one in known]
-        known = names if all(isinstance(one, str) and one for one in names) else None
+        names = [entry.get("name") if isinstance(entry, Mapping) else entry for entry in known]
+        known = names if all(isinstance(word, str) and word for word in names) else None
     if known in EMPTY or not isinstance(known, str | int | float | list):
         return None
     return flat(material, known)

@@ -75,17 +75,17 @@ def _sets(material: Material) -> list[str]:
     _ = material.text
     drawn: dict[str, int] = {}
     left: dict[str, None] = {}
-    for one in material.facts.get("sets", ()):
-        if one["status"] == "ok":
-            name = shown(one["metric"])
-            drawn[name] = min(drawn.get(name, one["resamples"]), one["resamples"])
-            left |= {name: None} if one["left_out"] else {}
+    for set_score in material.facts.get("sets", ()):
+        if set_score["status"] == "ok":
+            name = shown(set_score["metric"])
+            drawn[name] = min(drawn.get(name, set_score["resamples"]), set_score["resamples"])
+            left |= {name: None} if set_score["left_out"] else {}
     if not drawn:
         return []
     said = [_("One value of all answers of a system, no mean: {metrics}.", metrics=_.enumeration(list(drawn)))]
     asked_for = int(material.facts.get("resamples") or 0)
     for number in sorted(set(drawn.values()), reverse=True):
-        names = _.enumeration([name for name, one in drawn.items() if one == number])
+        names = _.enumeration([name for name, count in drawn.items() if count == number])
         if number == asked_for:
             said.append(_("On {n} sets of questions drawn anew: {metrics}.", n=_.integer(number), metrics=names))
         else:
@@ -205,8 +205,8 @@ def _clusters(material: Material) -> list[str]:
     effects = [e.design_effect for e in clustered if e.design_effect is not None]
     if effects:
         low, high = _.number(min(effects), 2), _.number(max(effects), 2)
-        one = _("Design effect: {effect}.", effect=low)
-        said.append(one if low == high else _("Design effect: {low} to {high}.", low=low, high=high))
+        sentence = _("Design effect: {effect}.", effect=low)
+        said.append(sentence if low == high else _("Design effect: {low} to {high}.", low=low, high=high))
     if groups < 20:
         said.append(_("Fewer than 20 groups: read every interval with care."))
     return said

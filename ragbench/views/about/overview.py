@@ -40,10 +40,12 @@ class Overview:
     @cached_property
     def numbers(self) -> dict[str, dict[str, dict[str, Estimate]]]:
         """Estimates by page, metric and system."""
-        found: dict[str, dict[str, dict[str, Estimate]]] = {}
-        for one in self.material.measurement.estimates_by("page"):
-            found.setdefault(str(one.where["page"]), {}).setdefault(one.metric, {})[one.system] = one.estimate
-        return found
+        by_page: dict[str, dict[str, dict[str, Estimate]]] = {}
+        for estimate in self.material.measurement.estimates_by("page"):
+            by_page.setdefault(str(estimate.where["page"]), {}).setdefault(estimate.metric, {})[estimate.system] = (
+                estimate.estimate
+            )
+        return by_page
 
     def own(self, page: Facts, metric: str) -> Numbers:
         """The estimates of a page's metric by system."""
@@ -96,10 +98,10 @@ class Overview:
 @view("overview")
 def overview(material: Material, present: frozenset[str]) -> Content:
     """A row a system: what each page answers with, with interval, band and verdict, leading to the page."""
-    found = Overview(material)
-    if not found.pages:
+    summary = Overview(material)
+    if not summary.pages:
         return Text(material.text("Nothing was measured."))
-    return ([_table(found, group, present) for group in found.groups()], _legend(found))
+    return ([_table(summary, group, present) for group in summary.groups()], _legend(summary))
 
 
 def _systems(pages: Sequence[Facts]) -> list[str]:
@@ -107,56 +109,56 @@ def _systems(pages: Sequence[Facts]) -> list[str]:
     return list(dict.fromkeys(str(name) for page in ordered for name in page.get("systems", ())))
 
 
-def _table(found: Overview, pages: Sequence[Facts], present: frozenset[str]) -> Content:
-    _ = found.text
+def _table(overview: Overview, pages: Sequence[Facts], present: frozenset[str]) -> Content:
+    _ = overview.text
     baselines = {page.get("baseline") for page in pages}
-    columns = [(page, metric) for page in pages if (metric := found.metric(page)) is not None]
+    columns = [(page, metric) for page in pages if (metric := overview.metric(page)) is not None]
     heads = [Column(_("system"))]
     heads += [
         Column(
-            _head(found, page, metric, present), "interval", look="rb-cell", head="rb-name",
-            label=f"{found.short(page)} · {metric}",
+            _head(overview, page, metric, present), "interval", look="rb-cell", head="rb-name",
+            label=f"{overview.short(page)} · {metric}",
         )
         for page, metric in columns
     ]  # fmt: skip
     rows = []
     for name in _systems(pages):
         note = small(_("baseline") if name in baselines else "")
-        cells = [_cell(found, page, metric, name) for page, metric in columns]
-        rows.append(((named(found.material, name), note), *cells))
-    of = ", ".join(found.short(page) for page, _metric in columns)  # a run's pages may need several such tables
+        cells = [_cell(overview, page, metric, name) for page, metric in columns]
+        rows.append(((named(overview.material, name), note), *cells))
+    of = ", ".join(overview.short(page) for page, _metric in columns)  # a run's pages may need several such tables
     title = f"{_('Systems, and what each page answers with')}: {of}"
     return Table(tuple(heads), tuple(rows), title, language=_.language, look="rb-overview")
 
 
-def _head(found: Overview, page: Facts, metric: str, present: frozenset[str]) -> Phrase:
-    own = found.own(page, metric)
-    against = [c for name in own if (c := found.comparison(page, name, metric)) is not None]
-    lower = bands.direction(found.material, metric, against) == "lower"
-    name = metric_name(found.material, present, metric)
-    more = (name, ", " + found.text("lower is better") if lower else "")
-    return Lines((Link(shown(found.short(page)), href(page)), Styled(more, "small")))
+def _head(overview: Overview, page: Facts, metric: str, present: frozenset[str]) -> Phrase:
+    own = overview.own(page, metric)
+    against = [c for name in own if (c := overview.comparison(page, name, metric)) is not None]
+    lower = bands.direction(overview.material, metric, against) == "lower"
+    name = metric_name(overview.material, present, metric)
+    more = (name, ", " + overview.text("lower is better") if lower else "")
+    return Lines((Link(shown(overview.short(page)), href(page)), Styled(more, "small")))
 
 
-def _cell(found: Overview, page: Facts, metric: str, system: str) -> Phrase:
+def _cell(overview: Overview, page: Facts, metric: str, system: str) -> Phrase:
     """A number that leads to its page, its band and its verdict."""
-    _, e = found.text, found.own(page, metric).get(system)
+    _, e = overview.text, overview.own(page, metric).get(system)
     if e is None:
         return Styled(DASH, look="rb-quiet")
-    digits = found.digits(page, metric)
+    digits = overview.digits(page, metric)
     number: Phrase = Value.of(e, digits, bare=True) if math.isfinite(e.value) else _("not measured")
-    c = found.comparison(page, system, metric)
-    marked = bands.marked(found.material, bands.reached(found.material, metric, e, system, page))
-    by = found.judged_by(page, metric) if c else ""
-    words = [part for part in (exact(e, _), marked, chip(found.material, c) if c else "", by) if part]
+    c = overview.comparison(page, system, metric)
+    marked = bands.marked(overview.material, bands.reached(overview.material, metric, e, system, page))
+    by = overview.judged_by(page, metric) if c else ""
+    words = [part for part in (exact(e, _), marked, chip(overview.material, c) if c else "", by) if part]
     address = f"{href(page)}#{row_anchor(metric, bool(page.get('describes')))}"
     under = Styled(joined(" · ", words), look="rb-words") if words else ""
     return (Link(number, address), small(counted(e, _, digits)), under)
 
 
-def measured(found: Overview, page: Facts) -> list[str]:
+def measured(overview: Overview, page: Facts) -> list[str]:
     """Questions, time and cost of a page."""
-    _ = found.text
+    _ = overview.text
     said: list[str] = []
     if page.get("n_questions") is not None:
         said.append(_.plural("{n} question", "{n} questions", int(page["n_questions"])))
@@ -165,7 +167,7 @@ def measured(found: Overview, page: Facts) -> list[str]:
     times = page.get("milliseconds") or {}
     if times:
         of = [times[name] for name in page["systems"] if name in times]
-        ends = [_.number(one, 1 if one < 100 else 0) for one in (of if len(of) <= TIMES else (min(of), max(of)))]
+        ends = [_.number(ms, 1 if ms < 100 else 0) for ms in (of if len(of) <= TIMES else (min(of), max(of)))]
         said.append(_("median time {times} ms", times=(" / " if len(of) <= TIMES else " … ").join(ends)))
     if page.get("judging_seconds"):
         said.append(_("judges took {seconds} s", seconds=_.number(page["judging_seconds"], 1)))
@@ -195,19 +197,19 @@ def href(page: Facts) -> str:
     return f"{quote(str(page['name']))}.html"
 
 
-def _legend(found: Overview) -> Content:
-    name = str(found.material.facts.get("threshold_set", ""))
-    verdicts = found.text("Verdicts come from the page's own corrected comparisons with the baseline.")
+def _legend(overview: Overview) -> Content:
+    name = str(overview.material.facts.get("threshold_set", ""))
+    verdicts = overview.text("Verdicts come from the page's own corrected comparisons with the baseline.")
     signed = {
         label: text
-        for page in found.pages
+        for page in overview.pages
         for label, text in (page.get("signatures") or {}).items()
-        if label == found.metric(page)
+        if label == overview.metric(page)
     }
     return (
-        Text(shown(f"{bands.stated(found.material, name)} {verdicts}"), "rb-meta"),
-        bands.signatures(found.material, signed),
-        standing_in(found.material),
+        Text(shown(f"{bands.stated(overview.material, name)} {verdicts}"), "rb-meta"),
+        bands.signatures(overview.material, signed),
+        standing_in(overview.material),
     )
 
 
@@ -215,7 +217,7 @@ def _legend(found: Overview) -> Content:
 def limits(material: Material, present: frozenset[str]) -> Content:
     """The thresholds that the numbers were held to."""
     _ = material.text
-    there = {one.metric for one in material.measurement.estimates_by("page")}
+    there = {estimate.metric for estimate in material.measurement.estimates_by("page")}
     known = {metric: band for metric, band in bands.of(material).items() if metric in there}
     if not known:
         return Text(_("No number on these pages has a threshold."))

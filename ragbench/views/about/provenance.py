@@ -41,7 +41,9 @@ def _rows(material: Material) -> list[tuple[Phrase, Phrase]]:
         if value in (None, "", [], {}):
             continue
         if key == "judges":
-            value = [", ".join(str(one[name]) for name in WHO if one.get(name)) for one in known(material)] or value
+            value = [
+                ", ".join(str(judge[name]) for name in WHO if judge.get(name)) for judge in known(material)
+            ] or value
         if key == "answers":
             value = {
                 "rated answers": material.text("rated answers"),

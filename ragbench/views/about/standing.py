@@ -28,37 +28,37 @@ LEAST = 0.001
 @view("standing")
 def standing(material: Material, present: frozenset[str]) -> Content:
     """Is it better, and which part is to blame; then, quieter, how good it is and what could not be measured."""
-    found = Overview(material)
-    good, first = _good(found), [*_better(found), *_blamed(found)]
-    failed = raised.sentences((one for page in found.pages for one in raised.of(page)), found.text)
+    overview = Overview(material)
+    good, first = _good(overview), [*_better(overview), *_blamed(overview)]
+    failed = raised.sentences((failure for page in overview.pages for failure in raised.of(page)), overview.text)
     strange = unidentified.sentences(
-        (one for page in found.pages for one in unidentified.of(page).values()), found.text
+        (gap for page in overview.pages for gap in unidentified.of(page).values()), overview.text
     )
-    more = [*([good] if first else []), *_missing(found), *(f"{text}." for text in failed), *strange]
+    more = [*([good] if first else []), *_missing(overview), *(f"{text}." for text in failed), *strange]
     said = [*(map(Text, first) if first else [Text(good)]), *(Text(line, "rb-more") for line in more)]
     return Section(said, look="rb-says")
 
 
-def answers(found: Overview) -> list[Phrase]:
+def answers(overview: Overview) -> list[Phrase]:
     """All that `standing` says, sentence by sentence."""
-    said: list[Phrase] = [*_better(found), *_blamed(found)]
-    return [*said, _good(found), *_missing(found)]
+    said: list[Phrase] = [*_better(overview), *_blamed(overview)]
+    return [*said, _good(overview), *_missing(overview)]
 
 
 @view("differences")
 def differences(material: Material, present: frozenset[str]) -> Content:
     """The forest of paired differences: of every page that compares, on the metric that it answers with."""
-    found = Overview(material)
+    overview = Overview(material)
     panels = []
-    for page, metric, rows in compared(found):
+    for page, metric, rows in compared(overview):
         lower = material.text("lower is better") if rows[0].better == "lower" else ""
         against = material.text("against {baseline}", baseline=rows[0].baseline)
         of = material.population((row.n for row in rows), named=False)
-        name = f"{found.short(page)} · {metric}"
+        name = f"{overview.short(page)} · {metric}"
         named = Lines(
-            (name, Styled(", ".join(filter(None, [against, of, lower, found.judged_by(page, metric)])), "small"))
+            (name, Styled(", ".join(filter(None, [against, of, lower, overview.judged_by(page, metric)])), "small"))
         )
-        digits = found.digits(page, metric)
+        digits = overview.digits(page, metric)
         panels.append(forest.Panel(named, metric, digits, rows, href(page), name))
     return forest.drawn(material, panels)
 
@@ -66,42 +66,50 @@ def differences(material: Material, present: frozenset[str]) -> Content:
 @view("blame_bars")
 def blame_bars(material: Material, present: frozenset[str]) -> Content:
     """What became of the questions that can be answered, a bar a system, of each page that has told it."""
-    found = Overview(material)
+    overview = Overview(material)
     return [
-        Figure(Link(found.title(page)[1], href(page)), drawn=stacked.bars(blamed, found.title(page)[1]))
-        for page, blamed in blames(found)
+        Figure(Link(overview.title(page)[1], href(page)), drawn=stacked.bars(blamed, overview.title(page)[1]))
+        for page, blamed in blames(overview)
         if blamed.has(ANSWERABLE)
     ]
 
 
-def compared(found: Overview) -> list[tuple[Facts, str, tuple[Comparison, ...]]]:
+def compared(overview: Overview) -> list[tuple[Facts, str, tuple[Comparison, ...]]]:
     """The pages that compare systems, the metric that each answers with, and its comparisons."""
     told = []
-    for page in found.pages:
-        metric = found.metric(page)
+    for page in overview.pages:
+        metric = overview.metric(page)
         if metric is None:
             continue
-        rows = tuple(c for name in found.own(page, metric) if (c := found.comparison(page, name, metric)) is not None)
+        rows = tuple(
+            c for name in overview.own(page, metric) if (c := overview.comparison(page, name, metric)) is not None
+        )
         if rows:
             told.append((page, metric, rows))
     return told
 
 
-def blames(found: Overview) -> list[tuple[Facts, Blamed]]:
+def blames(overview: Overview) -> list[tuple[Facts, Blamed]]:
     """The pages that tell which part is to blame."""
-    every = ((page, Blamed(found.material, str(page["name"]))) for page in found.pages)
+    every = ((page, Blamed(overview.material, str(page["name"]))) for page in overview.pages)
     return [(page, blamed) for page, blamed in every if blamed.systems]
 
 
-def _good(found: Overview) -> str:
+def _good(overview: Overview) -> str:
     """How many numbers lie wholly in which band of the threshold set."""
-    _ = found.text
-    every = found.material.measurement.estimates_by("page")
-    held = [one for one in every if one.metric in bands.of(found.material)]
-    pages = {str(page["name"]): page for page in found.pages}
+    _ = overview.text
+    every = overview.material.measurement.estimates_by("page")
+    held = [estimate for estimate in every if estimate.metric in bands.of(overview.material)]
+    pages = {str(page["name"]): page for page in overview.pages}
     met = [
-        bands.reached(found.material, one.metric, one.estimate, one.system, pages.get(str(one.where["page"]), {}))
-        for one in held
+        bands.reached(
+            overview.material,
+            estimate.metric,
+            estimate.estimate,
+            estimate.system,
+            pages.get(str(estimate.where["page"]), {}),
+        )
+        for estimate in held
     ]
     reached = [each for each in met if each.stretches]
     if not reached:
@@ -119,82 +127,84 @@ def _good(found: Overview) -> str:
     return f"{lead} {', '.join(parts)}."
 
 
-def _better(found: Overview) -> list[Phrase]:
+def _better(overview: Overview) -> list[Phrase]:
     """For each challenger what it earned on every page that compares, those that earned the same together.
 
     Where that would take too many sentences: page by page how many earned what.
     """
-    told = compared(found)
+    told = compared(overview)
     earned: dict[tuple[str, str], list[tuple[Verdict, str]]] = {}
     for page, metric, rows in told:
-        for one in rows:
-            why = f", {reason_in(one.withheld, found.text)}" if one.withheld else ""
-            why += f" ({unsure})" if (unsure := doubted(one, found.text)) else ""
-            by = found.judged_by(page, metric)
-            where = f"{found.short(page)}: {metric}{f', {by}' if by else ''}{why}"
-            earned.setdefault((one.challenger, one.baseline), []).append((one.verdict, where))
+        for comparison in rows:
+            why = f", {reason_in(comparison.withheld, overview.text)}" if comparison.withheld else ""
+            why += f" ({unsure})" if (unsure := doubted(comparison, overview.text)) else ""
+            by = overview.judged_by(page, metric)
+            where = f"{overview.short(page)}: {metric}{f', {by}' if by else ''}{why}"
+            earned.setdefault((comparison.challenger, comparison.baseline), []).append((comparison.verdict, where))
     alike: dict[tuple[str, tuple[tuple[Verdict, str], ...]], list[str]] = {}
     for (system, baseline), own in earned.items():
         alike.setdefault((baseline, tuple(own)), []).append(system)
     by_baseline = Counter(baseline for baseline, _pattern in alike)
     said = [
-        _compared(found, systems, baseline, pattern)
+        _compared(overview, systems, baseline, pattern)
         for (baseline, pattern), systems in alike.items()
         if by_baseline[baseline] <= NAMED
     ]
     many = [(page, metric, rows) for page, metric, rows in told if by_baseline[rows[0].baseline] > NAMED]
-    return said + [_counted(found, page, metric, rows) for page, metric, rows in many]
+    return said + [_counted(overview, page, metric, rows) for page, metric, rows in many]
 
 
-def _compared(found: Overview, systems: Sequence[str], baseline: str, pattern: Sequence[tuple[Verdict, str]]) -> Phrase:
+def _compared(
+    overview: Overview, systems: Sequence[str], baseline: str, pattern: Sequence[tuple[Verdict, str]]
+) -> Phrase:
     parts = []
     for verdict in Verdict:
-        where = [place for one, place in pattern if one is verdict]
+        where = [place for earned, place in pattern if earned is verdict]
         if where:
-            parts.append((found.material.verdict(verdict), f" ({'; '.join(where)})"))
-    several = found.text.plural("{n} system", "{n} systems", len(systems))
+            parts.append((overview.material.verdict(verdict), f" ({'; '.join(where)})"))
+    several = overview.text.plural("{n} system", "{n} systems", len(systems))
     return filled(
-        found.text("{systems} against {baseline}: {verdicts}."),
+        overview.text("{systems} against {baseline}: {verdicts}."),
         systems=joined(", ", [bold(shown(name)) for name in systems]) if len(systems) <= NAMED else bold(several),
         baseline=shown(baseline),
         verdicts=joined(", ", parts),
     )
 
 
-def _counted(found: Overview, page: Facts, metric: str, rows: Sequence[Comparison]) -> Phrase:
+def _counted(overview: Overview, page: Facts, metric: str, rows: Sequence[Comparison]) -> Phrase:
     """`Tier 1: mrr@10, 11 systems against bm25: better 3 (a, b, c), not shown 8.`"""
-    _ = found.text
+    _ = overview.text
     parts = []
     for verdict in Verdict:
-        names = [shown(one.challenger) for one in rows if one.verdict is verdict]
+        names = [shown(comparison.challenger) for comparison in rows if comparison.verdict is verdict]
         if names:
             listed = f" ({', '.join(names)})" if len(names) <= NAMED else ""
-            parts.append((found.material.verdict(verdict), " ", len(names), listed))
+            parts.append((overview.material.verdict(verdict), " ", len(names), listed))
     return filled(
         _("{page}: {metric}, {n} against {baseline}: {verdicts}."),
-        page=shown(found.short(page)),
-        metric=shown(", ".join(filter(None, (metric, found.judged_by(page, metric))))),
+        page=shown(overview.short(page)),
+        metric=shown(", ".join(filter(None, (metric, overview.judged_by(page, metric))))),
         n=_.plural("{n} system", "{n} systems", len(rows)),
         baseline=shown(rows[0].baseline),
         verdicts=joined(", ", parts),
     )
 
 
-def _blamed(found: Overview) -> list[Phrase]:
+def _blamed(overview: Overview) -> list[Phrase]:
     """The part that fails first most often, with the systems of which that is so."""
-    _ = found.text
+    _ = overview.text
     said = list[Phrase]()
-    for page, blamed in blames(found):
+    for page, blamed in blames(overview):
         worst: dict[str, list[tuple[str, Estimate]]] = {}
         for system in blamed.systems:
-            if (one := blamed.worst(system)) is not None:
-                worst.setdefault(one[0], []).append((system, one[1]))
+            if (culprit := blamed.worst(system)) is not None:
+                worst.setdefault(culprit[0], []).append((system, culprit[1]))
         parts = [(bold(blamed.name(part)), " (", _shares(blamed, own), ")") for part, own in worst.items()]
         if parts:
             said.append(
                 filled(
                     _("Most frequent first failure in {page}: {parts}."),
-                    page=shown(found.short(page)),
+                    page=shown(overview.short(page)),
                     parts=joined(", ", parts),
                 )
             )
@@ -215,18 +225,18 @@ def _shares(blamed: Blamed, own: Sequence[tuple[str, Estimate]]) -> Phrase:
     return joined("; ", [(shown(name), " ", blamed.percent(e)) for name, e in own])
 
 
-def _missing(found: Overview) -> list[str]:
+def _missing(overview: Overview) -> list[str]:
     """How much could not be measured, where anything could not."""
-    _ = found.text
-    missing = sum(int(page.get("unmeasured") or 0) for page in found.pages)
-    wanted = sum(int(page.get("wanted") or 0) for page in found.pages)
+    _ = overview.text
+    missing = sum(int(page.get("unmeasured") or 0) for page in overview.pages)
+    wanted = sum(int(page.get("wanted") or 0) for page in overview.pages)
     said: list[str] = []
     if missing:
         share = f"<{_.percent(LEAST, 1)}" if missing / wanted < LEAST / 2 else _.percent(missing / wanted, 1)
         said.append(_("{share} of all values could not be measured; they are in no mean.", share=share))
-    why = {found.short(page): reasons.told(page.get("why") or {}, _) for page in found.pages}
+    why = {overview.short(page): reasons.told(page.get("why") or {}, _) for page in overview.pages}
     said += [f"{page}: {text}." for page, text in why.items() if text]
-    few = sum(int(page.get("incomplete") or 0) for page in found.pages)
+    few = sum(int(page.get("incomplete") or 0) for page in overview.pages)
     if few:
         said.append(
             _.plural(

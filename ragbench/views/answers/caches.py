@@ -79,9 +79,11 @@ def figure(material: Material, kind: str) -> dict[str, Any]:
     """Hit rate and wrong hits by threshold, an embedder a colour."""
     layout = chart.layout(material.text, PANEL, margin={"l": 8, "r": 8, "t": 6, "b": 26, "pad": 0})
     curves: dict[tuple[str, str], list[tuple[float, Estimate]]] = {}
-    for one in material.measurement.estimates_by("asked", "threshold"):
-        if one.where["asked"] == kind:
-            curves.setdefault((one.system, one.metric), []).append((float(one.where["threshold"]), one.estimate))
+    for estimate in material.measurement.estimates_by("asked", "threshold"):
+        if estimate.where["asked"] == kind:
+            curves.setdefault((estimate.system, estimate.metric), []).append(
+                (float(estimate.where["threshold"]), estimate.estimate)
+            )
     lowest = min((at for own in curves.values() for at, _ in own), default=0.5)
     layout["xaxis"] = chart.axis(range=[lowest, 1.0], nticks=6)
     layout["yaxis"] = chart.axis(range=[-0.02, 1.02], nticks=5, tickformat=".0%")
@@ -94,7 +96,7 @@ def figure(material: Material, kind: str) -> dict[str, Any]:
         traces += _band(material, name, curves.get((name, wrong_hit_rate.label), ()))
         for metric in (cache_hit_rate.label, wrong_hit_rate.label):
             own = curves.get((name, metric), ())
-            if any(math.isfinite(one.value) for _, one in own):
+            if any(math.isfinite(estimate.value) for _, estimate in own):
                 traces.append(_line(material, name, own, metric))
     return {"data": traces, "layout": layout}
 
@@ -105,7 +107,7 @@ def _band(material: Material, name: str, own: Curve) -> list[dict[str, Any]]:
     if all(least == most for _, least, most in ends):
         return []
     there = [at for at, _, _ in ends]
-    least, most = ([round(float(one[place]), 6) for one in ends] for place in (1, 2))
+    least, most = ([round(float(end[place]), 6) for end in ends] for place in (1, 2))
     return [
         {
             "type": "scatter", "mode": "lines", "x": there + there[::-1], "y": most + least[::-1], "fill": "toself",
@@ -124,24 +126,24 @@ def _line(material: Material, name: str, own: Curve, metric: str) -> dict[str, A
         "mode": "lines",
         "name": chart.plain(f"{name}, {word}"),
         "x": [round(at, 4) for at, _estimate in own],
-        "y": [round(one.value, 6) for _at, one in own],
+        "y": [round(estimate.value, 6) for _at, estimate in own],
         "line": {"color": f"@series-{series(material, name)}", "width": 2, "dash": "dot" if wrong else "solid"},
         "text": [
-            f"<b>{chart.plain(name)}</b> {_.number(at, 2)}<br>{word}: {_.percent(one.value, 1)} "
-            + _.ends(_percent(material, one.low), _percent(material, one.high))
-            + (f"<br>{_percents(material, one)}" if wrong else "")
-            for at, one in own
+            f"<b>{chart.plain(name)}</b> {_.number(at, 2)}<br>{word}: {_.percent(estimate.value, 1)} "
+            + _.ends(_percent(material, estimate.low), _percent(material, estimate.high))
+            + (f"<br>{_percents(material, estimate)}" if wrong else "")
+            for at, estimate in own
         ],
         "hovertemplate": "%{text}<extra></extra>",
     }
 
 
-def _percents(material: Material, one: Estimate) -> str:
+def _percents(material: Material, estimate: Estimate) -> str:
     """The ends of the share of wrong answers in a sentence."""
     return material.text(
         "{least} … {most} if all undecided hits were right … wrong",
-        least=_percent(material, one.floor),
-        most=_percent(material, one.ceiling),
+        least=_percent(material, estimate.floor),
+        most=_percent(material, estimate.ceiling),
     )
 
 
@@ -155,19 +157,19 @@ def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) ->
              _("wrong"), _("not known"), _("wrong-hit rate"))  # fmt: skip
     body = []
     for kind in kinds:
-        for one in [each for each in rows_of(material.kept("caches")) if each["asked"] == kind]:
-            served = _behind(material, present, one, int(one["hits"]), metric="similarity", sort="best")
+        for row in [each for each in rows_of(material.kept("caches")) if each["asked"] == kind]:
+            served = _behind(material, present, row, int(row["hits"]), metric="similarity", sort="best")
             rate, wrong = (
-                material.estimate(str(one["system"]), metric.label, asked=kind)
+                material.estimate(str(row["system"]), metric.label, asked=kind)
                 for metric in (cache_hit_rate, wrong_hit_rate)
             )
             body.append(
                 [
-                    named(material, str(one["system"])),
+                    named(material, str(row["system"])),
                     kind_name(material, kind),
-                    int(one["n"]),
+                    int(row["n"]),
                     Lines((served, Value.of(rate) if rate else DASH)),
-                    *(_worth(material, present, one, each) for each in WORTHS),
+                    *(_worth(material, present, row, each) for each in WORTHS),
                     _wrong_rate(material, wrong) if wrong else DASH,
                 ]
             )
@@ -177,17 +179,17 @@ def _table(material: Material, present: frozenset[str], kinds: Sequence[str]) ->
     return (Table.of(_, _("The cache at its threshold"), heads, body), Text(note, "rb-meta"))
 
 
-def _worth(material: Material, present: frozenset[str], one: Mapping[str, Any], worth: Serving) -> Phrase:
+def _worth(material: Material, present: frozenset[str], row: Mapping[str, Any], worth: Serving) -> Phrase:
     """How many hits would be so, leading to them where there are any."""
-    number = int(one[worth.value])
-    if not one[worth.value]:
+    number = int(row[worth.value])
+    if not row[worth.value]:
         return number
-    return _behind(material, present, one, number, metric="serving", outcome=served_link(worth))
+    return _behind(material, present, row, number, metric="serving", outcome=served_link(worth))
 
 
-def _behind(material: Material, present: frozenset[str], one: Mapping[str, Any], number: int, **wish: str) -> Link:
+def _behind(material: Material, present: frozenset[str], row: Mapping[str, Any], number: int, **wish: str) -> Link:
     """A number that leads to the questions of its kind."""
-    address = link(material, present, system=clean(one["system"]), slice=f"what:{one['asked']}", **wish)
+    address = link(material, present, system=clean(row["system"]), slice=f"what:{row['asked']}", **wish)
     return Link(number, address)
 
 
@@ -211,11 +213,11 @@ def hits(material: Material, present: frozenset[str], count: int = 10) -> Conten
 def _hits(material: Material, name: str, count: int) -> Content:
     _ = material.text
     threshold = float(material.facts.get("threshold", 0))
-    served = [one for one in rows_of(material.kept("nearest"), name) if one["similarity"] > threshold]
+    served = [hit for hit in rows_of(material.kept("nearest"), name) if hit["similarity"] > threshold]
     served.sort(
-        key=lambda one: (RANK[Serving(one["serving"])], -one["similarity"], str(one["asked"]), str(one["sample"]))
+        key=lambda hit: (RANK[Serving(hit["serving"])], -hit["similarity"], str(hit["asked"]), str(hit["sample"]))
     )
-    counts = {each.value: sum(one["serving"] == each for one in served) for each in Serving}
+    counts = {each.value: sum(hit["serving"] == each for hit in served) for each in Serving}
     title = filled(
         _("<b>{embedder}</b>: {wrong} of {hits} hits would be wrong, {doubtful} doubtful, {unknown} not known"),
         embedder=named(material, name) if len(material.systems) > 1 else shown(name),
@@ -223,11 +225,11 @@ def _hits(material: Material, name: str, count: int) -> Content:
         **counts,
     )
     prefix = f"hit{material.systems.index(name)}"
-    items = shortened(material.text, [_hit(material, prefix, one) for one in served[:count]]) if served else ()
+    items = shortened(material.text, [_hit(material, prefix, hit) for hit in served[:count]]) if served else ()
     return (Text(title, "h3"), items, left(material, len(served), count))
 
 
-def _hit(material: Material, prefix: str, one: Mapping[str, Any]) -> Entry:
+def _hit(material: Material, prefix: str, hit: Mapping[str, Any]) -> Entry:
     _ = material.text
     words = {
         Serving.RIGHT: Styled(_("right"), look="rb-quiet"),
@@ -235,14 +237,14 @@ def _hit(material: Material, prefix: str, one: Mapping[str, Any]) -> Entry:
         Serving.WRONG: bold(_("wrong"), "rb-worse"),
         Serving.UNKNOWN: Styled(_("not known"), look="rb-quiet"),
     }
-    marks = (words[Serving(one["serving"])], " ", Number(float(one["similarity"])))
-    summary = Lines((shown(one["question"], SUMMARY), Styled(shown(one["cached_question"], SUMMARY), "small")))
-    asked: Phrase = shown(one["answer"], EXCERPT)
-    if not asked and (disliked := shown(one["disliked"], EXCERPT)):
+    marks = (words[Serving(hit["serving"])], " ", Number(float(hit["similarity"])))
+    summary = Lines((shown(hit["question"], SUMMARY), Styled(shown(hit["cached_question"], SUMMARY), "small")))
+    asked: Phrase = shown(hit["answer"], EXCERPT)
+    if not asked and (disliked := shown(hit["disliked"], EXCERPT)):
         asked = filled(_("Disliked by its user: {answer}"), answer=disliked)
     parts = (
-        (_("Asked"), one["question"], asked, ", ".join(one["pages"])),
-        (_("Out of the cache"), one["cached_question"], shown(one["cached_answer"], EXCERPT), one["cached_page"]),
+        (_("Asked"), hit["question"], asked, ", ".join(hit["pages"])),
+        (_("Out of the cache"), hit["cached_question"], shown(hit["cached_answer"], EXCERPT), hit["cached_page"]),
     )
     body = [
         (
@@ -253,4 +255,4 @@ def _hit(material: Material, prefix: str, one: Mapping[str, Any]) -> Entry:
         )
         for title, question, answer, page in parts
     ]
-    return Entry(anchor(prefix, f"{one['asked']}-{one['sample']}"), summary, marks, body)
+    return Entry(anchor(prefix, f"{hit['asked']}-{hit['sample']}"), summary, marks, body)

@@ -33,19 +33,25 @@ def _means(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Content:
     for row in rows:
         system, metric = str(row["system"]), str(row["metric"])
         seen = {by: material.estimate(system, metric, mean=by) for by in ("judge", "corrected", "people")}
-        judge, both, people = (None if one is None else measured(material, one, metric) for one in seen.values())
-        one = seen["corrected"]
+        judge, both, people = (
+            None if estimate is None else measured(material, estimate, metric) for estimate in seen.values()
+        )
+        combined = seen["corrected"]
         values: list[Any] = [
             (shown(metric), " ", Styled(_name(material, system), "small")),
             judge,
             (
                 DASH if both is None else both,
-                small(without_judge(one.note, _) if one and one.method != "prediction_powered" else ""),
+                small(without_judge(combined.note, _) if combined and combined.method != "prediction_powered" else ""),
             ),
             people,
-            _("{labels} of {items}", labels=_.integer(one.n if one else 0), items=_.integer(int(row["items"]))),
+            _(
+                "{labels} of {items}",
+                labels=_.integer(combined.n if combined else 0),
+                items=_.integer(int(row["items"])),
+            ),
             Number(row["correlation"], 2),
-            Number(one.n_effective if one else None, 0),
+            Number(combined.n_effective if combined else None, 0),
         ]
         body.append(values)
     return (Table.of(_, _("Means corrected by people's labels"), heads, body), _notes(material, rows))
@@ -64,7 +70,7 @@ def _notes(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Content:
             "labels” is how many labels alone would give an interval as narrow."
         )
     ]
-    partly = sorted({str(one["metric"]) for one in rows} - set(material.corrected))
+    partly = sorted({str(row["metric"]) for row in rows} - set(material.corrected))
     if partly:
         said.append(
             _(
@@ -73,9 +79,9 @@ def _notes(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Content:
                 metrics=clean(", ".join(partly)),
             )
         )
-    agreed = [one for one in rows if one["alpha"] == one["alpha"]]
+    agreed = [row for row in rows if row["alpha"] == row["alpha"]]
     if agreed:
-        values = sorted(float(one["alpha"]) for one in agreed)
+        values = sorted(float(row["alpha"]) for row in agreed)
         said.append(
             _(
                 "People agree with each other with a Krippendorff's α of {low} to {high} where several labelled the "
@@ -89,24 +95,24 @@ def _notes(material: Material, rows: Sequence[Mapping[Any, Any]]) -> Content:
 
 def _differences(material: Material) -> Content:
     _ = material.text
-    found = [one for one in material.measurement.comparisons_by("mean") if one.where == CORRECTED]
-    if not found:
+    comparisons = [finding for finding in material.measurement.comparisons_by("mean") if finding.where == CORRECTED]
+    if not comparisons:
         return ()
     heads = (_("difference"), _("judge alone"), _("as people would see it"), _("p (Holm)"), _("verdict"), _("labels"))
     body = []
-    for each in found:
-        one, metric = each.comparison, each.metric
+    for each in comparisons:
+        comparison, metric = each.comparison, each.metric
         where = {"mean": "judge"} if metric in material.corrected else {}
-        judge = material.comparison(one.challenger, metric, **where)
-        compared = (_name(material, one.challenger), " − ", shown(one.baseline))
+        judge = material.comparison(comparison.challenger, metric, **where)
+        compared = (_name(material, comparison.challenger), " − ", shown(comparison.baseline))
         body.append(
             [
                 (shown(metric), " ", Styled(compared, "small")),
                 None if judge is None else measured(material, judge, metric),
-                measured(material, one, metric),
-                P(one.p_adjusted),
-                chip(material, one),
-                one.n,
+                measured(material, comparison, metric),
+                P(comparison.p_adjusted),
+                chip(material, comparison),
+                comparison.n,
             ]
         )
     return Table.of(_, _("Differences corrected by people's labels"), heads, body)

@@ -61,14 +61,14 @@ def _judge(
     material: Material, present: frozenset[str], name: str, rows: Sequence[Mapping[str, Any]], count: int
 ) -> Content:
     _ = material.text
-    by_cell = {each: [one for one in rows if one["cell"] == each.name.lower()] for each in Cell}
+    by_cell = {each: [case for case in rows if case["cell"] == each.name.lower()] for each in Cell}
     prefix = f"cases{material.systems.index(name)}"
     wrong, right = (
         [Section(_cases(material, prefix, each, by_cell[each], count)) for each in places if by_cell[each]]
         for places in (ERRORS, RIGHT)
     )
     nothing = undecided(material).get(name)
-    unmeasured = 0 if nothing else sum(not one["cell"] for one in rows)
+    unmeasured = 0 if nothing else sum(not case["cell"] for case in rows)
     said = _.plural(
         "{n} case is unmeasured: it has no passage, and this judge decides by nothing else.",
         "{n} cases are unmeasured: they have no passage, and this judge decides by nothing else.",
@@ -116,10 +116,10 @@ def _cases(material: Material, prefix: str, place: Cell, rows: Sequence[Mapping[
         Cell.TRUE_POSITIVE: _("Shown, as it should be"),
         Cell.TRUE_NEGATIVE: _("Held back, as it should be"),
     }
-    sure = sorted(rows, key=lambda one: (-_surer(place, one["score"]), str(one["sample"])))
+    sure = sorted(rows, key=lambda case: (-_surer(place, case["score"]), str(case["sample"])))
     return (
         Text(f"{titles[place]}: {_.integer(len(rows))}", "rb-lead rb-cases"),
-        shortened(_, [_case(material, f"{prefix}-{int(place)}", one) for one in sure[:count]]),
+        shortened(_, [_case(material, f"{prefix}-{int(place)}", case) for case in sure[:count]]),
         left(material, len(rows), count),
     )
 
@@ -131,19 +131,19 @@ def _surer(place: Cell, score: float | None) -> float:
     return -score if place in (Cell.FALSE_NEGATIVE, Cell.TRUE_NEGATIVE) else score
 
 
-def _case(material: Material, prefix: str, one: Mapping[str, Any]) -> Entry:
+def _case(material: Material, prefix: str, case: Mapping[str, Any]) -> Entry:
     _ = material.text
     marks: Phrase = ""
-    if one["score"] is not None and math.isfinite(one["score"]):
-        marks = Styled((_("score"), " ", Number(float(one["score"]), 2)), look="rb-mark")
-    parts = [(_("Answer"), one["answer"] or _("(empty)")), (_("Why people decided so"), one["rationale"]),
-             (_("What the judge says"), reason_in(one["reason"] or "", _))]  # fmt: skip
+    if case["score"] is not None and math.isfinite(case["score"]):
+        marks = Styled((_("score"), " ", Number(float(case["score"]), 2)), look="rb-mark")
+    parts = [(_("Answer"), case["answer"] or _("(empty)")), (_("Why people decided so"), case["rationale"]),
+             (_("What the judge says"), reason_in(case["reason"] or "", _))]  # fmt: skip
     body = [(Text(name, "rb-lead"), Entries([[Text(shown(text, EXCERPT))]], "rb-hits")) for name, text in parts if text]
-    if len(one["contexts"]):
-        passages = [[Text(shown(text, EXCERPT))] for text in one["contexts"]]
+    if len(case["contexts"]):
+        passages = [[Text(shown(text, EXCERPT))] for text in case["contexts"]]
         body.append((Text(_("Passages"), "rb-lead"), Entries(passages, "rb-hits", ordered=True)))
-    summary = Lines((shown(one["question"], SUMMARY), Styled(shown(one["answer"], SUMMARY) or _("(empty)"), "small")))
-    return Entry(anchor(prefix, str(one["sample"])), summary, marks, body)
+    summary = Lines((shown(case["question"], SUMMARY), Styled(shown(case["answer"], SUMMARY) or _("(empty)"), "small")))
+    return Entry(anchor(prefix, str(case["sample"])), summary, marks, body)
 
 
 @view("pairs")
@@ -156,10 +156,10 @@ def pairs(material: Material, present: frozenset[str]) -> Content:
     heads = (_("judges"), _("both right"), _("only the first"), _("only the second"), _("neither"),
              _("p (McNemar)"), _("p (max-T)"))  # fmt: skip
     body = []
-    for one in rows:
-        name = (named(material, str(one["first"])), " · ", named(material, str(one["second"])))
-        numbers = [int(one[key]) for key in ("both", "only_first", "only_second", "neither")]
-        body.append([name, *numbers, P(float(one["p"])), P(float(one["p_adjusted"]))])
+    for pair in rows:
+        name = (named(material, str(pair["first"])), " · ", named(material, str(pair["second"])))
+        numbers = [int(pair[key]) for key in ("both", "only_first", "only_second", "neither")]
+        body.append([name, *numbers, P(float(pair["p"])), P(float(pair["p_adjusted"]))])
     note = _(
         "McNemar's test reads only the cases on which one of the two judges was right and the other wrong, and "
         "takes these cases as independent. Where answers to the same question are drawn together, the verdicts in the "
@@ -177,11 +177,11 @@ def costs(material: Material, present: frozenset[str]) -> Content:
         return Text(_("No judge gives scores that differ on enough cases: there is no threshold to choose."))
     plots = [
         Plot(
-            costs_figure(material, str(one["system"])),
-            _("cost by threshold, {name}", name=one["system"]),
-            named(material, str(one["system"])),
+            costs_figure(material, str(row["system"])),
+            _("cost by threshold, {name}", name=row["system"]),
+            named(material, str(row["system"])),
         )
-        for one in rows
+        for row in rows
     ]
     halves = (_("half on which it is chosen"), _("half on which it is scored"))
     title = _("Mean cost of a decision, by the score from which an answer is shown")
@@ -193,7 +193,7 @@ def costs(material: Material, present: frozenset[str]) -> Content:
 def costs_figure(material: Material, name: str) -> dict[str, Any]:
     """Two steps of mean cost by threshold, and a mark at the one that was chosen."""
     own = rows_of(material.kept("costs"), name)
-    finite = [float(one["threshold"]) for one in own if math.isfinite(one["threshold"])]
+    finite = [float(row["threshold"]) for row in own if math.isfinite(row["threshold"])]
     low, high = min([0.0, *finite]), max([1.0, *finite])
 
     def line(points: Sequence[tuple[float, float]], **more: Any) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def costs_figure(material: Material, name: str) -> dict[str, Any]:
 
     traces = [
         line(
-            [(one["threshold"], one["cost"]) for one in own if one["half"] == half],
+            [(row["threshold"], row["cost"]) for row in own if row["half"] == half],
             mode="lines",
             line={"color": f"@series-{number}", "width": 2, "dash": dash},
         )
@@ -225,15 +225,15 @@ def _costs_table(material: Material, rows: Sequence[Mapping[str, Any]]) -> Conte
     heads = (_("judge"), _("threshold"), _("cost with it"), _("cost of the judge's own decisions"), _("difference"),
              _("verdict"), _("cost of showing all"), _("cost of showing none"))  # fmt: skip
     body = []
-    for one in rows:
-        threshold, name = float(one["threshold"]), str(one["system"])
+    for row in rows:
+        threshold, name = float(row["threshold"]), str(row["system"])
         said = {-math.inf: _("show all"), math.inf: _("show none")}.get(threshold) or _.number(threshold, 3)
         costs = [material.estimate(name, COST, threshold=key) for key in ("chosen", "own")]
         line: list[Any] = [Value.of(e, 3) if e else None for e in costs]
         gain = material.comparison(name, COST, threshold="chosen")
         if gain is not None:
             line += [Value.of(gain, 3), chip(material, gain)]
-        constants = [Number(float(one[key]), 3) for key in ("show_all", "show_none")]
+        constants = [Number(float(row[key]), 3) for key in ("show_all", "show_none")]
         body.append([named(material, name), said, *line, *constants])
     note = _(
         "An answer shown wrongly costs {shown}, one held back wrongly {hidden}. The threshold of least cost is chosen "

@@ -59,13 +59,13 @@ def dialogues(material: Material, present: frozenset[str], count: int = 30) -> C
 
 def _embedder(material: Material, name: str, count: int) -> Content:
     pairs: dict[tuple[str, str], dict[tuple[int, int], float]] = {}
-    for one in rows_of(material.kept("similarities"), name):
-        pairs.setdefault((str(one["sample"]), str(one["what"])), {})[int(one["first"]), int(one["second"])] = float(
-            one["similarity"]
+    for row in rows_of(material.kept("similarities"), name):
+        pairs.setdefault((str(row["sample"]), str(row["what"])), {})[int(row["first"]), int(row["second"])] = float(
+            row["similarity"]
         )
     turns: dict[str, list[Mapping[str, Any]]] = {}
-    for one in rows_of(material.kept("turns")):
-        turns.setdefault(str(one["sample"]), []).append(one)
+    for row in rows_of(material.kept("turns")):
+        turns.setdefault(str(row["sample"]), []).append(row)
     several = [sample for sample, said in turns.items() if len(said) > 1]
     several.sort(key=lambda sample: (_value(material, sample, METRICS[0], name), sample))
     shown_first = several[: min(count, MOST)]
@@ -85,7 +85,7 @@ def _value(material: Material, sample: str, metric: str, name: str) -> float:
 
 def _dialogue(material: Material, name: str, sample: str, turns: Sequence[Mapping[str, Any]], pairs: Pairs) -> Drawn:
     _ = material.text
-    numbers = [int(one["turn"]) for one in turns]
+    numbers = [int(turn["turn"]) for turn in turns]
     questions, answers = (Number(material.score(sample, metric, name)) for metric in METRICS)
     values = joined(
         " · ", [filled(_("questions {value}"), value=questions), filled(_("answers {value}"), value=answers)]
@@ -132,14 +132,14 @@ def _pooled(material: Material) -> Content:
     heads = (_("embedder"), (_("metric"), "rb-word"), _("mean over all pairs of neighbours"), _("pairs"),
              _("independent groups"))  # fmt: skip
     body = []
-    for one in material.measurement.estimates_by("over"):
-        mean = one.estimate
-        if one.metric not in METRICS or not mean.n:
+    for estimate in material.measurement.estimates_by("over"):
+        mean = estimate.estimate
+        if estimate.metric not in METRICS or not mean.n:
             continue
         body.append(
             [
-                named(material, one.system),
-                shown(one.metric),
+                named(material, estimate.system),
+                shown(estimate.metric),
                 (Value.of(mean), small(lacking(mean, _))),
                 mean.n,
                 mean.clusters,

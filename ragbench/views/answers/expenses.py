@@ -19,15 +19,15 @@ def expenses(material: Material, judges: Sequence[Facts]) -> Content:
     """Two lines a judge (one where nothing is known), and why a value is unmeasured; nothing on pages that decide
     nothing."""
     _ = material.text
-    known = [one for one in judges if one.get("expense")]
+    known = [judge_facts for judge_facts in judges if judge_facts.get("expense")]
     if not known:
         return ()
     heads = (_("judge"), _("decisions"), _("replies"), _("tokens read"), _("tokens written"), _("cost"), _("seconds"))
     rows = []
-    for one in known:
-        taken = {**one["expense"], "seconds": _seconds(material, str(one["name"]))}
+    for entry in known:
+        taken = {**entry["expense"], "seconds": _seconds(material, str(entry["name"]))}
         n = int(taken["decisions"])
-        judge = beside(shown(one["name"], 80), f"n = {_.integer(n)}") if n else shown(one["name"], 80)
+        judge = beside(shown(entry["name"], 80), f"n = {_.integer(n)}") if n else shown(entry["name"], 80)
         counts = (1, MANY) if any(taken[name] is not None for name in DIGITS) else (1,)
         for place, count in enumerate(counts):
             values = [_times(taken[name], count, digits[place]) for name, digits in DIGITS.items()]
@@ -38,7 +38,7 @@ def expenses(material: Material, judges: Sequence[Facts]) -> Content:
         "counts. Replies out of the journal cost what they cost when they were paid for. Seconds: "
         "avg_latency_ms, one decision after another."
     )
-    why = [line for one in known for line in _unmeasured(material, one)]
+    why = [line for judge_facts in known for line in _unmeasured(material, judge_facts)]
     drawn = (Text(title, "h3"), Table.of(_, title, heads, rows), Text(note, "rb-meta"))
     return (drawn, Entries(why, "rb-notes") if why else ())
 
@@ -55,8 +55,8 @@ def _times(value: float | None, count: int, digits: int) -> Number | None:
 def _unmeasured(material: Material, judge: Facts) -> list[Phrase]:
     """A line for each thing that is not known of a judge."""
     _ = material.text
-    found, name = judge["expense"], {"judge": shown(judge["name"], 80)}
-    doubtful = int(found["doubtful"])
+    expense, name = judge["expense"], {"judge": shown(judge["name"], 80)}
+    doubtful = int(expense["doubtful"])
     said = {
         "offline": lambda: filled(_("<b>{judge}</b>: no model is asked."), **name),
         "function": lambda: filled(_("<b>{judge}</b> is a function: it does not tell what it takes."), **name),
@@ -84,8 +84,8 @@ def _unmeasured(material: Material, judge: Facts) -> list[Phrase]:
             **name,
         ),
     }
-    lines: list[Phrase] = [said[found["unknown"]]()] if found["unknown"] else []
-    if unanswered := int(found["unanswered"]):
+    lines: list[Phrase] = [said[expense["unknown"]]()] if expense["unknown"] else []
+    if unanswered := int(expense["unanswered"]):
         lines.append(
             filled(
                 _("<b>{judge}</b>: cases without any reply: {n}; what they took is unknown, and in no mean."),

@@ -125,8 +125,8 @@ def _texts(material: Material, system: str, sample: str, question: Mapping[str, 
 
 def answers(material: Material) -> dict[tuple[str, str], str]:
     """Answers by system and sample, of the table `answers`, the first of repeats; empty where there is none."""
-    found = _first_answers(material)
-    return {(str(row["system"]), str(row["sample"])): row["response"] for row in found if row["response"] is not None}
+    rows = _first_answers(material)
+    return {(str(row["system"]), str(row["sample"])): row["response"] for row in rows if row["response"] is not None}
 
 
 def given(material: Material) -> dict[tuple[str, str], frozenset[str]]:
@@ -177,16 +177,16 @@ def _judgement(
         said = _("not measured: {status}", status=clean(line["status"]))
         head += [Styled(said, look="rb-chip rb-not-shown"), " "]
     tables = list[Content]()
-    for one in rulings(material, detail, passages):
-        tables += [Text(clean(heading), "rb-lead") for heading in one.headings]
-        tables.append(_table(material, one, place, passages))
+    for ruling in rulings(material, detail, passages):
+        tables += [Text(clean(heading), "rb-lead") for heading in ruling.headings]
+        tables.append(_table(material, ruling, place, passages))
     return (Text([*head, shown(reason(material, line["reason"], detail), 4000)]), tables)
 
 
-def _table(material: Material, found: Rulings, place: tuple[str, str], passages: Passages) -> Content:
+def _table(material: Material, ruled: Rulings, place: tuple[str, str], passages: Passages) -> Content:
     """One row a statement; a column only where a row has something for it."""
     _ = material.text
-    lines = found.lines
+    lines = ruled.lines
     columns: list[tuple[bool, str, str, Callable[[Ruling], Any]]] = [
         (any(line.statement for line in lines), _("statement"), "", lambda line: shown(line.statement, STATEMENT)),
         (True, _("verdict"), "rb-word", lambda line: chip(material, line.verdict)),
@@ -208,7 +208,7 @@ def _table(material: Material, found: Rulings, place: tuple[str, str], passages:
     used = [column for column in columns if column[0]]
     heads = [(title, kind) for _there, title, kind, _value in used]
     rows = [[value(line) for _there, _title, _kind, value in used] for line in lines]
-    return Table.of(_, found.title, heads, rows, "rb-wide rb-statements")
+    return Table.of(_, ruled.title, heads, rows, "rb-wide rb-statements")
 
 
 def _cited(material: Material, line: Ruling, place: tuple[str, str], passages: Passages) -> Phrase:

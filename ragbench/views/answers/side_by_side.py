@@ -53,11 +53,11 @@ def _table(material: Material, label: str, kind: str, rows: Sequence[NamedEstima
     return (Table(tuple(columns), tuple(made), label, language=_.language), notes.parts())
 
 
-def _value(material: Material, metric: str, found: Estimate | None, notes: Notes) -> Phrase | None:
-    if found is None:
+def _value(material: Material, metric: str, estimate: Estimate | None, notes: Notes) -> Phrase | None:
+    if estimate is None:
         return None
-    counts = small(counted(found, material.text, material.digits(metric)))
-    return (measured(material, found, metric), notes.mark(found), counts)
+    counts = small(counted(estimate, material.text, material.digits(metric)))
+    return (measured(material, estimate, metric), notes.mark(estimate), counts)
 
 
 @view("unmeasured")
@@ -125,16 +125,16 @@ def _reasons(material: Material) -> dict[tuple[str, str], Phrase]:
     for system, metric, status, why, number in _absent(material):
         statuses.setdefault((system, metric), Counter())[status] += number
         words.setdefault((system, metric), Counter())[why] += number
-    for one in material.facts.get("sets", ()):
-        place = (str(one["system"]), str(one["metric"]))
-        if one["status"] != "ok":
+    for set_score in material.facts.get("sets", ()):
+        place = (str(set_score["system"]), str(set_score["metric"]))
+        if set_score["status"] != "ok":
             estimate = material.estimate(*place)
-            statuses.setdefault(place, Counter())[one["status"]] += estimate.n_unmeasured if estimate else 1
-            words.setdefault(place, Counter())[one["reason"]] += 1
-        elif one["lacking"]:
-            statuses.setdefault(place, Counter())["missing_field"] += int(one["lacking"])
+            statuses.setdefault(place, Counter())[set_score["status"]] += estimate.n_unmeasured if estimate else 1
+            words.setdefault(place, Counter())[set_score["reason"]] += 1
+        elif set_score["lacking"]:
+            statuses.setdefault(place, Counter())["missing_field"] += int(set_score["lacking"])
             words.setdefault(place, Counter())[_("in no set: a field that the metric needs is missing")] += 1
-    found = dict[tuple[str, str], Phrase]()
+    cells = dict[tuple[str, str], Phrase]()
     for place, given in statuses.items():
         known = in_words(_)
         named = joined(
@@ -142,5 +142,5 @@ def _reasons(material: Material) -> dict[tuple[str, str], Phrase]:
             [(Styled(known.get(status, status), title=shown(status)), ": ", n) for status, n in sorted(given.items())],
         )
         common = min(words[place].items(), key=lambda each: (-each[1], each[0]))[0]
-        found[place] = (named, " ", Styled(shown(common, 300), "small"))
-    return found
+        cells[place] = (named, " ", Styled(shown(common, 300), "small"))
+    return cells

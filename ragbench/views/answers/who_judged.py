@@ -32,11 +32,11 @@ def said(material: Material) -> Content:
     Judges that decide without looking are nobody.
     """
     _ = material.text
-    judges = [one for one in known(material) if not is_constant(material, str(one["name"]))]
+    judges = [judge for judge in known(material) if not is_constant(material, str(judge["name"]))]
     if not judges:
         return Text(_("Nothing on this page was judged."))
     sentences: list[Phrase] = [
-        filled(_("Judged by {names}."), names=joined(", ", [_named(material, one) for one in judges])),
+        filled(_("Judged by {names}."), names=joined(", ", [_named(material, judge) for judge in judges])),
         *answered(material, "judge", "alias"),
         *([baseline(material)] if stand_ins(material) else []),
         *_panel(material, judges),
@@ -52,7 +52,7 @@ def said(material: Material) -> Content:
         Text(_("Who judged"), "h2"),
         Text(joined(" ", sentences)),
         [Text(warning, "rb-standin") for warning in warnings],
-        _table(material, judges) if any("asked" in one for one in judges) else (),
+        _table(material, judges) if any("asked" in judge for judge in judges) else (),
         expenses(material, judges),
         _influence(material, judges),
     )
@@ -91,8 +91,8 @@ def _panel(material: Material, judges: Sequence[Facts]) -> list[str]:
 
 def _rule(material: Material, label: str) -> str:
     _ = material.text
-    if found := re.fullmatch(r"consensus\(([0-9.eE+-]+)\)", label):
-        tolerance = _.number(float(found[1]), 2)
+    if match := re.fullmatch(r"consensus\(([0-9.eE+-]+)\)", label):
+        tolerance = _.number(float(match[1]), 2)
         return _("their mean where they differ by at most {tolerance}, else unmeasured", tolerance=tolerance)
     rules = {
         "mean": _("their mean"),
@@ -113,49 +113,53 @@ def _failures(material: Material, judges: Sequence[Facts]) -> list[Phrase]:
     return [
         filled(
             _("<b>{judge}</b> failed: it gave no score in {failed} of {asked} cases ({share}): {statuses}."),
-            judge=shown(one["name"], 80),
-            failed=_.integer(one["failed"]),
-            asked=_.integer(one["asked"]),
-            share=_.percent(one["failed"] / one["asked"], 1),
-            statuses=statuses(material, one["statuses"]),
+            judge=shown(judge["name"], 80),
+            failed=_.integer(judge["failed"]),
+            asked=_.integer(judge["asked"]),
+            share=_.percent(judge["failed"] / judge["asked"], 1),
+            statuses=statuses(material, judge["statuses"]),
         )
-        for one in judges
-        if one.get("failed")
+        for judge in judges
+        if judge.get("failed")
     ]
 
 
 def _suspected(material: Material, judges: Sequence[Facts]) -> list[str]:
-    most = max((int(one.get("suspected") or 0) for one in judges), default=0)
+    most = max((int(judge.get("suspected") or 0) for judge in judges), default=0)
     return [progress_events.of_injections(most, material.text)] if most else []
 
 
 def _table(material: Material, judges: Sequence[Facts]) -> Content:
     _ = material.text
-    by = {one.name: one for one in answered_by.of(material.facts) if one.role == "judge" and one.replies}
-    paid = any("usage" in one for one in judges)
+    by = {model.name: model for model in answered_by.of(material.facts) if model.role == "judge" and model.replies}
+    paid = any("usage" in judge_facts for judge_facts in judges)
     heads: list[str | tuple[str, str]] = [_("judge"), _("asked for scores"), _("without a score")]
     heads += [_("replies"), _("tokens read"), _("tokens written"), _("cost")] if paid else []
     heads += [(_("answered by"), "rb-word")] if by else []
     rows = []
-    for one in judges:
-        asked, failed = (int(one.get(key) or 0) for key in ("asked", "failed"))
+    for judge in judges:
+        asked, failed = (int(judge.get(key) or 0) for key in ("asked", "failed"))
         share = f" ({_.percent(failed / asked, 1)})" if failed and asked else ""
-        line: list[Any] = [shown(one["name"], 80), asked, (failed, share) if share else failed]
-        line += _usage(one.get("usage")) if paid else []
+        line: list[Any] = [shown(judge["name"], 80), asked, (failed, share) if share else failed]
+        line += _usage(judge.get("usage")) if paid else []
         if by:
-            line.append((clean(answered_by.models(by[one["name"]], _)) if one["name"] in by else "") or DASH)
+            line.append((clean(answered_by.models(by[judge["name"]], _)) if judge["name"] in by else "") or DASH)
         rows.append(line)
     table = Table.of(_, _("Judges"), heads, rows)
     if not paid:
         return table
     said = _("Tokens and cost are those of the replies that the scores were made from, whenever they were paid for.")
-    if estimated := sum(int(one["usage"].get("estimated") or 0) for one in judges if one.get("usage")):
+    if estimated := sum(
+        int(judge_facts["usage"].get("estimated") or 0) for judge_facts in judges if judge_facts.get("usage")
+    ):
         said += " " + _.plural(
             "The endpoint reported no tokens for {n} reply; they are estimated.",
             "The endpoint reported no tokens for {n} replies; they are estimated.",
             estimated,
         )
-    if unpriced := sum(int(one["usage"].get("unpriced") or 0) for one in judges if one.get("usage")):
+    if unpriced := sum(
+        int(judge_facts["usage"].get("unpriced") or 0) for judge_facts in judges if judge_facts.get("usage")
+    ):
         said += " " + _.plural(
             "The cost of {n} reply is unknown, and in no sum: no price was set when it was asked for.",
             "The cost of {n} replies is unknown, and in no sum: no price was set when they were asked for.",
@@ -175,7 +179,7 @@ def _usage(usage: Facts | None) -> list[Any]:
 def _influence(material: Material, judges: Sequence[Facts]) -> Content:
     """What each metric's mean becomes without each judge."""
     _ = material.text
-    lines = [(one["name"], line) for one in judges for line in one.get("influence") or ()]
+    lines = [(judge["name"], line) for judge in judges for line in judge.get("influence") or ()]
     if not lines:
         return ()
     heads = (_("metric"), (_("judge"), "rb-word"), _("mean of all"), _("without this judge"), _("change"),

@@ -40,7 +40,7 @@ def writers(material: Material, present: frozenset[str]) -> Content:
 def _context(material: Material) -> str:
     """What answers were written from, and the stated limit."""
     _, known = material.text, material.facts
-    if all(one.get("own") for one in known.get("generators", {}).values()):
+    if all(generator.get("own") for generator in known.get("generators", {}).values()):
         return ""
     limit = known.get("length_limit")
     source = {
@@ -78,8 +78,8 @@ def _read(material: Material) -> str:
 
 def _writer_lines(material: Material, generators: Mapping[str, Any]) -> Iterable[Phrase]:
     _ = material.text
-    for system, one in generators.items():
-        said: list[Phrase] = [_who(material, system, one), _cut(material, system, one)]
+    for system, generator in generators.items():
+        said: list[Phrase] = [_who(material, system, generator), _cut(material, system, generator)]
         said += [_failures(material, system), _silent(material, system)]
         same = material.facts.get("shared", {}).get(system, ())
         if same:
@@ -88,17 +88,17 @@ def _writer_lines(material: Material, generators: Mapping[str, Any]) -> Iterable
         yield joined(" ", said)
 
 
-def _who(material: Material, system: str, one: Mapping[str, Any]) -> Phrase:
+def _who(material: Material, system: str, generator: Mapping[str, Any]) -> Phrase:
     _ = material.text
     places: dict[str, Phrase] = {
         "system": named(material, system),
-        "name": shown(one.get("name")),
-        "model": shown(one.get("model")),
+        "name": shown(generator.get("name")),
+        "model": shown(generator.get("model")),
     }
-    if one.get("own"):
+    if generator.get("own"):
         return filled(_("<b>{system}</b> gave its own answers; they were taken as they are."), **places)
-    if one.get("kind") == "extractive":
-        count = int(one.get("sentences", 1))
+    if generator.get("kind") == "extractive":
+        count = int(generator.get("sentences", 1))
         picked = _.plural(
             "an offline stand-in that picks the {n} sentence of the passages nearest to the question, and refuses "
             "where none fits",
@@ -107,18 +107,20 @@ def _who(material: Material, system: str, one: Mapping[str, Any]) -> Phrase:
             count,
         )
         return (bold(places["system"]), ": ", places["name"], f", {picked}.")
-    if one.get("kind") == "openai":
+    if generator.get("kind") == "openai":
         return filled(
-            _("<b>{system}</b>: {name}, the model {model}, prompt {prompt}."), **places, prompt=shown(one.get("prompt"))
+            _("<b>{system}</b>: {name}, the model {model}, prompt {prompt}."),
+            **places,
+            prompt=shown(generator.get("prompt")),
         )
-    return filled(_("<b>{system}</b>: {name}, your function {path}."), **places, path=shown(one.get("callable")))
+    return filled(_("<b>{system}</b>: {name}, your function {path}."), **places, path=shown(generator.get("callable")))
 
 
-def _cut(material: Material, system: str, one: Mapping[str, Any]) -> str:
+def _cut(material: Material, system: str, generator: Mapping[str, Any]) -> str:
     """What a limit cost this system; nothing where nothing was cut."""
     _ = material.text
     cut = material.facts.get("cut", {}).get(system, {})
-    own = one.get("max_context_characters")
+    own = generator.get("max_context_characters")
     limit = "" if own is None else _("Its own limit is {n} characters of passages.", n=_.integer(int(own)))
     if not cut.get("answers"):
         return f"{limit} {_('Nothing was cut.')}" if own is not None or material.facts.get("length_limit") else ""
@@ -201,11 +203,11 @@ def quantiles(
     probabilities = sorted({float(row.where["probability"]) for row in rows})
     titles = [_("median") if p == 0.5 else _("{share} are no greater", share=_.percent(p)) for p in probabilities]
     heads = [title, *titles, _("n")]
-    found: dict[tuple[str, str], dict[float, Estimate]] = {}
+    by_part: dict[tuple[str, str], dict[float, Estimate]] = {}
     for row in rows:
-        found.setdefault((row.system, str(row.where[part])), {})[float(row.where["probability"])] = row.estimate
+        by_part.setdefault((row.system, str(row.where[part])), {})[float(row.where["probability"])] = row.estimate
     made = []
-    for (system, what), by in found.items():
+    for (system, what), by in by_part.items():
         values = [value(by[p].value, by[p].low, by[p].high) if p in by else None for p in probabilities]
         count = next(iter(by.values())).n
         made.append((named(material, system), [names.get(what, what), *values, count]))
@@ -220,16 +222,16 @@ def _number(value: float, low: float | None, high: float | None) -> Value:
 @view("refusals")
 def refusals(material: Material, present: frozenset[str], count: int = 10) -> Content:
     """How often each system refused, rightly or wrongly, with `count` examples of each at most."""
-    found = material.measurement.estimates_by("group")
-    if not found:
+    estimates = material.measurement.estimates_by("group")
+    if not estimates:
         return ()
     _ = material.text
     notes = Notes(material, "refusal-note")
-    share = _("share, {level} interval", level=_.percent(found[0].estimate.level))
+    share = _("share, {level} interval", level=_.percent(estimates[0].estimate.level))
     heads = [_("questions"), _("refused"), share, _("n"), _("failed")]
     rows = [
-        [(named(material, one.system), _refusal_row(material, one, notes)) for one in own]
-        for _system, own in groupby(found, key=lambda one: one.system)
+        [(named(material, estimate.system), _refusal_row(material, estimate, notes)) for estimate in own]
+        for _system, own in groupby(estimates, key=lambda estimate: estimate.system)
     ]
     lede = _(
         "An answer counts as a refusal when it says, taken as a whole, that there is no answer. Refusing is right "
@@ -247,9 +249,9 @@ def refusals(material: Material, present: frozenset[str], count: int = 10) -> Co
     )
 
 
-def _refusal_row(material: Material, one: NamedEstimate, notes: Notes) -> list[Any]:
-    _, e = material.text, one.estimate
-    unanswerable = one.where["group"] == "unanswerable"
+def _refusal_row(material: Material, estimate: NamedEstimate, notes: Notes) -> list[Any]:
+    _, e = material.text, estimate.estimate
+    unanswerable = estimate.where["group"] == "unanswerable"
     return [
         _("the base holds no answer") if unanswerable else _("the base holds the answer"),
         round(e.value * e.n) if e.n else 0,

@@ -35,14 +35,14 @@ def plots(material: Material, drawn: Sequence[Bars]) -> list[Plot]:
     ]
 
 
-def _trace(one: Bars) -> dict[str, Any]:
-    names = [chart.plain(name) for name in one.names]
+def _trace(bars: Bars) -> dict[str, Any]:
+    names = [chart.plain(name) for name in bars.names]
     return {
         "type": "bar",
         "x": names,
-        "y": list(one.counts),
+        "y": list(bars.counts),
         "marker": {"color": "@series-1", "line": {"width": 0}},
-        "text": [f"{name}: {chart.plain(said)}" for name, said in zip(names, one.counted, strict=True)],
+        "text": [f"{name}: {chart.plain(said)}" for name, said in zip(names, bars.counted, strict=True)],
         "textposition": "none",
         "hovertemplate": "%{text}<extra></extra>",
         "xaxis": "x",
@@ -51,7 +51,7 @@ def _trace(one: Bars) -> dict[str, Any]:
     }
 
 
-def _axes(one: Bars) -> dict[str, Any]:
+def _axes(bars: Bars) -> dict[str, Any]:
     across = chart.axis(type="category", showgrid=False, showline=True, linecolor="@muted", anchor="y")
-    up = chart.axis(rangemode="tozero", nticks=4, anchor="x") | ({"dtick": 1} if max(one.counts) <= 3 else {})
+    up = chart.axis(rangemode="tozero", nticks=4, anchor="x") | ({"dtick": 1} if max(bars.counts) <= 3 else {})
     return {"xaxis": across, "yaxis": up}

@@ -67,13 +67,13 @@ def axis(**more: Any) -> dict[str, Any]:
     }
 
 
-def reach(found: Sequence[Estimate], colour: str, thickness: float) -> dict[str, Any]:
+def reach(estimates: Sequence[Estimate], colour: str, thickness: float) -> dict[str, Any]:
     """The bars of intervals, from each value to its ends; none where there is no interval."""
     return {
         "type": "data",
         "symmetric": False,
-        "array": [0 if e.high is None else abs(e.high - e.value) for e in found],
-        "arrayminus": [0 if e.low is None else abs(e.value - e.low) for e in found],
+        "array": [0 if e.high is None else abs(e.high - e.value) for e in estimates],
+        "arrayminus": [0 if e.low is None else abs(e.value - e.low) for e in estimates],
         "color": colour,
         "thickness": thickness,
         "width": 0,

@@ -17,12 +17,12 @@ BAND = 0.16
 
 def lines(
     material: Material,
-    found: Mapping[str, Mapping[int, Estimate]],
+    estimates: Mapping[str, Mapping[int, Estimate]],
     said: Callable[[int], str],
 ) -> list[dict[str, Any]]:
     """Bands below, lines above. found: system → estimates by where they stand. said: the name of such a place."""
     bands, made = [], []
-    for system, rows in found.items():
+    for system, rows in estimates.items():
         number, name = series(material, system), chart.plain(system)
         colour, common = f"@series-{number}", {"type": "scatter", "name": name}
         known = {x: (e.low, e.high) for x, e in rows.items() if e.low is not None and e.high is not None}
@@ -52,8 +52,8 @@ def lines(
     return bands + made
 
 
-def scale(found: Iterable[Estimate]) -> dict[str, Any]:
+def scale(estimates: Iterable[Estimate]) -> dict[str, Any]:
     """From the tenth below the lowest number up to 1: all panels of a figure have the same."""
-    ends = [end for one in found for end in (one.value, one.low) if end is not None and end == end]
+    ends = [end for estimate in estimates for end in (estimate.value, estimate.low) if end is not None and end == end]
     least = min(ends, default=0.0)
     return chart.axis(range=[max(0.0, math.floor(10 * least - 0.2) / 10), 1.01], tickformat=".1f", nticks=6)

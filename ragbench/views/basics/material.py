@@ -46,12 +46,12 @@ class Material:
         self.text = translator
         self._estimates: dict[Any, Estimate] = {}
         self._comparisons: dict[Any, Comparison] = {}
-        for one in (*measurement.estimates, *measurement.comparisons, *measurement.placed):
-            where = frozenset(one.where.items())
-            if isinstance(one, NamedEstimate):
-                self._estimates[one.system, one.metric, where] = one.estimate
+        for finding in (*measurement.estimates, *measurement.comparisons, *measurement.placed):
+            where = frozenset(finding.where.items())
+            if isinstance(finding, NamedEstimate):
+                self._estimates[finding.system, finding.metric, where] = finding.estimate
             else:
-                self._comparisons[one.comparison.challenger, one.metric, where] = one.comparison
+                self._comparisons[finding.comparison.challenger, finding.metric, where] = finding.comparison
 
     def judged_by(self, metric: str) -> str:
         """The offline judge that alone judged the metric, in words that stand beside a verdict; else empty."""
@@ -113,8 +113,8 @@ class Material:
         """The metric that the answer speaks of and that ranks the worst questions: what the measurement names as
         `primary`, else mrr where it was measured, else the first."""
         wanted = [name for name in (self.facts.get("primary"), "mrr") if name]
-        found = (label for name in wanted for label in meant(name, self.metrics))
-        return next(found, next(iter(self.metrics), None))
+        labels = (label for name in wanted for label in meant(name, self.metrics))
+        return next(labels, next(iter(self.metrics), None))
 
     @cached_property
     def key_metrics(self) -> list[str]:
@@ -136,8 +136,8 @@ class Material:
 
     def verdicts(self, challenger: str) -> dict[str, Verdict]:
         """Verdict by metric, of the metrics on which the challenger was compared."""
-        found = ((metric, self.comparison(challenger, metric)) for metric in self.metrics)
-        return {metric: c.verdict for metric, c in found if c is not None}
+        comparisons = ((metric, self.comparison(challenger, metric)) for metric in self.metrics)
+        return {metric: c.verdict for metric, c in comparisons if c is not None}
 
     def declaration(self, metric: str) -> Metric | None:
         """How the metric is declared: a project's own as it was when it was measured; None for one that neither the
@@ -156,8 +156,8 @@ class Material:
 
     def digits(self, metric: str) -> int:
         """How many decimals show the metric's values: three below 10, fewer above."""
-        found = [e for system in self.systems if (e := self.estimate(system, metric)) is not None]
-        return digits_of((number for e in found for number in (e.value, e.low, e.high)), metric)
+        estimates = [e for system in self.systems if (e := self.estimate(system, metric)) is not None]
+        return digits_of((number for e in estimates for number in (e.value, e.low, e.high)), metric)
 
     def verdict(self, of: Comparison | Verdict) -> str:
         """The verdict of a comparison in words, or the word of a verdict."""
@@ -182,12 +182,12 @@ class Material:
 
     def difference_alone(self, challenger: str, metric: str) -> str:
         """The same of a difference to the baseline."""
-        one = self.comparison(challenger, metric, mean="judge") if metric in self.corrected else None
-        if one is None:
+        comparison = self.comparison(challenger, metric, mean="judge") if metric in self.corrected else None
+        if comparison is None:
             return ""
         digits = self.digits(metric)
-        interval = self.text.interval(one.low, one.high, digits, signed=True)
-        return alone(one.difference, self.text, digits, signed=True, interval=interval)
+        interval = self.text.interval(comparison.low, comparison.high, digits, signed=True)
+        return alone(comparison.difference, self.text, digits, signed=True, interval=interval)
 
     @cached_property
     def unmeasured(self) -> int:
@@ -204,8 +204,8 @@ class Material:
 
         counts: the n of each number that is spoken of.
         """
-        found = sorted(set(counts))
-        n = EN_DASH.join(dict.fromkeys(self.text.integer(one) for one in (found[0], found[-1]))) if found else ""
+        sizes = sorted(set(counts))
+        n = EN_DASH.join(dict.fromkeys(self.text.integer(size) for size in (sizes[0], sizes[-1]))) if sizes else ""
         parts = [f"n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{n}" if n else ""]
         return ", ".join(filter(None, [*parts, clean(self.facts.get("dataset")) if named else ""]))
 
@@ -258,8 +258,8 @@ class Material:
         """
         import pandas as pd
 
-        found = self.measurement.extra.get(name)
-        return pd.DataFrame() if found is None or set(columns) - set(found.columns) else found
+        table = self.measurement.extra.get(name)
+        return pd.DataFrame() if table is None or set(columns) - set(table.columns) else table
 
     @cached_property
     def texts(self) -> dict[str, Mapping[str, Any]]:

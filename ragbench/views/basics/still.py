@@ -37,11 +37,11 @@ def drawn(figure: Mapping[str, Any], width: int = WIDTH) -> Markup:
 
 def _lines(text: Any) -> list[list[tuple[str, bool]]]:
     """Lines of (text, whether it is bold), out of the little HTML that Plotly reads."""
-    found = []
+    lines = []
     for line in str(text).split("<br>"):
         parts = re.split(r"<b>|</b>", line)
-        found.append([(unescape(part), place % 2 == 1) for place, part in enumerate(parts) if part])
-    return found
+        lines.append([(unescape(part), place % 2 == 1) for place, part in enumerate(parts) if part])
+    return lines
 
 
 def _plain(text: Any) -> list[str]:
@@ -94,7 +94,11 @@ def _said(value: Any, form: str | None, separators: str, step: float = 0.0) -> s
         return _number(100 * value, int(percent[1]), separators) + "%"
     if fixed := re.fullmatch(r"\.(\d)f", form or ""):
         return _number(value, int(fixed[1]), separators)
-    digits = next((one for one in range(6) if abs(step * 10**one - round(step * 10**one)) < 1e-6), 6) if step else 3
+    digits = (
+        next((decimals for decimals in range(6) if abs(step * 10**decimals - round(step * 10**decimals)) < 1e-6), 6)
+        if step
+        else 3
+    )
     return _number(value, digits, separators)
 
 
@@ -108,7 +112,7 @@ class _Axis:
     def __init__(self, own: Mapping[str, Any], letter: str, traces: Sequence[Mapping[str, Any]]) -> None:
         self.own, self.letter, self.start, self.end = own, letter, 0.0, 0.0
         self.log = own.get("type") == "log"
-        values = [value for one in traces for value in one.get(letter) or ()]
+        values = [value for trace in traces for value in trace.get(letter) or ()]
         words = any(isinstance(value, str) for value in values)
         self.names = list(dict.fromkeys(values)) if own.get("type") == "category" or words else None
         low, high = own["range"] if own.get("range") else self._reach(traces)
@@ -136,29 +140,29 @@ class _Axis:
 
     def _reach(self, traces: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
         """From the least to the greatest that is drawn, with room for marks."""
-        letter, found, room = self.letter, list[float](), 0.0
-        for one in traces:
-            kind = one.get("type", "scatter")
-            along = kind == "bar" and (one.get("orientation") == "h") == (letter == "x")
+        letter, ends, room = self.letter, list[float](), 0.0
+        for trace in traces:
+            kind = trace.get("type", "scatter")
+            along = kind == "bar" and (trace.get("orientation") == "h") == (letter == "x")
             whole = kind == "heatmap" or (kind == "bar" and not along)
-            if "markers" in one.get("mode", "") or along or (letter == "y" and kind == "scatter"):
+            if "markers" in trace.get("mode", "") or along or (letter == "y" and kind == "scatter"):
                 room = 0.05
-            reach = one.get(f"error_{letter}") or {}
-            for place, value in enumerate(one.get(letter) or ()):
+            reach = trace.get(f"error_{letter}") or {}
+            for place, value in enumerate(trace.get(letter) or ()):
                 at = self.number(value)
                 if not math.isfinite(at):
                     continue
-                base = (_of(one.get("base"), place) or 0.0) if along else 0.0
-                found += [at - 0.5, at + 0.5] if whole else [base, base + at] if along else [at]
+                base = (_of(trace.get("base"), place) or 0.0) if along else 0.0
+                ends += [at - 0.5, at + 0.5] if whole else [base, base + at] if along else [at]
                 if reach.get("array") and reach.get("visible") is not False:
                     up, down = (_of(reach.get(side), place) or 0.0 for side in ("array", "arrayminus"))
-                    found += [base + at + up, base + at - down]
-        found = [one for one in found if math.isfinite(one)] or [0.0, 1.0]
-        low, high = min(found), max(found)
+                    ends += [base + at + up, base + at - down]
+        ends = [end for end in ends if math.isfinite(end)] or [0.0, 1.0]
+        low, high = min(ends), max(ends)
         if self.names is not None:
             low, high = min(low, -0.5), max(high, len(self.names) - 0.5)
         zero = self.own.get("rangemode") == "tozero" or (
-            self.names is None and any(one.get("type") == "bar" for one in traces)
+            self.names is None and any(trace.get("type") == "bar" for trace in traces)
         )
         if zero and not self.log:
             low, high = min(0.0, low), max(0.0, high)
@@ -181,24 +185,26 @@ class _Axis:
             pairs = [(self.number(value), str(text)) for value, text in zip(values, words, strict=False)]
             return [(at, text) for at, text in pairs if low - 1e-9 <= at <= high + 1e-9]
         if self.log:
-            return [(float(one), _said(10.0**one, form, separators, 10.0**one))
-                    for one in range(math.ceil(low), math.floor(high) + 1)]  # fmt: skip
+            return [(float(exponent), _said(10.0**exponent, form, separators, 10.0**exponent))
+                    for exponent in range(math.ceil(low), math.floor(high) + 1)]  # fmt: skip
         rough = (high - low) / min(own.get("nticks") or 8, max(2.0, length / 45))
         power = 10.0 ** math.floor(math.log10(rough))
-        step = own.get("dtick") or next((one * power for one in (1, 2, 5, 10) if one * power >= rough * 0.999), rough)
+        step = own.get("dtick") or next(
+            (factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999), rough
+        )
         count = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
-        return [(one * step, _said(one * step, form, separators, step)) for one in count]
+        return [(tick * step, _said(tick * step, form, separators, step)) for tick in count]
 
 
 def _of(values: Any, place: int) -> Any:
-    found = values[place] if isinstance(values, list | tuple) and place < len(values) else values
-    return None if isinstance(found, list | tuple) or (isinstance(found, float) and math.isnan(found)) else found
+    value = values[place] if isinstance(values, list | tuple) and place < len(values) else values
+    return None if isinstance(value, list | tuple) or (isinstance(value, float) and math.isnan(value)) else value
 
 
 class _Drawing:
     def __init__(self, figure: Mapping[str, Any], width: int) -> None:
         self.traces: list[Mapping[str, Any]] = list(figure["data"])
-        if strange := [one["type"] for one in self.traces if one.get("type", "scatter") not in KINDS]:
+        if strange := [trace["type"] for trace in self.traces if trace.get("type", "scatter") not in KINDS]:
             raise ValueError(f"{strange[0]}: figures are made of {', '.join(KINDS)}")
         self.layout, self.width = figure.get("layout", {}), width
         self.separators = str(self.layout.get("separators", ".,"))
@@ -209,7 +215,7 @@ class _Drawing:
     def text(self) -> str:
         self._measure()
         self._head()
-        if any(one.get("type") == "scatter3d" for one in self.traces):
+        if any(trace.get("type") == "scatter3d" for trace in self.traces):
             self._space()
         else:
             self._plane()
@@ -222,17 +228,17 @@ class _Drawing:
         )  # fmt: skip
 
     def _axes(self, letter: str) -> dict[str, _Axis]:
-        flat = [one for one in self.traces if one.get("type") != "scatter3d"]
+        flat = [drawn for drawn in self.traces if drawn.get("type") != "scatter3d"]
         layout = {key: own for key, own in self.layout.items() if key.startswith(f"{letter}axis")}
-        for one in flat:  # Plotly makes the axes that a figure says nothing of
-            layout.setdefault(f"{letter}axis{one.get(f'{letter}axis', letter)[1:]}", {})
-        found = {}
+        for trace in flat:  # Plotly makes the axes that a figure says nothing of
+            layout.setdefault(f"{letter}axis{trace.get(f'{letter}axis', letter)[1:]}", {})
+        axes = {}
         for key, own in layout.items():
             suffix = key[5:]
             alike = {suffix, own["matches"][1:] if own.get("matches") else suffix}
-            alike |= {name[5:] for name, one in layout.items() if one.get("matches") == letter + suffix}
-            found[suffix] = _Axis(own, letter, [t for t in flat if t.get(f"{letter}axis", letter)[1:] in alike])
-        return found
+            alike |= {name[5:] for name, axis in layout.items() if axis.get("matches") == letter + suffix}
+            axes[suffix] = _Axis(own, letter, [t for t in flat if t.get(f"{letter}axis", letter)[1:] in alike])
+        return axes
 
     def _measure(self) -> None:
         """Margins with room for what stands beside the axes; then where each axis begins and ends."""
@@ -277,20 +283,23 @@ class _Drawing:
             axis.start, axis.end = (y + (1 - share) * height for share in axis.own.get("domain") or (0, 1))
         for axis in self.axes["y"].values():
             if axis.own.get("scaleanchor") and (other := self.axes["x"].get(axis.own["scaleanchor"][1:])):
-                units = [abs(one.high - one.low) / abs(one.end - one.start) for one in (axis, other)]
-                for one in (axis, other):  # one unit up is as long as one across
-                    middle, half = (one.low + one.high) / 2, max(units) * abs(one.end - one.start) / 2
-                    one.low, one.high = middle - half, middle + half
+                units = [abs(paired.high - paired.low) / abs(paired.end - paired.start) for paired in (axis, other)]
+                for pair_axis in (axis, other):  # one unit up is as long as one across
+                    middle, half = (
+                        (pair_axis.low + pair_axis.high) / 2,
+                        max(units) * abs(pair_axis.end - pair_axis.start) / 2,
+                    )
+                    pair_axis.low, pair_axis.high = middle - half, middle + half
 
     def _named(self) -> list[Mapping[str, Any]]:
         """The traces that the legend names."""
         if not self.layout.get("showlegend"):
             return []
-        found: dict[str, Mapping[str, Any]] = {}
-        for one in self.traces:
-            if one.get("name") and one.get("showlegend") is not False:
-                found.setdefault(str(one["name"]), one)
-        return list(found.values())
+        by_name: dict[str, Mapping[str, Any]] = {}
+        for trace in self.traces:
+            if trace.get("name") and trace.get("showlegend") is not False:
+                by_name.setdefault(str(trace["name"]), trace)
+        return list(by_name.values())
 
     def _head(self) -> None:
         title = self.layout.get("title") or {}
@@ -299,22 +308,22 @@ class _Drawing:
             self.parts.append(_write(title["text"], 4, y, size=15, anchor="start"))
             y += TITLE
         x = 10.0
-        for one in self._named():
-            marker, line = one.get("marker") or {}, one.get("line") or {}
+        for trace in self._named():
+            marker, line = trace.get("marker") or {}, trace.get("line") or {}
             look = {"symbol": _first(marker.get("symbol")), "size": 8}
             look["color"] = _first(marker.get("color")) or line.get("color")
-            self.parts.append(_mark(look, x, y - 4, 0) + _write(one["name"], x + 9, y, anchor="start"))
-            x += 30 + wide(" ".join(_plain(one["name"])), 12)
+            self.parts.append(_mark(look, x, y - 4, 0) + _write(trace["name"], x + 9, y, anchor="start"))
+            x += 30 + wide(" ".join(_plain(trace["name"])), 12)
 
     def _plane(self) -> None:
         for axis in self.axes["y"].values():
             self._up(axis)
         for axis in self.axes["x"].values():
             self._across(axis)
-        for one in self.layout.get("shapes") or ():
-            ends = {f"{letter}{end}": self._at(letter, one.get(f"{letter}ref"), one[f"{letter}{number}"])
+        for overlay in self.layout.get("shapes") or ():
+            ends = {f"{letter}{end}": self._at(letter, overlay.get(f"{letter}ref"), overlay[f"{letter}{number}"])
                     for letter in "xy" for end, number in (("1", "0"), ("2", "1"))}  # fmt: skip
-            line = one.get("line") or {}
+            line = overlay.get("line") or {}
             self.parts.append(_node("line", **ends, stroke=line.get("color"), stroke_width=line.get("width", 1),
                                     stroke_dasharray=DASHES.get(line.get("dash", ""))))  # fmt: skip
         for trace in self.traces:
@@ -323,15 +332,15 @@ class _Drawing:
                 continue
             made = "".join({"bar": self._bar, "heatmap": self._heatmap}.get(trace["type"], self._scatter)(trace, x, y))
             self.parts.append(_node("g", made, opacity=trace.get("opacity")) if made else "")
-        for one in self.layout.get("annotations") or ():
-            if one.get("visible") is False:
+        for overlay in self.layout.get("annotations") or ():
+            if overlay.get("visible") is False:
                 continue
-            font = one.get("font") or {}
+            font = overlay.get("font") or {}
             self.parts.append(_write(
-                one["text"], self._at("x", one.get("xref"), one["x"]),
-                self._at("y", one.get("yref"), one["y"]) + (-4 if one.get("yanchor") == "bottom" else 4),
+                overlay["text"], self._at("x", overlay.get("xref"), overlay["x"]),
+                self._at("y", overlay.get("yref"), overlay["y"]) + (-4 if overlay.get("yanchor") == "bottom" else 4),
                 size=font.get("size", 12), fill=font.get("color", "#7a858f"),
-                anchor={"left": "start", "right": "end"}.get(one.get("xanchor", ""), "middle"),
+                anchor={"left": "start", "right": "end"}.get(overlay.get("xanchor", ""), "middle"),
             ))  # fmt: skip
 
     def _at(self, letter: str, reference: str | None, value: Any) -> float:
@@ -365,7 +374,7 @@ class _Drawing:
             x = axis.at(at)
             if axis.own.get("showgrid"):
                 self.parts.append(_grid(x, x, ceiling, floor))
-            half = 6 if axis.angle else max((wide(one, size) for one in _plain(text)), default=0) / 2
+            half = 6 if axis.angle else max((wide(line, size) for line in _plain(text)), default=0) / 2
             if axis.own.get("showticklabels") is False or x - half < free:
                 continue  # labels that would touch the one before them are left out
             free = x + half + (0 if axis.angle else 4)
@@ -399,7 +408,7 @@ class _Drawing:
         for letter, axis, own in (("x", x, 1), ("y", y, 0)):
             values, reach = trace.get(letter) or (), trace.get(f"error_{letter}")
             yield from _reaches(
-                reach, axis, [axis.number(value) for value in values], [one[own] for one in points], there
+                reach, axis, [axis.number(value) for value in values], [point[own] for point in points], there
             )
         marker = trace.get("marker") or {}
         for place, (a, b) in enumerate(points):
@@ -450,7 +459,7 @@ class _Drawing:
         points = [
             (t, place, [t[letter][place] for letter in "xyz"]) for t in self.traces for place in range(len(t["x"]))
         ]
-        points = [one for one in points if all(map(_known, one[2]))]
+        points = [point for point in points if all(map(_known, point[2]))]
         ends = [(min(p[2][k] for p in points), max(p[2][k] for p in points)) for k in range(3)] if points else []
         size = math.hypot(*(b - a for a, b in ends)) or 1.0
         scale = min(self.width, self.height) / size * 1.15
@@ -489,7 +498,7 @@ def _mark(marker: Mapping[str, Any], x: float, y: float, place: int) -> str:
         return _node("path", d=f"M{ring}Z", **look)
     if kind.startswith("x"):
         ends = [(x - half, y - half), (x + half, y + half), (x - half, y + half), (x + half, y - half)]
-        a, b, c, d = (f"{_n(one)} {_n(other)}" for one, other in ends)
+        a, b, c, d = (f"{_n(end_x)} {_n(other)}" for end_x, other in ends)
         return _node("path", d=f"M{a}L{b}M{c}L{d}", **look)
     return _node("circle", cx=x, cy=y, r=half, **look)
 
@@ -513,18 +522,18 @@ def _reaches(
 
 def _mixed(scale: Sequence[Sequence[Any]], share: float) -> str:
     """A colour between two of a scale; what is transparent lets the other's show the less."""
-    place = max(1, next((number for number, one in enumerate(scale) if share <= one[0]), len(scale) - 1))
+    place = max(1, next((number for number, stop in enumerate(scale) if share <= stop[0]), len(scale) - 1))
     (start, low), (end, high) = scale[place - 1], scale[place]
     part = (share - start) / (end - start)
-    one, other = _rgba(low), _rgba(high)
-    if not one[3] or not other[3]:
-        full, alpha = (other, part) if not one[3] else (one, 1 - part)
+    lower, other = _rgba(low), _rgba(high)
+    if not lower[3] or not other[3]:
+        full, alpha = (other, part) if not lower[3] else (lower, 1 - part)
         return f"rgba({full[0]:.0f},{full[1]:.0f},{full[2]:.0f},{alpha:.2f})"
-    mixed = [a + (b - a) * part for a, b in zip(one, other, strict=True)]
+    mixed = [a + (b - a) * part for a, b in zip(lower, other, strict=True)]
     return f"rgba({mixed[0]:.0f},{mixed[1]:.0f},{mixed[2]:.0f},{mixed[3]:.2f})"
 
 
 def _rgba(colour: str) -> tuple[float, float, float, float]:
-    if found := _COLOUR.fullmatch(colour):
-        return float(found[1]), float(found[2]), float(found[3]), float(found[4] or 1)
+    if match := _COLOUR.fullmatch(colour):
+        return float(match[1]), float(match[2]), float(match[3]), float(match[4] or 1)
     return *(int(colour[place : place + 2], 16) for place in (1, 3, 5)), 1.0  # type: ignore[return-value]

@@ -32,15 +32,17 @@ class Blamed:
         self.material = material
         self.facts: Mapping[str, Any] = material.facts.get("blame") or {}
         self.rows: list[Row] = list(material.kept("blame").to_dict("records"))
-        pages = {str(one.get("name")): one for one in material.facts.get("pages") or ()}
+        pages = {str(entry.get("name")): entry for entry in material.facts.get("pages") or ()}
         self._unidentified = unidentified.of(pages.get(page, {}) if page else material.facts)
         told = material.measurement.estimates_by("page", "part") if page else material.measurement.estimates_by("part")
         self.shares = {
-            (one.system, str(one.where["part"])): one.estimate for one in told if not page or one.where["page"] == page
+            (estimate.system, str(estimate.where["part"])): estimate.estimate
+            for estimate in told
+            if not page or estimate.where["page"] == page
         }
         self.comparisons = {
-            (one.comparison.challenger, str(one.where["part"])): one.comparison
-            for one in material.measurement.comparisons_by("part")
+            (comparison.comparison.challenger, str(comparison.where["part"])): comparison.comparison
+            for comparison in material.measurement.comparisons_by("part")
         }
 
     @cached_property
@@ -64,18 +66,18 @@ class Blamed:
 
     def count(self, system: str, part: str) -> int:
         """How many questions a part is to blame for."""
-        one = self.share(system, part)
-        return 0 if one is None else round(one.value * one.n)
+        share = self.share(system, part)
+        return 0 if share is None else round(share.value * share.n)
 
     def measured(self, system: str, group: str) -> tuple[int, int]:
         """How many questions of a group were measured, and how many were not."""
-        one = next((self.shares[system, part] for part in STEPS[group] if (system, part) in self.shares), None)
-        return (0, 0) if one is None else (one.n, one.n_unmeasured)
+        estimate = next((self.shares[system, part] for part in STEPS[group] if (system, part) in self.shares), None)
+        return (0, 0) if estimate is None else (estimate.n, estimate.n_unmeasured)
 
     def share(self, system: str, part: str) -> Estimate | None:
         """The share of the measured questions; None where there is none."""
-        one = self.shares.get((system, part))
-        return None if one is None or math.isnan(one.value) else one
+        estimate = self.shares.get((system, part))
+        return None if estimate is None or math.isnan(estimate.value) else estimate
 
     def comparison(self, challenger: str, part: str) -> Comparison | None:
         """The challenger's share against the baseline's; None where neither has any."""
@@ -91,8 +93,8 @@ class Blamed:
         if self.untold(system):
             return None
         lost = [(part, self.share(system, part)) for part in STEPS[ANSWERABLE] if part != GOOD]
-        found = [(part, e) for part, e in lost if e is not None and e.value > 0]
-        return max(found, key=lambda one: round(one[1].value * one[1].n), default=None)
+        failures = [(part, e) for part, e in lost if e is not None and e.value > 0]
+        return max(failures, key=lambda failure: round(failure[1].value * failure[1].n), default=None)
 
     def untold(self, system: str) -> str:
         """Why nothing is concluded from what a system retrieved, for a reader; empty where something can be."""

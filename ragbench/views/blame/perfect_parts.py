@@ -27,9 +27,9 @@ def perfect_parts(material: Material, present: frozenset[str]) -> Content:
     _ = material.text
     blamed = Blamed(material)
     correctness = str(blamed.facts.get("correctness", ""))
-    found: dict[str, dict[str, dict[str, Row]]] = {}
+    by_system: dict[str, dict[str, dict[str, Row]]] = {}
     for row in table.to_dict("records"):
-        found.setdefault(row["system"], {}).setdefault(row["part"], {})[row["measure"]] = row
+        by_system.setdefault(row["system"], {}).setdefault(row["part"], {})[row["measure"]] = row
     notes = Notes(material, "perfect-note")
     level = _.percent(float(material.facts.get("level", 0.95)))
     titles = [
@@ -42,12 +42,14 @@ def perfect_parts(material: Material, present: frozenset[str]) -> Content:
     rows: list[list[Any]] = [
         [
             Group(named(material, system)),
-            *(_row(material, system, part, by, correctness, notes) for part, by in found.get(system, {}).items()),
+            *(_row(material, system, part, by, correctness, notes) for part, by in by_system.get(system, {}).items()),
         ]
         for system in blamed.systems
     ]
     of = material.population(
-        one.estimate.n for one in material.measurement.estimates_by("perfect") if math.isfinite(one.estimate.value)
+        estimate.estimate.n
+        for estimate in material.measurement.estimates_by("perfect")
+        if math.isfinite(estimate.estimate.value)
     )
     lede = _(
         "One part is made perfect, the others stay as they are, and the answers are judged again. Only questions "

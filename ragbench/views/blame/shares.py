@@ -141,16 +141,16 @@ def transitions(blamed: Blamed, baseline: str, challenger: str) -> Counter[tuple
 def _change(blamed: Blamed, challenger: str) -> Content:
     _ = blamed.material.text
     baseline = blamed.systems[0]
-    found = transitions(blamed, baseline, challenger)
+    moves = transitions(blamed, baseline, challenger)
     order = [*STEPS[ANSWERABLE], *STEPS[UNANSWERABLE], UNMEASURED]
-    rows = [part for part in order if any(before == part for before, _after in found)]
-    columns = [part for part in order if any(after == part for _before, after in found)]
+    rows = [part for part in order if any(before == part for before, _after in moves)]
+    columns = [part for part in order if any(after == part for _before, after in moves)]
     heads = [f"{shown(baseline)} → {shown(challenger)}", *map(blamed.name, columns)]
     lines = [
-        (blamed.name(before), *(_transition(found[before, after], before == after) for after in columns))
+        (blamed.name(before), *(_transition(moves[before, after], before == after) for after in columns))
         for before in rows
     ]
-    moved = sum(n for (before, after), n in found.items() if before != after)
+    moved = sum(n for (before, after), n in moves.items() if before != after)
     text = _.plural("{n} question moved.", "{n} questions moved.", moved)
     title = _("From {baseline} to {challenger}", baseline=baseline, challenger=challenger)
     return (Table.of(_, title, heads, lines), Text(text, "rb-meta"))

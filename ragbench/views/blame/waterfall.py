@@ -50,8 +50,8 @@ def _title(material: Material) -> str:
 
 
 def _level(blamed: Blamed) -> float:
-    found = (blamed.share(name, GOOD) for name in blamed.systems)
-    return next((one.level for one in found if one is not None), 0.95)
+    shares = (blamed.share(name, GOOD) for name in blamed.systems)
+    return next((share.level for share in shares if share is not None), 0.95)
 
 
 def _sentence(blamed: Blamed, system: str) -> Phrase:

@@ -103,13 +103,13 @@ def figure(material: Material) -> dict[str, Any]:
     there = {side for row in rows for side in _sides(row)}
     labels = [metric for metric in order if metric in there]
     known = {frozenset(_sides(row)): row.estimate for row in rows}
-    values = [[1.0 if one == other else _value(known, one, other) for other in labels] for one in labels]
+    values = [[1.0 if label == other else _value(known, label, other) for other in labels] for label in labels]
     words = [name(material, label) for label in labels]
     ticks = [chart.plain(word, LABEL) for word in words]
     named = list(zip(labels, words, strict=True))
     hover = [
-        [_hover(material, known.get(frozenset((one, other))), first, second) for other, second in named]
-        for one, first in named
+        [_hover(material, known.get(frozenset((label, other))), first, second) for other, second in named]
+        for label, first in named
     ]
     few = len(labels) <= MOST_NUMBERS
     trace = {
@@ -141,14 +141,14 @@ def figure(material: Material) -> dict[str, Any]:
     return {"data": [{key: value for key, value in trace.items() if value is not None}], "layout": layout}
 
 
-def _value(known: Mapping[frozenset[str], Estimate], one: str, other: str) -> float | None:
-    rho = known.get(frozenset((one, other)))
+def _value(known: Mapping[frozenset[str], Estimate], metric: str, other: str) -> float | None:
+    rho = known.get(frozenset((metric, other)))
     return None if rho is None else round(rho.value, 4)
 
 
-def _hover(material: Material, rho: Estimate | None, one: str, other: str) -> str:
+def _hover(material: Material, rho: Estimate | None, first: str, other: str) -> str:
     _ = material.text
     if rho is None:
-        return chart.plain(one)
+        return chart.plain(first)
     value = spoken(_).phrase(Value.of(rho))
-    return f"{chart.plain(one)} · {chart.plain(other)}<br>ρ {value}, n {_.integer(rho.n)}"
+    return f"{chart.plain(first)} · {chart.plain(other)}<br>ρ {value}, n {_.integer(rho.n)}"

@@ -99,8 +99,8 @@ def _panels(material: Material, drawn: Sequence[str] | None = None) -> list[list
 
 def _ends(material: Material, metrics: list[str]) -> list[float]:
     """All numbers that are drawn of these metrics."""
-    found = [_drawable(material, name, metric) for metric in metrics for name in material.systems]
-    return [x for e in found if e is not None for x in (e.value, e.low, e.high) if x is not None]
+    estimates = [_drawable(material, name, metric) for metric in metrics for name in material.systems]
+    return [x for e in estimates if e is not None for x in (e.value, e.low, e.high) if x is not None]
 
 
 def _is_share(material: Material, metrics: list[str]) -> bool:

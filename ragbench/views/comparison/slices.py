@@ -48,7 +48,7 @@ def slices(material: Material, present: frozenset[str]) -> list[Part]:
     _ = material.text
     metric = made[0].metric
     parts: list[Slice] = []
-    for where in dict.fromkeys(str(one.where["slice"]) for one in made):
+    for where in dict.fromkeys(str(estimate.where["slice"]) for estimate in made):
         dimension, _colon, value = where.partition(":")
         parts.append((dimension, value or None))
     differences = [named.comparison for named in material.measurement.comparisons_by("slice")]

@@ -44,19 +44,19 @@ def questions(material: Material, which: Any) -> tuple[list[str], str]:
 def _fitting(table: pd.DataFrame, condition: str) -> Iterable[str]:
     columns = [str(name) for name in table]
     try:
-        found: Any = table.eval(condition, engine="python")
+        matches: Any = table.eval(condition, engine="python")
     except Exception as error:  # whatever pandas makes of a text that people write
         name = re.search(r"name '([^']+)' is not defined", str(error))
         near = meant(name[1], columns) if name else ""
         raise ValueError(
             f"{condition!r} is no condition on questions: {error}{near}; columns are {', '.join(columns)}"
         ) from None
-    if getattr(found, "dtype", None) not in (bool, "boolean") or len(found) != len(table):
+    if getattr(matches, "dtype", None) not in (bool, "boolean") or len(matches) != len(table):
         raise ValueError(
             f"{condition!r} is no condition: it is neither true nor false of a question; one is kind == 'colloquial', "
             f"and columns are {', '.join(columns)}"
         )
-    return [str(name) for name, fits in zip(table["sample"], found.fillna(False), strict=True) if fits]
+    return [str(name) for name, fits in zip(table["sample"], matches.fillna(False), strict=True) if fits]
 
 
 def _ids(which: pd.Series[Any] | pd.DataFrame, known: list[str]) -> list[str]:
@@ -71,7 +71,7 @@ def _ids(which: pd.Series[Any] | pd.DataFrame, known: list[str]) -> list[str]:
     if isinstance(which.index, pd.RangeIndex):  # one value a question, in their order
         if len(which) != len(known):
             raise ValueError(f"{len(which)} values for {len(known)} questions: one is needed for each, or ids as index")
-        return [name for name, one in zip(known, true, strict=True) if one]
+        return [name for name, is_true in zip(known, true, strict=True) if is_true]
     return list(map(str, which.index[true]))
 
 
@@ -80,7 +80,7 @@ def _values(table: pd.DataFrame, condition: str) -> str:
     said = []
     for name in table:
         if re.search(rf"\b{re.escape(str(name))}\b", condition) and name not in ("sample", "text", "reference"):
-            found = sorted({str(value) for value in table[name] if not isinstance(value, list)})
-            more = f", … ({len(found)} in all)" if len(found) > SHOWN else ""
-            said.append(f"; {name} is one of {', '.join(found[:SHOWN])}{more}")
+            values = sorted({str(value) for value in table[name] if not isinstance(value, list)})
+            more = f", … ({len(values)} in all)" if len(values) > SHOWN else ""
+            said.append(f"; {name} is one of {', '.join(values[:SHOWN])}{more}")
     return "".join(said)

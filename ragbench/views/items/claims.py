@@ -61,14 +61,14 @@ class Place(NamedTuple):
     @property
     def kind(self) -> str:
         """Contradicted before undecided before supported."""
-        return next(kind for kind in _ORDER if any(one.kind == kind for one in self.claims))
+        return next(kind for kind in _ORDER if any(claim.kind == kind for claim in self.claims))
 
     @property
     def signs(self) -> list[Sign]:
         """A sign for each verdict, in the order of the first claim that has it; `✓ ×5` where five claims do."""
         told: dict[tuple[str, str], list[str]] = {}
-        for one in self.claims:
-            told.setdefault((one.sign, one.kind), []).append(one.said)
+        for claim in self.claims:
+            told.setdefault((claim.sign, claim.kind), []).append(claim.said)
         joined = "\N{NO-BREAK SPACE}×"
         return [
             Sign(f"{sign}{joined}{len(said)}" if len(said) > 1 else sign, kind, "\n".join(said))
@@ -83,30 +83,30 @@ def placed(text: str, claims: Sequence[Claim]) -> tuple[list[Place], list[Claim]
     with the fewest other words, then in the first; it stands nowhere where that share is below SHARE. A claim of
     function words alone is found by these.
     """
-    found: dict[tuple[int, int], dict[Claim, None]] = {}
+    claims_at: dict[tuple[int, int], dict[Claim, None]] = {}
     left: dict[Claim, None] = {}
     sentences = _sentences(text) if claims else ()
-    for one in claims:
-        wanted = _stems(one.statement)
+    for claim in claims:
+        wanted = _stems(claim.statement)
         best = max(
             ((len(wanted & own) / len(wanted), -len(own - wanted), -start, end) for start, end, own in sentences),
             default=(0.0, 0, 0, 0),
         ) if wanted else (0.0, 0, 0, 0)  # fmt: skip
         if best[0] >= SHARE:
-            found.setdefault((-best[2], best[3]), {})[one] = None
+            claims_at.setdefault((-best[2], best[3]), {})[claim] = None
         else:
-            left[one] = None
-    return [Place(*where, tuple(found[where])) for where in sorted(found)], list(left)
+            left[claim] = None
+    return [Place(*where, tuple(claims_at[where])) for where in sorted(claims_at)], list(left)
 
 
 def pieces(text: str, places: Sequence[Place]) -> Iterator[tuple[str, Place | None]]:
     """The whole text in order, in pieces, each with its place where claims stand in it."""
     done = 0
-    for one in places:
-        if one.start > done:
-            yield text[done : one.start], None
-        yield text[one.start : one.end], one
-        done = one.end
+    for place in places:
+        if place.start > done:
+            yield text[done : place.start], None
+        yield text[place.start : place.end], place
+        done = place.end
     if done < len(text):
         yield text[done:], None
 

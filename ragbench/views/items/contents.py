@@ -131,14 +131,14 @@ class Items:
     @property
     def chosen(self) -> Measured:
         """The measure that is shown at first."""
-        return next((one for one in self.measures if one.key == self.first), self.measures[0])
+        return next((measure for measure in self.measures if measure.key == self.first), self.measures[0])
 
 
 def measuring(systems: Sequence[str], items: Sequence[Any]) -> Callable[..., Measured]:
     """What makes a measure of its key, its name and the value that an item has for a system."""
 
     def measured(key: str, name: str, value: Callable[[Any, str], float | None], **more: Any) -> Measured:
-        return Measured(key, name, {system: [value(one, system) for one in items] for system in systems}, **more)
+        return Measured(key, name, {system: [value(entry, system) for entry in items] for system in systems}, **more)
 
     return measured
 

@@ -55,25 +55,31 @@ class Parts:
         items = self._items
         return {
             "block": BLOCK,
-            "ids": [clean(one) for one in items.ids],
-            "anchors": {anchor("q", one): place for place, one in enumerate(items.ids) if not is_simple(one)},
+            "ids": [clean(identifier) for identifier in items.ids],
+            "anchors": {
+                anchor("q", identifier): place
+                for place, identifier in enumerate(items.ids)
+                if not is_simple(identifier)
+            },
             "texts": [shortened(text, TITLE) for text in items.texts],
             "systems": [clean(name) for name in self._systems],
-            "metrics": [_measured(one) for one in items.measures],
-            "values": [[_rounded(one, name, len(items.ids)) for name in self._systems] for one in items.measures],
+            "metrics": [_measured(measure) for measure in items.measures],
+            "values": [
+                [_rounded(measure, name, len(items.ids)) for name in self._systems] for measure in items.measures
+            ],
             "missing": {
-                f"{place}/{self._systems.index(name)}": {clean(key): list(rows) for key, rows in found.items()}
-                for place, one in enumerate(items.measures)
-                for name, found in one.missing.items()
-                if found
+                f"{place}/{self._systems.index(name)}": {clean(key): list(rows) for key, rows in by_status.items()}
+                for place, measure in enumerate(items.measures)
+                for name, by_status in measure.missing.items()
+                if by_status
             },
             "apart": {
-                f"{place}/{self._systems.index(name)}": {str(row): clean(text) for row, text in found.items()}
-                for place, one in enumerate(items.measures)
-                for name, found in one.apart.items()
-                if found
+                f"{place}/{self._systems.index(name)}": {str(row): clean(text) for row, text in by_row.items()}
+                for place, measure in enumerate(items.measures)
+                for name, by_row in measure.apart.items()
+                if by_row
             },
-            "slices": [_slice(one) for one in items.partings if len(set(one.values)) > 1],
+            "slices": [_slice(parting) for parting in items.partings if len(set(parting.values)) > 1],
         }
 
     def named(self, name: str) -> Any:
@@ -100,14 +106,14 @@ class Parts:
 
     def detail(self, place: int) -> dict[str, Any]:
         """All that is known of one item."""
-        found, text = self._items.read(place), self._items.texts[place]
+        detail, text = self._items.read(place), self._items.texts[place]
         made: dict[str, Any] = {}
-        if found.title or len(clean(text)) > TITLE:
-            made["text"] = shortened(found.title or text, LONGEST)
-        if found.sections:
-            made["sections"] = self._sections(found.sections)
-        if any(found.sides.values()):
-            made["sides"] = [self._sections(found.sides.get(name, ())) for name in self._systems]
+        if detail.title or len(clean(text)) > TITLE:
+            made["text"] = shortened(detail.title or text, LONGEST)
+        if detail.sections:
+            made["sections"] = self._sections(detail.sections)
+        if any(detail.sides.values()):
+            made["sides"] = [self._sections(detail.sides.get(name, ())) for name in self._systems]
         self._found[place] = self._searched(made)
         return made
 
@@ -133,8 +139,8 @@ class Parts:
                 take(value["text"] if "marks" in value else list(value.values()))
             else:  # of an entry no address and no class of a mark
                 entry = len(value) > 2 and not isinstance(value[0], list)
-                for one in (value[0], value[1], *value[3:4]) if entry else value:
-                    take(one)
+                for member in (value[0], value[1], *value[3:4]) if entry else value:
+                    take(member)
 
         take(made)
         return "\n".join(own)[: self._room], list(shared)
@@ -152,14 +158,17 @@ class Parts:
         if isinstance(body, Judged):
             said = {"value": body.value, "said": shortened(body.said, self._limit)}
             return {**said, "verdicts": [[title, self._body(lines)] for title, lines in body.verdicts]}
-        return [self._entry(one) for one in body]
+        return [self._entry(entry) for entry in body]
 
-    def _entry(self, one: Entry) -> list[Any]:
+    def _entry(self, entry: Entry) -> list[Any]:
         """[text or its place among those shared, meta, anchor of another item, mark, class of the mark, marks of claims
         in it, claims that stand nowhere in it], cut short."""
-        made: list[Any] = [self._shared(one.text) if one.shared else shortened(one.text, self._limit)]
-        made += [shortened(one.meta, self._limit), anchor("q", self._items.ids[one.row]) if one.row is not None else ""]
-        made += [clean(one.mark), one.kind, *self._marks(shortened(one.text, self._limit), one.claims)]
+        made: list[Any] = [self._shared(entry.text) if entry.shared else shortened(entry.text, self._limit)]
+        made += [
+            shortened(entry.meta, self._limit),
+            anchor("q", self._items.ids[entry.row]) if entry.row is not None else "",
+        ]
+        made += [clean(entry.mark), entry.kind, *self._marks(shortened(entry.text, self._limit), entry.claims)]
         while len(made) > 1 and not made[-1]:
             made.pop()
         return made
@@ -167,13 +176,13 @@ class Parts:
     def _marks(self, text: str, claims: Sequence[Claim]) -> tuple[list[Any], list[Any]]:
         """[start, end, class, signs] of each sentence in which claims stand, and the claims that stand in none; a sign,
         or a claim, is [sign, class, what is said of it]."""
-        found, left = placed(text, claims)
-        return [[one.start, one.end, one.kind, [*map(self._claim, one.signs)]] for one in found], [
+        places, left = placed(text, claims)
+        return [[place.start, place.end, place.kind, [*map(self._claim, place.signs)]] for place in places], [
             *map(self._claim, left)
         ]
 
-    def _claim(self, one: Claim | Sign) -> list[str]:
-        return [one.sign, one.kind, shortened(one.said, self._limit)]
+    def _claim(self, claim: Claim | Sign) -> list[str]:
+        return [claim.sign, claim.kind, shortened(claim.said, self._limit)]
 
     def _shared(self, text: str) -> int:
         if text not in self._known:
@@ -182,26 +191,26 @@ class Parts:
         return self._known[text]
 
 
-def _measured(one: Measured) -> dict[str, Any]:
-    of = [clean(name) for name in dict.fromkeys((one.key, *one.of))]
-    made: dict[str, Any] = {"name": clean(one.name), "digits": one.digits, "lower": one.lower, "of": of}
-    made |= ({"words": list(one.words)} if one.words else {}) | ({} if one.paired else {"single": True})
-    return made | ({"judged": True} if one.judged else {})
+def _measured(measure: Measured) -> dict[str, Any]:
+    of = [clean(name) for name in dict.fromkeys((measure.key, *measure.of))]
+    made: dict[str, Any] = {"name": clean(measure.name), "digits": measure.digits, "lower": measure.lower, "of": of}
+    made |= ({"words": list(measure.words)} if measure.words else {}) | ({} if measure.paired else {"single": True})
+    return made | ({"judged": True} if measure.judged else {})
 
 
-def _rounded(one: Measured, system: str, number: int) -> list[float | None]:
-    values: Numbers = one.values.get(system, [None] * number)
-    return [None if value is None else round(value, one.digits) + 0.0 for value in values]
+def _rounded(measure: Measured, system: str, number: int) -> list[float | None]:
+    values: Numbers = measure.values.get(system, [None] * number)
+    return [None if value is None else round(value, measure.digits) + 0.0 for value in values]
 
 
-def _slice(one: Parting) -> dict[str, Any]:
-    known = [name for name in one.words if name in set(one.values)]
-    values = [*known, *sorted({value for value in one.values if value is not None} - set(known))]
+def _slice(parting: Parting) -> dict[str, Any]:
+    known = [name for name in parting.words if name in set(parting.values)]
+    values = [*known, *sorted({value for value in parting.values if value is not None} - set(known))]
     codes: Mapping[str | None, int] = {value: place for place, value in enumerate(values)}
     return {
-        "key": one.key,
-        "name": clean(one.name),
+        "key": parting.key,
+        "name": clean(parting.name),
         "keys": [clean(value) for value in values],
-        "values": [clean(one.words.get(value, value)) for value in values],
-        "codes": [codes.get(value, -1) for value in one.values],
+        "values": [clean(parting.words.get(value, value)) for value in values],
+        "codes": [codes.get(value, -1) for value in parting.values],
     }

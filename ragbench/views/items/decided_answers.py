@@ -24,16 +24,16 @@ MEASURES = (*SHARES, "avg_latency_ms")
 def items(material: Material) -> Items:
     """The labelled answers, in the data set's order."""
     _ = material.text
-    found: dict[str, dict[str, Row]] = {}
+    by_sample: dict[str, dict[str, Row]] = {}
     for row in rows_of(material.kept("decisions")):
-        found.setdefault(str(row["sample"]), {})[str(row["system"])] = row
-    listed = list(found.values())
-    answers = [next(iter(one.values())) for one in listed]
+        by_sample.setdefault(str(row["sample"]), {})[str(row["system"])] = row
+    listed = list(by_sample.values())
+    answers = [next(iter(by_judge.values())) for by_judge in listed]
     label = {"show": _("show"), "hide": _("don't show")}
     return Items(
         title=_("Every decision"),
         kind="decisions",
-        ids=list(found),
+        ids=list(by_sample),
         texts=[f"{row['question']}\n{row['answer']}" for row in answers],
         measures=_measures(material, listed),
         partings=[Parting("label", _("people say"), ["show" if r["label"] else "hide" for r in answers], label)],
@@ -49,22 +49,22 @@ def cell_link(place: Cell) -> str:
 def _measures(material: Material, listed: Sequence[Mapping[str, Row]]) -> list[Measured]:
     _, measured = material.text, measuring(material.systems, listed)
 
-    def cell(one: Mapping[str, Row], judge: str) -> int | None:
+    def cell(by_judge: Mapping[str, Row], judge: str) -> int | None:
         """The place of how it fell among the worst; None where nothing is known."""
-        known = one[judge]["cell"] if judge in one else None
+        known = by_judge[judge]["cell"] if judge in by_judge else None
         return CELLS.index(known) if known in CELLS else None
 
-    def right(one: Mapping[str, Row], judge: str) -> float | None:
-        place = cell(one, judge)
+    def right(by_judge: Mapping[str, Row], judge: str) -> float | None:
+        place = cell(by_judge, judge)
         return None if place is None else float(CELLS[place] in ("true_positive", "true_negative"))
 
-    def score(one: Mapping[str, Row], judge: str, column: str = "score") -> float | None:
-        return number(one[judge][column]) if judge in one else None
+    def score(by_judge: Mapping[str, Row], judge: str, column: str = "score") -> float | None:
+        return number(by_judge[judge][column]) if judge in by_judge else None
 
-    def distance(one: Mapping[str, Row], judge: str) -> float | None:
+    def distance(by_judge: Mapping[str, Row], judge: str) -> float | None:
         """|score − label|: near 1 where a judge was sure and wrong; None for a score that is no share."""
-        known = score(one, judge)
-        return None if known is None or not 0 <= known <= 1 else abs(known - float(one[judge]["label"]))
+        known = score(by_judge, judge)
+        return None if known is None or not 0 <= known <= 1 else abs(known - float(by_judge[judge]["label"]))
 
     words = [_outcome(material, place) for place in ORDER]
     made = [
@@ -72,10 +72,10 @@ def _measures(material: Material, listed: Sequence[Mapping[str, Row]]) -> list[M
         measured("outcome", _("decision"), cell, digits=0, words=words, paired=False),
         measured("score", _("score"), score, paired=False),
         measured("distance", _("distance of the score from the label"), distance, lower=True),
-        measured("ms", _("milliseconds"), lambda one, judge: score(one, judge, "ms"), digits=1, lower=True,
+        measured("ms", _("milliseconds"), lambda by_judge, judge: score(by_judge, judge, "ms"), digits=1, lower=True,
                  of=("avg_latency_ms",)),
     ]  # fmt: skip
-    return [one for one in made if one.known]
+    return [measure for measure in made if measure.known]
 
 
 def _outcome(material: Material, place: Cell) -> str:

@@ -40,8 +40,8 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         sides = [
-            (Web(self.material.text).phrase(named(self.material, name)), self.values[name], found)
-            for name, found in self.sides.items()
+            (Web(self.material.text).phrase(named(self.material, name)), self.values[name], sections)
+            for name, sections in self.sides.items()
         ]
         _ = self.material.text
         own = {"title": self.title, "about": self.about, "shared": self.sections, "sides": sides}
@@ -54,9 +54,9 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [*_wrapped(self.title), *_wrapped(self.about), *_lines(self.sections)]
-        for name, found in self.sides.items():
+        for name, sections in self.sides.items():
             values = " · ".join(f"{metric} {value}" for metric, value in self.values[name])
-            lines += ["", *_wrapped(f"== {name}"), *_wrapped(values), *_lines(found)]
+            lines += ["", *_wrapped(f"== {name}"), *_wrapped(values), *_lines(sections)]
         return "\n".join(lines)
 
 
@@ -67,29 +67,33 @@ def explanation(material: Material, item: str) -> Explanation:
     if (place := places.get(clean(item))) is None:
         near = ", ".join(nearest(item, places)) or "none: this page has no items"
         raise ValueError(f"there is no item {item!r}; the nearest are {near}")
-    found = items.read(place)
-    slices = [f"{one.name}: {one.words.get(value, value)}" for one in items.partings if (value := one.values[place])]
+    detail = items.read(place)
+    slices = [
+        f"{parting.name}: {parting.words.get(value, value)}"
+        for parting in items.partings
+        if (value := parting.values[place])
+    ]
     return Explanation(
         material,
         item,
-        clean(found.title or items.texts[place]) or clean(item),
+        clean(detail.title or items.texts[place]) or clean(item),
         " · ".join([clean(item), *map(clean, slices)]),
-        [_section(material, one) for one in found.sections],
+        [_section(material, section) for section in detail.sections],
         {name: _values(material, items, place, name) for name in material.systems},
-        {name: [_section(material, one) for one in found.sides.get(name, ())] for name in material.systems},
+        {name: [_section(material, section) for section in detail.sides.get(name, ())] for name in material.systems},
     )
 
 
 def _values(material: Material, items: Items, place: int, system: str) -> list[tuple[str, str]]:
-    return [(clean(one.name), _value(material, one, place, system)) for one in items.measures]
+    return [(clean(measure.name), _value(material, measure, place, system)) for measure in items.measures]
 
 
-def _value(material: Material, one: Measured, place: int, system: str) -> str:
-    known = one.values.get(system)
+def _value(material: Material, measure: Measured, place: int, system: str) -> str:
+    known = measure.values.get(system)
     value = None if known is None else known[place]
     if value is not None:
-        return one.words[int(value)] if one.words else material.text.number(value, one.digits)
-    status = next((status for status, rows in one.missing.get(system, {}).items() if place in rows), "")
+        return measure.words[int(value)] if measure.words else material.text.number(value, measure.digits)
+    status = next((status for status, rows in measure.missing.get(system, {}).items() if place in rows), "")
     return statuses(material.text).get(status, status) or material.text.number(None)
 
 
@@ -99,23 +103,23 @@ def _section(material: Material, section: Section) -> Section:
     if isinstance(body, str):
         return clean(lead), clean(body)
     if isinstance(body, Claimed):
-        return clean(lead), Claimed(clean(body.text), tuple(_claim(one) for one in body.claims))
+        return clean(lead), Claimed(clean(body.text), tuple(_claim(claim) for claim in body.claims))
     if isinstance(body, Judged):
-        verdicts = [(clean(title), [_entry(material, one) for one in lines]) for title, lines in body.verdicts]
+        verdicts = [(clean(title), [_entry(material, entry) for entry in lines]) for title, lines in body.verdicts]
         return clean(lead), Judged(body.value, clean(body.said), verdicts)
-    return clean(lead), [_entry(material, one) for one in body]
+    return clean(lead), [_entry(material, entry) for entry in body]
 
 
-def _entry(material: Material, one: Entry) -> Entry:
+def _entry(material: Material, entry: Entry) -> Entry:
     _ = material.text
-    gain = "" if one.gain is None else _("gain {value}", value=f"{one.gain:g}")
-    mark = ", ".join(filter(None, (clean(one.mark), gain)))
-    claims = tuple(_claim(each) for each in one.claims)
-    return one._replace(text=clean(one.text), meta=clean(one.meta), mark=mark, claims=claims)
+    gain = "" if entry.gain is None else _("gain {value}", value=f"{entry.gain:g}")
+    mark = ", ".join(filter(None, (clean(entry.mark), gain)))
+    claims = tuple(_claim(each) for each in entry.claims)
+    return entry._replace(text=clean(entry.text), meta=clean(entry.meta), mark=mark, claims=claims)
 
 
-def _claim(one: Claim) -> Claim:
-    return Claim(clean(one.statement), clean(one.verdict), one.kind, clean(one.judged))
+def _claim(claim: Claim) -> Claim:
+    return Claim(clean(claim.statement), clean(claim.verdict), claim.kind, clean(claim.judged))
 
 
 def _marked(text: str, claims: Sequence[Claim]) -> tuple[list[tuple[str, Place | None]], list[Claim]]:
@@ -137,15 +141,15 @@ def _lines(sections: Sequence[Section]) -> Iterator[str]:
         if isinstance(body, str | Claimed):
             yield from _wrapped(body if isinstance(body, str) else body.text, "    ")
         else:
-            yield from _listed(body, "    ", numbered=any(one.mark for one in body))
+            yield from _listed(body, "    ", numbered=any(entry.mark for entry in body))
 
 
 def _listed(entries: Sequence[Entry], indent: str, *, numbered: bool) -> Iterator[str]:
-    for number, one in enumerate(entries, 1):
-        said = " · ".join(filter(None, (one.mark, one.meta)))
+    for number, entry in enumerate(entries, 1):
+        said = " · ".join(filter(None, (entry.mark, entry.meta)))
         lead = f"{number}." if numbered else "-"
-        yield from _wrapped(f"{lead} {one.text}" if one.text else f"{lead} {said}", indent)
-        if one.text:
+        yield from _wrapped(f"{lead} {entry.text}" if entry.text else f"{lead} {said}", indent)
+        if entry.text:
             yield from _wrapped(said, f"{indent}   ")
 
 

@@ -29,7 +29,7 @@ def wide(material: Material, items: Items) -> pd.DataFrame:
 
     index = pd.Index(list(items.ids), name="sample")
     columns: dict[str, Any] = {"text": pd.Series(list(items.texts), index, dtype=object)}
-    columns |= {one.key: pd.Series(list(one.values), index, dtype=object) for one in items.partings}
+    columns |= {parting.key: pd.Series(list(parting.values), index, dtype=object) for parting in items.partings}
     if not items.kind:
         columns |= {str(name): known for name, known in _questions(material).reindex(index).items()}
     for measured in items.measures:
@@ -47,10 +47,10 @@ def wide(material: Material, items: Items) -> pd.DataFrame:
     return pd.DataFrame(columns, index=index)
 
 
-def _values(found: Numbers, words: Any) -> list[Any]:
+def _values(numbers: Numbers, words: Any) -> list[Any]:
     if words:
-        return [None if value is None else words[int(value)] for value in found]
-    return [float("nan") if value is None else float(value) for value in found]
+        return [None if value is None else words[int(value)] for value in numbers]
+    return [float("nan") if value is None else float(value) for value in numbers]
 
 
 def _questions(material: Material) -> pd.DataFrame:
@@ -65,5 +65,5 @@ def _answers(material: Material) -> pd.Series[Any] | None:
     if not len(table):
         return None
     firsts = table.drop_duplicates(["system", "sample"])
-    found: pd.Series[Any] = firsts.set_index(["system", "sample"])["response"]
-    return found
+    answers: pd.Series[Any] = firsts.set_index(["system", "sample"])["response"]
+    return answers

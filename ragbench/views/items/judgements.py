@@ -20,20 +20,20 @@ __all__ = ["KINDS", "Ruling", "Rulings", "reason", "rows", "rulings", "stored", 
 
 def rows(material: Material) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
     """Judgements by system and sample, in the order in which they were measured."""
-    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    judgements: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows_of(material.kept("judgements")):
-        found.setdefault((str(row["system"]), str(row["sample"])), []).append(row)
-    return found
+        judgements.setdefault((str(row["system"]), str(row["sample"])), []).append(row)
+    return judgements
 
 
 @lru_cache(maxsize=4096)
 def stored(text: Any) -> Detail:
     """A judgement's detail, as it is stored; empty where that cannot be read."""
     try:
-        found = json.loads(text) if isinstance(text, str) and text else {}
+        detail = json.loads(text) if isinstance(text, str) and text else {}
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return detail if isinstance(detail, dict) else {}
 
 
 def reason(material: Material, given: Any, detail: Detail) -> str:
@@ -49,7 +49,7 @@ def reason(material: Material, given: Any, detail: Detail) -> str:
 
 def rulings(material: Material, detail: Detail, texts: Mapping[str, str] | None = None) -> Iterator[Rulings]:
     """The verdicts of one judgement, its texts cleaned. texts: passages by id, to be read with them."""
-    for one in ruled.rulings(detail, material.text, texts):
+    for ruling in ruled.rulings(detail, material.text, texts):
         lines = tuple(
             replace(
                 line,
@@ -58,9 +58,9 @@ def rulings(material: Material, detail: Detail, texts: Mapping[str, str] | None 
                 reason=clean(reason_in(line.reason, material.text)),
                 led_by=clean(line.led_by),
             )
-            for line in one.lines
+            for line in ruling.lines
         )
-        yield Rulings(one.title, lines, tuple(map(clean, one.headings)), one.of)
+        yield Rulings(ruling.title, lines, tuple(map(clean, ruling.headings)), ruling.of)
 
 
 KINDS = {

@@ -86,10 +86,10 @@ class _Sources:
 
     def kind(self, name: str, system: str) -> int:
         """What is found of a source for a system; where no question is labelled, only whether it is retrieved."""
-        found = self.ranks(name, system)
+        ranks = self.ranks(name, system)
         if self.needed(name):
-            return UNREACHED if not found else MISSED if self.missed(name, system) else FOUND
-        return IDLE if not found else UNNEEDED if self._needed else FOUND
+            return UNREACHED if not ranks else MISSED if self.missed(name, system) else FOUND
+        return IDLE if not ranks else UNNEEDED if self._needed else FOUND
 
     def excess(self, name: str, system: str) -> float | None:
         """How many times its share of the retrieved places a page takes; None for a passage."""
@@ -127,7 +127,7 @@ class _Sources:
             measured("needed", _("questions that need it"), needed, digits=0, paired=False),
             measured("excess", _("times its share of the places"), self.excess, digits=1, lower=True, paired=False),
         ]
-        return [one for one in made if one.known]
+        return [measure for measure in made if measure.known]
 
     def partings(self) -> list[Parting]:
         """Whether it is a passage or a page; whether a passage's text stands in several places."""
@@ -162,17 +162,20 @@ class _Sources:
         twins = [other for other in self.twins.get(_plain(row["text"]), ()) if other != name]
         sections = told(
             (_("Its page"), [Entry(stands, _("the page"), self.place[page_id(url)])] if url else ""),
-            (_("The same text stands in"), self._linked(twins, lambda one: clean(one["url"]) or clean(one["chunk"]))),
+            (
+                _("The same text stands in"),
+                self._linked(twins, lambda chunk: clean(chunk["url"]) or clean(chunk["chunk"])),
+            ),
         )
         return shortened(row["text"], TITLE) or name, [(_("Passage"), clean(row["text"])), *sections]
 
     def _page(self, url: str) -> list[Section]:
         names = self.pages[url]
         title = self.text.plural("Its {n} passage", "Its {n} passages", len(names))
-        return [(title, self._linked(names, lambda one: shortened(one["text"], LINE)))]
+        return [(title, self._linked(names, lambda chunk: shortened(chunk["text"], LINE)))]
 
     def _linked(self, names: Sequence[str], text: Any) -> list[Entry]:
-        return [Entry(text(self.chunks[one]), clean(one), self.place[f"{PASSAGE}.{one}"]) for one in names[:LISTED]]
+        return [Entry(text(self.chunks[name]), clean(name), self.place[f"{PASSAGE}.{name}"]) for name in names[:LISTED]]
 
     def _side(self, place: int, system: str) -> list[Section]:
         """What is found of a source, who misses it, and who retrieves it, needed or not."""
@@ -215,13 +218,13 @@ def _plain(text: Any) -> str:
 
 def items(material: Material) -> Items:
     """Passages and pages, those first that somebody needs and nobody finds."""
-    _, found = material.text, _Sources(material)
+    _, sources = material.text, _Sources(material)
     return Items(
         title=_("Every passage and every page"),
         kind="sources",
-        ids=found.ids,
-        texts=found.texts(),
-        measures=found.measures(),
-        partings=found.partings(),
-        read=found.read,
+        ids=sources.ids,
+        texts=sources.texts(),
+        measures=sources.measures(),
+        partings=sources.partings(),
+        read=sources.read,
     )

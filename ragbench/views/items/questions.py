@@ -62,7 +62,7 @@ def items(material: Material) -> Items:
         ids=list(known),
         texts=[clean(row["text"]) for row in known.values()],
         measures=_measures(material),
-        partings=[one for one in partings if len(set(one.values)) <= MOST_VALUES],
+        partings=[parting for parting in partings if len(set(parting.values)) <= MOST_VALUES],
         read=_Questions(material).read,
         sort="order",
         first=material.primary or "",
@@ -108,8 +108,8 @@ def _apart(material: Material, places: Mapping[str, int]) -> dict[str, dict[str,
     columns = ("system", "metric", "sample", "judge", "value")
     for system, metric, sample, judge, value in _rows(material.kept("judgements", *columns), *columns):
         known = given.setdefault(str(metric), {}).setdefault((str(system), str(sample)), {})
-        if (found := number(value)) is not None:
-            known[clean(judge)] = found
+        if (score := number(value)) is not None:
+            known[clean(judge)] = score
     made: dict[str, dict[str, dict[int, str]]] = {}
     for metric, by_place in given.items():
         declared, digits = material.declaration(metric), material.digits(metric)
@@ -188,25 +188,25 @@ class _Questions:
         by_page = material.facts.get("unit") == "url"
         ordered = table.sort_values(["system", "sample", "rank"], kind="stable")
         near, gains = (_rounded(ordered[name], 3) for name in ("similarity", "gain"))
-        found: dict[tuple[str, str], list[_Hit]] = {}
+        hits: dict[tuple[str, str], list[_Hit]] = {}
         passage = "passage" if "passage" in ordered else "chunk"
         for place, row in enumerate(_rows(ordered, "system", "sample", "chunk", "url", "rank", passage, "text")):
             system, sample, chunk, url = map(str, row[:4])
             document = url if by_page and row[3] else str(row[5])
             text = material.chunk_texts.get(chunk, row[6])
             hit = _Hit(chunk, document, text if isinstance(text, str) else "", int(row[4]), near[place], gains[place])
-            found.setdefault((system, sample), []).append(hit)
-        return found
+            hits.setdefault((system, sample), []).append(hit)
+        return hits
 
     @cached_property
     def _answers(self) -> dict[tuple[str, str], str]:
-        found: dict[tuple[str, str], str] = {}
+        answers: dict[tuple[str, str], str] = {}
         for system, sample, response in _rows(
             self._material.kept("answers", "response"), "system", "sample", "response"
         ):
             if isinstance(response, str):
-                found.setdefault((str(system), str(sample)), response)
-        return found
+                answers.setdefault((str(system), str(sample)), response)
+        return answers
 
     @cached_property
     def _judgements(self) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
@@ -230,18 +230,18 @@ class _Questions:
             metric, by = clean(line["metric"]), " · ".join(filter(None, (clean(line["metric"]), clean(line["judge"]))))
             declared = self._material.declaration(metric)
             of_answer = declared is None or not declared.fields or "response" in declared.fields
-            for one in rulings(self._material, stored(line["detail"])):
-                for each in one.lines if one.of else ():
+            for ruling in rulings(self._material, stored(line["detail"])):
+                for each in ruling.lines if ruling.of else ():
                     if not each.verdict:
                         continue
                     text = shortened(each.statement, STATEMENT)
                     told = word(self._material, each.verdict)
-                    found = claim(text, each.verdict, told, by)
-                    if one.of == SIDES[0] and of_answer:
-                        said[found] = None
+                    new_claim = claim(text, each.verdict, told, by)
+                    if ruling.of == SIDES[0] and of_answer:
+                        said[new_claim] = None
                     for chunk in each.chunks:
-                        cited.setdefault(chunk, {})[found] = None
-        return tuple(said), {chunk: tuple(found) for chunk, found in cited.items()}
+                        cited.setdefault(chunk, {})[new_claim] = None
+        return tuple(said), {chunk: tuple(claims) for chunk, claims in cited.items()}
 
     def _retrieved(self, hit: _Hit, claims: tuple[Claim, ...]) -> Entry:
         _, said = self._text, [shortened(hit.chunk, NAME)]
@@ -259,7 +259,9 @@ class _Questions:
         if status == Status.OK.value:
             value = _.number(number(line["value"]))
         said = shortened(reason(material, line["reason"], detail), 2 * REASON)
-        verdicts = [(one.title, [self._verdict(each) for each in one.lines]) for one in rulings(material, detail)]
+        verdicts = [
+            (ruling.title, [self._verdict(each) for each in ruling.lines]) for ruling in rulings(material, detail)
+        ]
         name = " · ".join(filter(None, (clean(line["metric"]), clean(line["judge"]))))
         return name, Judged(value, said, verdicts)
 

@@ -69,13 +69,13 @@ class _Item:
 
 def items(material: Material) -> Items:
     """All that was judged, with the answers first on which judge and people are furthest apart."""
-    _, found = material.text, _found(material)
-    listed = list(found.values())
+    _, trials = material.text, _found(material)
+    listed = list(trials.values())
     return Items(
         title=_("Every judged answer"),
         kind="judges",
-        ids=list(found),
-        texts=[f"{one.known('question')}\n{one.answer}" for one in listed],
+        ids=list(trials),
+        texts=[f"{trial.known('question')}\n{trial.answer}" for trial in listed],
         measures=_measures(material, listed),
         partings=[_parting(material, listed)],
         read=lambda place: _read(material, listed[place]),
@@ -83,22 +83,22 @@ def items(material: Material) -> Items:
 
 
 def _found(material: Material) -> dict[str, _Item]:
-    found: dict[str, _Item] = {}
+    trials: dict[str, _Item] = {}
     for table in ("answers", "trials"):
         for row in words.kept(material, table):
             kind, name = (ANSWER, row["sample"]) if table == "answers" else (str(row["kind"]), row["id"])
-            found.setdefault(f"{kind}.{name}", _Item(kind, row)).rows[str(row["judge"])] = row
+            trials.setdefault(f"{kind}.{name}", _Item(kind, row)).rows[str(row["judge"])] = row
     for row in words.kept(material, "effects"):
-        if one := found.get(f"{row['kind']}.{row['id']}"):
-            one.effects.setdefault(str(row["judge"]), []).append(row)
-    return found
+        if trial := trials.get(f"{row['kind']}.{row['id']}"):
+            trial.effects.setdefault(str(row["judge"]), []).append(row)
+    return trials
 
 
 def _measures(material: Material, listed: Sequence[_Item]) -> list[Measured]:
     _, measured = material.text, measuring(material.systems, listed)
     lost: dict[str, dict[str, list[int]]] = {}
-    for place, one in enumerate(listed):
-        for judge, row in one.rows.items():
+    for place, trial in enumerate(listed):
+        for judge, row in trial.rows.items():
             status = str(row.get("status") or Status.OK.value)
             if status != Status.OK.value:
                 lost.setdefault(judge, {}).setdefault(status, []).append(place)
@@ -108,11 +108,11 @@ def _measures(material: Material, listed: Sequence[_Item]) -> list[Measured]:
     failed = [measured("failed", _("probes it failed"), _Item.failed, digits=0, lower=True)]
     failed += [
         measured(name, _("probe: {name}", name=words.probe(material, name)[0]),
-                 lambda one, judge, probe=name: one.held(judge, probe), digits=0,
+                 lambda trial, judge, probe=name: trial.held(judge, probe), digits=0,
                  words=(_("failed it"), _("passed it")), of=("consistency_score",) if name == "repeats" else ())
         for name in probes
     ]  # fmt: skip
-    people = measured("people", _("people, share of the scale"), lambda one, _judge: one.people, paired=False)
+    people = measured("people", _("people, share of the scale"), lambda trial, _judge: trial.people, paired=False)
     if not people.known:
         return [failed[0], score, *failed[1:]]
     return [measured("apart", _("distance from people"), _Item.apart, lower=True), score, people, *failed]
@@ -121,40 +121,43 @@ def _measures(material: Material, listed: Sequence[_Item]) -> list[Measured]:
 def _parting(material: Material, listed: Sequence[_Item]) -> Parting:
     """What an item is."""
     _ = material.text
-    rated = any(one.people is not None for one in listed)
+    rated = any(trial.people is not None for trial in listed)
     kinds = {ANSWER: _("rated answer") if rated else _("answer"), PAIR: _("pair of answers")}
-    kinds |= {one.variant: words.rung(material, one.variant) for one in listed if one.variant}
-    return Parting("what", _("what was judged"), [one.variant or one.kind for one in listed], kinds)
+    kinds |= {trial.variant: words.rung(material, trial.variant) for trial in listed if trial.variant}
+    return Parting("what", _("what was judged"), [trial.variant or trial.kind for trial in listed], kinds)
 
 
-def _read(material: Material, one: _Item) -> Detail:
+def _read(material: Material, trial: _Item) -> Detail:
     _, people = material.text, ""
-    if one.people is not None:
-        said = (_("{value} of the scale", value=_.number(one.people, 2)), words.ratings(material, one.known("ratings")))
+    if trial.people is not None:
+        said = (
+            _("{value} of the scale", value=_.number(trial.people, 2)),
+            words.ratings(material, trial.known("ratings")),
+        )
         people = " · ".join(filter(None, said))
-    pair = [Entry(text, shared=True) for text in (one.answer, one.known("other"))]
+    pair = [Entry(text, shared=True) for text in (trial.answer, trial.known("other"))]
     sections = told(
-        (_("The two answers"), pair) if one.kind == PAIR else (_("Answer"), one.answer or _("(empty)")),
-        (_("Made to try the judge"), words.rung(material, one.variant) if one.variant else ""),
-        (_("Reference"), one.known("reference")),
+        (_("The two answers"), pair) if trial.kind == PAIR else (_("Answer"), trial.answer or _("(empty)")),
+        (_("Made to try the judge"), words.rung(material, trial.variant) if trial.variant else ""),
+        (_("Reference"), trial.known("reference")),
         (_("people"), people),
-        (_("system"), one.known("system")),
+        (_("system"), trial.known("system")),
     )
-    return Detail(one.known("question"), sections, {judge: _side(material, one, judge) for judge in one.rows})
+    return Detail(trial.known("question"), sections, {judge: _side(material, trial, judge) for judge in trial.rows})
 
 
-def _side(material: Material, one: _Item, judge: str) -> list[Section]:
-    _, row, score = material.text, one.rows[judge], one.score(judge)
+def _side(material: Material, trial: _Item, judge: str) -> list[Section]:
+    _, row, score = material.text, trial.rows[judge], trial.score(judge)
     status = str(row.get("status") or "")
     value = _("not measured: {status}", status=statuses(material.text).get(status, status) or DASH)
     given = (_("score, share of the scale"), value if score is None else _.number(score))
-    if one.kind == PAIR:
+    if trial.kind == PAIR:
         orders = [(_("in this order"), row["first"]), (_("in the opposite order"), row["second"])]
         given = (_("Which is better"), "; ".join(f"{name}: {_winner(material, each)}" for name, each in orders))
     return told(
         given,
         (_("the judge's reason"), clean(reason_in(row["reason"], _))),
-        (_("Probes"), [Entry(_probe(material, each)) for each in one.effects.get(judge, ())]),
+        (_("Probes"), [Entry(_probe(material, each)) for each in trial.effects.get(judge, ())]),
     )
 
 

@@ -77,11 +77,11 @@ class _Talks:
                 pair = (int(row["first"]), int(row["second"]))
                 talk.near.setdefault(str(row["system"]), {})[str(row["what"]), pair] = float(row["similarity"])
         for row in rows_of(material.kept("nearest")):
-            one = asked.setdefault(f"{row['asked']}.{row['sample']}", _Asked(row))
-            one.rows[str(row["system"])] = row
+            question = asked.setdefault(f"{row['asked']}.{row['sample']}", _Asked(row))
+            question.rows[str(row["system"])] = row
             dialogue, _, turn = str(row["sample"]).rpartition(".")
             if row["asked"] == "dialogues" and f"{SESSION}.{dialogue}" in talks:
-                one.talk, one.turn = talks[f"{SESSION}.{dialogue}"], int(turn)
+                question.talk, question.turn = talks[f"{SESSION}.{dialogue}"], int(turn)
         self.asked, self.talks = list(asked.values()), list(talks.values())
         self.listed: list[_Asked | _Talk] = [*self.asked, *self.talks]
         self.ids = [*asked, *talks]
@@ -111,15 +111,15 @@ class _Talks:
         """What is known of questions where the cache was asked any, and of sessions where there are any."""
         _, measured = self.text, measuring(self.material.systems, self.listed)
 
-        def served(one: _Asked | _Talk, system: str) -> float | None:
+        def served(entry: _Asked | _Talk, system: str) -> float | None:
             """The place of what was served among the words."""
-            row = one.rows.get(system) if isinstance(one, _Asked) else None
+            row = entry.rows.get(system) if isinstance(entry, _Asked) else None
             if row is None:
                 return None
             return ORDER.index(Serving(row["serving"])) if self.hit(row) else len(ORDER)
 
-        def similarity(one: _Asked | _Talk, system: str) -> float | None:
-            return one.similarity(system) if isinstance(one, _Asked) else None
+        def similarity(entry: _Asked | _Talk, system: str) -> float | None:
+            return entry.similarity(system) if isinstance(entry, _Asked) else None
 
         words = [*(self.word({"serving": each}) for each in ORDER), _("not served")]
         nearest = _("cosine to the nearest cached question")
@@ -127,7 +127,7 @@ class _Talks:
             measured("serving", _("out of the cache"), served, digits=0, words=words, paired=False, of=CACHE),
             measured("similarity", nearest, similarity, paired=False),
         ]
-        before = measured("before", _("cosine to the question before"), lambda one, system: one.before(system))
+        before = measured("before", _("cosine to the question before"), lambda entry, system: entry.before(system))
         talks = [self._dialogue(metric) for metric in DIALOGUE]
         if not self.asked:
             return [*talks, before]
@@ -141,8 +141,8 @@ class _Talks:
             if label == metric and place is not None and system in self.material.systems:
                 missing.setdefault(system, {}).setdefault(status, []).append(place)
 
-        def value(one: _Asked | _Talk, system: str) -> float | None:
-            return number(self.material.score(one.sample, metric, system)) if isinstance(one, _Talk) else None
+        def value(entry: _Asked | _Talk, system: str) -> float | None:
+            return number(self.material.score(entry.sample, metric, system)) if isinstance(entry, _Talk) else None
 
         measured = measuring(self.material.systems, self.listed)
         return measured(metric, metric, value, digits=self.material.digits(metric), missing=missing)
@@ -156,27 +156,27 @@ class _Talks:
             "history": _("past question"),
             SESSION: _("dialogue") if self.several else _("one user's questions of a day"),
         }
-        kinds = [str(one.row["asked"]) if isinstance(one, _Asked) else SESSION for one in self.listed]
+        kinds = [str(entry.row["asked"]) if isinstance(entry, _Asked) else SESSION for entry in self.listed]
         return Parting("what", _("what it is"), kinds, words)
 
     def read(self, place: int) -> Detail:
         """All that is known of a question or of a session."""
-        one = self.listed[place]
-        return self._asked(one) if isinstance(one, _Asked) else self._talk(one)
+        entry = self.listed[place]
+        return self._asked(entry) if isinstance(entry, _Asked) else self._talk(entry)
 
-    def _asked(self, one: _Asked) -> Detail:
-        _, talk = self.text, one.talk
+    def _asked(self, question: _Asked) -> Detail:
+        _, talk = self.text, question.talk
         dialogue = []
         if talk is not None:
-            said = _("turn {n} of {count}", n=one.turn, count=len(talk.turns))
+            said = _("turn {n} of {count}", n=question.turn, count=len(talk.turns))
             dialogue = [Entry(talk.first, said, self.places[f"{SESSION}.{talk.sample}"])]
         sections = told(
-            (_("The known answer"), clean(one.row["answer"])),
-            (_("The answer that its user disliked"), clean(one.row["disliked"])),
-            (_("Where the answer stands"), [Entry(clean(page)) for page in one.row["pages"]]),
+            (_("The known answer"), clean(question.row["answer"])),
+            (_("The answer that its user disliked"), clean(question.row["disliked"])),
+            (_("Where the answer stands"), [Entry(clean(page)) for page in question.row["pages"]]),
             (_("Its dialogue"), dialogue),
         )
-        return Detail("", sections, {system: self._served(row) for system, row in one.rows.items()})
+        return Detail("", sections, {system: self._served(row) for system, row in question.rows.items()})
 
     def _served(self, row: Row) -> list[Section]:
         _, cosine, hit = self.text, number(row["similarity"]), self.hit(row)
@@ -189,19 +189,19 @@ class _Talks:
         nearest = [Entry(clean(row["cached_question"])), Entry(clean(row["cached_answer"]), clean(row["cached_page"]))]
         return [(_("out of the cache"), said), (_("The nearest cached question, and its answer"), nearest)]
 
-    def _talk(self, one: _Talk) -> Detail:
+    def _talk(self, talk: _Talk) -> Detail:
         _, turns = self.text, []
-        for row in one.turns:
-            place = self.places.get(f"dialogues.{one.sample}.{int(row['turn'])}") if self.several else None
-            said = _("turn {n} of {count}", n=int(row["turn"]), count=len(one.turns))
+        for row in talk.turns:
+            place = self.places.get(f"dialogues.{talk.sample}.{int(row['turn'])}") if self.several else None
+            said = _("turn {n} of {count}", n=int(row["turn"]), count=len(talk.turns))
             both = filter(None, (clean(row["question"]).strip(), clean(row["answer"]).strip()))
             turns.append(Entry("\n".join(both), said, place))
-        sides = {system: self._links(one, system) for system in self.material.systems}
+        sides = {system: self._links(talk, system) for system in self.material.systems}
         return Detail("", [(_("Its turns"), turns)], sides)
 
-    def _links(self, one: _Talk, system: str) -> list[Section]:
+    def _links(self, talk: _Talk, system: str) -> list[Section]:
         """Its measures, then neighbours from the farthest apart on."""
-        _, near = self.text, one.near.get(system, {})
+        _, near = self.text, talk.near.get(system, {})
         pairs = sorted({pair for _what, pair in near}, key=lambda pair: (near.get(("question", pair), 2.0), pair))
         lines = [
             _(
@@ -213,28 +213,28 @@ class _Talks:
             )
             for pair in pairs
         ]
-        values = [(metric, self._value(one, metric, system)) for metric in DIALOGUE]
+        values = [(metric, self._value(talk, metric, system)) for metric in DIALOGUE]
         return told(*values, (_("Neighbours, the farthest apart first"), [Entry(line) for line in lines]))
 
-    def _value(self, one: _Talk, metric: str, system: str) -> str:
-        _, value = self.text, number(self.material.score(one.sample, metric, system))
+    def _value(self, talk: _Talk, metric: str, system: str) -> str:
+        _, value = self.text, number(self.material.score(talk.sample, metric, system))
         if value is not None:
             return _.number(value, self.material.digits(metric))
-        status = self.lost.get((system, metric, one.sample), "")
+        status = self.lost.get((system, metric, talk.sample), "")
         return _("not measured: {status}", status=statuses(self.material.text).get(status, status))
 
 
 def items(material: Material) -> Items:
     """Questions with what the cache would serve, wrong answers first; then dialogues."""
-    _, found = material.text, _Talks(material)
+    _, talks = material.text, _Talks(material)
     return Items(
         title=_("Every question and every dialogue"),
         kind="dialogues",
-        ids=found.ids,
-        texts=[*(clean(one.row["question"]) for one in found.asked), *(one.first for one in found.talks)],
-        measures=found.measures(),
-        partings=[found.parting()],
-        read=found.read,
+        ids=talks.ids,
+        texts=[*(clean(question.row["question"]) for question in talks.asked), *(talk.first for talk in talks.talks)],
+        measures=talks.measures(),
+        partings=[talks.parting()],
+        read=talks.read,
     )
 
 

@@ -79,8 +79,8 @@ class QuestionTable(anywidget.AnyWidget):
 
     def _rows(self, given: bytes | memoryview) -> Any:
         """Places of items; what no item has is left out, whoever sent it."""
-        found = np.frombuffer(given, dtype=ROWS)
-        return found[(found >= 0) & (found < len(self._items.ids))]
+        places = np.frombuffer(given, dtype=ROWS)
+        return places[(places >= 0) & (places < len(self._items.ids))]
 
     def _give(self, _widget: Any, content: Any, _buffers: Any) -> None:
         """A part that the table asks for, compressed; without data where there is none of that name."""

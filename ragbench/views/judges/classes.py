@@ -67,9 +67,9 @@ def _each(material: Material, judge: str, names: list[str]) -> Content:
     _ = material.text
     body = []
     for name in names:
-        found = {each: material.estimate(judge, each, **{"class": name}) for each in EACH}
-        numbers = [words.number(material, one) for one in found.values()]
-        body.append([shown(name), *numbers, _counted(material, found["recall"])])
+        estimates = {each: material.estimate(judge, each, **{"class": name}) for each in EACH}
+        numbers = [words.number(material, estimate) for estimate in estimates.values()]
+        body.append([shown(name), *numbers, _counted(material, estimates["recall"])])
     columns = [_("class"), _("precision"), _("recall"), "F₁", _("n")]
     return Table.of(_, _("The classes of {judge}", judge=clean(judge)), columns, body)
 

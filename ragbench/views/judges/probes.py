@@ -122,9 +122,10 @@ def ladder(material: Material, present: frozenset[str]) -> Content:
     judges = words.judges_of(material)
     signs = [System(clean(name), _series(place)) for place, name in enumerate(judges)]
     said = [
-        _("{judge}: {share}", judge=clean(name), share=_.percent(one.value))
+        _("{judge}: {share}", judge=clean(name), share=_.percent(estimate.value))
         for name in judges
-        if (one := material.estimate(name, "in_order", trial="ladder")) is not None and not math.isnan(one.value)
+        if (estimate := material.estimate(name, "in_order", trial="ladder")) is not None
+        and not math.isnan(estimate.value)
     ]
     title = _("All five answers stand in order: {shares} of the questions", shares=_.enumeration(said))
     axis = _("mean score as a share of the scale")
@@ -141,8 +142,12 @@ def ladder_figure(material: Material) -> dict[str, Any] | None:
     """A line a judge over the rungs."""
     traces = []
     for place, judge in enumerate(words.judges_of(material)):
-        found = {rung: material.estimate(judge, rung, trial="ladder") for rung in LADDER}
-        points = [(chart.plain(words.rung(material, rung)), one) for rung, one in found.items() if one is not None]
+        estimates = {rung: material.estimate(judge, rung, trial="ladder") for rung in LADDER}
+        points = [
+            (chart.plain(words.rung(material, rung)), estimate)
+            for rung, estimate in estimates.items()
+            if estimate is not None
+        ]
         if points:
             line = {"color": f"@series-{_series(place)}", "width": 1.5}
             traces.append({**_points(place, judge, points, "%{x}: %{y:.3f}"), "mode": "lines+markers", "line": line})
@@ -159,13 +164,13 @@ def _points(place: int, judge: str, points: Sequence[tuple[Any, Estimate]], hove
     """Estimates of a judge with their intervals, in its colour and with its sign."""
     colour = f"@series-{_series(place)}"
     nan = math.nan
-    highs = [(nan if one.high is None else one.high) - one.value for _x, one in points]
-    lows = [one.value - (nan if one.low is None else one.low) for _x, one in points]
+    highs = [(nan if estimate.high is None else estimate.high) - estimate.value for _x, estimate in points]
+    lows = [estimate.value - (nan if estimate.low is None else estimate.low) for _x, estimate in points]
     return {
         "type": "scatter",
         "mode": "markers",
         "x": [x for x, _one in points],
-        "y": [one.value for _x, one in points],
+        "y": [estimate.value for _x, estimate in points],
         "error_y": {"type": "data", "symmetric": False, "array": highs, "arrayminus": lows, "color": colour,
                     "thickness": 1.5, "width": 0},
         "marker": {"color": colour, "symbol": SYMBOLS[_series(place)]},
@@ -189,8 +194,8 @@ def reliability(material: Material, present: frozenset[str]) -> Content:
 
 def reliability_figure(material: Material) -> dict[str, Any] | None:
     """Share of good answers in each bin of scores with its interval, and the line on which a calibrated judge lies."""
-    found = material.measurement.estimates_by("bin", "score")
-    if not found:
+    estimates = material.measurement.estimates_by("bin", "score")
+    if not estimates:
         return None
     line = {
         "type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "hoverinfo": "skip",
@@ -198,10 +203,10 @@ def reliability_figure(material: Material) -> dict[str, Any] | None:
     }  # fmt: skip
     traces: list[dict[str, Any]] = [line]
     for place, judge in enumerate(words.judges_of(material)):
-        points = [(one.where["score"], one.estimate) for one in found if one.system == judge]
+        points = [(estimate.where["score"], estimate.estimate) for estimate in estimates if estimate.system == judge]
         if not points:
             continue
-        counts = [one.n for _x, one in points]
+        counts = [estimate.n for _x, estimate in points]
         trace = _points(place, judge, points, "%{x:.2f} → %{y:.2f}, %{text}")
         trace["text"] = [chart.plain(material.text.plural("{n} answer", "{n} answers", n)) for n in counts]
         trace["marker"]["size"] = [7 + min(11.0, math.sqrt(n)) for n in counts]

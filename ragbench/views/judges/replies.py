@@ -110,7 +110,7 @@ def _prompts(material: Material) -> Content:
         return ()  # the view of probes says why
     judges, title = words.judges_of(material), _("English and Russian prompts")
     effect = [material.estimate(judge, "effect", probe="prompt_language") for judge in judges]
-    differences = [words.number(material, one, signed=True) for one in effect]
+    differences = [words.number(material, estimate, signed=True) for estimate in effect]
     row = [_("Russian minus English prompt, as a share of the scale"), *differences]
     table = _by_judge(material, "prompts", PROMPTS, title, [row])
     said = [Text(_verdict(material, judge)) for judge in judges if material.estimate(judge, "icc", trial="prompts")]
@@ -165,12 +165,12 @@ def pairwise(material: Material, present: frozenset[str]) -> Content:
         return ()
     if not words.has(material, "trial", "pairwise"):
         return Text(_("No pairs were compared."))
-    found = {name: material.estimate(name, "consistent", trial="pairwise") for name in words.judges_of(material)}
+    estimates = {name: material.estimate(name, "consistent", trial="pairwise") for name in words.judges_of(material)}
     said = [
-        _("{judge}: {n} of {total} pairs have an answer in both orders", judge=clean(name), n=one.n,
-          total=one.n + one.n_unmeasured)
-        for name, one in found.items()
-        if one is not None
+        _("{judge}: {n} of {total} pairs have an answer in both orders", judge=clean(name), n=estimate.n,
+          total=estimate.n + estimate.n_unmeasured)
+        for name, estimate in estimates.items()
+        if estimate is not None
     ]  # fmt: skip
     title = _("Choices between two answers, in both orders")
     return Section([_by_judge(material, "pairwise", PAIRWISE, title), Text("; ".join(said) + ".", "rb-meta")], title)
@@ -217,23 +217,25 @@ def _agreement(material: Material, against: str, title: str) -> Content:
 def _few(material: Material) -> Content:
     """What so few rated answers can tell apart."""
     _ = material.text
-    found = {
-        one.system: one.estimate
-        for one in material.measurement.estimates_by("against")
-        if one.where["against"] == "mean"
+    estimates = {
+        finding.system: finding.estimate
+        for finding in material.measurement.estimates_by("against")
+        if finding.where["against"] == "mean"
     }
-    if not found:
+    if not estimates:
         return ()
-    n = min(one.n for one in found.values())
+    n = min(rated.n for rated in estimates.values())
     text = _.plural(
         "{n} answer was rated by people.",
         "{n} answers were rated by people.",
-        max(one.n + one.n_unmeasured for one in found.values()),
+        max(rated.n + rated.n_unmeasured for rated in estimates.values()),
     )
-    for judge, one in found.items():
-        if one.n_unmeasured:
+    for judge, estimate in estimates.items():
+        if estimate.n_unmeasured:
             text += " " + _(
-                "Of {judge} {n} of them count: to the others it gave no score.", judge=clean(judge), n=_.integer(one.n)
+                "Of {judge} {n} of them count: to the others it gave no score.",
+                judge=clean(judge),
+                n=_.integer(estimate.n),
             )
     text += " " + _("Scores and ratings are compared as shares of their scales.")
     if n < 50:
@@ -251,24 +253,24 @@ def calibration(material: Material) -> Content:
 def rivals(material: Material, present: frozenset[str]) -> Content:
     """Each judge against the lexical baseline at ordering answers as people do."""
     _ = material.text
-    found = [one.comparison for one in material.measurement.comparisons_by("trial")]
-    if not found:
+    comparisons = [finding.comparison for finding in material.measurement.comparisons_by("trial")]
+    if not comparisons:
         alone = _("There is no judge beside the baseline to compare with it.")
         return Text(alone) if words.has(material, "against") else ()
     heads = [_("judge"), _("concordance with people"), _("of {baseline}", baseline=shown(material.facts.get("rival")))]
     heads += [_("difference"), _("p (max-T)")]
     body = [
         [
-            shown(one.challenger),
+            shown(comparison.challenger),
             *(
-                words.number(material, material.estimate(one.challenger, name, trial="rivals"))
+                words.number(material, material.estimate(comparison.challenger, name, trial="rivals"))
                 for name in ("concordance", "baseline")
             ),
-            words.number(material, _difference(one), signed=True),
-            P(one.p_adjusted),
-            DASH if math.isnan(one.p) else chip(material, one.verdict),
+            words.number(material, _difference(comparison), signed=True),
+            P(comparison.p_adjusted),
+            DASH if math.isnan(comparison.p) else chip(material, comparison.verdict),
         ]
-        for one in found
+        for comparison in comparisons
     ]
     note = _(
         "Concordance: of two answers that people rate differently, the share that the judge puts in the same order; a "
@@ -277,9 +279,19 @@ def rivals(material: Material, present: frozenset[str]) -> Content:
     return (Table.of(_, _("Against the baseline"), [*heads, (_("verdict"), "rb-word")], body), Text(note, "rb-meta"))
 
 
-def _difference(one: Comparison) -> Estimate:
-    low, high = (None if math.isnan(end) else end for end in (one.low, one.high))
-    return Estimate(one.difference, low, high, one.level, one.method, one.n, one.n_dropped, one.clusters, note=one.note)
+def _difference(comparison: Comparison) -> Estimate:
+    low, high = (None if math.isnan(end) else end for end in (comparison.low, comparison.high))
+    return Estimate(
+        comparison.difference,
+        low,
+        high,
+        comparison.level,
+        comparison.method,
+        comparison.n,
+        comparison.n_dropped,
+        comparison.clusters,
+        note=comparison.note,
+    )
 
 
 @view("panel")
@@ -310,10 +322,10 @@ def _by_judge(
     material: Material, trial: str, names: Sequence[str], title: str, more: Sequence[Sequence[Any]] = ()
 ) -> Content:
     judges = words.judges_of(material)
-    found = {name: [material.estimate(judge, name, trial=trial) for judge in judges] for name in names}
+    estimates = {name: [material.estimate(judge, name, trial=trial) for judge in judges] for name in names}
     body = [
-        [words.statistic(material, name, "repeats"), *(words.number(material, one) for one in own)]
-        for name, own in found.items()
+        [words.statistic(material, name, "repeats"), *(words.number(material, estimate) for estimate in own)]
+        for name, own in estimates.items()
         if any(own)
     ]
     titles = [shown(name) for name in judges]

@@ -30,11 +30,11 @@ def _judge(material: Material, judge: str) -> Content:
         name = words.probe(material, probe)[0]
         mean = f"{probe}{words.CHANGES}" in verdicts
         by_verdict[verdict].append(_("{probe} on average", probe=name) if mean else name)
-    found, tried = by_verdict[FOUND], sum(len(by_verdict[v]) for v in (FOUND, PASSED, OPEN))
-    places: dict[str, Phrase] = {"judge": shown(judge), "n": _.integer(tried), "found": _.integer(len(found))}
-    if found:
+    faults, tried = by_verdict[FOUND], sum(len(by_verdict[v]) for v in (FOUND, PASSED, OPEN))
+    places: dict[str, Phrase] = {"judge": shown(judge), "n": _.integer(tried), "found": _.integer(len(faults))}
+    if faults:
         text = filled(
-            _("<b>{judge}</b>: {found} of {n} probes found a fault: {names}."), names=_.enumeration(found), **places
+            _("<b>{judge}</b>: {found} of {n} probes found a fault: {names}."), names=_.enumeration(faults), **places
         )
     elif tried:
         text = filled(_("No fault of <b>{judge}</b> was found; probes: {n}."), **places)
@@ -76,8 +76,8 @@ def _nothing(material: Material, judge: str) -> Phrase:
 
 def _chooses(material: Material, judge: str) -> bool:
     """Whether the judge chose between two answers, whatever became of its scores."""
-    one = material.estimate(judge, "consistent", trial="pairwise")
-    return one is not None and one.n > 0
+    estimate = material.estimate(judge, "consistent", trial="pairwise")
+    return estimate is not None and estimate.n > 0
 
 
 def _people(material: Material, judge: str, *, labelled: bool) -> Phrase:

@@ -37,21 +37,21 @@ def kept(material: Material, table: str, judge: str | None = None) -> list[Row]:
 
 def has(material: Material, key: str, value: str | None = None) -> bool:
     """Whether there are findings whose place is told by this key, with this value where it is given."""
-    found = material.measurement.estimates_by(key)
-    return any(value is None or one.where[key] == value for one in found)
+    estimates = material.measurement.estimates_by(key)
+    return any(value is None or estimate.where[key] == value for estimate in estimates)
 
 
-def number(material: Material, one: Estimate | None, digits: int = 3, *, signed: bool = False) -> Phrase:
+def number(material: Material, estimate: Estimate | None, digits: int = 3, *, signed: bool = False) -> Phrase:
     """`0.703 [0.645, 0.758]` and how many values it stands on; a dash for what was not measured."""
     _ = material.text
-    if one is None:
+    if estimate is None:
         return DASH
-    counts = small(counted(one, _, digits))
-    if math.isnan(one.value):
+    counts = small(counted(estimate, _, digits))
+    if math.isnan(estimate.value):
         return (DASH, counts)
-    if known := exact(one, _):
-        return (Number(one.value, digits, signed), small(known))
-    return (Value.of(one, digits, signed=signed, bare=True), counts)
+    if known := exact(estimate, _):
+        return (Number(estimate.value, digits, signed), small(known))
+    return (Value.of(estimate, digits, signed=signed, bare=True), counts)
 
 
 def ratings(material: Material, kept: str) -> str:
@@ -221,8 +221,8 @@ def rung(material: Material, name: str) -> str:
 
 def judges_of(material: Material) -> list[str]:
     """The judges on trial, in their order."""
-    found = [str(row["judge"]) for row in kept(material, "coverage")]
-    return list(material.systems_as_measured) or list(dict.fromkeys(found))
+    names = [str(row["judge"]) for row in kept(material, "coverage")]
+    return list(material.systems_as_measured) or list(dict.fromkeys(names))
 
 
 def called(material: Material, judge: str) -> str:

@@ -49,10 +49,10 @@ def topics(material: Material, present: frozenset[str]) -> Content:
         return Text(_("There are no topics to show."))
     title = topics_title(material)
     systems = shared_legend(material)
-    of = material.population([sum(len(one["samples"]) for one in known)])
+    of = material.population([sum(len(topic["samples"]) for topic in known)])
     axis = _("distinct passages found for each question of the topic ({population})", population=of)
     plots = [Plot(topics_figure(material), title)] if len(material.kept("coverage", "topic_id")) else []
-    return (Figure(title, plots, systems, axis), shortened(_, [_topic(material, one) for one in known]))
+    return (Figure(title, plots, systems, axis), shortened(_, [_topic(material, topic) for topic in known]))
 
 
 def topics_title(material: Material) -> str:
@@ -92,17 +92,17 @@ def topics_figure(material: Material) -> dict[str, Any]:
     traces = []
     for name in material.systems:
         own = {int(row["topic_id"]): row for row in rows_of(covered, name)}
-        found = {place: own[number] for place, number in enumerate(numbers) if number in own}
+        by_place = {place: own[number] for place, number in enumerate(numbers) if number in own}
         mark = series(material, name)
         traces.append(
             {
                 "type": "scatter",
                 "mode": "markers",
                 "name": chart.plain(name),
-                "x": [round(row["unique_chunks"] / row["question_count"], 6) for row in found.values()],
-                "y": list(found),
+                "x": [round(row["unique_chunks"] / row["question_count"], 6) for row in by_place.values()],
+                "y": list(by_place),
                 "marker": {"color": f"@series-{mark}", "size": 9, "symbol": SYMBOLS[mark]},
-                "text": [_hover(material, name, row) for row in found.values()],
+                "text": [_hover(material, name, row) for row in by_place.values()],
                 "hovertemplate": "%{text}<extra></extra>",
             }
         )
@@ -131,18 +131,20 @@ def _hover(material: Material, system: str, row: Mapping[str, Any]) -> str:
     return f"<b>{chart.plain(system)}</b> · {chart.plain(name)}<br>" + "<br>".join(map(chart.plain, parts))
 
 
-def _topic(material: Material, one: Mapping[str, Any]) -> Entry:
+def _topic(material: Material, topic: Mapping[str, Any]) -> Entry:
     """A topic: its words, its numbers for each system, its questions with those at its centre first."""
-    _, number, samples = material.text, int(one["topic"]), [str(sample) for sample in one["samples"]]
+    _, number, samples = material.text, int(topic["topic"]), [str(sample) for sample in topic["samples"]]
     covered = material.kept("coverage", "topic_id")
-    found = {name: row for name in material.systems for row in rows_of(covered, name) if int(row["topic_id"]) == number}
+    by_system = {
+        name: row for name in material.systems for row in rows_of(covered, name) if int(row["topic_id"]) == number
+    }
     marks = []
-    for name, row in found.items():
+    for name, row in by_system.items():
         passages, pages = (_.integer(int(row[key])) for key in ("unique_chunks", "unique_urls"))
         said = _("{passages} passages, {pages} pages", passages=passages, pages=pages)
         marks.append(mark(material, name, said))
-    label = (" ", bold(_("thin"), "rb-worse")) if any(row["thin"] for row in found.values()) else ""
-    words = shown(", ".join(one["words"]), 80) or number
+    label = (" ", bold(_("thin"), "rb-worse")) if any(row["thin"] for row in by_system.values()) else ""
+    words = shown(", ".join(topic["words"]), 80) or number
     count = Styled(_.plural("{n} question", "{n} questions", len(samples)), "small")
     asked = []
     for key in samples:
@@ -166,7 +168,9 @@ def topic_coverage(material: Material, present: frozenset[str]) -> Content:
     heads = [(_("topic"), "rb-word"), *([(_("system"), "rb-word")] if several else []), _("questions"),
              _("distinct passages"), _("passages a question"), _("pages")]  # fmt: skip
     body = []
-    for row in sorted(rows, key=lambda one: (int(one["topic_id"]), material.systems.index(str(one["system"])))):
+    for row in sorted(
+        rows, key=lambda topic_row: (int(topic_row["topic_id"]), material.systems.index(str(topic_row["system"])))
+    ):
         number = int(row["topic_id"])
         thin = (" ", bold(_("thin"), "rb-worse")) if row["thin"] else ""
         body.append(
@@ -202,12 +206,12 @@ def _unused(material: Material, system: str, count: int) -> Content:
         system=system_name(material, system),
     )
     made = []
-    for one in never[:count]:
-        needed = _.plural("needed by {n} question", "needed by {n} questions", int(one["needed"]))
-        marks = Styled(needed, look="rb-worse") if one["needed"] else ""
-        body = Entries([passage({**one, "id": one["chunk"]})], "rb-hits")
-        identifier = anchor(f"unused{material.systems.index(system)}", str(one["chunk"]))
-        made.append(Entry(identifier, shown(one.get("text"), SUMMARY), marks, body))
+    for chunk in never[:count]:
+        needed = _.plural("needed by {n} question", "needed by {n} questions", int(chunk["needed"]))
+        marks = Styled(needed, look="rb-worse") if chunk["needed"] else ""
+        body = Entries([passage({**chunk, "id": chunk["chunk"]})], "rb-hits")
+        identifier = anchor(f"unused{material.systems.index(system)}", str(chunk["chunk"]))
+        made.append(Entry(identifier, shown(chunk.get("text"), SUMMARY), marks, body))
     return (
         Text(title, "h3"),
         shortened(_, made) if made else Text(_("Every passage is retrieved at least once.")),
@@ -218,8 +222,8 @@ def _unused(material: Material, system: str, count: int) -> Content:
 def never_used(material: Material, system: str) -> list[Mapping[str, Any]]:
     """Chunks that the system never retrieved, those needed by most questions first."""
     idle = {str(row["chunk"]) for row in rows_of(material.kept("uses"), system) if row["questions"] == 0}
-    found = [row for row in rows_of(material.kept("chunks")) if str(row["chunk"]) in idle]
-    return sorted(found, key=lambda row: (-int(row["needed"]), str(row["chunk"])))
+    unused = [row for row in rows_of(material.kept("chunks")) if str(row["chunk"]) in idle]
+    return sorted(unused, key=lambda row: (-int(row["needed"]), str(row["chunk"])))
 
 
 @view("pages")

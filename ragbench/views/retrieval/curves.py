@@ -32,7 +32,7 @@ def curves(material: Material, present: frozenset[str]) -> Content:
     )
     axis = _(
         "by depth k ({population}); the band is a {level} interval at each depth by itself, not around the whole curve",
-        population=material.population(one.estimate.n for one in table),
+        population=material.population(estimate.estimate.n for estimate in table),
         level=_.percent(table[0].estimate.level),
     )
     plots = [_plot(material, table, metric) for metric in _metrics(table)]
@@ -50,14 +50,14 @@ def finding(material: Material) -> str:
     _ = material.text
     if len(material.systems) > NAMED:
         return _("Recall and NDCG by depth")
-    rows = [one for one in material.measurement.estimates_by("k") if one.metric == "recall"]
-    last = {one.system: one.estimate for one in rows}
+    rows = [estimate for estimate in material.measurement.estimates_by("k") if estimate.metric == "recall"]
+    last = {estimate.system: estimate.estimate for estimate in rows}
     said = [
         _("{system} {value}", system=clean(name), value=_.number(last[name].value))
         for name in material.systems
         if name in last
     ]
-    deepest = max((int(one.where["k"]) for one in rows), default=0)
+    deepest = max((int(estimate.where["k"]) for estimate in rows), default=0)
     return _("Recall at {k}: {values}", k=_.integer(deepest), values=", ".join(said))
 
 
@@ -76,7 +76,7 @@ def _traces(material: Material, table: Sequence[NamedEstimate], metric: str) -> 
 
 
 def _depths(table: Sequence[NamedEstimate]) -> dict[str, Any]:
-    deepest = max(int(one.where["k"]) for one in table)
+    deepest = max(int(estimate.where["k"]) for estimate in table)
     axis = chart.axis(showgrid=False)
     if deepest > WIDE:
         ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500) if tick <= deepest / 1.3] + [deepest]
@@ -87,7 +87,10 @@ def _depths(table: Sequence[NamedEstimate]) -> dict[str, Any]:
 
 def _numbers(material: Material, table: Sequence[NamedEstimate]) -> Content:
     """The curves as a table: one row a depth, one column a system and metric."""
-    _, found = material.text, {(one.system, one.metric, int(one.where["k"])): one.estimate for one in table}
+    _, estimates = (
+        material.text,
+        {(estimate.system, estimate.metric, int(estimate.where["k"])): estimate.estimate for estimate in table},
+    )
     columns = [(system, metric) for metric in _metrics(table) for system in material.systems]
     heads = [Column("k", "count")]
     heads += [Column(Lines((f"{m}@k", named(material, s))), "interval", head="rb-name") for s, m in columns]
@@ -95,15 +98,15 @@ def _numbers(material: Material, table: Sequence[NamedEstimate]) -> Content:
         (
             k,
             *(
-                Cell(Value.of(found[s, m, k]) if (s, m, k) in found else "", label=f"{m}@{k}, {clean(s)}")
+                Cell(Value.of(estimates[s, m, k]) if (s, m, k) in estimates else "", label=f"{m}@{k}, {clean(s)}")
                 for s, m in columns
             ),
         )
-        for k in sorted({k for _system, _metric, k in found})
+        for k in sorted({k for _system, _metric, k in estimates})
     ]
     made = Table(tuple(heads), tuple(rows), _("Recall and NDCG by depth"), language=_.language)
     return Section([made], _("The numbers of the curves"))
 
 
 def _metrics(table: Sequence[NamedEstimate]) -> Sequence[str]:
-    return list(dict.fromkeys(one.metric for one in table))
+    return list(dict.fromkeys(estimate.metric for estimate in table))

@@ -176,18 +176,18 @@ def spectrum_figure(material: Material) -> dict[str, Any]:
     for name in material.systems:
         rows, line = _of(material.kept("spectrum"), name), _line(material, name)
         shares = [round(share, 6) for share in rows["share"]]
-        found = dict(zip(rows["components"].tolist(), shares, strict=True))
+        share_at = dict(zip(rows["components"].tolist(), shares, strict=True))
         hovers = {
             count: f"<b>{chart.plain(name)}</b><br>{_.integer(int(count))}: {_.percent(share, 1)}"
-            for count, share in found.items()
+            for count, share in share_at.items()
         }
-        traces.append(line | {"mode": "lines", "x": list(found), "y": shares, "text": list(hovers.values())})
+        traces.append(line | {"mode": "lines", "x": list(share_at), "y": shares, "text": list(hovers.values())})
         needed = value(material, name, "effective_dimensionality")
         reached = round(needed) if math.isfinite(needed) else 0
-        if reached in found:
+        if reached in share_at:
             marker = {"size": 9, "color": line["line"]["color"]}
             mark = {"mode": "markers", "marker": marker, "showlegend": False, "x": [reached]}
-            traces.append(line | mark | {"y": [found[reached]], "text": [hovers[reached]]})
+            traces.append(line | mark | {"y": [share_at[reached]], "text": [hovers[reached]]})
     return {"data": traces, "layout": layout}
 
 

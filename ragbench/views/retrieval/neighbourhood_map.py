@@ -89,14 +89,14 @@ def chosen(material: Material, colour: str) -> str:
     return "cluster"
 
 
-def _group(one: Mapping[str, Any], colour: str) -> str:
+def _group(text: Mapping[str, Any], colour: str) -> str:
     if colour == "page":
-        return clean(one.get("title") or one.get("url"))
+        return clean(text.get("title") or text.get("url"))
     if colour == "folder":
-        parts = urlsplit(clean(one.get("url")))
+        parts = urlsplit(clean(text.get("url")))
         folders = [part for part in parts.path.split("/") if part]
         return folders[0] if parts.scheme in ("http", "https") and len(folders) > 1 else ""
-    return clean(one.get(colour))
+    return clean(text.get(colour))
 
 
 def grouped(material: Material, system: str, colour: str) -> dict[str, list[int]]:
@@ -110,10 +110,10 @@ def grouped(material: Material, system: str, colour: str) -> dict[str, list[int]
         names = [_group(material.texts.get(str(key), {}), colour) for key in rows["text"]]
     sizes = Counter(name for name in names if name)
     largest = [name for name, _ in sorted(sizes.items(), key=lambda item: (-item[1], item[0]))[: SERIES - 1]]
-    found: dict[str, list[int]] = {name: [] for name in [*largest, ""]}
+    groups: dict[str, list[int]] = {name: [] for name in [*largest, ""]}
     for place, name in enumerate(names):
-        found[name if name in found else ""].append(place)
-    return {name: places for name, places in found.items() if places}
+        groups[name if name in groups else ""].append(place)
+    return {name: places for name, places in groups.items() if places}
 
 
 def legend(material: Material, groups: Mapping[str, list[int]]) -> list[Phrase]:
@@ -178,9 +178,9 @@ def _points(material: Material, system: str, dimensions: int, colour: str) -> li
 
 def _hover(material: Material, key: str, group: str) -> str:
     """The text's beginning in short lines, under its group and its id."""
-    one = material.texts.get(key, {})
+    text = material.texts.get(key, {})
     head = " · ".join(dict.fromkeys(part for part in (chart.plain(group, 60), chart.plain(key, 60)) if part))
-    beginning = shown(one.get("text"), HOVER)
+    beginning = shown(text.get("text"), HOVER)
     lines = textwrap.wrap(beginning, LINE) or [""]
     return "<br>".join([f"<b>{head}</b>", *(chart.plain(line) for line in lines)])
 

@@ -54,8 +54,8 @@ def _closest(material: Material, system: str, count: int) -> Content:
         identifier = anchor(f"near{material.systems.index(system)}", f"{row['first']}--{row['second']}")
         label = Styled(_("nearly the same"), look="rb-worse") if row["near"] else ""
         marks = (label, " ", Number(float(row["distance"])))
-        summary = Lines([shown(one.get("text"), LINE) for one in both])
-        made.append(Entry(identifier, summary, marks, [Entries([passage(one) for one in both], "rb-hits")]))
+        summary = Lines([shown(neighbour.get("text"), LINE) for neighbour in both])
+        made.append(Entry(identifier, summary, marks, [Entries([passage(neighbour) for neighbour in both], "rb-hits")]))
     return (title, shortened(_, made))
 
 
@@ -72,11 +72,11 @@ def _outliers(material: Material, system: str, count: int) -> Content:
     return (Text(title, "h3"), shortened(_, made))
 
 
-def passage(one: Mapping[str, Any]) -> Item:
+def passage(text: Mapping[str, Any]) -> Item:
     """A text, and what is known of where it stands."""
-    places = [shown(one.get(key), 80) for key in ("id", "title", "section", "url")]
+    places = [shown(text.get(key), 80) for key in ("id", "title", "section", "url")]
     where = " · ".join(filter(None, dict.fromkeys(places)))
-    return Item([Text(shown(one.get("text"), EXCERPT)), Text(where, "rb-meta")])
+    return Item([Text(shown(text.get("text"), EXCERPT)), Text(where, "rb-meta")])
 
 
 def name(material: Material, system: str) -> Phrase:

@@ -39,11 +39,11 @@ METRIC = "recall"
 @view("reading")
 def reading(material: Material, present: frozenset[str]) -> Content:
     """Recall by words read, drawn and compared; empty where all systems cut passages in the same way."""
-    _, found = material.text, _curves(material)
-    if not any(found.values()):
+    _, curves = material.text, _curves(material)
+    if not any(curves.values()):
         return ()
-    words = [one.estimate.value for one in material.measurement.estimates_by("first")]
-    k, level = _.integer(int(material.facts["k"])), next(iter(next(iter(found.values())).values())).level
+    words = [estimate.estimate.value for estimate in material.measurement.estimates_by("first")]
+    k, level = _.integer(int(material.facts["k"])), next(iter(next(iter(curves.values())).values())).level
     lead = _(
         "The systems cut passages differently, so that the same k is not the same to read: the first {k} hold {least} "
         "to {most} words on average. Here every ranking is read to the same number of words and left there, in the "
@@ -56,7 +56,7 @@ def reading(material: Material, present: frozenset[str]) -> Content:
         "words read; the band is a {level} interval at each number by itself, not around the whole curve",
         level=_.percent(level),
     )
-    figure = {"data": _lines(material), "layout": chart.layout(_, HEIGHT, xaxis=_words(material), yaxis=_scale(found))}
+    figure = {"data": _lines(material), "layout": chart.layout(_, HEIGHT, xaxis=_words(material), yaxis=_scale(curves))}
     label = _("Share of the labelled text by words read. The numbers stand in the table below.")
     notes = Notes(material, "reading-note")
     return (
@@ -94,11 +94,11 @@ def finding(material: Material) -> str:
 
 
 def _curves(material: Material) -> dict[str, dict[int, Estimate]]:
-    found: dict[str, dict[int, Estimate]] = {name: {} for name in material.systems}
-    for one in material.measurement.estimates_by("words"):
-        if one.system in found:
-            found[one.system][int(one.where["words"])] = one.estimate
-    return found
+    curves: dict[str, dict[int, Estimate]] = {name: {} for name in material.systems}
+    for estimate in material.measurement.estimates_by("words"):
+        if estimate.system in curves:
+            curves[estimate.system][int(estimate.where["words"])] = estimate.estimate
+    return curves
 
 
 def _lines(material: Material) -> list[dict[str, Any]]:
@@ -106,8 +106,8 @@ def _lines(material: Material) -> list[dict[str, Any]]:
     return lines.lines(material, _curves(material), lambda n: _.plural("{n} word read", "{n} words read", n))
 
 
-def _scale(found: Mapping[str, Mapping[int, Estimate]]) -> dict[str, Any]:
-    return lines.scale(one for rows in found.values() for one in rows.values())
+def _scale(curves: Mapping[str, Mapping[int, Estimate]]) -> dict[str, Any]:
+    return lines.scale(estimate for rows in curves.values() for estimate in rows.values())
 
 
 def _words(material: Material) -> dict[str, Any]:
@@ -120,9 +120,13 @@ def _at_k(material: Material, system: str) -> Estimate | None:
     return material.estimate(system, METRIC, k=int(material.facts["k"]))
 
 
-def _highest(found: Mapping[str, Estimate | None]) -> str:
+def _highest(estimates: Mapping[str, Estimate | None]) -> str:
     """The system with the highest value, of equal ones the first; empty where none was measured."""
-    known = {name: one.value for name, one in found.items() if one is not None and math.isfinite(one.value)}
+    known = {
+        name: estimate.value
+        for name, estimate in estimates.items()
+        if estimate is not None and math.isfinite(estimate.value)
+    }
     return max(known, key=lambda name: known[name], default="")
 
 

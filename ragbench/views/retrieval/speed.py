@@ -65,7 +65,9 @@ def _kept(material: Material) -> Content:
         int(material.facts.get("timed_questions", 0)),
         parameter="\N{NO-BREAK SPACE}".join(("fresh_timings", "=", "True")),
     )
-    if any(isinstance(one, Mapping) and one.get("kind") == "http" for one in material.facts.get("systems", ())):
+    if any(
+        isinstance(system, Mapping) and system.get("kind") == "http" for system in material.facts.get("systems", ())
+    ):
         text += " " + _(
             "A system over HTTP was timed while it was asked, with as many requests in flight as its table allows; "
             "each time is kept with its reply."
@@ -89,11 +91,11 @@ def _latencies(material: Material) -> Content:
     probabilities = sorted({float(row.where["probability"]) for row in rows})
     shares = [_("median") if p == 0.5 else _("{share} are no slower", share=_.percent(p)) for p in probabilities]
     heads = [_("milliseconds"), *shares, _("n")]
-    found: dict[tuple[str, str], dict[float, Estimate]] = {}
+    by_part: dict[tuple[str, str], dict[float, Estimate]] = {}
     for row in rows:
-        found.setdefault((row.system, str(row.where["step"])), {})[float(row.where["probability"])] = row.estimate
+        by_part.setdefault((row.system, str(row.where["step"])), {})[float(row.where["probability"])] = row.estimate
     made = []
-    for (system, part), by in found.items():
+    for (system, part), by in by_part.items():
         count = Link(by[probabilities[0]].n, "#slowest")
         values = (_time(by[p]) for p in probabilities)
         made.append((named(material, system), [parts.get(part, part), *values, count]))
@@ -116,18 +118,18 @@ def _slowest(material: Material, present: frozenset[str]) -> Content:
         sums = own.groupby("sample", sort=False)["ms"].sum(min_count=1).dropna()
         totals = {str(sample): float(ms) for sample, ms in sums.items()}
         slowest = sorted(totals, key=lambda sample: (-totals[sample], sample))[:SLOWEST]
-        found = [(sample, Number(totals[sample], 1)) for sample in slowest]
-        blocks.append(_questions(material, named(material, system), found, present))
+        numbered = [(sample, Number(totals[sample], 1)) for sample in slowest]
+        blocks.append(_questions(material, named(material, system), numbered, present))
     title = _("The questions that took longest, in milliseconds")
     return Section([*blocks], title, anchor="slowest") if blocks else ()
 
 
 def _questions(
-    material: Material, title: Phrase, found: Iterable[tuple[str, Number]], present: frozenset[str]
+    material: Material, title: Phrase, numbered: Iterable[tuple[str, Number]], present: frozenset[str]
 ) -> Content:
     """Questions, each with a number, leading to all that is known of it."""
     lines = []
-    for sample, number in found:
+    for sample, number in numbered:
         text = shown(material.question_rows[sample]["text"], 200) if sample in material.question_rows else shown(sample)
         address = f"#{anchor('q', sample)}" if "questions" in present else None
         lines.append((Styled(Link(text, address)), number))
@@ -145,23 +147,31 @@ def _indexes(material: Material) -> Content:
     made = list[tuple[Phrase, list[Any]]]()
     for first in exact:
         part, median = first.where.get("part"), first.estimate
-        of_it = [one for one in measured.placed if isinstance(one, NamedEstimate) and one.system == first.system]
-        found = [one for one in of_it if set(BUILT) <= set(one.where) and one.where.get("part") == part]
-        recalls = [one for one in found if one.metric == "recall_against_exact"]
-        built = [f"m = {one.where['m']}, ef_construction = {one.where['ef_construction']}" for one in found[:1]]
+        of_it = [
+            finding
+            for finding in measured.placed
+            if isinstance(finding, NamedEstimate) and finding.system == first.system
+        ]
+        indexed = [
+            finding for finding in of_it if set(BUILT) <= set(finding.where) and finding.where.get("part") == part
+        ]
+        recalls = [finding for finding in indexed if finding.metric == "recall_against_exact"]
+        built = [
+            f"m = {finding.where['m']}, ef_construction = {finding.where['ef_construction']}" for finding in indexed[:1]
+        ]
         if own_index := known(material, first.system).get("own_index"):
             built.insert(0, _("your own index {name}, asked in place", name=str(own_index)))
         searched = known(material, first.system).get("embedder") if part is None else f"{first.system} · {part}"
         beside = "; ".join([", ".join(_sharing(material, first, exact)), *built]).removeprefix("; ")
         title = (shown(searched), " ", Styled(shown(beside), "small"))
         made.append((title, [_("exact"), Number(1.0), _time(median), None, median.n]))
-        for one in recalls:
-            recall, own = one.estimate, material.estimate(one.system, "median_latency", **one.where)
+        for recall_at in recalls:
+            recall, own = recall_at.estimate, material.estimate(recall_at.system, "median_latency", **recall_at.where)
             assert own is not None, "both are read at the same place"
             share = (Value.of(recall), notes.mark(recall))
             times = Number(median.value / own.value, 1) if own.value > 0 else None
             count = Link(own.n, "#missed" if recall.value < 1 else None)
-            way = f"HNSW, ef_search = {one.where['ef_search']}"
+            way = f"HNSW, ef_search = {recall_at.where['ef_search']}"
             made.append((title, [way, share, _time(own), times, count]))
     lead: Phrase = filled(
         _(
@@ -170,7 +180,7 @@ def _indexes(material: Material) -> Content:
         ),
         k=_.integer(int(material.facts.get("k", 0))),
     )
-    if (scanned := max(one.estimate.n for one in exact)) < int(material.facts.get("timed_questions", 0)):
+    if (scanned := max(estimate.estimate.n for estimate in exact)) < int(material.facts.get("timed_questions", 0)):
         told = _(
             "Exact search reads every vector, whatever is asked, and was timed on {n} of the questions.",
             n=_.integer(scanned),
@@ -187,7 +197,7 @@ def _indexes(material: Material) -> Content:
 def _sharing(material: Material, first: NamedEstimate, exact: Sequence[NamedEstimate]) -> list[str]:
     """The systems that search these vectors and stand in no row of their own, after the one that does; none where that
     is alone, or is a part."""
-    identity, rows = known(material, first.system).get("embedder_identity"), {one.system for one in exact}
+    identity, rows = known(material, first.system).get("embedder_identity"), {estimate.system for estimate in exact}
     others = [name for name in material.systems if name not in rows and identity and "part" not in first.where]
     same = [name for name in others if known(material, name).get("embedder_identity") == identity]
     return [first.system, *same] if same else []
@@ -204,8 +214,8 @@ def _misses(material: Material, present: frozenset[str]) -> Content:
         worst = own[own["ef_search"] == least].sort_values(["recall", "sample"], kind="stable").head(SLOWEST)
         of_part = f" · {part}" if part else ""
         title = (named(material, str(system)), f"{of_part} HNSW, ef_search = {least}")
-        found = [(str(row["sample"]), Number(row["recall"])) for row in rows_of(worst)]
-        blocks.append(_questions(material, title, found, present))
+        numbered = [(str(row["sample"]), Number(row["recall"])) for row in rows_of(worst)]
+        blocks.append(_questions(material, title, numbered, present))
     return Section([*blocks], _("The questions of which the index missed most"), anchor="missed") if blocks else ()
 
 

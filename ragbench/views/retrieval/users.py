@@ -81,13 +81,13 @@ def habits(material: Material) -> list[Phrase]:
     """Sentences with intervals: lengths, score, languages."""
     _, made = material.text, material.measurement
     said = list[Phrase]()
-    for one in (*made.estimates_by("asked", "probability"), *made.estimates_by("asked")):
-        found, digits = one.estimate, 1 if "probability" in one.where else 2
-        text = _.plural("mean score of {n} question, 1 to 5", "mean score of {n} questions, 1 to 5", found.n)
-        if "probability" in one.where:
-            share = _.percent(float(one.where["probability"]))
+    for finding in (*made.estimates_by("asked", "probability"), *made.estimates_by("asked")):
+        estimate, digits = finding.estimate, 1 if "probability" in finding.where else 2
+        text = _.plural("mean score of {n} question, 1 to 5", "mean score of {n} questions, 1 to 5", estimate.n)
+        if "probability" in finding.where:
+            share = _.percent(float(finding.where["probability"]))
             text = _("words or fewer in {share} of the questions", share=share)
-        said.append((Value.of(found, digits), " ", text))
+        said.append((Value.of(estimate, digits), " ", text))
     names = {"en": _("English"), "ru": _("Russian")}
     languages = Counter(row["language"] for row in rows_of(material.kept("asked")))
     if languages:
@@ -101,8 +101,8 @@ def panels(material: Material) -> list[Bars]:
     asked = material.kept("asked")
     if not len(asked):
         return []
-    found = [_lengths(material, asked), _scores(material, asked), *_times(material, asked)]
-    return [one for one in found if sum(one.counts)]
+    charts = [_lengths(material, asked), _scores(material, asked), *_times(material, asked)]
+    return [bars for bars in charts if sum(bars.counts)]
 
 
 def _lengths(material: Material, asked: pd.DataFrame) -> Bars:

@@ -15,7 +15,10 @@ COST = "decision_cost"
 def is_constant(material: Material, name: str) -> bool:
     """Whether the system decides without looking."""
     known: Sequence[Any] = material.facts.get("systems", ())
-    return any(isinstance(one, Mapping) and one.get("name") == name and one.get("kind") == "reference" for one in known)
+    return any(
+        isinstance(system, Mapping) and system.get("name") == name and system.get("kind") == "reference"
+        for system in known
+    )
 
 
 def sentence(material: Material, name: str) -> list[Part]:
@@ -23,15 +26,17 @@ def sentence(material: Material, name: str) -> list[Part]:
 
     Worse than one constant judge is worse than the better of them; better it is only where it is better than all.
     """
-    found = [one for one in material.measurement.comparisons_by("constant") if one.comparison.challenger == name]
-    if not found:
+    comparisons = [
+        finding for finding in material.measurement.comparisons_by("constant") if finding.comparison.challenger == name
+    ]
+    if not comparisons:
         return []
     _ = material.text
-    verdicts, metric = {one.comparison.verdict for one in found}, found[0].metric
+    verdicts, metric = {finding.comparison.verdict for finding in comparisons}, comparisons[0].metric
     places: dict[str, Phrase] = {"judge": shown(name), "metric": shown(metric), **_values(material, name, metric)}
-    if any(one.is_worse for one in verdicts):
+    if any(verdict.is_worse for verdict in verdicts):
         said = filled(_("<b>{judge} is worse than deciding nothing.</b>"), **places)
-    elif all(one.is_better for one in verdicts):
+    elif all(verdict.is_better for verdict in verdicts):
         said = filled(_("{judge} is better than deciding nothing."), **places)
     else:
         said = filled(_("<b>{judge} is not shown to be better than deciding nothing.</b>"), **places)
@@ -51,12 +56,12 @@ def sentence(material: Material, name: str) -> list[Part]:
 def _values(material: Material, name: str, metric: str) -> dict[str, Phrase]:
     """The judge's value, the better of the constant judges (both where they are equal), and its value."""
     _ = material.text
-    found = {each: estimate.value for each in material.systems if (estimate := material.estimate(each, metric))}
-    idle = {each: value for each, value in found.items() if is_constant(material, each)}
+    values = {each: estimate.value for each in material.systems if (estimate := material.estimate(each, metric))}
+    idle = {each: value for each, value in values.items() if is_constant(material, each)}
     best = (min if material.lower_is_better(metric) else max)(idle.values())
     digits = material.digits(metric)
     return {
-        "own": _.number(found.get(name), digits),
+        "own": _.number(values.get(name), digits),
         "best": shown(_.enumeration([each for each, value in idle.items() if value == best])),
         "value": _.number(best, digits),
     }

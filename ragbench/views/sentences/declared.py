@@ -17,13 +17,13 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def told(metric: Metric, _: Translator) -> dict[str, list[str]]:
     """How its values are read, when it is of use, what for, and how far it may be trusted: lines by title; no title
     without a line."""
-    found = {
+    by_title = {
         _("Rules of thumb"): _rules(metric, _),
         _("When to use it"): [_(when) for when in metric.when],
-        _("Goals"): [f"{_(GOALS[one.goal])}: {_(one.why)}" for one in metric.purposes],
+        _("Goals"): [f"{_(GOALS[purpose.goal])}: {_(purpose.why)}" for purpose in metric.purposes],
         _("Trust"): trust(metric, _),
     }
-    return {title: lines for title, lines in found.items() if lines}
+    return {title: lines for title, lines in by_title.items() if lines}
 
 
 def _rules(metric: Metric, _: Translator) -> list[str]:
@@ -46,31 +46,34 @@ def bands(metric: Metric, _: Translator) -> list[str]:
 
 def stretches(known: Sequence[Stretch], _: Translator, bounds: Ends = (-math.inf, math.inf)) -> list[str]:
     """Where each lies, and what is said of it. bounds: the ends of the scale."""
-    return [f"{where(one, bounds, _)}: {_(one.word)}{f' ({_(one.meaning)})' if one.meaning else ''}" for one in known]
+    return [
+        f"{where(stretch, bounds, _)}: {_(stretch.word)}{f' ({_(stretch.meaning)})' if stretch.meaning else ''}"
+        for stretch in known
+    ]
 
 
-def where(one: Stretch, bounds: Ends, _: Translator) -> str:
+def where(stretch: Stretch, bounds: Ends, _: Translator) -> str:
     """Where a stretch lies; the ends of the scale go without saying."""
-    low, high = _.exact(one.low), _.exact(one.high)
-    if one.low == one.high:
+    low, high = _.exact(stretch.low), _.exact(stretch.high)
+    if stretch.low == stretch.high:
         return low
-    if one.high == bounds[1]:
-        return _("{value} or more", value=low) if one.ends[0] == "[" else _("above {value}", value=low)
-    if one.low == bounds[0]:
-        return _("{value} or less", value=high) if one.ends[1] == "]" else _("below {value}", value=high)
+    if stretch.high == bounds[1]:
+        return _("{value} or more", value=low) if stretch.ends[0] == "[" else _("above {value}", value=low)
+    if stretch.low == bounds[0]:
+        return _("{value} or less", value=high) if stretch.ends[1] == "]" else _("below {value}", value=high)
     return {
         "[]": _("from {low} to {high}", low=low, high=high),
         "[)": _("from {low} to below {high}", low=low, high=high),
         "(]": _("above {low}, to {high}", low=low, high=high),
         "()": _("between {low} and {high}", low=low, high=high),
-    }[one.ends]
+    }[stretch.ends]
 
 
 def trust(metric: Metric, _: Translator) -> list[str]:
     """What is known of how far the metric's numbers may be trusted, a sentence each; what is not known is said too."""
     if metric.is_users:
         return [_("A function of your own: nothing is known of it here.")]
-    said = [_kind(metric, _), *(_peer(one, metric, _) for one in metric.peers)]
+    said = [_kind(metric, _), *(_peer(peer, metric, _) for peer in metric.peers)]
     if not metric.peers:
         said.append(_("No other program's numbers were compared with it."))
     if "judge" in metric.needs:
@@ -93,11 +96,11 @@ def _kind(metric: Metric, _: Translator) -> str:
     return _("Computed, no judge: equal inputs give equal numbers.")
 
 
-def _peer(one: Peer, metric: Metric, _: Translator) -> str:
-    texts = {"program": one.program, "on": _(one.on), "options": one.options, "within": _power(one.within, _)}
-    if not one.within:
+def _peer(peer: Peer, metric: Metric, _: Translator) -> str:
+    texts = {"program": peer.program, "on": _(peer.on), "options": peer.options, "within": _power(peer.within, _)}
+    if not peer.within:
         return _("Equal to {program} in every digit ({on}).", **texts)
-    if one.options:
+    if peer.options:
         return _("With {options} equal to {program} to {within} ({on}).", **texts)
     return _("Equal to {program} to {within} ({on}).", **texts)
 

@@ -57,7 +57,7 @@ def fact(material: Material, system: str, key: str) -> int:
 def known(material: Material, system: str) -> Mapping[str, Any]:
     """What the facts say of a system."""
     systems: Sequence[Mapping[str, Any]] = material.facts.get("systems", ())
-    return next((one for one in systems if one.get("name") == system), {})
+    return next((described for described in systems if described.get("name") == system), {})
 
 
 def distance_name(material: Material) -> str:
@@ -95,7 +95,9 @@ def _space(material: Material) -> list[Content]:
 def _space_method(material: Material) -> list[str]:
     _ = material.text
     neighbors, resamples = int(material.facts.get("neighbors", 1)), int(material.facts.get("resamples", 0))
-    methods = [one for e in material.measurement.estimates if (one := e.estimate.method) not in {"none", "u_statistic"}]
+    methods = [
+        method for e in material.measurement.estimates if (method := e.estimate.method) not in {"none", "u_statistic"}
+    ]
     said = [
         _(
             "Distances are exact, over all pairs: {distance}. The neighbours of a text are the {n} nearest others.",

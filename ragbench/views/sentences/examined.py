@@ -16,12 +16,12 @@ from ragbench.views.sentences import oddities
 def sentences(material: Material) -> list[Content]:
     """What changes numbers, each with what it does; in a word what does not."""
     _, known = material.text, material.facts
-    every = [one for one in looked(material) if one.found]
+    every = [examined for examined in looked(material) if examined.found]
     said = list[Content]()
-    for one in every:
-        if one.kind in oddities.HARMLESS:
+    for oddity in every:
+        if oddity.kind in oddities.HARMLESS:
             continue
-        first, *more = told(one, language(material), _)
+        first, *more = told(oddity, language(material), _)
         said.append([Text(Styled(first, "strong")), *(Text(line, "rb-more") for line in more)])
     texts = [
         _.plural("{n} question", "{n} questions", int(known.get("n_questions") or 0)),
@@ -30,7 +30,9 @@ def sentences(material: Material) -> list[Content]:
     if not said:
         nothing = _("Nothing was found in {texts} that makes numbers better or worse.", texts=_.enumeration(texts))
         said.append([Text(Styled(nothing, "strong"))])
-    quiet = dict.fromkeys(oddities.heading(one.kind, _) for one in every if one.kind in oddities.HARMLESS)
+    quiet = dict.fromkeys(
+        oddities.heading(harmless.kind, _) for harmless in every if harmless.kind in oddities.HARMLESS
+    )
     if quiet:
         said.append([Text(_("Also found: {what}.", what="; ".join(quiet)), "rb-more")])
     return said
@@ -58,7 +60,10 @@ def looked(material: Material) -> list[Oddity]:
     """All that was looked for, in its order, without the texts."""
     import pandas as pd
 
-    known = {(one["kind"], one["table"]): one for one in material.facts.get("consequences", ())}
+    known = {
+        (consequence["kind"], consequence["table"]): consequence
+        for consequence in material.facts.get("consequences", ())
+    }
     made = []
     for row in rows_of(material.kept("oddities")):
         kind, table = str(row["kind"]), str(row["table"])
@@ -77,20 +82,22 @@ def language(material: Material) -> str:
     return str(material.facts.get("data_language"))
 
 
-def told(one: Oddity, language: str, _: Translator) -> list[str]:
+def told(oddity: Oddity, language: str, _: Translator) -> list[str]:
     """How many texts were found, then what that does. language: the code of the data set's."""
     named = oddities.language(language, _)
-    return oddities.Saying(one.kind, one.table, one.found, one.of or 0, one.numbers, named, _).sentences()
+    return oddities.Saying(
+        oddity.kind, oddity.table, oddity.found, oddity.of or 0, oddity.numbers, named, _
+    ).sentences()
 
 
 def absent(every: Sequence[Oddity], _: Translator) -> list[str]:
     """What was looked for and not found, and what was not looked for, in a sentence each."""
-    there = {one.kind for one in every if one.found}
-    kinds = dict.fromkeys(one.kind for one in every if one.of is not None and one.kind not in there)
+    there = {oddity.kind for oddity in every if oddity.found}
+    kinds = dict.fromkeys(oddity.kind for oddity in every if oddity.of is not None and oddity.kind not in there)
     names = [oddities.heading(kind, _) for kind in kinds]
     said = [_("Looked for and not found: {what}.", what="; ".join(names))] if names else []
-    unlooked = [one for one in every if one.kind == "name" and one.of is None]
-    if any(one.numbers.get("russian") for one in unlooked):
+    unlooked = [oddity for oddity in every if oddity.kind == "name" and oddity.of is None]
+    if any(oddity.numbers.get("russian") for oddity in unlooked):
         said.append(_("Names of people were not looked for: this needs {command}.", command=NEEDED))
     elif unlooked:
         said.append(_("Names of people were looked for only in texts with Russian letters."))

@@ -121,23 +121,27 @@ def finding(material: Material) -> str:
             leaders=_.enumeration(leaders),
             total=_.integer(len({metric for name in challengers for metric in material.verdicts(name)})),
         )
-    [challenger], [found] = challengers, verdicts.values()
-    worse = found.count(Verdict.WORSE)
+    [challenger], [own_verdicts] = challengers, verdicts.values()
+    worse = own_verdicts.count(Verdict.WORSE)
     if better[challenger] and worse:
         text = _("{challenger} is better than {baseline} on {better}, worse on {worse} of {total} metrics")
     elif better[challenger]:
         text = _("{challenger} is better than {baseline} on {better} of {total} metrics")
     elif worse:
         text = _("{challenger} is worse than {baseline} on {worse} of {total} metrics")
-    elif all(is_equal(one) for name in material.metrics if (one := material.comparison(challenger, name)) is not None):
+    elif all(
+        is_equal(comparison)
+        for name in material.metrics
+        if (comparison := material.comparison(challenger, name)) is not None
+    ):
         text = _("{challenger} and {baseline} are equal on every question")
-    elif any(one.is_better or one.is_worse for one in found):
+    elif any(verdict.is_better or verdict.is_worse for verdict in own_verdicts):
         text = _("No difference between {challenger} and {baseline} that matters is shown")
-    elif Verdict.CANNOT_BE_TOLD in found:
+    elif Verdict.CANNOT_BE_TOLD in own_verdicts:
         text = _("Whether {challenger} is better or worse than {baseline} cannot be told")
     else:
         text = _("No difference between {challenger} and {baseline} is shown")
-    counts = {"better": better[challenger], "worse": worse, "total": len(found)}
+    counts = {"better": better[challenger], "worse": worse, "total": len(own_verdicts)}
     return text.format(challenger=challenger, baseline=baseline, **{key: _.integer(n) for key, n in counts.items()})
 
 
@@ -164,7 +168,7 @@ def _tally(material: Material, challenger: str) -> str:
     if len(verdicts) < 2:
         return ""
     compared = (material.comparison(challenger, metric) for metric in verdicts)
-    if said := equal((one for one in compared if one is not None), _):
+    if said := equal((comparison for comparison in compared if comparison is not None), _):
         return f"{said[:1].upper()}{said[1:]}."
     parts = []
     for verdict in Verdict:

@@ -16,21 +16,21 @@ from ragbench.views.basics.text import clean
 
 def known(material: Material) -> list[Mapping[str, Any]]:
     """The judges as the facts list them."""
-    return [one for one in material.facts.get("judges") or () if isinstance(one, Mapping) and one.get("name")]
+    return [judge for judge in material.facts.get("judges") or () if isinstance(judge, Mapping) and judge.get("name")]
 
 
 def stand_ins(material: Material) -> list[str]:
     """The names of judges that only stand in for a model."""
-    return [one.name for one in of(material.facts) if one.part == "judge"]
+    return [stand_in.name for stand_in in of(material.facts) if stand_in.part == "judge"]
 
 
 def answered(material: Material, role: answered_by.Role, kinship: answered_by.Kinship) -> list[str]:
     """What is to be said of the models that answered under another name than they were asked by, and with "other" of
     those whose replies were imported."""
-    of_role = [one for one in answered_by.of(material.facts) if one.role == role]
-    notes = [one for one in of_role if not one.warns and (one.kinship == kinship or one.unsent)]
-    found = [one for one in of_role if one.warns] if kinship == "other" else notes
-    return [clean(answered_by.sentence(one, material.text)) for one in found]
+    of_role = [model for model in answered_by.of(material.facts) if model.role == role]
+    notes = [model for model in of_role if not model.warns and (model.kinship == kinship or model.unsent)]
+    models = [model for model in of_role if model.warns] if kinship == "other" else notes
+    return [clean(answered_by.sentence(model, material.text)) for model in models]
 
 
 def baseline(material: Material) -> str:
@@ -51,7 +51,7 @@ def uneven(material: Material) -> list[str]:
 def incomplete(material: Material) -> list[Part]:
     """The warning that some scores of the page are made of fewer judges than its panel has; empty without any."""
     panels = judge_overlap.of_facts(material.facts).values()
-    few = sum(one.incomplete for one in panels)
+    few = sum(panel.incomplete for panel in panels)
     if not few:
         return []
     text = material.text.plural(
@@ -85,19 +85,19 @@ def undecided(material: Material) -> dict[str, Phrase]:
     """By judge that decided nothing at all a sentence that says so, and how its replies ended; of such a judge nothing
     else can be said."""
     _ = material.text
-    found = dict[str, Phrase]()
-    for one in material.facts.get("systems") or ():
-        if isinstance(one, Mapping) and (counts := one.get("undecided")):
-            found[str(one["name"])] = filled(
+    sentences = dict[str, Phrase]()
+    for judge in material.facts.get("systems") or ():
+        if isinstance(judge, Mapping) and (counts := judge.get("undecided")):
+            sentences[str(judge["name"])] = filled(
                 _(
                     "<b>{judge} gave no usable decision</b> on any of {n} cases: {statuses}. Nothing else can be said "
                     "of it."
                 ),
-                judge=clean(str(one["name"])),
+                judge=clean(str(judge["name"])),
                 n=_.integer(sum(counts.values())),
                 statuses=statuses(material, counts),
             )
-    return found
+    return sentences
 
 
 def corrected(material: Material) -> list[str]:
@@ -106,11 +106,11 @@ def corrected(material: Material) -> list[str]:
     said = []
     for metric in material.corrected:
         digits = material.digits(metric)
-        found = {name: material.estimate(name, metric, mean="judge") for name in material.systems}
+        estimates = {name: material.estimate(name, metric, mean="judge") for name in material.systems}
         values = [
-            f"{clean(name)} {_.number(one.value, digits)} {_.interval(one.low, one.high, digits)}"
-            for name, one in found.items()
-            if one is not None
+            f"{clean(name)} {_.number(estimate.value, digits)} {_.interval(estimate.low, estimate.high, digits)}"
+            for name, estimate in estimates.items()
+            if estimate is not None
         ]
         said.append(
             _(

@@ -98,131 +98,131 @@ class Saying:
         )
 
 
-def _leaked(one: Saying) -> list[str]:
-    _ = one._
-    known = {name: one.integer(name) for name in ("leaked", "leaked_first", "others", "others_first")}
-    found = _(
+def _leaked(saying: Saying) -> list[str]:
+    _ = saying._
+    known = {name: saying.integer(name) for name in ("leaked", "leaked_first", "others", "others_first")}
+    by_words = _(
         "By words alone (BM25, unstemmed) {leaked_first} of {leaked} questions that their passages give away find a "
         "relevant passage first.",
         **known,
     )
     others = _("There are no others to read a hit rate on.")
-    if one.numbers.get("others"):
+    if saying.numbers.get("others"):
         others = _("Of the others {others_first} of {others} do: the hit rate on those is the one to read.", **known)
-    return [f"{found} {others}"]
+    return [f"{by_words} {others}"]
 
 
-def _copied(one: Saying) -> list[str]:
-    _ = one._
+def _copied(saying: Saying) -> list[str]:
+    _ = saying._
     text = _(
         "Where a search cannot tell copies apart, and one of them comes first by chance, its mean hit rate at 1 is "
         "{hit} at most ({n} questions).",
-        hit=one.share("hit"),
-        n=one.integer("n"),
+        hit=saying.share("hit"),
+        n=saying.integer("n"),
     )
-    return [*one.doubt(), text]
+    return [*saying.doubt(), text]
 
 
-def _nowhere(one: Saying) -> list[str]:
-    _ = one._
-    found = _.plural(
+def _nowhere(saying: Saying) -> list[str]:
+    _ = saying._
+    counted = _.plural(
         "{n} of {of} labelled questions has a label that names a passage or a page that the base does not have.",
         "{n} of {of} labelled questions have labels that name passages or pages that the base does not have.",
-        one.found,
-        of=_.integer(one.of),
+        saying.found,
+        of=_.integer(saying.of),
     )
     lost = _.plural(
         "{n} of them has no other label: every system misses it.",
         "{n} of them have no other label: every system misses them.",
-        int(one.numbers.get("lost", 0)),
+        int(saying.numbers.get("lost", 0)),
     )
-    recall = _("No mean recall can be above {recall}.", recall=one.share("recall"))
-    return [found, f"{lost} {recall}" if one.numbers.get("lost") else recall]
+    recall = _("No mean recall can be above {recall}.", recall=saying.share("recall"))
+    return [counted, f"{lost} {recall}" if saying.numbers.get("lost") else recall]
 
 
-def _answered(one: Saying) -> list[str]:
-    _ = one._
-    found = _.plural(
+def _answered(saying: Saying) -> list[str]:
+    _ = saying._
+    counted = _.plural(
         "{n} of {of} reference answers stands word for word in its question.",
         "{n} of {of} reference answers stand word for word in their questions.",
-        one.found,
-        of=_.integer(one.of),
+        saying.found,
+        of=_.integer(saying.of),
     )
     text = _(
         "An answer that repeats such a question holds its reference: word overlap and string metrics praise it. "
         "Questions that offer a choice are among them."
     )
-    return [found, text]
+    return [counted, text]
 
 
-def _alike(one: Saying) -> list[str]:
-    _ = one._
-    found = one.count(_("nearly the same as an earlier one"))
-    if one.table == "passages":
+def _alike(saying: Saying) -> list[str]:
+    _ = saying._
+    counted = saying.count(_("nearly the same as an earlier one"))
+    if saying.table == "passages":
         return [
-            found,
+            counted,
             _("One that is relevant and not marked counts as a miss; they take each other's places in a ranking."),
         ]
     text = _(
         "They count more than once, and intervals that take them for independent are too narrow: {different} questions "
         "are different.",
-        different=one.integer("different"),
+        different=saying.integer("different"),
     )
-    if not one.numbers.get("contradicting"):
-        return [found, text]
+    if not saying.numbers.get("contradicting"):
+        return [counted, text]
     apart = _(
         "{n} of the questions that are alike share no label: a search that gives one list to one question has a hit "
         "rate at 1 of {hit} at most.",
-        n=one.integer("contradicting"),
-        hit=one.share("hit"),
+        n=saying.integer("contradicting"),
+        hit=saying.share("hit"),
     )
-    return [found, f"{text} {apart}"]
+    return [counted, f"{text} {apart}"]
 
 
-def _form(one: Saying) -> list[str]:
-    _ = one._
-    found = _.plural(
+def _form(saying: Saying) -> list[str]:
+    _ = saying._
+    counted = _.plural(
         "{n} form is shared by {found} of {of} questions, the commonest by {largest}.",
         "{n} forms are shared by {found} of {of} questions, the commonest by {largest}.",
-        int(one.numbers.get("forms", 0)),
-        found=_.integer(one.found),
-        of=_.integer(one.of),
-        largest=one.integer("largest"),
+        int(saying.numbers.get("forms", 0)),
+        found=_.integer(saying.found),
+        of=_.integer(saying.of),
+        largest=saying.integer("largest"),
     )
     text = _(
         "A search that handles a form well gains on all of its questions at once: the numbers are less sure than their "
         "intervals say."
     )
-    return [found, text]
+    return [counted, text]
 
 
-def _other_language(one: Saying) -> list[str]:
-    _ = one._
+def _other_language(saying: Saying) -> list[str]:
+    _ = saying._
     text = _("Where question and passage are of two languages, search by words finds nothing: look at them apart.")
-    return [one.count(_("not in the language of the data set ({language})", language=one.language)), text]
+    return [saying.count(_("not in the language of the data set ({language})", language=saying.language)), text]
 
 
-def _short(one: Saying) -> list[str]:
-    _ = one._
+def _short(saying: Saying) -> list[str]:
+    _ = saying._
     text = _("They are searched for as keywords: read their numbers apart from those of whole questions.")
-    return [one.count(_("of one or two words")), text]
+    return [saying.count(_("of one or two words")), text]
 
 
-def _long(one: Saying) -> list[str]:
-    _ = one._
+def _long(saying: Saying) -> list[str]:
+    _ = saying._
     text = _("A model that reads 512 tokens does not see their ends: what stands there is not found.")
-    return [one.count(_("of more than 350 words")), text]
+    return [saying.count(_("of more than 350 words")), text]
 
 
-def _nothing_asked(one: Saying) -> list[str]:
-    _ = one._
-    what = _("greet or thank and ask nothing") if one.kind == "greeting" else _("without a word to search by")
+def _nothing_asked(saying: Saying) -> list[str]:
+    _ = saying._
+    what = _("greet or thank and ask nothing") if saying.kind == "greeting" else _("without a word to search by")
     text = _.plural(
         "{n} of them has a page and is measured: for it no search of real users' questions can be right.",
         "{n} of them have a page and are measured: for those no search of real users' questions can be right.",
-        int(one.numbers.get("with_page", 0)),
+        int(saying.numbers.get("with_page", 0)),
     )
-    return [one.count(what), *([text] if one.numbers.get("with_page") else [])]
+    return [saying.count(what), *([text] if saying.numbers.get("with_page") else [])]
 
 
 _SAID: Mapping[str, Callable[[Saying], list[str]]] = {
@@ -237,9 +237,9 @@ _SAID: Mapping[str, Callable[[Saying], list[str]]] = {
     "other_language": _other_language,
     "short": _short,
     "long": _long,
-    "mail": lambda one: [one.count(one._("with an e-mail address"))],
-    "telephone": lambda one: [one.count(one._("with a telephone number"))],
-    "name": lambda one: [one.count(one._("with a person's name, of two words or with initials"))],
+    "mail": lambda saying: [saying.count(saying._("with an e-mail address"))],
+    "telephone": lambda saying: [saying.count(saying._("with a telephone number"))],
+    "name": lambda saying: [saying.count(saying._("with a person's name, of two words or with initials"))],
     "greeting": _nothing_asked,
     "noise": _nothing_asked,
 }

@@ -39,18 +39,18 @@ def rule(material: Material) -> list[Part]:
         )
     share = _.percent(told["found_from"])
     if not told["found_from"]:
-        found = _(
+        sentence = _(
             "A passage counts as found with the first piece that shows some of its labelled text (MaxP: Dai and Callan "
             "2019)"
         )
     else:
-        found = _(
+        sentence = _(
             "A passage counts as found with the piece by which {share} of its labelled text is shown", share=share
         )
     said.append(
-        _("{found}: so for first failures, in what was retrieved and in what was read.", found=found)
+        _("{found}: so for first failures, in what was retrieved and in what was read.", found=sentence)
         if "context" in material.facts
-        else _("{found}: so for hit rate, MRR, precision and whatever else knows only yes and no.", found=found)
+        else _("{found}: so for hit rate, MRR, precision and whatever else knows only yes and no.", found=sentence)
     )
     return [Text(" ".join(said))]
 

@@ -18,7 +18,7 @@ DIGITS = 3
 def rows(material: Material) -> list[Row]:
     """Those of the table `variance`; none where nothing was asked twice. A metric that people's labels correct has
     none: its errors are those of the labels."""
-    return [one for one in rows_of(material.kept("variance")) if one["metric"] not in material.corrected]
+    return [row for row in rows_of(material.kept("variance")) if row["metric"] not in material.corrected]
 
 
 def sentence(material: Material, system: str, metric: str) -> str:
@@ -26,20 +26,20 @@ def sentence(material: Material, system: str, metric: str) -> str:
     and what more repeats or more questions would make of it; empty where nothing was asked twice."""
     _ = material.text
     baseline = material.baseline or ""
-    places = ((one["system"], one["baseline"], one["metric"]) for one in rows(material))
-    found = dict(zip(places, rows(material), strict=True)).get((system, baseline, metric))
-    if found is None:
+    places = ((line["system"], line["baseline"], line["metric"]) for line in rows(material))
+    row = dict(zip(places, rows(material), strict=True)).get((system, baseline, metric))
+    if row is None:
         return ""
-    times = float(found["repeats"])
+    times = float(row["repeats"])
     asked = (
         _.plural("Each question was asked {n} time.", "Each question was asked {n} times.", int(times))
         if times.is_integer()
         else _("Each question was asked {times} times on average.", times=_.number(times, 1))
     )
-    if not found["error_of_repeats"]:
+    if not row["error_of_repeats"]:
         return f"{asked} " + _("Every repeat gave the same score: asking again adds no spread.")
     digits = max(DIGITS, material.digits(metric))
-    numbers = {key: _.number(found[key], digits) for key in found if str(key).startswith("error")}
+    numbers = {key: _.number(row[key], digits) for key in row if str(key).startswith("error")}
     text = _(
         "The standard error {error} is made of {error_of_questions} of the questions and {error_of_repeats} of the "
         "repeats; twice the repeats would make it {error_twice_repeats}, twice the questions "
@@ -52,8 +52,8 @@ def sentence(material: Material, system: str, metric: str) -> str:
 def table(material: Material) -> list[Part]:
     """Every variance and standard error in its parts, folded; empty where nothing was asked twice."""
     _ = material.text
-    found = rows(material)
-    if not found:
+    variances = rows(material)
+    if not variances:
         return []
     heads = [
         _("metric"), _("mean or difference"), _("variance of questions"), _("variance of repeats"), _("standard error"),
@@ -61,7 +61,7 @@ def table(material: Material) -> list[Part]:
     ]  # fmt: skip
     keys = ("of_questions", "of_repeats", "error", "error_of_questions", "error_of_repeats", "error_twice_repeats",
             "error_twice_questions")  # fmt: skip
-    body = [[shown(one["metric"]), _name(material, one), *(Number(one[key], 4) for key in keys)] for one in found]
+    body = [[shown(row["metric"]), _name(material, row), *(Number(row[key], 4) for key in keys)] for row in variances]
     note = _(
         "The score of a question is the mean over its repeats; questions are what is resampled and flipped, so "
         "both parts are in every interval. Variances are those of single repeats; the squares of the two parts of "
@@ -72,6 +72,6 @@ def table(material: Material) -> list[Part]:
     return [Section([Table.of(_, title, heads, body), Text(note, "rb-meta")], title)]
 
 
-def _name(material: Material, one: Row) -> Phrase:
-    name = named(material, one["system"])
-    return (name, " − ", shown(one["baseline"])) if one["baseline"] else name
+def _name(material: Material, row: Row) -> Phrase:
+    name = named(material, row["system"])
+    return (name, " − ", shown(row["baseline"])) if row["baseline"] else name

@@ -14,7 +14,7 @@ from ragbench.views.sentences.findings import sentences
 
 def said(scores: Scores, language: str = "") -> list[str]:
     """A sentence for each challenger, or for a system that stands alone, as plain text."""
-    estimates = tuple(NamedEstimate(*place, one) for place, one in scores.means.items())
+    estimates = tuple(NamedEstimate(*place, mean) for place, mean in scores.means.items())
     facts = {
         "level": scores.level,
         "primary": scores.leading,

@@ -47,7 +47,7 @@ def runs(material: Material, present: frozenset[str]) -> Content:
     known = _runs(material)
     told = [row for row in _told_of(material, known) if len(known) == 1 or row.differs or row.always]
     own = [_row(material, row, known) for row in told]
-    rows = [_setting(material, one, known) for one in _settings(material, differs=True)]
+    rows = [_setting(material, setting, known) for setting in _settings(material, differs=True)]
     first = rows if len(rows) <= FIRST + 1 else rows[:FIRST]
     table = _table(material, _("Runs"), known, [*own, *([Group("", apart=True)] if first else []), *first])
     folded: Content = ()
@@ -68,9 +68,9 @@ def alike(material: Material, present: frozenset[str]) -> Content:
     known = _runs(material)
     own = [row for row in _told_of(material, known) if not row.differs and not row.always]
     rows: list[tuple[Phrase, Phrase]] = [(row.title, _told(row.values[0])) for row in own]
-    for one in _settings(material, differs=False):
-        value = next(text for text in _values(one, known) if text is not None)
-        rows.append((_named(material, one), _told(value)))
+    for setting in _settings(material, differs=False):
+        value = next(text for text in _values(setting, known) if text is not None)
+        rows.append((_named(material, setting), _told(value)))
     if len(known) < 2 or not rows:
         return ()
     title = _.plural("{n} setting", "{n} settings", len(rows))
@@ -80,8 +80,8 @@ def alike(material: Material, present: frozenset[str]) -> Content:
 @view("equal")
 def equal(material: Material, present: frozenset[str]) -> Content:
     """The pages of a comparison whose runs no question tells apart; empty where there is none."""
-    known = [one for one in rows_of(material.kept("pages")) if one.get("equal")]
-    return Entries([Link(shown(one["title"]), f"{one['page']}.html") for one in known]) if known else ()
+    known = [page for page in rows_of(material.kept("pages")) if page.get("equal")]
+    return Entries([Link(shown(page["title"]), f"{page['page']}.html") for page in known]) if known else ()
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class _Row:
 
 
 def _runs(material: Material) -> list[Mapping[str, Any]]:
-    return [one for one in material.facts.get("runs", ()) if isinstance(one, Mapping)]
+    return [run for run in material.facts.get("runs", ()) if isinstance(run, Mapping)]
 
 
 def _table(material: Material, title: str, known: Sequence[Mapping[str, Any]], rows: Sequence[Any]) -> Table:
@@ -110,15 +110,15 @@ def _table(material: Material, title: str, known: Sequence[Mapping[str, Any]], r
     return Table(tuple(columns), tuple(rows), title, language=material.text.language, look=ACROSS)
 
 
-def _head(one: Mapping[str, Any]) -> Phrase:
+def _head(run: Mapping[str, Any]) -> Phrase:
     """`A bigger chunks`."""
-    parts = [Styled(shown(one["letter"]), look="rb-letter") if one.get("letter") else "", shown(one.get("name"))]
+    parts = [Styled(shown(run["letter"]), look="rb-letter") if run.get("letter") else "", shown(run.get("name"))]
     return joined(" ", parts)
 
 
-def _label(one: Mapping[str, Any]) -> str:
+def _label(run: Mapping[str, Any]) -> str:
     """The same where a row is a card."""
-    return " ".join(filter(None, [clean(one.get("letter")), clean(one.get("name"))]))
+    return " ".join(filter(None, [clean(run.get("letter")), clean(run.get("name"))]))
 
 
 def _told_of(material: Material, known: Sequence[Mapping[str, Any]]) -> list[_Row]:
@@ -136,13 +136,13 @@ def _told_of(material: Material, known: Sequence[Mapping[str, Any]]) -> list[_Ro
     }
     if len(known) == 1:
         titles["commit"] = _("commit")
-    found = []
+    rows = []
     for key, title in titles.items():
-        values = tuple(one.get(key) for one in known)
-        values = tuple(states.get(str(one), one) for one in values) if key == "status" else values
+        values = tuple(run.get(key) for run in known)
+        values = tuple(states.get(str(state), state) for state in values) if key == "status" else values
         if any(value not in (None, "", []) for value in values):
-            found.append(_Row(title, values, key in ("id", "note", "started")))
-    return found
+            rows.append(_Row(title, values, key in ("id", "note", "started")))
+    return rows
 
 
 def _row(material: Material, row: _Row, known: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
@@ -150,28 +150,28 @@ def _row(material: Material, row: _Row, known: Sequence[Mapping[str, Any]]) -> S
 
 
 def _settings(material: Material, *, differs: bool) -> list[Mapping[Any, Any]]:
-    return [one for one in rows_of(material.kept("settings", "differs")) if bool(one["differs"]) == differs]
+    return [setting for setting in rows_of(material.kept("settings", "differs")) if bool(setting["differs"]) == differs]
 
 
-def _values(one: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> list[str | None]:
+def _values(setting: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> list[str | None]:
     """A setting's value in every run; None where a run cannot have it."""
-    return [None if missing(one[run["letter"]]) else str(one[run["letter"]]) for run in known]
+    return [None if missing(setting[run["letter"]]) else str(setting[run["letter"]]) for run in known]
 
 
-def _setting(material: Material, one: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
+def _setting(material: Material, setting: Mapping[Any, Any], known: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
     """A setting that differs; values that are not the baseline's stand out."""
-    values = _values(one, known)
+    values = _values(setting, known)
     cells = list[Phrase]()
     for place, text in enumerate(values):
         others = [each for other, each in enumerate(values) if other != place and each and each != text]
         said = _told(differing(text or "", others))
         cells.append(bold(said) if text and place and text != values[0] else said)
-    return (_named(material, one), *cells)
+    return (_named(material, setting), *cells)
 
 
-def _named(material: Material, one: Mapping[Any, Any]) -> Phrase:
-    word = kind(material, str(one["kind"]))
-    return (shown(one["name"], EXCERPT), small(word))
+def _named(material: Material, setting: Mapping[Any, Any]) -> Phrase:
+    word = kind(material, str(setting["kind"]))
+    return (shown(setting["name"], EXCERPT), small(word))
 
 
 def _told(value: Any) -> Phrase:
@@ -225,10 +225,10 @@ def _across(material: Material, metrics: Sequence[str]) -> Content:
                 value = (value, Styled(against, look="rb-beside"))
             cells.append(value)
         rows.append(tuple(cells))
-    found = (material.estimate(name, metric) for name in material.systems for metric in metrics)
+    estimates = (material.estimate(name, metric) for name in material.systems for metric in metrics)
     said = _(
         "means over questions ({population}), and their differences from the baseline",
-        population=material.population(each.n for each in found if each is not None),
+        population=material.population(each.n for each in estimates if each is not None),
     )
     title = _("Values and differences from the baseline")
     table = Table(tuple(columns), tuple(rows), title, language=_.language, look=ACROSS)
@@ -253,13 +253,14 @@ def kind(material: Material, name: str) -> str:
 def refused(material: Material, present: frozenset[str]) -> Content:
     """What was not compared, and what would make it comparable; empty where everything was."""
     _ = material.text
-    found = [Refusal(**{str(key): value for key, value in one.items()}) for one in rows_of(material.kept("refused"))]
-    if not found:
+    refusals = [Refusal(**{str(key): value for key, value in row.items()}) for row in rows_of(material.kept("refused"))]
+    if not refusals:
         return ()
     several = len(_runs(material)) > 2
-    whose = [" ".join(filter(None, [one.run if several else "", one.notebook])) for one in found]
+    whose = [" ".join(filter(None, [refusal.run if several else "", refusal.notebook])) for refusal in refusals]
     items = [
-        (bold(shown(whom)), ": " if whom else "", shown(said(one, _))) for whom, one in zip(whose, found, strict=True)
+        (bold(shown(whom)), ": " if whom else "", shown(said(refusal, _)))
+        for whom, refusal in zip(whose, refusals, strict=True)
     ]
     return Section([Text(_("Not compared:")), Entries(items)], look="rb-standin")
 
@@ -273,13 +274,13 @@ def fallen(material: Material, present: frozenset[str]) -> Content:
         told = [_.plural("{n} question is in both runs", "{n} questions are in both runs", number)]
     else:
         told = [_.plural("{n} question is in all these runs", "{n} questions are in all these runs", number)]
-    for one in known:
-        counts = {key: int(one[key]) for key in ("only_first", "only_second", "altered")}
+    for pairing in known:
+        counts = {key: int(pairing[key]) for key in ("only_first", "only_second", "altered")}
         own = []
         if counts["only_first"]:
             own.append(_.plural("{n} is only in A", "{n} are only in A", counts["only_first"]))
         if counts["only_second"]:
-            text = _.plural("{n} is only in {run}", "{n} are only in {run}", counts["only_second"], run=one["run"])
+            text = _.plural("{n} is only in {run}", "{n} are only in {run}", counts["only_second"], run=pairing["run"])
             own.append(text)
         if counts["altered"]:
             own.append(
@@ -289,7 +290,7 @@ def fallen(material: Material, present: frozenset[str]) -> Content:
                     counts["altered"],
                 )
             )
-        told += own if len(known) == 1 else [f"A, {one['run']}: {', '.join(own)}"] if own else []
+        told += own if len(known) == 1 else [f"A, {pairing['run']}: {', '.join(own)}"] if own else []
     warning = ""
     if facts.get("other_data"):
         warning = _(
@@ -308,11 +309,11 @@ def effects(material: Material, present: frozenset[str]) -> Content:
     heads += [_("smallest difference that would be shown"), _("n")]
     heads += [_("smallest difference of interest"), _("n that shows it")]
     rows = []
-    for one in material.measurement.comparisons:
-        c, least = one.comparison, Number(one.comparison.minimum_detectable, material.digits(one.metric))
+    for finding in material.measurement.comparisons:
+        c, least = finding.comparison, Number(finding.comparison.minimum_detectable, material.digits(finding.metric))
         size = Number(c.effect_size, 2, signed=True)
         who = [shown(c.challenger)] if several else []
-        rows.append([shown(one.metric), *who, size, least, c.n, _.exact(c.margin), c.questions_needed])
+        rows.append([shown(finding.metric), *who, size, least, c.n, _.exact(c.margin), c.questions_needed])
     if not rows:
         return ()
     note = _(

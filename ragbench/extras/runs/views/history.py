@@ -55,8 +55,8 @@ Point = Mapping[str, Any]
 def history(material: Material, present: frozenset[str]) -> Content:
     """Values with intervals over the runs of each project on each data set, a panel a metric, and what changed."""
     points = [
-        {**row, "estimate": one.estimate}
-        for row, one in zip(
+        {**row, "estimate": named.estimate}
+        for row, named in zip(
             rows_of(material.kept("points", "section", "stretch")),
             material.measurement.estimates_by("run", "notebook"),
             strict=True,
@@ -66,7 +66,7 @@ def history(material: Material, present: frozenset[str]) -> Content:
         return Text(material.text("No run has kept such a number."))
     parts: list[Content] = [standing_in(material)]
     for number, section in enumerate(material.facts["sections"]):
-        own = [one for one in points if one["section"] == number]
+        own = [point for point in points if point["section"] == number]
         parts.append(_section(_coloured(material, section), section, number, own))
     return parts
 
@@ -81,13 +81,13 @@ def _coloured(material: Material, section: Mapping[str, Any]) -> Material:
 def _section(material: Material, section: Mapping[str, Any], number: int, points: Sequence[Point]) -> Content:
     """A data set's panels over its runs, which runs those are, and folded the numbers."""
     _ = material.text
-    several = len({one["project"] for one in material.facts["sections"]}) > 1
+    several = len({other["project"] for other in material.facts["sections"]}) > 1
     title = " · ".join(filter(None, [section["project"] if several else "", section["dataset"]]))
-    runs = [next(one for one in material.facts["runs"] if one["id"] == name) for name in section["runs"]]
+    runs = [next(run for run in material.facts["runs"] if run["id"] == name) for name in section["runs"]]
     told = {place: _changed(material, number, place) for place in range(len(runs))}
     groups: dict[tuple[str, str], list[Point]] = {}
-    for one in points:
-        groups.setdefault((one["notebook"], one["metric"]), []).append(one)
+    for point in points:
+        groups.setdefault((point["notebook"], point["metric"]), []).append(point)
     labels = [
         {"number": place + 1, "title": _name(run), "changed": ", ".join(_kinds(material, told[place]))}
         for place, run in enumerate(runs)
@@ -98,7 +98,7 @@ def _section(material: Material, section: Mapping[str, Any], number: int, points
         panels=[_panel(material, *named, own, len(runs)) for named, own in groups.items()],
     )  # fmt: skip
     notes = [_("A dotted line: something changed before the run. Values on other data are not joined.")]
-    if not all(one["comparable"] for one in points):
+    if not all(value["comparable"] for value in points):
         notes.append(_("{cross} is not comparable with the others.", cross=CROSS))
     tables = [
         part
@@ -126,10 +126,10 @@ def _name(run: Mapping[str, Any]) -> str:
 def _panel(material: Material, notebook: str, metric: str, points: Sequence[Point], count: int) -> dict[str, Any]:
     """What a panel draws: where the marks of its points, their intervals and the lines between them are."""
     _ = material.text
-    numbers = [x for one in points for x in (one["estimate"].value, one["estimate"].low, one["estimate"].high)]
+    numbers = [x for point in points for x in (point["estimate"].value, point["estimate"].low, point["estimate"].high)]
     known = [x for x in numbers if x is not None and math.isfinite(x)]
     scale = scaled(known or [0.0, 1.0], zero=False)
-    systems = list(dict.fromkeys(str(one["system"]) for one in points))
+    systems = list(dict.fromkeys(str(point["system"]) for point in points))
 
     def height(value: float) -> float:
         return round(EDGE + (HEIGHT - 2 * EDGE) * (1 - scale.place(value) / 100), 2)
@@ -137,24 +137,24 @@ def _panel(material: Material, notebook: str, metric: str, points: Sequence[Poin
     lines, marks = [], []
     for number, system in enumerate(systems):
         aside = ASIDE * ((number + 0.5) / len(systems) - 0.5)
-        own = [one for one in points if one["system"] == system and math.isfinite(one["estimate"].value)]
-        at = [(round(100 * (int(one["place"]) + 0.5 + aside) / count, 3), one) for one in own]
+        own = [point for point in points if point["system"] == system and math.isfinite(point["estimate"].value)]
+        at = [(round(100 * (int(point["place"]) + 0.5 + aside) / count, 3), point) for point in own]
         colour = series(material, system)
         lines += [
-            {"series": colour, "x1": x, "y1": height(one["estimate"].value), "x2": x_next,
+            {"series": colour, "x1": x, "y1": height(before["estimate"].value), "x2": x_next,
              "y2": height(after["estimate"].value)}
-            for (x, one), (x_next, after) in pairwise(each for each in at if each[1]["comparable"])
-            if one["stretch"] == after["stretch"]
+            for (x, before), (x_next, after) in pairwise(each for each in at if each[1]["comparable"])
+            if before["stretch"] == after["stretch"]
         ]  # fmt: skip
-        for x, one in at:
-            found: Estimate = one["estimate"]
-            ends = [height(end) for end in (found.low, found.high) if end is not None and math.isfinite(end)]
+        for x, plotted in at:
+            estimate: Estimate = plotted["estimate"]
+            ends = [height(end) for end in (estimate.low, estimate.high) if end is not None and math.isfinite(end)]
             marks.append(
-                {"series": colour, "x": x, "y": height(found.value), "said": _said(material, one),
-                 "glyph": GLYPHS[colour] if one["comparable"] else CROSS,
+                {"series": colour, "x": x, "y": height(estimate.value), "said": _said(material, plotted),
+                 "glyph": GLYPHS[colour] if plotted["comparable"] else CROSS,
                  "ends": ends if len(ends) == 2 else None}
             )  # fmt: skip
-    lower = next((one["better"] for one in points if one["better"]), None) == "lower"
+    lower = next((point["better"] for point in points if point["better"]), None) == "lower"
     beside = ", ".join(filter(None, (_("lower is better") if lower else "", _judged_by(material, points))))
     title = Web(_).phrase((bold(shown(metric)), " ", shown(notebook), small(shown(beside)) if beside else ""))
     said = _.plural("{metric} over {n} run", "{metric} over {n} runs", count, metric=clean(metric))
@@ -170,14 +170,14 @@ def _panel(material: Material, notebook: str, metric: str, points: Sequence[Poin
 
 def _judged_by(material: Material, points: Sequence[Point]) -> str:
     """The offline judge that alone judged all of these values, in words; else empty."""
-    names = {str(one["judged_by"]) for one in points}
+    names = {str(point["judged_by"]) for point in points}
     return stand_ins.judged_by(names.pop() if len(names) == 1 else "", material.text)
 
 
-def _said(material: Material, one: Point) -> str:
-    run = next(each for each in material.facts["runs"] if each["id"] == one["run"])
-    parts = [str(one["system"]), _name(run), _value(material, one["estimate"])]
-    parts += [] if one["comparable"] else [reason_said(str(one["reason"]), material.text)]
+def _said(material: Material, point: Point) -> str:
+    run = next(each for each in material.facts["runs"] if each["id"] == point["run"])
+    parts = [str(point["system"]), _name(run), _value(material, point["estimate"])]
+    parts += [] if point["comparable"] else [reason_said(str(point["reason"]), material.text)]
     return clean(" · ".join(parts))
 
 
@@ -197,62 +197,66 @@ def _listed(
     return Table.of(_, _("Runs"), heads, rows, "rb-wide rb-listed")
 
 
-def _digits(one: Estimate) -> int:
-    return digits_of((one.value, one.low, one.high))
+def _digits(estimate: Estimate) -> int:
+    return digits_of((estimate.value, estimate.low, estimate.high))
 
 
-def _value(material: Material, one: Estimate) -> str:
-    return spoken(material.text).phrase(Value.of(one, _digits(one), bare=True))
+def _value(material: Material, estimate: Estimate) -> str:
+    return spoken(material.text).phrase(Value.of(estimate, _digits(estimate), bare=True))
 
 
 def _changed(material: Material, section: int, place: int) -> list[Mapping[Any, Any]]:
-    return [one for one in rows_of(material.kept("changes")) if (one["section"], one["place"]) == (section, place)]
+    return [
+        change
+        for change in rows_of(material.kept("changes"))
+        if (change["section"], change["place"]) == (section, place)
+    ]
 
 
 def _kinds(material: Material, ones: Sequence[Mapping[Any, Any]]) -> list[str]:
-    return list(dict.fromkeys(kind(material, one["kind"]) for one in ones))
+    return list(dict.fromkeys(kind(material, change["kind"]) for change in ones))
 
 
 def _told(material: Material, ones: Sequence[Mapping[Any, Any]]) -> str:
     """`data: tier1_retrieval; parameter: k (tier1_retrieval) 10 → 20`: short values are said."""
     names: dict[str, list[str]] = {}
-    for one in ones:
-        short = all(0 < len(str(one[key])) <= SHORT for key in ("before", "after"))
-        moved = f" {one['before']} → {one['after']}" if short else ""
-        names.setdefault(kind(material, one["kind"]), []).append(f"{one['name']}{moved}")
+    for change in ones:
+        short = all(0 < len(str(change[key])) <= SHORT for key in ("before", "after"))
+        moved = f" {change['before']} → {change['after']}" if short else ""
+        names.setdefault(kind(material, change["kind"]), []).append(f"{change['name']}{moved}")
     return "; ".join(f"{word}: {', '.join(own)}" for word, own in names.items())
 
 
 def _table(material: Material, runs: Sequence[Mapping[str, Any]], points: Sequence[Point], of: str) -> Content:
     """One row a run, the newest first, one column a system. of: what the values are of."""
     _ = material.text
-    systems = list(dict.fromkeys(str(one["system"]) for one in points))
-    mixed = len({(_stood_in(material, one), one["judged_by"]) for one in points}) > 1
+    systems = list(dict.fromkeys(str(point["system"]) for point in points))
+    mixed = len({(_stood_in(material, point), point["judged_by"]) for point in points}) > 1
     columns = [Column(_("run"))]
     columns += [Column(named(material, name), "interval", head="rb-name", label=clean(name)) for name in systems]
     rows = []
-    for place in sorted({int(one["place"]) for one in points}, reverse=True):
-        own = {str(one["system"]): one for one in points if one["place"] == place}
+    for place in sorted({int(point["place"]) for point in points}, reverse=True):
+        own = {str(point["system"]): point for point in points if point["place"] == place}
         cells = [_number(material, own.get(name), mixed) for name in systems]
         rows.append((f"{place + 1} {shown(_name(runs[place]))}", *cells))
     title = f"{_('Values of every run')}: {clean(of)}"
     return Table(tuple(columns), tuple(rows), title, language=_.language, look="rb-wide rb-history")
 
 
-def _number(material: Material, one: Point | None, mixed: bool) -> Phrase | None:
+def _number(material: Material, point: Point | None, mixed: bool) -> Phrase | None:
     """A value, how many it stands on, and where not all are made by the same, the stand-ins that made it."""
-    if one is None:
+    if point is None:
         return None
-    estimate: Estimate = one["estimate"]
+    estimate: Estimate = point["estimate"]
     said = [shown(counted(estimate, material.text, _digits(estimate)))]
-    if mixed and (names := stand_ins.names(_stood_in(material, one), material.text)):
+    if mixed and (names := stand_ins.names(_stood_in(material, point), material.text)):
         said.append(shown(material.text("offline stand-ins: {names}", names=names)))
-    if not one["comparable"]:
-        said.append(why(material, one["reason"]))
+    if not point["comparable"]:
+        said.append(why(material, point["reason"]))
     return (Value.of(estimate, _digits(estimate), bare=True), small("; ".join(said)))
 
 
-def _stood_in(material: Material, one: Point) -> tuple[stand_ins.StandIn, ...]:
+def _stood_in(material: Material, point: Point) -> tuple[stand_ins.StandIn, ...]:
     """What stood in for a model where the value was made."""
-    run = next(each for each in material.facts["runs"] if each["id"] == one["run"])
-    return stand_ins.of({"stand_ins": run.get("stand_ins", {}).get(one["notebook"])}, one["system"])
+    run = next(each for each in material.facts["runs"] if each["id"] == point["run"])
+    return stand_ins.of({"stand_ins": run.get("stand_ins", {}).get(point["notebook"])}, point["system"])

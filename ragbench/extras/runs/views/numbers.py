@@ -16,12 +16,12 @@ from ragbench.views.view import view
 def numbers(material: Material, present: frozenset[str]) -> Content:
     """Every number with its interval, its questions and its unit, and why it must not be compared."""
     _ = material.text
-    found = rows_of(material.kept("numbers"))
+    kept_rows = rows_of(material.kept("numbers"))
     units = {"chunk": _("passages"), "url": _("pages")}
     rows = list[Any]()
-    for group in dict.fromkeys((one["notebook"], one["system"]) for one in found):
+    for group in dict.fromkeys((number["notebook"], number["system"]) for number in kept_rows):
         rows.append(Group(" · ".join(map(shown, group))))
-        for number in (one for one in found if (one["notebook"], one["system"]) == group):
+        for number in (value for value in kept_rows if (value["notebook"], value["system"]) == group):
             digits = digits_of(number[key] for key in ("value", "low", "high"))
             low, high = (None if missing(number[key]) else number[key] for key in ("low", "high"))
             cells = (
@@ -41,10 +41,10 @@ def numbers(material: Material, present: frozenset[str]) -> Content:
 def _topics(material: Material) -> Content:
     """What was retrieved for each topic of questions; nothing of a run that does not say."""
     _ = material.text
-    found = rows_of(material.kept("topic_coverage"))
-    if not found:
+    topics = rows_of(material.kept("topic_coverage"))
+    if not topics:
         return ()
     heads = (_("topic"), _("questions"), _("distinct passages"), _("pages"))
     names = ("topic_id", "question_count", "unique_chunks", "unique_urls")
-    body = [[None if missing(one[name]) else int(one[name]) for name in names] for one in found]
+    body = [[None if missing(topic[name]) else int(topic[name]) for name in names] for topic in topics]
     return Table.of(_, _("What was found for each topic"), heads, body)

@@ -35,10 +35,10 @@ EXCERPT = 160
 def summaries(material: Material, present: frozenset[str]) -> Content:
     """Numbers of runs that nothing pairs; empty where every number is paired."""
     _ = material.text
-    found = rows_of(material.kept("summarized"))
-    if not found:
+    summarized = rows_of(material.kept("summarized"))
+    if not summarized:
         return ()
-    runs = list(dict.fromkeys(str(one["run"]) for one in found))
+    runs = list(dict.fromkeys(str(row["run"]) for row in summarized))
     other = runs[0] if len(runs) == 1 else _("other run")
     columns = (
         Column(_("metric")), Column("A", "interval"), Column(other, "interval"),
@@ -47,13 +47,15 @@ def summaries(material: Material, present: frozenset[str]) -> Content:
     )  # fmt: skip
     rows = list[Any]()
     grouped: dict[tuple[str, ...], list[Mapping[Any, Any]]] = {}
-    for one in found:
-        grouped.setdefault(tuple(str(one[key]) for key in ("notebook", "first", "second", "run")), []).append(one)
+    for summary in summarized:
+        grouped.setdefault(tuple(str(summary[key]) for key in ("notebook", "first", "second", "run")), []).append(
+            summary
+        )
     for (notebook, *systems, run), own in grouped.items():
         title = [shown(notebook), " / ".join(dict.fromkeys(map(shown, systems)))]
         title += [shown(f"A, {run}")] if len(runs) > 1 else []
         rows.append(Group(" · ".join(title)))
-        rows += [_summary_row(material, one) for one in own]
+        rows += [_summary_row(material, row) for row in own]
     note = _("These numbers are compared as two independent samples, because nothing pairs them question by question. "
              "A difference that is not shown here may well be there.")  # fmt: skip
     notes: list[Phrase] = [note, *_other_data(material)]
@@ -76,23 +78,23 @@ def _other_data(material: Material) -> list[Phrase]:
     ]
 
 
-def _summary_row(material: Material, one: Mapping[Any, Any]) -> Row:
+def _summary_row(material: Material, summary: Mapping[Any, Any]) -> Row:
     _ = material.text
-    digits = digits_of(one[f"{key}_{side}"] for key in ("value", "low", "high") for side in ("first", "second"))
-    cells: list[Any] = [shown(one["metric"])]
+    digits = digits_of(summary[f"{key}_{side}"] for key in ("value", "low", "high") for side in ("first", "second"))
+    cells: list[Any] = [shown(summary["metric"])]
     for side in ("first", "second"):
-        value, low, high = (one[f"{key}_{side}"] for key in ("value", "low", "high"))
-        count = one[f"n_{side}"]
+        value, low, high = (summary[f"{key}_{side}"] for key in ("value", "low", "high"))
+        count = summary[f"n_{side}"]
         beside = small("" if missing(count) else f"n {_.integer(int(count))}")
         cells.append((Value(value, low, high, digits=digits, bare=True), beside))
-    if one["why"]:
-        cells.append(Cell(why(material, one["why"]), span=3))
+    if summary["why"]:
+        cells.append(Cell(why(material, summary["why"]), span=3))
     else:
-        verdict = Chip.of(Verdict(one["verdict"]), verdict_of(one, _))
-        difference = Value(one["difference"], one["low"], one["high"], digits=digits, signed=True)
-        cells += [difference, P(one["p"]), verdict]
-    named = f"{one['notebook']} {one['first']} {one['second']} {one['run']} {one['metric']}"
-    return Row(cells, anchor("summary", named), _unshown(material, one, digits))
+        verdict = Chip.of(Verdict(summary["verdict"]), verdict_of(summary, _))
+        difference = Value(summary["difference"], summary["low"], summary["high"], digits=digits, signed=True)
+        cells += [difference, P(summary["p"]), verdict]
+    named = f"{summary['notebook']} {summary['first']} {summary['second']} {summary['run']} {summary['metric']}"
+    return Row(cells, anchor("summary", named), _unshown(material, summary, digits))
 
 
 def _unshown(material: Material, one: Mapping[Any, Any], digits: int) -> str:
@@ -108,9 +110,9 @@ def _unshown(material: Material, one: Mapping[Any, Any], digits: int) -> str:
     return text
 
 
-def verdict_of(one: Mapping[Any, Any], _: Translator) -> str:
+def verdict_of(row: Mapping[Any, Any], _: Translator) -> str:
     """The verdict of a row in words, with what withholds it."""
-    return said_of(Verdict(one["verdict"]), 0, None, _, str(one.get("withheld") or ""))
+    return said_of(Verdict(row["verdict"]), 0, None, _, str(row.get("withheld") or ""))
 
 
 def missing(value: Any) -> bool:
